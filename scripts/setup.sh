@@ -1,0 +1,131 @@
+# shellcheck shell=bash disable=SC2034,SC2164
+# (SC2034: the callers use the package lists. SC2164: they set -e.)
+# What quickstart.sh and test.sh share; to be sourced, not run.
+#
+# In:  a Debian or Ubuntu machine, as root, with sudo, or with every package already there.
+# Out: repo_root, and the functions say, die, is_installed, install_missing, run_as_builder,
+#      configure_and_build. The caller has set -euo pipefail.
+
+repo_root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+build_dir=$repo_root/build
+
+# What CMakeLists.txt asks for; checked here for a clearer message than the presets would give.
+min_cmake=3.22
+
+build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
+  libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+
+say() { printf '== %s\n' "$*"; }
+
+# die LINE...: the first line says what is wrong, the others what to do.
+die() {
+  printf 'error: %s\n' "$1" >&2
+  shift
+  if (($#)); then printf '  %s\n' "$@" >&2; fi
+  exit 1
+}
+
+# is_installed PACKAGE...: true where dpkg knows every one of them as installed. A removed package whose
+# settings are still there does not count, and a package of several architectures prints several lines.
+is_installed() {
+  local package status
+  for package in "$@"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null) || return 1
+    [[ $'\n'$status$'\n' == *$'\ninstalled\n'* ]] || return 1
+  done
+}
+
+# install_missing PACKAGE...: with everything installed it calls neither apt nor sudo nor the network.
+install_missing() {
+  local package missing=() as_root=()
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    die "this script installs packages through apt, on Debian or Ubuntu." \
+      "Elsewhere, install what these packages hold, then run cmake --preset release:" "$*"
+  fi
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    say "packages: all $# are installed"
+    return
+  fi
+
+  local by_hand="apt-get install --no-install-recommends ${missing[*]}"
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null ||
+      die "packages are missing, and this user is neither root nor has sudo." \
+        "Ask an administrator to run: $by_hand"
+    say "packages: sudo is needed to install ${missing[*]}"
+    sudo true || die "sudo was refused." "Ask an administrator to run: $by_hand"
+    as_root=(sudo)
+  fi
+  # A fresh machine may still be updating itself in the background: wait for its lock.
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
+
+  say "packages: installing ${missing[*]}"
+  # One broken third-party source fails the whole update, and need not matter to our packages.
+  "${apt[@]}" update || say "apt-get update failed; trying with the package lists at hand"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install: ${missing[*]}" \
+      "Its message is above. Is there a network? On Ubuntu, is 'universe' enabled?"
+}
+
+# builder: the user to build as. Under sudo that is whoever called it, so that build files are theirs and
+# not root's, unless they may not write to the repository.
+builder() {
+  local caller=${SUDO_USER:-}
+  if ((EUID == 0)) && [[ -n $caller && $caller != root ]] &&
+    runuser -u "$caller" -- test -w "$repo_root" 2>/dev/null; then
+    printf '%s\n' "$caller"
+  else
+    id -un
+  fi
+}
+
+# run_as_builder COMMAND...
+run_as_builder() {
+  local user
+  user=$(builder)
+  if [[ $user == "$(id -un)" ]]; then
+    "$@"
+  else
+    runuser -u "$user" -- env HOME="$(getent passwd "$user" | cut -d: -f6)" "$@"
+  fi
+}
+
+# make_build_dir_usable: an older build/ may be another user's, or configured for a copy of the repository
+# at another path or for another generator. CMake would stop at each.
+make_build_dir_usable() {
+  [[ -e $build_dir ]] || return 0
+  local user cache=$build_dir/CMakeCache.txt
+  user=$(builder)
+  if ((EUID == 0)) && [[ $user != "$(id -un)" ]]; then
+    chown -R "$user:" "$build_dir"
+  fi
+  [[ -w $build_dir ]] ||
+    die "$build_dir belongs to $(stat -c %U "$build_dir")." "Remove it, or run as that user."
+  if [[ -e $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$repo_root" "$cache" &&
+    grep -qx 'CMAKE_GENERATOR:INTERNAL=Ninja' "$cache"; }; then
+    say "build/ was configured for another path or generator: configuring it afresh"
+    run_as_builder rm -rf "$cache" "$build_dir/CMakeFiles"
+  fi
+}
+
+# configure_and_build TARGET [CMAKE_OPTION...]: the release preset into build/.
+configure_and_build() {
+  local target=$1 version
+  shift
+  version=$(run_as_builder cmake --version) || die "cmake does not run"
+  version=${version#cmake version }
+  version=${version%%[!0-9.]*}
+  dpkg --compare-versions "$version" ge "$min_cmake" ||
+    die "cmake $min_cmake or newer is needed; this is $version ($(command -v cmake))"
+
+  make_build_dir_usable
+  cd "$repo_root"
+  say "configuring: cmake --preset release $*"
+  run_as_builder cmake --preset release "$@"
+  say "building: $target"
+  run_as_builder cmake --build --preset release --parallel "$(nproc)" --target "$target"
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Builds everything and runs the tests.
+set -euo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
+
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  cat <<HELP
+Usage: scripts/test.sh [CTEST_OPTION...]
+
+Installs the packages that are missing (apt, as root or through sudo), builds slmsim and its tests into
+build/ and runs them. Works from any directory. Options go to ctest, for example
+  scripts/test.sh -R golden       only the tests whose name matches
+  scripts/test.sh -LE 'gpu|wan'   without the tests that need a GPU or a wide-area network
+HELP
+  exit 0
+fi
+
+say "slmsim in $repo_root: install what is missing, build, test"
+install_missing "${build_packages[@]}" "${test_packages[@]}"
+configure_and_build all
+
+say "testing"
+run_as_builder ctest --test-dir build --output-on-failure --no-tests=error -j "$(nproc)" "$@"

@@ -1,0 +1,52 @@
+#include "sim/base/error.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kShownLineLength = 160;  // longer lines are cut: an error must stay readable
+
+std::string_view line_of(std::string_view text, int line) {
+  for (int i = 1; i < line; ++i) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+// Control bytes of a user's file must not reach the terminal.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return out;
+}
+
+}  // namespace
+
+std::string to_string(const Error& error) {
+  const auto& [source, line, column] = error.place;
+  std::string out = source ? source->name : "slmsim";
+  if (line > 0) out += fmt::format(":{}:{}", line, column);
+  out += fmt::format(": error: {}", printable(error.text));
+  if (!source || line <= 0) return out;
+  const auto shown = line_of(source->text, line);
+  if (shown.empty() || shown.size() > kShownLineLength || column > static_cast<int>(shown.size()) + 1)
+    return out;
+  out += fmt::format("\n  {}\n  {:>{}}", printable(shown), '^', column);
+  return out;
+}
+
+InputError::InputError(std::vector<Error> errors)
+    : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text),
+      errors_(std::move(errors)) {}
+
+InputError::InputError(Place place, std::string text)
+    : InputError(std::vector<Error>{{std::move(place), std::move(text)}}) {}
+
+}  // namespace slmsim

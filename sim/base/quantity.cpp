@@ -1,0 +1,123 @@
+#include "sim/base/quantity.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array kTimeUnits = {Unit{"ns", 1e-9},  Unit{"us", 1e-6},  Unit{"ms", 1e-3},  Unit{"s", 1.0},
+                                   Unit{"min", 60.0}, Unit{"h", 3600.0}, Unit{"d", 86400.0}};
+constexpr std::array kDataUnits = {Unit{"B", 1.0},     Unit{"kB", 1e3},    Unit{"MB", 1e6},
+                                   Unit{"GB", 1e9},    Unit{"TB", 1e12},   Unit{"KiB", kKibi},
+                                   Unit{"MiB", kMebi}, Unit{"GiB", kGibi}, Unit{"TiB", 1024.0 * kGibi}};
+constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},     Unit{"MB/s", 1e6},
+                                       Unit{"GB/s", 1e9},     Unit{"TB/s", 1e12},    Unit{"KiB/s", kKibi},
+                                       Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"bps", 0.125},
+                                       Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},   Unit{"Gbps", 125e6},
+                                       Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0}, Unit{"Mbit/s", 125e3},
+                                       Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
+constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
+
+std::span<const Unit> units_of(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::kTime:
+      return kTimeUnits;
+    case Dimension::kData:
+      return kDataUnits;
+    case Dimension::kDataRate:
+      return kDataRateUnits;
+    case Dimension::kWorkRate:
+      return kWorkRateUnits;
+  }
+  return {};
+}
+
+std::string_view example_of(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::kTime:
+      return "a time such as \"103 ms\" (ns, us, ms, s, min, h, d)";
+    case Dimension::kData:
+      return "a size such as \"24 GiB\" (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)";
+    case Dimension::kDataRate:
+      return "a rate such as \"100 Gbps\" or \"12 GB/s\"";
+    case Dimension::kWorkRate:
+      return "a rate such as \"65 TFLOP/s\"";
+  }
+  return "";
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::string scaled(double value, std::span<const Unit> ladder) {
+  const Unit* fit = &ladder.front();
+  for (const auto& unit : ladder) {
+    if (std::abs(value) >= unit.factor) fit = &unit;
+  }
+  return fmt::format("{:.3g} {}", value / fit->factor, fit->name);
+}
+
+}  // namespace
+
+std::optional<double> parse_number(std::string_view text) {
+  text = trim(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
+  text = trim(text);
+  double number = 0.0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || !std::isfinite(number)) {
+    return {0.0,
+            fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
+  }
+  const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, example_of(dimension))};
+  for (const auto& known : units_of(dimension)) {
+    if (known.name == unit) return {number * known.factor, ""};
+  }
+  return {0.0, fmt::format("\"{}\" has the unit \"{}\"; expected {}", text, unit, example_of(dimension))};
+}
+
+std::string to_text(Seconds time) {
+  static constexpr std::array kLadder = {Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"ms", 1e-3},
+                                         Unit{"s", 1.0},   Unit{"min", 60.0}, Unit{"h", 3600.0}};
+  return time.value == 0.0 ? "0 s" : scaled(time.value, kLadder);
+}
+
+std::string to_text(Bytes size) {
+  static constexpr std::array kLadder = {Unit{"B", 1.0}, Unit{"KiB", kKibi}, Unit{"MiB", kMebi},
+                                         Unit{"GiB", kGibi}};
+  return scaled(size.value, kLadder);
+}
+
+std::string to_text(BytesPerSecond rate) {
+  static constexpr std::array kLadder = {Unit{"B/s", 1.0}, Unit{"kB/s", 1e3}, Unit{"MB/s", 1e6},
+                                         Unit{"GB/s", 1e9}};
+  return scaled(rate.value, kLadder);
+}
+
+std::string to_text(FlopsPerSecond rate) {
+  static constexpr std::array kLadder = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}};
+  return scaled(rate.value, kLadder);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,51 @@
+// Quantities as people write them: a number and a unit, "103 ms", "100 Gbps", "24 GiB".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/base/unit.h"
+
+namespace slmsim {
+
+// A finite decimal number that is the whole of `text`.
+std::optional<double> parse_number(std::string_view text);
+
+// Either a value in base units or what is wrong with the text ("what is wrong; what would be right").
+struct ParsedQuantity {
+  double value = 0.0;
+  std::string problem;
+};
+
+// kTime: ns us ms s min h d. kData: B kB MB GB TB KiB MiB GiB TiB. kDataRate: the same per second, and kbps
+// Mbps Gbps Tbps (or kbit/s ...), which count bits. kWorkRate: GFLOP/s TFLOP/s PFLOP/s.
+enum class Dimension { kTime, kData, kDataRate, kWorkRate };
+ParsedQuantity parse_quantity(std::string_view text, Dimension dimension);
+
+template <class Q>
+constexpr Dimension dimension_of();
+template <>
+constexpr Dimension dimension_of<Seconds>() {
+  return Dimension::kTime;
+}
+template <>
+constexpr Dimension dimension_of<Bytes>() {
+  return Dimension::kData;
+}
+template <>
+constexpr Dimension dimension_of<BytesPerSecond>() {
+  return Dimension::kDataRate;
+}
+template <>
+constexpr Dimension dimension_of<FlopsPerSecond>() {
+  return Dimension::kWorkRate;
+}
+
+// For messages and tables: three significant digits and a fitting unit, "103 ms", "12.5 GB/s", "22.4 GiB".
+std::string to_text(Seconds time);
+std::string to_text(Bytes size);
+std::string to_text(BytesPerSecond rate);
+std::string to_text(FlopsPerSecond rate);
+
+}  // namespace slmsim

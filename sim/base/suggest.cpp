@@ -1,0 +1,67 @@
+#include "sim/base/suggest.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;  // a longer "name" is not a typing mistake
+constexpr std::size_t kListedNames = 24;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Optimal string alignment distance.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const std::string wanted = lower(word);
+  std::string best;
+  std::size_t best_distance = kLongestWord;
+  for (const auto& candidate : candidates) {
+    const std::size_t d = distance(wanted, lower(candidate));
+    const bool near = d * 3 <= std::max(word.size(), candidate.size());
+    if (near && d < best_distance) {
+      best = candidate;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  if (const std::string best = nearest(word, candidates); !best.empty())
+    return fmt::format("did you mean \"{}\"?", best);
+  if (candidates.empty()) return "nothing is known by any name here";
+  const std::size_t shown = std::min(candidates.size(), kListedNames);
+  return fmt::format("known are: {}{}",
+                     fmt::join(candidates.begin(), candidates.begin() + static_cast<long>(shown), ", "),
+                     shown < candidates.size() ? ", ..." : "");
+}
+
+}  // namespace slmsim

@@ -1,0 +1,17 @@
+// "Did you mean": the known name nearest to a misspelt one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slmsim {
+
+// The candidate at the smallest edit distance (insert, delete, replace, swap neighbours; case ignored), or ""
+// when none is near: at most one third of the longer word may differ.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// "did you mean \"X\"?" where a candidate is near, else "known are: a, b, c". Ends an error's text.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace slmsim

@@ -1,0 +1,272 @@
+#include "sim/base/yaml.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMaxErrors = 50;  // per file: a binary file should not print a thousand lines
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+
+  Node take() {
+    if (!errors_.empty()) throw InputError(std::move(errors_));
+    return std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node;
+    node.place = place(mark);
+    add(std::move(node), anchor);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Node node;
+    // "~" and "null" arrive as plain scalars; a quoted one has the tag "!".
+    const bool null = tag == "?" && (value == "~" || value == "null");
+    node.kind = null ? Node::Kind::kNull : Node::Kind::kScalar;
+    node.place = place(mark);
+    node.scalar = value;
+    add(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) fail(mark, "an alias inside its own anchor; a value cannot contain itself");
+    Node copy = found->second;
+    count(copy, mark);
+    add(std::move(copy), 0);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, Node::Kind::kSequence, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, Node::Kind::kMap, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    bool has_key = false;
+    std::string key;
+    Place key_place;
+  };
+
+  Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
+
+  [[noreturn]] void fail(const YAML::Mark& mark, std::string text) {
+    errors_.push_back({place(mark), std::move(text)});
+    throw InputError(std::move(errors_));
+  }
+
+  void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
+    if (stack_.size() >= kMaxDepth) {
+      fail(mark, fmt::format("nested deeper than {} levels; such a file is not a scenario", kMaxDepth));
+    }
+    if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
+      fail(mark, "a map or list used as a key; keys are plain names");
+    }
+    Open level;
+    level.node.kind = kind;
+    level.node.place = place(mark);
+    level.anchor = anchor;
+    stack_.push_back(std::move(level));
+  }
+
+  void close() {
+    Open level = std::move(stack_.back());
+    stack_.pop_back();
+    add(std::move(level.node), level.anchor);
+  }
+
+  void add(Node node, YAML::anchor_t anchor) {
+    if (++nodes_ > kMaxNodes) too_large(node.place);
+    if (anchor != 0) anchors_[anchor] = node;
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = stack_.back();
+    if (parent.node.kind == Node::Kind::kSequence) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.has_key) {
+      take_key(parent, node);
+    } else {
+      add_entry(parent, std::move(node));
+    }
+  }
+
+  void take_key(Open& parent, const Node& node) {
+    if (node.kind != Node::Kind::kScalar) {
+      errors_.push_back({node.place, "a key that is not a plain name"});
+    } else if (node.scalar == "<<") {
+      errors_.push_back(
+          {node.place, "merge keys (<<) are not read; use \"extends: FILE\" to build on another file"});
+    }
+    parent.key = node.scalar;
+    parent.key_place = node.place;
+    parent.has_key = true;
+  }
+
+  void add_entry(Open& parent, Node node) {
+    parent.has_key = false;
+    if (const auto* first = find_entry(parent.node, parent.key)) {
+      if (errors_.size() < kMaxErrors) {
+        errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
+                                                         parent.key, first->place.line)});
+      }
+      return;
+    }
+    parent.node.entries.push_back({parent.key, parent.key_place, std::move(node)});
+  }
+
+  static const Entry* find_entry(const Node& map, const std::string& key) {
+    const auto at =
+        std::find_if(map.entries.begin(), map.entries.end(), [&](const Entry& e) { return e.key == key; });
+    return at == map.entries.end() ? nullptr : &*at;
+  }
+
+  void count(const Node& node, const YAML::Mark& mark) {
+    if (++nodes_ > kMaxNodes) too_large(place(mark));
+    for (const auto& item : node.items) count(item, mark);
+    for (const auto& entry : node.entries) count(entry.value, mark);
+  }
+
+  [[noreturn]] void too_large(const Place& at) {
+    throw InputError(
+        at, fmt::format("more than {} values, aliases included; such a file is not a scenario", kMaxNodes));
+  }
+
+  std::shared_ptr<const Source> source_;
+  Node root_;
+  std::vector<Open> stack_;
+  std::map<YAML::anchor_t, Node> anchors_;
+  std::size_t nodes_ = 0;
+  std::vector<Error> errors_;
+};
+
+// A bare NUL or an invalid UTF-8 sequence: the file is no text.
+std::size_t first_binary_byte(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const std::size_t length = c < 0x80 ? 1 : (c >> 5) == 6 ? 2 : (c >> 4) == 14 ? 3 : (c >> 3) == 30 ? 4 : 0;
+    const bool control = c < 0x20 && c != '\n' && c != '\r' && c != '\t';
+    if (length == 0 || control || i + length > text.size()) return i;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) >> 6) != 2) return i;
+    }
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+Node parse(std::shared_ptr<const Source> source) {
+  if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
+    const std::string_view before = std::string_view(source->text).substr(0, at);
+    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    const int column = static_cast<int>(at - (before.rfind('\n') + 1)) + 1;
+    throw InputError({source, line, column}, "not a text file; a YAML file in UTF-8 is expected");
+  }
+  TreeBuilder builder(source);
+  try {
+    std::istringstream stream(source->text);
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder))
+      throw InputError({source, 1, 1}, "the file is empty; a YAML map is expected");
+    Node root = builder.take();
+    TreeBuilder second(source);
+    if (parser.HandleNextDocument(second)) {
+      throw InputError(second.take().place, "a second YAML document; one file holds one document");
+    }
+    return root;
+  } catch (const YAML::Exception& error) {
+    const bool marked = !error.mark.is_null();
+    throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
+                     fmt::format("not valid YAML: {}", error.msg));
+  }
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  const auto at = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
+  return at == entries.end() ? nullptr : &at->value;
+}
+
+Node* Node::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
+
+std::string kind_name(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::kNull:
+      return "nothing";
+    case Node::Kind::kScalar:
+      return "a single value";
+    case Node::Kind::kSequence:
+      return "a list";
+    case Node::Kind::kMap:
+      return "a map";
+  }
+  return "";
+}
+
+Node read_yaml(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  auto source = std::make_shared<Source>(Source{path.string(), ""});
+  std::error_code failed;
+  const auto status = fs::status(path, failed);
+  if (failed || status.type() == fs::file_type::not_found) throw InputError({source, 0, 0}, "no such file");
+  // A pipe or a device may never end, so only regular files are read.
+  if (status.type() != fs::file_type::regular) throw InputError({source, 0, 0}, "not a regular file");
+  const auto size = fs::file_size(path, failed);
+  if (failed || size > kMaxFileBytes) {
+    throw InputError({source, 0, 0},
+                     fmt::format("the file has {} bytes; at most {} are read", size, kMaxFileBytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  source->text.resize(size);
+  if (!file.read(source->text.data(), static_cast<std::streamsize>(size)) && size > 0) {
+    throw InputError({source, 0, 0}, "the file cannot be read; check its permissions");
+  }
+  return parse(source);
+}
+
+Node parse_yaml(std::string_view text, const std::string& name) {
+  return parse(std::make_shared<Source>(Source{name, std::string(text)}));
+}
+
+void merge(Node& base, const Node& over) {
+  if (base.kind != Node::Kind::kMap || over.kind != Node::Kind::kMap) {
+    base = over;
+    return;
+  }
+  for (const auto& entry : over.entries) {
+    if (Node* mine = base.find(entry.key)) {
+      merge(*mine, entry.value);
+    } else {
+      base.entries.push_back(entry);
+    }
+  }
+}
+
+}  // namespace slmsim

@@ -1,0 +1,101 @@
+#include "sim/cost/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slmsim {
+namespace {
+
+constexpr double kTile = 128;  // cuBLAS' common tensor-core tile is 128 x 128 (DU-09799-001, section 3)
+
+Seconds at_rate(double flops, double bytes, double wave, const Gpu& gpu, Precision precision,
+                const Efficiency& efficiency) {
+  // A precision the tensor cores lack runs on the CUDA cores at the fp32 rate.
+  FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
+  if (peak.value <= 0) peak = gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
+  const Seconds work = Flops{flops} / (peak * (efficiency.matrix_of(gpu) * wave));
+  const Seconds traffic = Bytes{bytes} / (gpu.memory_bandwidth * efficiency.memory);
+  return std::max(work, traffic) + efficiency.launch;
+}
+
+// What the share leaves of each dimension.
+MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
+  const auto part = [&](std::int64_t size) {
+    return std::max<std::int64_t>(1, (size + share.ways - 1) / share.ways);
+  };
+  if (share.sharding == Sharding::kColumn) {
+    if (weights) {
+      shape.n = part(shape.n);
+    } else {
+      shape.batch = part(shape.batch);  // attention is divided by heads
+    }
+  }
+  if (share.sharding == Sharding::kRow) shape.k = part(shape.k);
+  return shape;
+}
+
+// A product with weights treats all tokens of all sequences as rows; attention has one product per sequence
+// and head.
+MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
+  auto& grows = weights ? shape.m : shape.batch;
+  grows =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(static_cast<double>(grows) * sequences)));
+  return shape;
+}
+
+OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
+                         const Efficiency& efficiency) {
+  const MatrixShape forward =
+      for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
+  const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const MatrixShape shape{forward.batch, m, n, k};
+    const double elements =
+        static_cast<double>(shape.batch) *
+        (static_cast<double>(m) * static_cast<double>(k) + static_cast<double>(k) * static_cast<double>(n) +
+         static_cast<double>(m) * static_cast<double>(n));
+    return at_rate(shape.flops(), elements * element_bytes(precision),
+                   wave_efficiency(shape, gpu.multiprocessors), gpu, precision, efficiency);
+  };
+  // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
+  const auto [batch, m, n, k] = forward;
+  return {time(m, n, k), time(m, k, n) + time(k, n, m)};
+}
+
+}  // namespace
+
+double wave_efficiency(const MatrixShape& shape, int multiprocessors) {
+  const double tiles = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(shape.m) / kTile) *
+                       std::ceil(static_cast<double>(shape.n) / kTile);
+  // Splitting the inner sum lets a product with few tiles use the other multiprocessors as well (split-K).
+  const double splits = tiles < multiprocessors
+                            ? std::max(1.0, std::floor(std::min(multiprocessors / tiles,
+                                                                static_cast<double>(shape.k) / (8 * kTile))))
+                            : 1.0;
+  const double jobs = tiles * splits;
+  return jobs / (std::ceil(jobs / multiprocessors) * multiprocessors);
+}
+
+OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
+                           const Efficiency& efficiency) {
+  if (share.sequences <= 0) return {};
+  if (op.kind == OperatorKind::kMatrix) return matrix_time(op, share, gpu, precision, efficiency);
+  const bool split = share.sharding == Sharding::kColumn;
+  const double part = share.sequences / (split ? share.ways : 1);
+  const double size = element_bytes(precision);
+  const double forward = (op.inputs + op.outputs) * part * size;
+  // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
+  const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
+  return {at_rate(op.flops * part, forward, 1.0, gpu, Precision::kFp32, efficiency),
+          at_rate(2 * op.flops * part, backward, 1.0, gpu, Precision::kFp32, efficiency)};
+}
+
+Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
+                  const Efficiency& efficiency) {
+  const bool master = element_bytes(precision) < 4;
+  const double read = element_bytes(gradient_precision) + 4 + 8;
+  const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
+  return Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) +
+         efficiency.launch;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,61 @@
+// How long an operator takes on a GPU without a measured profile: the roofline of its data sheet.
+//
+//   time = max(FLOPs / (efficiency * waves * peak), bytes / (memory efficiency * bandwidth)) + launch
+//
+// `waves` is wave quantisation: a matrix product is cut into tiles, the tiles are dealt to the
+// multiprocessors in waves, and the last wave runs as long as a full one (NVIDIA, Matrix Multiplication
+// Background User's Guide, DU-09799-001). So small products are slower per FLOP.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sim/model/operator_graph.h"
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+// What a software stack reaches of the data sheet's rates.
+struct Efficiency {
+  // Share of the peak that a large matrix product reaches; by architecture, since a stack's kernels may suit
+  // one and not another.
+  std::map<std::string, double> matrix;
+  double memory = 0;  // share of the memory bandwidth that elementwise kernels reach
+  Seconds launch;     // fixed cost of one kernel
+
+  double matrix_of(const Gpu& gpu) const { return matrix.at(gpu.architecture); }
+};
+
+// How an operator is divided over the GPUs of a mesh.
+//   kReplicated  every GPU computes all of it
+//   kBatch       every GPU computes its share of the sequences
+//   kColumn      every GPU computes its share of the outputs (attention: of the heads)
+//   kRow         every GPU computes its share of the inner sum; the partial results must be added
+//   (all-reduce)
+enum class Sharding { kReplicated, kBatch, kColumn, kRow };
+
+// The part of an operator that one GPU computes.
+struct Share {
+  Sharding sharding = Sharding::kReplicated;
+  int ways = 1;          // over how many GPUs kColumn and kRow divide
+  double sequences = 1;  // that this GPU computes in one micro-batch
+};
+
+struct OperatorTime {
+  Seconds forward;
+  Seconds backward;
+};
+
+// Time of the part of `op` that one GPU computes.
+OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
+                           const Efficiency& efficiency);
+
+// Time of Adam on `parameters` parameters of this GPU: it reads gradient, fp32 master and both moments, and
+// writes master, moments and the weights in training precision; memory bandwidth bounds it.
+Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
+                  const Efficiency& efficiency);
+
+// Share of the multiprocessors busy on average over the waves of `batch` products with an m x n result.
+double wave_efficiency(const MatrixShape& shape, int multiprocessors);
+
+}  // namespace slmsim

@@ -1,0 +1,36 @@
+// The one SimGrid engine of the process: a pool of links and flows over them. Only sim/engine knows of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/base/unit.h"
+#include "sim/platform/network.h"
+
+namespace slmsim {
+
+class SimgridEngine {
+ public:
+  // Made at the first call; its pool then has room for at least `links` links and `caps` rate caps.
+  static SimgridEngine& instance(std::size_t links, std::size_t caps);
+  ~SimgridEngine();
+
+  // Gives the pool's links these bandwidths, and its caps these rates.
+  void configure(const std::vector<Link>& links, const std::vector<double>& caps);
+
+  double now() const;  // s; runs on through all simulations of the process
+  void at(double date, std::function<void()> action);
+  // Starts a flow of `bytes` over links and, if cap >= 0, a rate cap. on_flow_end is called with `slot` at
+  // its end; one flow per slot at a time.
+  void start_flow(std::size_t slot, double bytes, const std::vector<int>& links, int cap);
+  // Runs until nothing is left to happen.
+  void run(std::size_t slots, std::function<void(std::size_t)> on_flow_end);
+
+ private:
+  SimgridEngine(std::size_t links, std::size_t caps);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace slmsim

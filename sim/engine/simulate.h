@@ -1,0 +1,53 @@
+// Executes a task graph on SimGrid and tells when each task started and finished.
+//
+// Rates come from SimGrid: flows share every link by max-min fairness (each link's flows get equal shares,
+// whatever their latency; SimGrid's CM02 weighs by 1/latency where links have latency, so here they have
+// none). Everything that SimGrid's network models leave out is done around it:
+//   - latency: a transfer arrives one latency after its last byte left;
+//   - order: a connection carries its transfers one after the other;
+//   - sockets: a connection's rate is at most what its sockets can copy;
+//   - TCP's window: at most a window of bytes is on its way; acknowledged bytes return one round trip after
+//   they
+//     left and let the window grow by as much (slow start) up to its steady size; a connection that was idle
+//     for longer than its retransmission time-out starts again from the initial window.
+#pragma once
+
+#include <vector>
+
+#include "sim/graph/task_graph.h"
+
+namespace slmsim {
+
+// A connection between iterations.
+struct ConnectionState {
+  double window = 0;  // bytes, per socket; 0: never used
+  Seconds idle;       // since its last byte left
+
+  bool operator==(const ConnectionState&) const = default;
+};
+
+// A stretch of a transfer during which bytes were on their way out.
+struct Flow {
+  int connection = 0;
+  double start = 0, finish = 0;  // s
+  double bytes = 0;
+};
+
+struct Timeline {
+  Seconds end;
+  std::vector<double> start, finish;  // s, per task
+  std::vector<Flow> flows;            // in the order in which they finished, if recorded
+  std::vector<ConnectionState> connections;
+};
+
+struct SimulationOptions {
+  bool record_flows = false;
+};
+
+// `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never
+// finished, which would be an error of this program. One process has one SimGrid engine; calls must not
+// overlap.
+Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
+                  const SimulationOptions& options = {});
+
+}  // namespace slmsim

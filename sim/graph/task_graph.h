@@ -1,0 +1,80 @@
+// What must happen in one iteration: computations on GPUs, transfers over connections, and what waits for
+// what.
+//
+// A task may only wait for tasks that were added before it, so a graph cannot hold a cycle. From here on
+// nothing knows of techniques or models: there are only devices, bytes, seconds and labels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/unit.h"
+#include "sim/platform/network.h"
+
+namespace slmsim {
+
+using TaskId = std::uint32_t;
+inline constexpr TaskId kNoTask = ~TaskId{0};
+
+enum class TaskKind : std::uint8_t {
+  kCompute,   // `amount` seconds on device `place`
+  kTransfer,  // `amount` bytes over connection `place`
+  kDelay,     // `amount` seconds on nothing; 0 seconds: a join
+};
+
+// What a computation's time is counted as.
+enum class Activity : std::uint8_t { kModel, kOptimizer, kOverhead, kCommunication };
+
+struct Task {
+  double amount = 0;
+  std::int32_t place = -1;
+  std::uint32_t label = 0;              // index into TaskGraph::labels()
+  std::uint32_t first_predecessor = 0;  // predecessors end where the next task's begin
+  TaskKind kind = TaskKind::kDelay;
+  Activity activity = Activity::kCommunication;
+};
+
+// Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
+// connections that share each transfer evenly are one Connection with that many times the rate and window.
+struct Connection {
+  int from = 0, to = 0;  // devices
+  int sockets = 1;
+  Route route;
+};
+
+class TaskGraph {
+ public:
+  explicit TaskGraph(std::vector<Link> links, int device_count)
+      : links_(std::move(links)), device_count_(device_count) {}
+
+  TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label,
+                 std::span<const TaskId> after);
+  TaskId transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after);
+  TaskId delay(Seconds time, std::uint32_t label, std::span<const TaskId> after);
+
+  int add_connection(Connection connection);
+  std::uint32_t label(const std::string& text);  // the same text gives the same number
+
+  const std::vector<Task>& tasks() const { return tasks_; }
+  std::span<const TaskId> predecessors(TaskId task) const;
+  const std::vector<Connection>& connections() const { return connections_; }
+  const std::vector<Link>& links() const { return links_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  int device_count() const { return device_count_; }
+
+ private:
+  TaskId add(Task task, std::span<const TaskId> after);
+
+  std::vector<Task> tasks_;
+  std::vector<TaskId> predecessors_;
+  std::vector<Connection> connections_;
+  std::vector<Link> links_;
+  std::vector<std::string> labels_;
+  std::unordered_map<std::string, std::uint32_t> label_numbers_;
+  int device_count_ = 0;
+};
+
+}  // namespace slmsim

@@ -1,0 +1,173 @@
+#include "sim/model/operator_graph.h"
+
+#include <boost/range/iterator_range.hpp>
+
+namespace slmsim {
+namespace {
+
+using Vertex = OperatorGraph::vertex_descriptor;
+
+// Arithmetic per element of operators that are no matrix products; memory bounds them, so that the exact
+// count decides nothing.
+constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResidualFlops = 2, kLossFlops = 5;
+
+// Appends operators in order and connects each to what it reads.
+class Builder {
+ public:
+  explicit Builder(const Transformer& model) : model_(model) {}
+
+  OperatorGraph build() {
+    Vertex stream = embedding();
+    for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) stream = mlp(attention(stream));
+    head(stream);
+    return std::move(graph_);
+  }
+
+ private:
+  double s() const { return static_cast<double>(model_.sequence); }
+  double h() const { return static_cast<double>(model_.hidden); }
+  double v() const { return static_cast<double>(model_.vocabulary); }
+  bool gpt2() const { return model_.family == Family::kGpt2; }
+  double token_elements() const { return s() * h(); }
+
+  Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
+    op.layer = layer_;
+    const Vertex vertex = boost::add_vertex(std::move(op), graph_);
+    for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
+    return vertex;
+  }
+
+  Vertex elementwise(OperatorKind kind, const char* name, double inputs, double outputs, double flops_each,
+                     double saved_elements, double saved_bytes, std::initializer_list<Vertex> from) {
+    Operator op{.kind = kind, .name = name};
+    op.flops = flops_each * outputs;
+    op.inputs = inputs;
+    op.outputs = outputs;
+    op.saved_elements = saved_elements;
+    op.saved_bytes = saved_bytes;
+    return add(std::move(op), from);
+  }
+
+  Vertex norm(const char* name, Vertex from) {
+    Operator op{.kind = OperatorKind::kNorm, .name = name};
+    op.parameters = op.weights = (gpt2() ? 2 : 1) * h();  // scale and shift; RMSNorm has no shift
+    op.flops = kNormFlops * token_elements();
+    op.inputs = op.outputs = op.saved_elements = token_elements();
+    return add(std::move(op), {from});
+  }
+
+  // A product of activations (m tokens) with an n x k weight matrix.
+  Vertex linear(const char* name, std::int64_t n, std::int64_t k, Vertex from) {
+    Operator op{.kind = OperatorKind::kMatrix, .name = name};
+    op.matrix = {1, model_.sequence, n, k};
+    op.weights = static_cast<double>(n) * static_cast<double>(k) + (gpt2() ? static_cast<double>(n) : 0.0);
+    op.parameters = op.weights;
+    op.flops = op.matrix.flops();
+    op.inputs = op.saved_elements = s() * static_cast<double>(k);
+    op.outputs = s() * static_cast<double>(n);
+    return add(std::move(op), {from});
+  }
+
+  Vertex embedding() {
+    Operator op{.kind = OperatorKind::kEmbedding, .name = "embedding"};
+    op.parameters = (v() + (gpt2() ? s() : 0.0)) * h();  // learned positions in GPT-2
+    op.weights = op.parameters;
+    op.inputs = op.outputs = token_elements();  // the rows looked up
+    op.saved_bytes = gpt2() ? token_elements() : 0.0;
+    layer_ = -1;
+    return add(std::move(op), {});
+  }
+
+  Vertex attention(Vertex stream) {
+    const std::int64_t head_size = model_.hidden / model_.heads;
+    const std::int64_t kv = model_.kv_heads * head_size;
+    const double squares = static_cast<double>(model_.heads) * s() * s();
+    const Vertex normed = norm("norm 1", stream);
+    const Vertex qkv = linear("qkv", model_.hidden + 2 * kv, model_.hidden, normed);
+
+    Operator scores{.kind = OperatorKind::kMatrix, .name = "scores"};
+    scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
+    scores.flops = scores.matrix.flops();
+    scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
+    scores.outputs = squares;
+    const Vertex scored = add(std::move(scores), {qkv});
+
+    // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
+    const Vertex soft = elementwise(OperatorKind::kSoftmax, "softmax", squares, squares, kSoftmaxFlops,
+                                    squares, gpt2() ? squares : 0.0, {scored});
+    Operator values{.kind = OperatorKind::kMatrix, .name = "values"};
+    values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
+    values.flops = values.matrix.flops();
+    values.inputs = squares + s() * static_cast<double>(kv);
+    values.saved_elements = (gpt2() ? squares : 0.0) + s() * static_cast<double>(kv);
+    values.outputs = token_elements();
+    const Vertex valued = add(std::move(values), {soft, qkv});
+
+    const Vertex projected = linear("projection", model_.hidden, model_.hidden, valued);
+    return residual("residual 1", projected, stream);
+  }
+
+  Vertex mlp(Vertex stream) {
+    const std::int64_t width = model_.intermediate;
+    const double wide = s() * static_cast<double>(width);
+    const Vertex normed = norm("norm 2", stream);
+    const Vertex up = linear("mlp up", gpt2() ? width : 2 * width, model_.hidden, normed);
+    const Vertex active =
+        elementwise(OperatorKind::kActivation, gpt2() ? "gelu" : "swiglu", (gpt2() ? 1 : 2) * wide, wide,
+                    kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, {up});
+    const Vertex down = linear("mlp down", model_.hidden, width, active);
+    return residual("residual 2", down, stream);
+  }
+
+  Vertex residual(const char* name, Vertex branch, Vertex stream) {
+    return elementwise(OperatorKind::kResidual, name, 2 * token_elements(), token_elements(), kResidualFlops,
+                       0.0, gpt2() ? token_elements() : 0.0, {branch, stream});  // GPT-2 keeps a dropout mask
+  }
+
+  void head(Vertex stream) {
+    const Vertex normed = norm("final norm", stream);
+    Operator op{.kind = OperatorKind::kMatrix, .name = "head"};
+    op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
+    op.weights = v() * h();
+    op.parameters = model_.tied_embedding ? 0.0 : op.weights;
+    op.flops = op.matrix.flops();
+    op.inputs = op.saved_elements = token_elements();
+    op.outputs = s() * v();
+    const Vertex logits = add(std::move(op), {normed});
+    // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
+    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
+                {logits});
+  }
+
+  const Transformer& model_;
+  OperatorGraph graph_;
+  int layer_ = -1;
+};
+
+template <class Get>
+double sum(const OperatorGraph& graph, Get get) {
+  double total = 0.0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) total += get(graph[vertex]);
+  return total;
+}
+
+}  // namespace
+
+OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
+
+double parameter_count(const OperatorGraph& graph) {
+  return sum(graph, [](const Operator& op) { return op.parameters; });
+}
+
+double forward_flops(const OperatorGraph& graph) {
+  return sum(graph, [](const Operator& op) { return op.matrix.flops(); });
+}
+
+Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation) {
+  const double s = static_cast<double>(model.sequence), h = static_cast<double>(model.hidden);
+  const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.vocabulary);
+  const double factor = rematerialisation ? 96.0 : 72.0;
+  return Flops{factor * sequences * s * h * h * layers * (1.0 + s / (6.0 * h)) + 6.0 * sequences * s * h * v};
+}
+
+}  // namespace slmsim

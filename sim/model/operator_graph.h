@@ -1,0 +1,61 @@
+// The operators of one training step of a transformer and the activations that flow between them.
+//
+// All figures are those of one sequence and of the whole, undivided operator; nothing here knows of GPUs.
+// FLOPs of a matrix product m x k times k x n are 2 m n k; its backward pass is two such products.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include "sim/base/unit.h"
+#include "sim/model/transformer.h"
+
+namespace slmsim {
+
+enum class OperatorKind { kEmbedding, kNorm, kMatrix, kSoftmax, kActivation, kResidual, kLoss };
+
+// `batch` independent products of (m x k) by (k x n); batch = 0: the operator is no matrix product.
+struct MatrixShape {
+  std::int64_t batch = 0, m = 0, n = 0, k = 0;
+  double flops() const {
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  }
+};
+
+struct Operator {
+  OperatorKind kind = OperatorKind::kMatrix;
+  std::string name;       // "qkv", "scores", ...
+  int layer = 0;          // -1: before the first layer; number of layers: after the last
+  double parameters = 0;  // trained here; a tied head has none of its own
+  double weights = 0;     // elements of weights that it reads
+  MatrixShape matrix{};
+  double flops = 0;    // forward
+  double inputs = 0;   // activation elements read, forward
+  double outputs = 0;  // activation elements written, forward
+  // What must be kept for the backward pass: elements in training precision, and bytes whatever the precision
+  // (dropout masks, fp32 softmax of the loss). By Korthikanti et al., arXiv 2205.05198, section 4.1.
+  double saved_elements = 0;
+  double saved_bytes = 0;
+
+  bool has_weights() const { return weights > 0; }
+};
+
+using OperatorGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;
+
+// Vertices are numbered in an order in which every edge points to a later vertex: embedding, the layers,
+// head.
+OperatorGraph build_operator_graph(const Transformer& model);
+
+// Sums over a graph.
+double parameter_count(const OperatorGraph& graph);
+double forward_flops(const OperatorGraph& graph);  // matrix products only
+
+// FLOPs of one training iteration of `sequences` sequences by Alpa's reporting formula (arXiv 2201.12023,
+// artifact: compute_gpt_tflop): 72 B S h^2 L (1 + S / 6h) + 6 B S h V; 96 in place of 72 with
+// rematerialisation.
+Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation);
+
+}  // namespace slmsim

@@ -1,0 +1,74 @@
+#include "sim/model/transformer.h"
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+// Bounds far beyond any model of today; they catch slips of a digit and keep all products inside a double's
+// 2^53.
+constexpr Range<std::int64_t> kHiddenRange{1, 1 << 17};
+constexpr Range<std::int64_t> kHeadsRange{1, 1 << 12};
+constexpr Range<std::int64_t> kLayersRange{1, 1 << 12};
+constexpr Range<std::int64_t> kSequenceRange{1, 1 << 22};
+constexpr Range<std::int64_t> kVocabularyRange{1, 1 << 24};
+constexpr Range<std::int64_t> kIntermediateRange{1, 1 << 20};
+
+struct Keys {
+  std::string family, hidden, heads, layers, sequence;
+};
+
+Keys keys_of(bool hugging_face, Family family) {
+  if (!hugging_face) return {"family", "hidden", "heads", "layers", "sequence"};
+  if (family == Family::kGpt2) return {"model_type", "n_embd", "n_head", "n_layer", "n_positions"};
+  return {"model_type", "hidden_size", "num_attention_heads", "num_hidden_layers", "max_position_embeddings"};
+}
+
+}  // namespace
+
+const std::vector<std::string>& family_names() {
+  static const std::vector<std::string> kNames = {"gpt2", "llama"};
+  return kNames;
+}
+
+Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
+                             Reading& reading) {
+  Fields fields(node, path, reading);
+  const bool hugging_face = fields.has("model_type");
+  Transformer model;
+  model.family = static_cast<Family>(fields.choice(hugging_face ? "model_type" : "family", family_names()));
+  const Keys keys = keys_of(hugging_face, model.family);
+  const bool llama = model.family == Family::kLlama;
+  model.name = hugging_face ? fallback_name : fields.name("name");
+  model.hidden = fields.integer(keys.hidden, kHiddenRange);
+  model.heads = fields.integer(keys.heads, kHeadsRange);
+  model.layers = fields.integer(keys.layers, kLayersRange);
+  model.sequence = fields.integer(keys.sequence, kSequenceRange);
+  model.vocabulary = fields.integer(hugging_face ? "vocab_size" : "vocabulary", kVocabularyRange);
+
+  const std::string kv_key = hugging_face ? "num_key_value_heads" : "kv_heads";
+  model.kv_heads = llama ? fields.integer(kv_key, kHeadsRange, model.heads) : model.heads;
+  const std::string width_key = !hugging_face ? "intermediate" : llama ? "intermediate_size" : "n_inner";
+  const Node* width = node.find(width_key);
+  const bool width_given = width && width->kind != Node::Kind::kNull;
+  if (width_given || llama) {
+    model.intermediate = fields.integer(width_key, kIntermediateRange);
+  } else {
+    fields.ignore(width_key);
+    model.intermediate = 4 * model.hidden;
+  }
+  model.tied_embedding = fields.flag(hugging_face ? "tie_word_embeddings" : "tied_embedding", !llama);
+
+  if (model.hidden % model.heads != 0) {
+    fields.error(keys.heads, fmt::format("{} heads do not divide the hidden size {}; choose a divisor",
+                                         model.heads, model.hidden));
+  }
+  if (model.heads % model.kv_heads != 0) {
+    fields.error(kv_key, fmt::format("{} key-value heads do not divide {} heads; choose a divisor",
+                                     model.kv_heads, model.heads));
+  }
+  if (!hugging_face) fields.done();
+  return model;
+}
+
+}  // namespace slmsim

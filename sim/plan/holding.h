@@ -1,0 +1,26 @@
+// What one GPU of a stage holds: parameters and, per micro-batch, activations.
+#pragma once
+
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+// The part of operator `first + index` that GPU `rank` of the stage computes in one micro-batch of
+// `sequences`.
+Share share_of(const Stage& stage, std::size_t index, std::size_t rank, double sequences);
+
+// Elements of weights of an operator that the stage must hold; a tied head holds none beside its embedding.
+double held_weights(const OperatorGraph& operators, const Stage& stage, std::size_t index);
+
+struct HeldParameters {
+  double all = 0;  // on each GPU of the stage
+  double shared =
+      0;  // of these, held alike by all GPUs that see different sequences: their gradients must be summed
+};
+HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage);
+
+// Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
+double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index,
+                        std::size_t rank, double sequences, Precision precision);
+
+}  // namespace slmsim

@@ -1,0 +1,272 @@
+#include "sim/plan/lower.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/graph/collectives/ring.h"
+#include "sim/plan/holding.h"
+#include "sim/plan/stage_program.h"
+
+namespace slmsim {
+namespace {
+
+using Tasks = std::vector<TaskId>;
+
+std::string layers_text(int first, int last) {
+  return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
+}
+
+// A stage while its tasks are made.
+struct StageState {
+  StageProgram program;
+  std::optional<Ring> ring;
+  std::vector<Step> steps;
+  std::size_t next_step = 0;
+  std::vector<Tasks> inputs, gradients;  // per micro-batch: what each GPU waits for; empty until it was sent
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const LowerRequest& request)
+      : request_(request),
+        plan_(request.plan),
+        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())) {
+    const Nccl& nccl = request.scenario.nccl;
+    const RingRules rules{nccl.channels, nccl.sockets_per_channel, nccl.buffer / 2, Detail::kSteps};
+    sequences_ = micro_batch_sequences(plan_, request.scenario.training);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const Stage& stage = plan_.stages[s];
+      StageState state;
+      state.program = stage_program(request.operators, stage, sequences_, request.scenario);
+      if (stage.mesh.size() > 1) state.ring.emplace(graph_, request.network, stage.mesh, rules);
+      state.steps = schedule_steps(plan_, s);
+      stages_.push_back(std::move(state));
+    }
+    last_.assign(request.scenario.platform.devices.size(), kNoTask);
+  }
+
+  TaskGraph run() {
+    for (int i = 0; i < request_.iterations; ++i) iteration();
+    return std::move(graph_);
+  }
+
+ private:
+  void iteration() {
+    for (auto& stage : stages_) {
+      stage.next_step = 0;
+      stage.inputs.assign(static_cast<std::size_t>(plan_.micro_batches), {});
+      stage.gradients.assign(static_cast<std::size_t>(plan_.micro_batches), {});
+    }
+    launch();
+    run_micro_batches();
+    for (std::size_t s = 0; s < stages_.size(); ++s) synchronise_and_update(s);
+    barrier();
+  }
+
+  void launch() {
+    const Training& training = request_.scenario.training;
+    const Seconds overhead =
+        training.iteration_overhead + farthest_round_trip() * training.control_round_trips;
+    if (overhead <= Seconds{0}) return;
+    for (const auto& stage : plan_.stages) {
+      for (const int device : stage.mesh)
+        compute(device, overhead, Activity::kOverhead, graph_.label("launch"), kNoTask);
+    }
+  }
+
+  // Between the first GPU, where the driver runs, and any other of the plan.
+  Seconds farthest_round_trip() const {
+    const int driver = plan_.stages.front().mesh.front();
+    Seconds farthest{0};
+    for (const auto& stage : plan_.stages) {
+      for (const int device : stage.mesh)
+        farthest = std::max(farthest, request_.network.round_trip(driver, device));
+    }
+    return farthest;
+  }
+
+  // Stages take turns; each goes on in its schedule as far as its inputs exist, so that tasks only wait for
+  // earlier ones. Some stage can always go on: a pipeline's schedule does not deadlock.
+  void run_micro_batches() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t s = 0; s < stages_.size(); ++s) {
+        while (can_step(s)) {
+          step(s);
+          moved = true;
+        }
+      }
+    }
+    for ([[maybe_unused]] const auto& stage : stages_) assert(stage.next_step == stage.steps.size());
+  }
+
+  bool can_step(std::size_t s) const {
+    const StageState& state = stages_[s];
+    if (state.next_step == state.steps.size()) return false;
+    const auto [forward, mb] = state.steps[state.next_step];
+    if (forward) return s == 0 || !state.inputs[static_cast<std::size_t>(mb)].empty();
+    return s + 1 == stages_.size() || !state.gradients[static_cast<std::size_t>(mb)].empty();
+  }
+
+  void step(std::size_t s) {
+    StageState& state = stages_[s];
+    const auto [forward, mb] = state.steps[state.next_step++];
+    auto& inputs = (forward ? state.inputs : state.gradients)[static_cast<std::size_t>(mb)];
+    const auto& segments = forward ? state.program.forward : state.program.backward;
+    const Tasks done = run_segments(s, segments, fmt::format("{} mb{}", forward ? "fwd" : "bwd", mb), inputs);
+    if (forward && s + 1 < stages_.size()) {
+      stages_[s + 1].inputs[static_cast<std::size_t>(mb)] =
+          send(s, s + 1, done, fmt::format("send act mb{}", mb));
+    }
+    if (!forward && s > 0) {
+      stages_[s - 1].gradients[static_cast<std::size_t>(mb)] =
+          send(s, s - 1, done, fmt::format("send grad mb{}", mb));
+    }
+  }
+
+  // Collectives block their GPU's stream: the next computation waits for the result.
+  Tasks run_segments(std::size_t s, const std::vector<Segment>& segments, const std::string& what,
+                     const Tasks& inputs) {
+    const auto& mesh = plan_.stages[s].mesh;
+    Tasks now(mesh.size());
+    for (const auto& segment : segments) {
+      const std::string where = layers_text(segment.first_layer, segment.last_layer);
+      const auto label = graph_.label(fmt::format("{} {}", what, where));
+      const bool is_first = &segment == &segments.front();
+      for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
+        const TaskId input = is_first && !inputs.empty() ? inputs[rank] : kNoTask;
+        now[rank] = compute(mesh[rank], segment.time[rank], Activity::kModel, label, input);
+      }
+      if (segment.then)
+        now = collective(
+            s, *segment.then,
+            graph_.label(fmt::format("{} {} {}", name_of(segment.then->collective), what, where)), now);
+    }
+    return now;
+  }
+
+  static std::string name_of(Collective collective) {
+    switch (collective) {
+      case Collective::kAllReduce:
+        return "all-reduce";
+      case Collective::kAllGather:
+        return "all-gather";
+      case Collective::kReduceScatter:
+        return "reduce-scatter";
+    }
+    return "";
+  }
+
+  Tasks collective(std::size_t s, const CollectiveCall& call, std::uint32_t label, const Tasks& ready) {
+    if (!stages_[s].ring) return ready;
+    Tasks done = stages_[s].ring->run(call.collective, call.size, label, ready);
+    for (std::size_t rank = 0; rank < done.size(); ++rank)
+      last_[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = done[rank];
+    return done;
+  }
+
+  TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label, TaskId after) {
+    TaskId& last = last_[static_cast<std::size_t>(device)];
+    return last = graph_.compute(device, time, activity, label, std::array{last, after});
+  }
+
+  // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs
+  // carries its part; where the receiving stage needs all of them on every GPU, they gather inside their own
+  // mesh (Alpa's cross-mesh resharding with local all-gather, arXiv 2211.05322).
+  Tasks send(std::size_t from, std::size_t to, const Tasks& done, const std::string& text) {
+    const auto& source = plan_.stages[from];
+    const auto& target = plan_.stages[to];
+    const Stage& earlier = from < to ? source : target;
+    const Bytes all{request_.operators[earlier.last - 1].outputs * sequences_ *
+                    element_bytes(request_.scenario.training.precision)};
+    const std::size_t pairs = std::max(source.mesh.size(), target.mesh.size());
+    const auto label = graph_.label(text);
+    std::vector<Tasks> parts(target.mesh.size());
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
+      const int connection = peer_connection(source.mesh[a], target.mesh[b]);
+      parts[b].push_back(
+          graph_.transfer(connection, all / static_cast<double>(pairs), label, std::array{done[a]}));
+    }
+    Tasks arrived;
+    for (const auto& part : parts)
+      arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
+    const Sharding needed = from < to ? target.shardings.front() : target.shardings.back();
+    if (needed == Sharding::kBatch || !stages_[to].ring) return arrived;
+    return stages_[to].ring->run(Collective::kAllGather, all, graph_.label("all-gather " + text), arrived);
+  }
+
+  int peer_connection(int from, int to) {
+    const auto [at, is_new] = peers_.try_emplace({from, to}, 0);
+    if (is_new)
+      at->second = graph_.add_connection(
+          {from, to, request_.scenario.nccl.channels * request_.scenario.nccl.sockets_per_channel,
+           request_.network.route(from, to)});
+    return at->second;
+  }
+
+  void synchronise_and_update(std::size_t s) {
+    const Stage& stage = plan_.stages[s];
+    const Training& training = request_.scenario.training;
+    const HeldParameters held = held_parameters(request_.operators, stage);
+    const bool divided = plan_.optimizer == Optimizer::kDivided;
+    const Bytes gradients{held.shared * element_bytes(training.gradient_precision)};
+    Tasks ready;
+    for (const int device : stage.mesh) ready.push_back(last_[static_cast<std::size_t>(device)]);
+    if (gradients > Bytes{0}) {
+      const bool scatter = divided && plan_.gradient_collective == GradientCollective::kReduceScatter;
+      const auto kind = scatter ? Collective::kReduceScatter : Collective::kAllReduce;
+      ready = collective(s, {kind, gradients}, graph_.label(name_of(kind) + " grads"), ready);
+    }
+    const double updated = divided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
+    for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+      const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
+      const Seconds time = adam_time(updated, gpu, training.precision, training.gradient_precision,
+                                     request_.scenario.efficiency);
+      ready[rank] = compute(stage.mesh[rank], time, Activity::kOptimizer, graph_.label("adam"), ready[rank]);
+    }
+    if (divided) {
+      collective(s, {Collective::kAllGather, Bytes{held.all * element_bytes(plan_.gathered)}},
+                 graph_.label("all-gather parameters"), ready);
+    }
+  }
+
+  void barrier() {
+    const TaskId joined = graph_.delay({0}, graph_.label("end of iteration"), last_);
+    for (const auto& stage : plan_.stages) {
+      for (const int device : stage.mesh) last_[static_cast<std::size_t>(device)] = joined;
+    }
+  }
+
+  const LowerRequest& request_;
+  const Plan& plan_;
+  TaskGraph graph_;
+  double sequences_ = 0;
+  std::vector<StageState> stages_;
+  Tasks last_;  // per device: the end of its stream
+  std::map<std::pair<int, int>, int> peers_;
+};
+
+}  // namespace
+
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
+  const int count = plan.micro_batches;
+  const int ahead = micro_batches_in_flight(plan, stage);
+  std::vector<Step> steps;
+  int forward = 0;
+  for (; forward < ahead; ++forward) steps.push_back({true, forward});
+  for (int backward = 0; backward < count; ++backward) {
+    steps.push_back({false, backward});
+    if (forward < count) steps.push_back({true, forward++});
+  }
+  return steps;
+}
+
+TaskGraph lower(const LowerRequest& request) { return Lowering(request).run(); }
+
+}  // namespace slmsim

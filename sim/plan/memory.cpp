@@ -1,0 +1,87 @@
+#include "sim/plan/memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/plan/holding.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kMasterBytes = 4;  // fp32 copy of half-precision weights
+constexpr double kMomentBytes = 8;  // Adam's two, fp32
+
+Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                     const Training& training) {
+  const Stage& stage = plan.stages[s];
+  const double sequences = micro_batch_sequences(plan, training);
+  const double in_flight = micro_batches_in_flight(plan, s);
+  std::map<int, double> by_layer;
+  for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+    by_layer[operators[stage.first + i].layer] +=
+        kept_activations(operators, stage, i, rank, sequences, training.precision);
+  }
+  double all = 0, largest = 0;
+  for (const auto& [layer, bytes] : by_layer) {
+    all += bytes;
+    largest = std::max(largest, bytes);
+  }
+  if (!training.rematerialisation) return Bytes{all * in_flight};
+  // Only each layer's input is kept, and one layer at a time is computed anew.
+  const double input = operators[0].outputs * sequences * element_bytes(training.precision);
+  const double share = stage.shardings.front() == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
+  return Bytes{input * share * static_cast<double>(by_layer.size()) * in_flight + largest};
+}
+
+Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, const HeldParameters& held,
+                 const Scenario& scenario) {
+  const Stage& stage = plan.stages[s];
+  const Training& training = scenario.training;
+  Bytes buffers{0};
+  if (stage.mesh.size() > 1) {
+    // Each channel of the ring has a buffer to send from and one to receive into.
+    buffers += scenario.nccl.buffer * (2.0 * scenario.nccl.channels);
+    buffers += Bytes{held.shared * element_bytes(training.gradient_precision)};  // fused for one all-reduce
+  }
+  if (plan.optimizer == Optimizer::kDivided && plan.gathered != training.precision) {
+    buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
+  }
+  if (plan.stages.size() > 1) {
+    const double boundary = operators[stage.last - 1].outputs * micro_batch_sequences(plan, training) *
+                            element_bytes(training.precision);
+    buffers += Bytes{boundary * micro_batches_in_flight(plan, s)} + scenario.nccl.buffer * 2.0;
+  }
+  return buffers;
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators,
+                                    const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const Training& training = scenario.training;
+  const double weight = element_bytes(training.precision);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const HeldParameters held = held_parameters(operators, stage);
+    const double part =
+        plan.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
+    for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+      DeviceMemory memory;
+      memory.device = stage.mesh[rank];
+      memory.limit = scenario.platform.devices[static_cast<std::size_t>(memory.device)].gpu.memory *
+                     scenario.memory.usable_share;
+      memory.parameters = Bytes{held.all * weight};
+      memory.gradients = Bytes{held.all * part * element_bytes(training.gradient_precision)};
+      memory.optimizer =
+          Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
+      memory.activations = activations_of(plan, operators, s, rank, training);
+      memory.buffers = buffers_of(plan, operators, s, held, scenario);
+      memory.framework = scenario.memory.framework;
+      out.push_back(memory);
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,24 @@
+// One function per technique: the plan it follows on a group of GPUs, or why it cannot run there.
+#pragma once
+
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+struct PlanRequest {
+  const Scenario& scenario;
+  const Transformer& model;
+  const OperatorGraph& operators;
+  const Group& group;
+  const TechniqueOptions& options;
+};
+
+PlanResult plan_data(const PlanRequest& request);
+PlanResult plan_zero2(const PlanRequest& request);
+PlanResult plan_shard(const PlanRequest& request);
+PlanResult plan_pipeshard(const PlanRequest& request);
+
+// The function of the request's technique.
+PlanResult make_plan(const PlanRequest& request);
+
+}  // namespace slmsim

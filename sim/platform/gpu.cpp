@@ -1,0 +1,45 @@
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+const std::vector<std::string>& precision_names() {
+  static const std::vector<std::string> kNames = {"fp16", "bf16", "tf32", "fp32"};
+  return kNames;
+}
+
+double element_bytes(Precision precision) {
+  return precision == Precision::kFp16 || precision == Precision::kBf16 ? 2.0 : 4.0;
+}
+
+const std::vector<std::string>& architecture_names() {
+  static const std::vector<std::string> kNames = {"Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"};
+  return kNames;
+}
+
+Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
+  constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
+  constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
+  Fields fields(node, path, reading);
+  Gpu gpu;
+  gpu.name = fields.name("name");
+  gpu.title = fields.text("title", gpu.name);
+  gpu.architecture = architecture_names()[fields.choice("architecture", architecture_names())];
+  gpu.multiprocessors = static_cast<int>(fields.integer("multiprocessors", {1, 4096}));
+  gpu.memory = fields.quantity<Bytes>("memory", {{64 * kMebi}, {16384 * kGibi}});
+  gpu.memory_bandwidth = fields.quantity<BytesPerSecond>("memory_bandwidth", {{1e9}, {1e15}});
+  gpu.pcie = fields.quantity<BytesPerSecond>("pcie", kBusRange);
+  gpu.nvlink =
+      fields.has("nvlink") ? fields.quantity<BytesPerSecond>("nvlink", kBusRange) : BytesPerSecond{0};
+  if (const Node* peaks = fields.child("peak", true)) {
+    Fields rates(*peaks, fields.path_of("peak"), reading);
+    for (std::size_t p = 0; p < kPrecisions; ++p) {
+      const auto& name = precision_names()[p];
+      if (rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
+    }
+    rates.done();
+  }
+  fields.done();
+  return gpu;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,147 @@
+#include "sim/platform/network.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr double kReceiveWindowShare = 0.5;  // tcp_adv_win_scale = 1
+constexpr double kMathis = 1.22;             // sqrt(3/2), periodic loss, one ACK per segment
+constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
+constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
+
+TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu,
+                    double loss) {
+  const Bytes segment = mtu - kTcpIpHeaders;
+  Bytes steady = std::min(receiver.receive_buffer * kReceiveWindowShare, sender.send_buffer);
+  if (loss > 0) steady = std::min(steady, segment * (kMathis / std::sqrt(loss)));
+  const Bytes initial = std::min(steady, segment * sender.initial_window);
+  return {initial, std::max(steady, segment), rtt,
+          sender.slow_start_after_idle ? rtt + kLeastRto : Seconds{0}};
+}
+
+}  // namespace
+
+Network::Network(const Platform& platform) : platform_(platform) {
+  for (const auto& device : platform.devices) {
+    const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
+    const BytesPerSecond bus =
+        vm.type.nvlink && device.gpu.nvlink.value > 0 ? device.gpu.nvlink : device.gpu.pcie;
+    links_.push_back({fmt::format("pcie:{}:out", device.name), device.gpu.pcie});
+    links_.push_back({fmt::format("pcie:{}:in", device.name), device.gpu.pcie});
+    links_.push_back({fmt::format("peer:{}:out", device.name), bus});
+    links_.push_back({fmt::format("peer:{}:in", device.name), bus});
+  }
+  first_nic_ = static_cast<int>(links_.size());
+  for (const auto& vm : platform.vms) {
+    links_.push_back({fmt::format("nic:{}:out", vm.name), vm.type.nic});
+    links_.push_back({fmt::format("nic:{}:in", vm.name), vm.type.nic});
+  }
+  first_wan_ = static_cast<int>(links_.size());
+  const auto site = [&](int index) { return platform.sites[static_cast<std::size_t>(index)].name; };
+  for (const auto& link : platform.links) {
+    links_.push_back(
+        {fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth});
+    links_.push_back(
+        {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
+  }
+}
+
+std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+                                      boost::property<boost::edge_weight_t, double>>;
+  Graph graph(platform_.sites.size());
+  for (const auto& link : platform_.links) {
+    const auto a = static_cast<std::size_t>(link.from), b = static_cast<std::size_t>(link.to);
+    boost::add_edge(a, b, link.forward.delay.value, graph);
+    boost::add_edge(b, a, link.backward.delay.value, graph);
+  }
+  std::vector<std::size_t> before(platform_.sites.size());
+  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from_site),
+                                 boost::predecessor_map(before.data()));
+
+  std::vector<Hop> hops;
+  for (auto at = static_cast<std::size_t>(to_site); at != static_cast<std::size_t>(from_site);
+       at = before[at]) {
+    const auto joins = [&](const WanLink& link, bool forward) {
+      const int a = forward ? link.from : link.to, b = forward ? link.to : link.from;
+      return static_cast<std::size_t>(a) == before[at] && static_cast<std::size_t>(b) == at;
+    };
+    Hop best{-1, true};
+    Seconds best_delay{INFINITY};
+    for (std::size_t i = 0; i < platform_.links.size(); ++i) {
+      for (const bool forward : {true, false}) {
+        const WanLink& link = platform_.links[i];
+        const Seconds delay = (forward ? link.forward : link.backward).delay;
+        if (joins(link, forward) && delay < best_delay) {
+          best = {static_cast<int>(i), forward};
+          best_delay = delay;
+        }
+      }
+    }
+    assert(best.wan >= 0 && "the platform was checked to be connected");
+    hops.push_back(best);
+  }
+  std::reverse(hops.begin(), hops.end());
+  return hops;
+}
+
+Route Network::route(int from, int to) const {
+  assert(from != to);
+  const Device& source = platform_.devices[static_cast<std::size_t>(from)];
+  const Device& target = platform_.devices[static_cast<std::size_t>(to)];
+  const Vm& vm_out = platform_.vms[static_cast<std::size_t>(source.vm)];
+  const Vm& vm_in = platform_.vms[static_cast<std::size_t>(target.vm)];
+  Route route;
+  if (source.vm == target.vm) {
+    // Through host memory the bytes cross the sender's slot and then the receiver's, pipelined; peers
+    // likewise.
+    const int offset = vm_out.type.nvlink ? 2 : 0;
+    route.links = {4 * from + offset, 4 * to + offset + 1};
+    route.latency = vm_out.type.device_latency * (vm_out.type.peer_to_peer || vm_out.type.nvlink ? 1.0 : 2.0);
+    return route;
+  }
+  route.links = {4 * from, first_nic_ + 2 * source.vm};
+  Seconds rtt = platform_.sites[static_cast<std::size_t>(vm_out.site)].rtt;
+  Bytes mtu = platform_.sites[static_cast<std::size_t>(vm_out.site)].mtu;
+  double survival = 1.0;
+  route.latency = rtt / 2;
+  if (vm_out.site != vm_in.site) {
+    rtt = route.latency = Seconds{0};
+    for (const Hop& hop : wan_path(vm_out.site, vm_in.site)) {
+      const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
+      const WanDirection& ahead = hop.forward ? link.forward : link.backward;
+      route.links.push_back(wan_link(hop));
+      route.latency += ahead.delay;
+      rtt += link.forward.delay + link.backward.delay;
+      mtu = std::min(mtu, link.mtu);
+      survival *= 1.0 - ahead.loss;
+    }
+  }
+  route.links.push_back(first_nic_ + 2 * target.vm + 1);
+  route.links.push_back(4 * to + 1);
+  route.latency += vm_out.type.device_latency + vm_in.type.device_latency;
+  route.socket_rate = std::min(vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate);
+  route.window = window_of(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
+  // Where the window covers the path's own rate it never binds, and one slow start of some 100 us is all it
+  // costs.
+  BytesPerSecond fastest = route.socket_rate;
+  for (const int link : route.links)
+    fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
+  constexpr Seconds kNegligibleRtt{1e-3};
+  route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt;
+  return route;
+}
+
+Seconds Network::round_trip(int from, int to) const {
+  const auto vm = [&](int device) { return platform_.devices[static_cast<std::size_t>(device)].vm; };
+  return vm(from) == vm(to) ? Seconds{0} : route(from, to).window.rtt;
+}
+
+}  // namespace slmsim

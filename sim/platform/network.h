@@ -1,0 +1,64 @@
+// What a transfer between two GPUs crosses: shared links, latency, and the limits of one TCP connection.
+//
+// Links are directions: a PCIe slot, a NIC and a wide-area link are two links each. Nothing here knows of
+// collectives or of techniques.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/platform/platform.h"
+
+namespace slmsim {
+
+struct Link {
+  std::string name;  // "wan:gat->amst", "nic:gat:out", "pcie:gat/0:in"
+  BytesPerSecond bandwidth;
+};
+
+// The send window of one TCP connection over a path.
+//
+// Steady window W = min(receive window, send buffer, Mathis). The receive window is half of tcp_rmem's
+// maximum, since Linux counts as much again for its own bookkeeping (tcp_adv_win_scale = 1, tcp(7)). The send
+// buffer bounds the bytes in flight at tcp_wmem's maximum. Mathis et al. (CCR 27(3), 1997, eq. 3): W = 1.22
+// MSS / sqrt(loss).
+struct TcpWindow {
+  Bytes initial;  // slow start begins here: 10 segments, RFC 6928
+  Bytes steady;   // and doubles every round trip up to here
+  Seconds rtt;
+  Seconds idle_limit;  // after so long a pause the window is `initial` again: RTO = RTT + 200 ms; 0 = never
+};
+
+struct Route {
+  std::vector<int> links;      // indices into Network::links
+  Seconds latency;             // one way, first byte
+  BytesPerSecond socket_rate;  // cap of one socket; 0: no socket on the way
+  bool windowed = false;       // false: the window never binds on this path
+  TcpWindow window;
+};
+
+class Network {
+ public:
+  explicit Network(const Platform& platform);
+
+  const std::vector<Link>& links() const { return links_; }
+  // From GPU `from` to GPU `to`, indices into Platform::devices. Wide-area paths are the fastest by one-way
+  // delay (Dijkstra). Different GPUs only.
+  Route route(int from, int to) const;
+  // There and back between the VMs of two GPUs; 0 inside one VM.
+  Seconds round_trip(int from, int to) const;
+
+ private:
+  struct Hop {
+    int wan;  // index into Platform::links
+    bool forward;
+  };
+  std::vector<Hop> wan_path(int from_site, int to_site) const;
+  int wan_link(const Hop& hop) const { return first_wan_ + 2 * hop.wan + (hop.forward ? 0 : 1); }
+
+  Platform platform_;
+  std::vector<Link> links_;
+  int first_wan_ = 0, first_nic_ = 0;
+};
+
+}  // namespace slmsim

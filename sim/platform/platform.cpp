@@ -1,0 +1,206 @@
+#include "sim/platform/platform.h"
+
+#include <set>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/connected_components.hpp>
+#include <fmt/format.h>
+
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
+constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
+constexpr Range<Bytes> kMtuRange{{576}, {65536}};
+constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
+constexpr std::size_t kMostDevices = 65'536;
+
+constexpr Bytes kEthernetMtu{1500};
+constexpr Seconds kSiteRtt{0.1e-3};
+
+std::vector<std::string> names_of(const auto& things) {
+  std::vector<std::string> out;
+  for (const auto& thing : things) out.push_back(thing.name);
+  return out;
+}
+
+int index_of(const auto& things, const std::string& name) {
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    if (things[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  TcpSettings tcp;
+  tcp.receive_buffer = fields.quantity<Bytes>("net.ipv4.tcp_rmem", kBufferRange);
+  tcp.send_buffer = fields.quantity<Bytes>("net.ipv4.tcp_wmem", kBufferRange);
+  tcp.slow_start_after_idle = fields.flag("net.ipv4.tcp_slow_start_after_idle", true);
+  tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, 10));
+  tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}});
+  fields.done();
+  return tcp;
+}
+
+VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  VmType type;
+  type.name = fields.name("name");
+  type.nic = fields.quantity<BytesPerSecond>("nic", kNetRange);
+  type.peer_to_peer = fields.flag("peer_to_peer", false);
+  type.nvlink = fields.flag("nvlink", false);
+  type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
+  if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
+  fields.done();
+  return type;
+}
+
+class PlatformReader {
+ public:
+  PlatformReader(const Node& node, std::string path, Reading& reading)
+      : fields_(node, std::move(path), reading), reading_(reading), place_(node.place) {}
+
+  Platform read() {
+    platform_.name = fields_.name("name");
+    fields_.text("description", "");
+    each("sites", true, [&](const Entry& entry, Fields& f) { read_site(entry, f); });
+    each("vms", true, [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
+    each("links", false, [&](const Entry& entry, Fields& f) { read_link(entry, f); });
+    fields_.done();
+    if (reading_.errors.empty()) check_connected();
+    return std::move(platform_);
+  }
+
+ private:
+  template <class Read>
+  void each(const std::string& key, bool required, Read read) {
+    const Node* map = fields_.child(key, required);
+    if (!map) return;
+    const std::string path = fields_.path_of(key);
+    if (map->kind != Node::Kind::kMap) {
+      reading_.error(map->place,
+                     fmt::format("{} is {}; a map of names is expected", path, kind_name(map->kind)));
+      return;
+    }
+    if (required && map->entries.empty())
+      reading_.error(map->place, fmt::format("{} is empty; name at least one", path));
+    for (const auto& entry : map->entries) {
+      if (!is_name(entry.key)) {
+        reading_.error(entry.place,
+                       fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
+                                   entry.key.substr(0, 64)));
+      }
+      Fields fields(entry.value, path + "." + entry.key, reading_);
+      read(entry, fields);
+      fields.done();
+    }
+  }
+
+  void read_site(const Entry& entry, Fields& fields) {
+    platform_.sites.push_back({entry.key, fields.quantity<Seconds>("rtt", kRttRange, kSiteRtt),
+                               fields.quantity<Bytes>("mtu", kMtuRange, kEthernetMtu)});
+  }
+
+  int site(Fields& fields, const std::string& key, const Node* node) {
+    if (!node) return 0;
+    const int index = index_of(platform_.sites, node->scalar);
+    if (index >= 0) return index;
+    reading_.error(node->place, fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key),
+                                            node->scalar.substr(0, 64),
+                                            did_you_mean(node->scalar, names_of(platform_.sites))));
+    return 0;
+  }
+
+  void read_vm(const Entry& entry, Fields& fields) {
+    Vm vm;
+    vm.name = entry.key;
+    vm.site = site(fields, "site", fields.child("site", true));
+    if (const Node* type = fields.child("type", true))
+      vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    const auto gpus = fields.list("gpus");
+    if (gpus.empty() && !fields.has("gpus"))
+      fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
+    vm.first_device = static_cast<int>(platform_.devices.size());
+    vm.device_count = static_cast<int>(gpus.size());
+    if (platform_.devices.size() + gpus.size() > kMostDevices) {
+      fields.error("gpus", fmt::format("more than {} GPUs; that is beyond this simulator", kMostDevices));
+      return;
+    }
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      const std::string path = fmt::format("{}.{}", fields.path_of("gpus"), i);
+      platform_.devices.push_back({read_gpu(*gpus[i], path, reading_), static_cast<int>(platform_.vms.size()),
+                                   fmt::format("{}/{}", vm.name, i)});
+    }
+    platform_.vms.push_back(std::move(vm));
+  }
+
+  void read_link(const Entry& entry, Fields& fields) {
+    WanLink link;
+    link.name = entry.key;
+    const auto ends = fields.list("between");
+    if (ends.size() == 2) {
+      link.from = site(fields, "between", ends[0]);
+      link.to = site(fields, "between", ends[1]);
+      if (ends[0]->scalar == ends[1]->scalar)
+        fields.error("between", fields.path_of("between") + " names one site twice; a link joins two sites");
+    } else {
+      fields.error("between", fields.path_of("between") + " must name two sites, e.g. between: [gat, amst]");
+    }
+    const Seconds rtt = fields.quantity<Seconds>("rtt", kRttRange);
+    const Seconds delay = fields.quantity<Seconds>("forward_delay", {{0.0}, {10.0}}, rtt / 2);
+    if (delay > rtt)
+      fields.error("forward_delay",
+                   fields.path_of("forward_delay") + " is longer than the round trip; it is a part of rtt");
+    link.forward = read_direction(fields, delay, nullptr);
+    link.mtu = fields.quantity<Bytes>("mtu", kMtuRange, kEthernetMtu);
+    link.backward = link.forward;
+    if (const Node* reverse = fields.child("reverse")) {
+      Fields back(*reverse, fields.path_of("reverse"), reading_);
+      link.backward = read_direction(back, delay, &link.forward);
+      back.done();
+    }
+    link.backward.delay = rtt - delay;
+    platform_.links.push_back(std::move(link));
+  }
+
+  static WanDirection read_direction(Fields& fields, Seconds delay, const WanDirection* other) {
+    WanDirection direction;
+    direction.delay = delay;
+    const auto bandwidth = other ? std::optional(other->bandwidth) : std::nullopt;
+    direction.bandwidth = fields.quantity<BytesPerSecond>("bandwidth", kNetRange, bandwidth);
+    direction.loss = fields.number("loss", {0.0, 0.5}, other ? other->loss : 0.0);
+    return direction;
+  }
+
+  void check_connected() {
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> graph(platform_.sites.size());
+    for (const auto& link : platform_.links)
+      boost::add_edge(static_cast<std::size_t>(link.from), static_cast<std::size_t>(link.to), graph);
+    std::vector<int> part(platform_.sites.size());
+    boost::connected_components(graph, part.data());
+    const Vm& first = platform_.vms.front();
+    for (const auto& vm : platform_.vms) {
+      if (part[static_cast<std::size_t>(vm.site)] == part[static_cast<std::size_t>(first.site)]) continue;
+      reading_.error(
+          place_, fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links",
+                              first.name, platform_.sites[static_cast<std::size_t>(first.site)].name, vm.name,
+                              platform_.sites[static_cast<std::size_t>(vm.site)].name));
+    }
+  }
+
+  Fields fields_;
+  Reading& reading_;
+  Place place_;
+  Platform platform_;
+};
+
+}  // namespace
+
+Platform read_platform(const Node& node, const std::string& path, Reading& reading) {
+  return PlatformReader(node, path, reading).read();
+}
+
+}  // namespace slmsim

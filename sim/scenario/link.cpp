@@ -1,0 +1,250 @@
+#include "sim/scenario/link.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/base/suggest.h"
+
+#ifndef SLMSIM_INSTALLED_DATA
+#define SLMSIM_INSTALLED_DATA ""
+#endif
+#ifndef SLMSIM_SOURCE_DATA
+#define SLMSIM_SOURCE_DATA ""
+#endif
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDeepestExtends = 16;
+constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
+
+// Replaces names by the contents of the files they name; each file is read once.
+class Linker {
+ public:
+  explicit Linker(const fs::path& file) : root_(data_root(file)) {}
+
+  void platform(Node& platform) {
+    Node* vms = platform.find("vms");
+    if (!vms || vms->kind != Node::Kind::kMap) return;
+    for (auto& vm : vms->entries) {
+      if (Node* type = vm.value.find("type")) resolve(*type, "platforms/vms", "VM type");
+      Node* gpus = vm.value.find("gpus");
+      if (!gpus) continue;
+      if (gpus->kind == Node::Kind::kScalar) *gpus = list_of(*gpus);
+      for (auto& gpu : gpus->items) resolve(gpu, "platforms/gpus", "GPU");
+    }
+  }
+
+  void scenario(Node& scenario) {
+    if (Node* models = scenario.find("models")) {
+      if (models->kind == Node::Kind::kScalar) *models = list_of(*models);
+      for (auto& model : models->items) resolve(model, "models", "model");
+    }
+    if (Node* platform_node = scenario.find("platform")) {
+      resolve(*platform_node, "platforms", "platform");
+      platform(*platform_node);
+    }
+  }
+
+  void check() const {
+    if (!errors_.empty()) throw InputError(errors_);
+  }
+
+ private:
+  static Node list_of(const Node& item) {
+    Node list;
+    list.kind = Node::Kind::kSequence;
+    list.place = item.place;
+    list.items.push_back(item);
+    return list;
+  }
+
+  void resolve(Node& node, const std::string& folder, const std::string& what) {
+    if (node.kind != Node::Kind::kScalar) return;
+    if (++references_ > kMostReferences)
+      throw InputError(
+          node.place, fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
+    const bool is_path = node.scalar.find('/') != std::string::npos;
+    const fs::path file = is_path ? fs::path(node.place.source->name).parent_path() / node.scalar
+                                  : root_ / folder / (node.scalar + ".yaml");
+    try {
+      if (node.scalar.empty() || (!is_path && !fs::exists(file))) {
+        errors_.push_back(
+            {node.place, fmt::format("there is no {} \"{}\"; {}", what, node.scalar.substr(0, 64),
+                                     did_you_mean(node.scalar, names_in(root_ / folder)))});
+        return;
+      }
+      auto found = files_.find(file.string());
+      if (found == files_.end()) found = files_.emplace(file.string(), read_yaml(file)).first;
+      node = found->second;
+    } catch (const InputError& inner) {
+      if (is_path && inner.errors().front().place.line == 0) {
+        errors_.push_back({node.place, fmt::format("{} \"{}\": {}", what, node.scalar, inner.what())});
+        return;
+      }
+      errors_.insert(errors_.end(), inner.errors().begin(), inner.errors().end());
+    } catch (const fs::filesystem_error& inner) {
+      errors_.push_back({node.place, fmt::format("{} \"{}\": {}", what, node.scalar.substr(0, 64),
+                                                 inner.code().message())});
+    }
+  }
+
+  fs::path root_;
+  std::map<std::string, Node> files_;
+  std::vector<Error> errors_;
+  std::size_t references_ = 0;
+};
+
+Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
+  Node node = read_yaml(file);
+  const Node* base_name = node.find("extends");
+  if (!base_name) return node;
+  if (base_name->kind != Node::Kind::kScalar)
+    throw InputError(base_name->place,
+                     fmt::format("extends is {}; one file's path is expected", kind_name(base_name->kind)));
+  const fs::path base_file = (file.parent_path() / base_name->scalar).lexically_normal();
+  chain.push_back(file.lexically_normal());
+  const bool ring = std::find(chain.begin(), chain.end(), base_file) != chain.end();
+  if (ring)
+    throw InputError(
+        base_name->place,
+        fmt::format("\"{}\" extends itself in a ring; a base must not lead back", base_name->scalar));
+  if (chain.size() > kDeepestExtends)
+    throw InputError(base_name->place,
+                     fmt::format("more than {} files extend each other; fewer are enough", kDeepestExtends));
+  if (!fs::exists(base_file))
+    throw InputError(base_name->place,
+                     fmt::format("there is no file \"{}\" to extend; the path counts from this file's folder",
+                                 base_name->scalar));
+  Node base = read_with_bases(base_file, chain);
+  std::erase_if(node.entries, [](const Entry& entry) { return entry.key == "extends"; });
+  merge(base, node);
+  base.place = node.place;
+  return base;
+}
+
+struct Override {
+  std::string path;
+  Node value;
+  Place place;
+};
+
+Override parse_override(const std::string& text) {
+  auto source = std::make_shared<Source>(Source{"--set", text});
+  const Place place{source, 1, 1};
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw InputError(place, "an override reads KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
+  Node value;
+  const std::string right = text.substr(equals + 1);
+  if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
+  value = parse_yaml(right, "--set " + text);
+  return {text.substr(0, equals), std::move(value), place};
+}
+
+// Keys may hold dots themselves ("net.ipv4.tcp_rmem"), so at each map the longest key that fits is taken.
+Node* step(Node& node, std::string& rest) {
+  if (node.kind == Node::Kind::kSequence) {
+    const auto dot = rest.find('.');
+    const auto index = parse_number(rest.substr(0, dot));
+    if (!index || *index < 0 || *index >= static_cast<double>(node.items.size())) return nullptr;
+    rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
+    return &node.items[static_cast<std::size_t>(*index)];
+  }
+  Entry* best = nullptr;
+  for (auto& entry : node.entries) {
+    const bool fits = rest == entry.key || rest.starts_with(entry.key + ".");
+    if (fits && (!best || entry.key.size() > best->key.size())) best = &entry;
+  }
+  if (!best) return nullptr;
+  rest = rest.size() == best->key.size() ? "" : rest.substr(best->key.size() + 1);
+  return &best->value;
+}
+
+// False where the path runs into a name that is not yet replaced by its file.
+bool apply(Node& root, const Override& override) {
+  Node* node = &root;
+  std::string rest = override.path;
+  while (!rest.empty()) {
+    if (Node* next = step(*node, rest)) {
+      node = next;
+      continue;
+    }
+    if (node->kind == Node::Kind::kScalar) return false;
+    // A last key that is new is added; if nobody knows it, reading will say so.
+    if (node->kind == Node::Kind::kMap && rest.find('.') == std::string::npos) {
+      node->entries.push_back({rest, override.place, override.value});
+      return true;
+    }
+    std::vector<std::string> keys;
+    for (const auto& entry : node->entries) keys.push_back(entry.key);
+    throw InputError(override.place, fmt::format("there is no \"{}\" to override; {}", rest,
+                                                 did_you_mean(rest.substr(0, rest.find('.')), keys)));
+  }
+  // A value that states its provenance keeps the statement's form out: an override is the user's own figure.
+  *node = override.value;
+  return true;
+}
+
+}  // namespace
+
+fs::path data_root(const fs::path& file) {
+  std::error_code ignored;
+  fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
+  for (;; folder = folder.parent_path()) {
+    if (fs::is_directory(folder / "platforms", ignored)) return folder;
+    if (folder == folder.parent_path()) break;
+  }
+  for (const char* known : {SLMSIM_INSTALLED_DATA, SLMSIM_SOURCE_DATA}) {
+    if (*known && fs::is_directory(fs::path(known) / "platforms", ignored)) return known;
+  }
+  return {};
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Node link_scenario(const fs::path& file, const Overrides& overrides) {
+  std::vector<fs::path> chain;
+  Node scenario = read_with_bases(file, chain);
+  std::vector<Override> later;
+  for (const auto& text : overrides) {
+    Override parsed = parse_override(text);
+    if (!apply(scenario, parsed)) later.push_back(std::move(parsed));
+  }
+  Linker linker(file);
+  linker.scenario(scenario);
+  linker.check();
+  for (const auto& override : later) {
+    if (!apply(scenario, override))
+      throw InputError(
+          override.place,
+          fmt::format("\"{}\" leads into a single value; it has no keys below it", override.path));
+  }
+  // An override may itself name a file (platform.vms.gat.gpus.0=h100).
+  linker.scenario(scenario);
+  linker.check();
+  return scenario;
+}
+
+Node link_platform(const fs::path& file) {
+  Node platform = read_yaml(file);
+  Linker linker(file);
+  linker.platform(platform);
+  linker.check();
+  return platform;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,81 @@
+// Everything a run is asked for. After load_scenario no name is unresolved and no number is out of range.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/base/fields.h"
+#include "sim/cost/roofline.h"
+#include "sim/model/transformer.h"
+#include "sim/platform/platform.h"
+#include "sim/scenario/link.h"
+#include "sim/scenario/technique.h"
+
+namespace slmsim {
+
+struct Training {
+  int batch = 0;  // sequences per iteration, over all GPUs
+  int epochs = 0;
+  double blocks_per_epoch = 0;  // sequences in one pass over the data
+  Precision precision = Precision::kFp16;
+  Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
+  bool rematerialisation = false;
+  Seconds iteration_overhead;  // launching an iteration on every GPU
+  // Control messages between the driver, on the group's first VM, and its farthest VM in each iteration, one
+  // after the other: placing the batch, launching, fetching the loss.
+  double control_round_trips = 0;
+
+  // Iterations of the whole job; a last, smaller batch counts as one.
+  double iterations() const;
+};
+
+// What the collectives' library does, by the names of NCCL's environment variables.
+struct Nccl {
+  int channels = 2;             // NCCL_MIN_NCHANNELS; NCCL duplicates its one ring
+  int sockets_per_channel = 1;  // NCCL_NSOCKS_PERTHREAD x NCCL_SOCKET_NTHREADS
+  Bytes buffer;                 // NCCL_BUFFSIZE; a chunk is half of it
+};
+
+struct MemoryRules {
+  double usable_share = 0;  // of the device memory that the framework's pool takes (XLA: 0.9)
+  Bytes framework;          // CUDA context, kernels, workspaces
+};
+
+// GPUs that a plan may use.
+struct Group {
+  std::vector<std::string> names;  // VM names, or GPU names where only some of a VM's are taken
+  std::vector<int> devices;        // indices into Platform::devices
+};
+
+enum class Algorithm { kPaper, kAmended };
+enum class Objective { kTime, kGpuHours, kTflopsPerGpu };
+const std::vector<std::string>& algorithm_names();
+const std::vector<std::string>& objective_names();
+
+struct SelectionRules {
+  Algorithm algorithm = Algorithm::kAmended;
+  Objective objective = Objective::kTime;
+  double delta = 0;        // a lead must exceed this share to decide
+  int epsilon_epochs = 1;  // epochs of the trial runs that measure performance
+};
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  Platform platform;
+  std::vector<Transformer> models;
+  std::vector<TechniqueOptions> techniques;
+  std::vector<Group> groups;
+  Training training;
+  Nccl nccl;
+  Efficiency efficiency;
+  MemoryRules memory;
+  SelectionRules selection;
+  std::vector<Parameter> parameters;  // every value that states its provenance
+};
+
+// Throws InputError with everything that is wrong with the file and what it names.
+Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
+
+}  // namespace slmsim

@@ -1,0 +1,102 @@
+#include "sim/scenario/technique.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kMostMicroBatches = 4096;
+
+TechniqueOptions read_options(Technique technique, const Node* node, const std::string& path,
+                              Reading& reading) {
+  TechniqueOptions options;
+  options.technique = technique;
+  if (!node || node->kind == Node::Kind::kNull) return options;
+  Fields fields(*node, path, reading);
+  options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 1));
+  options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
+  if (technique == Technique::kPipeshard) {
+    options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
+    options.stages = static_cast<int>(fields.integer("stages", {1, 1024}, 0));
+  }
+  if (technique == Technique::kZero2) {
+    if (fields.has("gradient_collective")) {
+      options.gradient_collective = static_cast<GradientCollective>(
+          fields.choice("gradient_collective", {"reduce-scatter", "all-reduce"}));
+    }
+    if (fields.has("gathered"))
+      options.gathered = static_cast<Precision>(fields.choice("gathered", precision_names()));
+  }
+  fields.done();
+  return options;
+}
+
+}  // namespace
+
+const std::vector<TechniqueSpec>& technique_table() {
+  static const std::vector<TechniqueSpec> kTable = {
+      {Technique::kData, "Data",
+       "data parallel: every GPU a replica, one all-reduce of the gradients per iteration"},
+      {Technique::kZero2, "ZeRO2", "data parallel with gradients and optimizer state divided over the GPUs"},
+      {Technique::kShard, "Shard", "Alpa's intra-operator parallelism: operators divided over all GPUs"},
+      {Technique::kPipeshard, "Pipeshard",
+       "Alpa's inter-operator parallelism: stages on VMs, operators divided inside"},
+  };
+  return kTable;
+}
+
+std::vector<std::string> technique_names() {
+  std::vector<std::string> names;
+  for (const auto& spec : technique_table()) names.emplace_back(spec.name);
+  return names;
+}
+
+std::string name_of(Technique technique) {
+  const auto& table = technique_table();
+  return std::find_if(table.begin(), table.end(),
+                      [&](const auto& spec) { return spec.technique == technique; })
+      ->name;
+}
+
+std::vector<TechniqueOptions> read_techniques(const Node& node, const std::string& path, Reading& reading) {
+  std::vector<TechniqueOptions> out;
+  const auto add = [&](const std::string& name, const Place& place, const Node* options) {
+    const auto& table = technique_table();
+    const auto spec =
+        std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+    if (spec == table.end()) {
+      reading.error(place, fmt::format("{}: unknown technique \"{}\"; {}", path, name.substr(0, 64),
+                                       did_you_mean(name, technique_names())));
+      return;
+    }
+    if (std::any_of(out.begin(), out.end(), [&](const auto& o) { return o.technique == spec->technique; })) {
+      reading.error(place, fmt::format("{}: \"{}\" is listed twice; name each technique once", path, name));
+      return;
+    }
+    out.push_back(read_options(spec->technique, options, path + "." + name, reading));
+  };
+  switch (node.kind) {
+    case Node::Kind::kMap:
+      for (const auto& entry : node.entries) add(entry.key, entry.place, &entry.value);
+      break;
+    case Node::Kind::kSequence:
+      for (const auto& item : node.items) add(item.scalar, item.place, nullptr);
+      break;
+    case Node::Kind::kScalar:
+      add(node.scalar, node.place, nullptr);
+      break;
+    case Node::Kind::kNull:
+      break;
+  }
+  if (out.empty() && reading.errors.empty()) {
+    reading.error(node.place, fmt::format("{} is empty; name at least one of {}", path,
+                                          did_you_mean("", technique_names())));
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,48 @@
+// The techniques by name and the options each understands. The plans themselves are made in
+// sim/plan/techniques.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/fields.h"
+#include "sim/base/unit.h"
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+enum class Technique { kData, kZero2, kShard, kPipeshard };
+
+struct TechniqueSpec {
+  Technique technique;
+  const char* name;
+  const char* summary;
+};
+
+// All techniques, in the order in which they are listed and reported.
+const std::vector<TechniqueSpec>& technique_table();
+std::vector<std::string> technique_names();
+std::string name_of(Technique technique);
+
+// How a pipeline orders its micro-batches. kOneForwardOneBackward: a stage of p keeps at most p - s in flight
+// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965).
+enum class Schedule { kOneForwardOneBackward, kGpipe };
+
+// How ZeRO-2's GPUs come to own their part of the summed gradients.
+enum class GradientCollective { kReduceScatter, kAllReduce };
+
+struct TechniqueOptions {
+  Technique technique = Technique::kData;
+  int micro_batches = 1;  // an iteration's sequences are cut into so many, one after the other
+  Schedule schedule = Schedule::kOneForwardOneBackward;
+  std::optional<GradientCollective> gradient_collective;  // absent: as Alpa does, see plan_zero2
+  std::optional<Precision> gathered;  // of the parameters ZeRO-2 gathers; absent: the training precision
+  int stages = 0;                     // 0: one per VM, or one per GPU inside a single VM
+  Seconds startup;                    // once per job: compilation, building of stages
+};
+
+// Reads `techniques:`, a list of names or a map of names to options.
+std::vector<TechniqueOptions> read_techniques(const Node& node, const std::string& path, Reading& reading);
+
+}  // namespace slmsim

@@ -1,0 +1,70 @@
+#include "sim/select/advice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/plan/memory.h"
+
+namespace slmsim {
+namespace {
+
+bool fits(const PlanResult& result, const OperatorGraph& operators, const Scenario& scenario) {
+  if (!result.plan) return false;
+  const auto memory = memory_of(*result.plan, operators, scenario);
+  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& m) { return m.fits(); });
+}
+
+PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
+  TechniqueOptions options = request.options;
+  options.micro_batches = micro_batches;
+  return make_plan({request.scenario, request.model, request.operators, request.group, options});
+}
+
+std::string largest_part(const DeviceMemory& m) {
+  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
+                                                 {"optimizer", m.optimizer},   {"activations", m.activations},
+                                                 {"buffers", m.buffers},       {"framework", m.framework}};
+  const auto* largest = std::max_element(std::begin(parts), std::end(parts),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} {}", largest->first, to_text(largest->second));
+}
+
+}  // namespace
+
+std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
+  const auto& [scenario, model, operators, group, options] = request;
+  const auto memory = memory_of(plan, operators, scenario);
+  const auto worst = *std::max_element(
+      memory.begin(), memory.end(),
+      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() - a.limit < b.total() - b.limit; });
+  std::vector<std::string> ways;
+  for (int count = options.micro_batches + 1; count <= scenario.training.batch; ++count) {
+    if (scenario.training.batch % count == 0 &&
+        fits(with_micro_batches(request, count), operators, scenario)) {
+      ways.push_back(fmt::format("{} micro-batches in place of {}", count, options.micro_batches));
+      break;
+    }
+  }
+  if (!scenario.training.rematerialisation) {
+    Scenario again = scenario;
+    again.training.rematerialisation = true;
+    if (fits({plan, ""}, operators, again)) ways.emplace_back("rematerialisation");
+  }
+  std::vector<std::string> techniques;
+  for (const auto& other : scenario.techniques) {
+    if (other.technique == options.technique) continue;
+    if (fits(make_plan({scenario, model, operators, group, other}), operators, scenario))
+      techniques.push_back(name_of(other.technique));
+  }
+  if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
+  const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
+  return fmt::format("{} needs {} of {} (most of it {}); it would fit with {}{}",
+                     scenario.platform.devices[static_cast<std::size_t>(worst.device)].name,
+                     to_text(worst.total()), to_text(worst.limit), largest_part(worst),
+                     ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
+}
+
+}  // namespace slmsim

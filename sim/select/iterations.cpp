@@ -1,0 +1,62 @@
+#include "sim/select/iterations.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
+constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
+
+using State = std::vector<ConnectionState>;
+
+bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)}); }
+
+bool same(const State& a, const State& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ConnectionState& x, const ConnectionState& y) {
+                      return near(x.window, y.window) && near(x.idle.value, y.idle.value);
+                    });
+}
+
+}  // namespace
+
+Seconds IterationTimes::steady() const {
+  Seconds sum{0};
+  for (std::size_t i = cycle_start; i < times.size(); ++i) sum += times[i];
+  return sum / static_cast<double>(times.size() - cycle_start);
+}
+
+Seconds IterationTimes::total(double count) const {
+  Seconds sum{0};
+  for (std::size_t i = 0; i < times.size() && static_cast<double>(i) < count; ++i) sum += times[i];
+  double left = count - static_cast<double>(times.size());
+  if (left <= 0) return sum;
+  const auto length = static_cast<double>(times.size() - cycle_start);
+  sum += steady() * (length * std::floor(left / length));
+  left = std::fmod(left, length);
+  for (std::size_t i = 0; static_cast<double>(i) < left; ++i) sum += times[cycle_start + i];
+  return sum;
+}
+
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
+  IterationTimes result;
+  std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
+  while (result.times.size() < kMostIterations) {
+    result.last = simulate(graph, states.back(), options);
+    result.times.push_back(result.last.end);
+    const State& after = result.last.connections;
+    const auto seen =
+        std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
+    if (seen != states.end()) {
+      result.cycle_start = static_cast<std::size_t>(seen - states.begin());
+      return result;
+    }
+    states.push_back(after);
+  }
+  result.cycle_start = result.times.size() - 1;
+  return result;
+}
+
+}  // namespace slmsim

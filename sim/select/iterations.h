@@ -1,0 +1,26 @@
+// A job's time from a few simulated iterations.
+//
+// Iterations are equal but for the state in which they find their connections: the first one meets new
+// connections, a later one meets what its predecessor left. An iteration is a function of that state, so as
+// soon as a state comes back, all further iterations are known.
+#pragma once
+
+#include <vector>
+
+#include "sim/engine/simulate.h"
+
+namespace slmsim {
+
+struct IterationTimes {
+  std::vector<Seconds> times;   // of iterations 1, 2, ... as simulated
+  std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
+  Timeline last;                // of the last one simulated
+
+  Seconds first() const { return times.front(); }
+  Seconds steady() const;             // mean over the cycle
+  Seconds total(double count) const;  // of the first `count` iterations
+};
+
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
+
+}  // namespace slmsim

@@ -1,0 +1,122 @@
+#include "sim/select/measure.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+struct Interval {
+  double start, finish;
+};
+
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::vector<Interval> out;
+  for (const auto& next : intervals) {
+    if (!out.empty() && next.start <= out.back().finish) {
+      out.back().finish = std::max(out.back().finish, next.finish);
+    } else {
+      out.push_back(next);
+    }
+  }
+  return out;
+}
+
+// Length of what both lists cover; each is merged and sorted.
+double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  double sum = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    sum += std::max(0.0, std::min(a[i].finish, b[j].finish) - std::max(a[i].start, b[j].start));
+    (a[i].finish < b[j].finish ? i : j)++;
+  }
+  return sum;
+}
+
+int slowest_device(const TaskGraph& graph) {
+  std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
+  for (const auto& task : graph.tasks()) {
+    if (task.kind == TaskKind::kCompute) busy[static_cast<std::size_t>(task.place)] += task.amount;
+  }
+  return static_cast<int>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+}
+
+// Rate of one link over time, as steps.
+LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> changes, double bytes,
+               double end) {
+  std::sort(changes.begin(), changes.end());
+  std::vector<std::pair<double, double>> rates;  // rate, for so long
+  double rate = 0, peak = 0, since = 0;
+  for (const auto& [time, change] : changes) {
+    if (time > since) rates.emplace_back(rate, time - since);
+    since = std::max(since, time);
+    rate = std::max(0.0, rate + change);
+    peak = std::max(peak, rate);
+  }
+  if (end > since) rates.emplace_back(0.0, end - since);
+  std::sort(rates.begin(), rates.end());
+  double covered = 0, p90 = 0;
+  for (const auto& [value, length] : rates) {
+    covered += length;
+    p90 = value;
+    if (covered >= 0.9 * end) break;
+  }
+  return {name, Bytes{bytes}, BytesPerSecond{end > 0 ? bytes / end : 0}, BytesPerSecond{p90},
+          BytesPerSecond{peak}};
+}
+
+}  // namespace
+
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
+  const int device = slowest_device(graph);
+  Breakdown result;
+  std::vector<Interval> computing, transferring;
+  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    const Interval when{timeline.start[id], timeline.finish[id]};
+    if (task.kind == TaskKind::kCompute && task.place == device) {
+      Seconds& part = task.activity == Activity::kOptimizer  ? result.optimizer
+                      : task.activity == Activity::kOverhead ? result.overhead
+                                                             : result.compute;
+      part += Seconds{task.amount};
+      computing.push_back(when);
+    } else if (task.kind == TaskKind::kTransfer) {
+      const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
+      if (connection.from == device || connection.to == device) transferring.push_back(when);
+    }
+  }
+  const Seconds waiting = timeline.end - result.compute - result.optimizer - result.overhead;
+  if (!pipeline) {
+    result.exposed_communication = waiting;
+    return result;
+  }
+  computing = merged(std::move(computing));
+  transferring = merged(std::move(transferring));
+  double transfer_time = 0;
+  for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
+  result.exposed_communication = Seconds{transfer_time - overlap(computing, transferring)};
+  result.pipeline_bubble = waiting - result.exposed_communication;
+  return result;
+}
+
+std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
+  std::vector<double> bytes(graph.links().size(), 0.0);
+  for (const auto& flow : timeline.flows) {
+    const double rate = flow.bytes / std::max(1e-12, flow.finish - flow.start);
+    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
+      const auto index = static_cast<std::size_t>(link);
+      changes[index].emplace_back(flow.start, rate);
+      changes[index].emplace_back(flow.finish, -rate);
+      bytes[index] += flow.bytes;
+    }
+  }
+  std::vector<LinkUse> out;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (bytes[i] > 0)
+      out.push_back(use_of(graph.links()[i].name, std::move(changes[i]), bytes[i], timeline.end.value));
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,86 @@
+#include "sim/select/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/plan/lower.h"
+#include "sim/plan/techniques/technique_plan.h"
+#include "sim/select/advice.h"
+#include "sim/select/iterations.h"
+
+namespace slmsim {
+namespace {
+
+FlopsPerSecond rate(const Transformer& model, const Training& training, double iterations, Seconds time,
+                    int gpus) {
+  return reported_flops(model, training.batch, training.rematerialisation) * iterations / time /
+         static_cast<double>(gpus);
+}
+
+void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options,
+                  Prediction& out) {
+  const Training& training = request.scenario.training;
+  const TaskGraph graph = lower({*out.plan, request.operators, request.scenario, network});
+  const IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
+  out.first_iteration = times.first();
+  out.iteration = times.steady();
+  out.iterations = training.iterations();
+  out.trial_iterations = std::min(
+      out.iterations,
+      std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / training.batch));
+  out.trial = times.total(out.trial_iterations);
+  out.startup = request.options.startup;
+  out.job = out.startup + times.total(out.iterations);
+  out.rate_per_gpu = rate(request.model, training, 1.0, out.iteration, out.gpus);
+  out.trial_rate_per_gpu = rate(request.model, training, out.trial_iterations, out.trial, out.gpus);
+  out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
+  if (options.links) out.links = link_use(graph, times.last);
+}
+
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
+  Prediction out;
+  out.model = request.model.name;
+  out.technique = request.options.technique;
+  out.group = request.group.names;
+  out.gpus = static_cast<int>(request.group.devices.size());
+  PlanResult result = make_plan(request);
+  if (!result.plan) {
+    out.status = Status::kUnsupported;
+    out.reason = std::move(result.reason);
+    return out;
+  }
+  out.plan = std::move(result.plan);
+  out.memory = memory_of(*out.plan, request.operators, request.scenario);
+  if (std::any_of(out.memory.begin(), out.memory.end(), [](const DeviceMemory& m) { return !m.fits(); })) {
+    out.status = Status::kOutOfMemory;
+    out.reason = out_of_memory_advice(request, *out.plan);
+    return out;
+  }
+  simulate_job(request, network, options, out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
+  const Network network(scenario.platform);
+  std::vector<Prediction> out;
+  for (const auto& model : scenario.models) {
+    const OperatorGraph operators = build_operator_graph(model);
+    for (const auto& group : scenario.groups) {
+      for (const auto& technique : scenario.techniques) {
+        if (options.only && *options.only != technique.technique) continue;
+        out.push_back(predict_one({scenario, model, operators, group, technique}, network, options));
+      }
+    }
+  }
+  return out;
+}
+
+TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan) {
+  const OperatorGraph operators = build_operator_graph(model);
+  const Network network(scenario.platform);
+  return lower({plan, operators, scenario, network});
+}
+
+}  // namespace slmsim

@@ -1,0 +1,49 @@
+// One technique on one group of GPUs: does it run, does it fit, how long does it take.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/memory.h"
+#include "sim/plan/plan.h"
+#include "sim/select/measure.h"
+
+namespace slmsim {
+
+enum class Status { kOk, kOutOfMemory, kUnsupported };
+
+struct Prediction {
+  std::string model;
+  Technique technique = Technique::kData;
+  std::vector<std::string> group;
+  int gpus = 0;
+  Status status = Status::kOk;
+  std::string reason;  // why not, and the nearest change that would help; empty where kOk
+  Seconds job;         // whole job with its start-up
+  Seconds startup;
+  Seconds first_iteration, iteration;  // cold, and steady (mean over the cycle)
+  Seconds trial;                       // the first epsilon epochs, without the start-up
+  double iterations = 0, trial_iterations = 0;
+  FlopsPerSecond rate_per_gpu;        // by Alpa's formula, from the steady iteration
+  FlopsPerSecond trial_rate_per_gpu;  // the same over the trial
+  std::vector<DeviceMemory> memory;   // empty where kUnsupported
+  Breakdown breakdown;                // of the steady iteration
+  std::vector<LinkUse> links;         // where asked for
+  std::optional<Plan> plan;
+
+  double gpu_hours() const { return job.value / 3600.0 * gpus; }
+};
+
+struct PredictOptions {
+  bool links = false;  // measure link use; costs as much as the simulation
+  std::optional<Technique> only;
+};
+
+// Every technique on every group of the scenario for every model, in the order model, group, technique.
+std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});
+
+// The task graph of one iteration of a plan, for traces.
+TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan);
+
+}  // namespace slmsim
