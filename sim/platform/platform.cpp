@@ -45,19 +45,6 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
   return tcp;
 }
 
-VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
-  Fields fields(node, path, reading);
-  VmType type;
-  type.name = fields.name("name");
-  type.nic = fields.quantity<BytesPerSecond>("nic", kNetRange);
-  type.peer_to_peer = fields.flag("peer_to_peer", false);
-  type.nvlink = fields.flag("nvlink", false);
-  type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
-  if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
-  fields.done();
-  return type;
-}
-
 class PlatformReader {
  public:
   PlatformReader(const Node& node, std::string path, Reading& reading)
@@ -198,6 +185,19 @@ class PlatformReader {
 };
 
 }  // namespace
+
+VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  VmType type;
+  type.name = fields.name("name");
+  type.nic = fields.quantity<BytesPerSecond>("nic", kNetRange);
+  type.peer_to_peer = fields.flag("peer_to_peer", false);
+  type.nvlink = fields.flag("nvlink", false);
+  type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
+  if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
+  fields.done();
+  return type;
+}
 
 Platform read_platform(const Node& node, const std::string& path, Reading& reading) {
   return PlatformReader(node, path, reading).read();

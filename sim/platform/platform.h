@@ -69,6 +69,8 @@ struct Platform {
   std::vector<Device> devices;
 };
 
+VmType read_vm_type(const Node& node, const std::string& path, Reading& reading);
+
 // Reads a platform whose references to VM types and GPUs have been replaced by those files' maps. Checks
 // every name, every range, and that all sites with VMs reach each other.
 Platform read_platform(const Node& node, const std::string& path, Reading& reading);

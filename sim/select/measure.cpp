@@ -94,7 +94,8 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   transferring = merged(std::move(transferring));
   double transfer_time = 0;
   for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
-  result.exposed_communication = Seconds{transfer_time - overlap(computing, transferring)};
+  // Bounded by the whole waiting time, which rounding may undercut.
+  result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
   result.pipeline_bubble = waiting - result.exposed_communication;
   return result;
 }

@@ -34,6 +34,8 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   out.rate_per_gpu = rate(request.model, training, 1.0, out.iteration, out.gpus);
   out.trial_rate_per_gpu = rate(request.model, training, out.trial_iterations, out.trial, out.gpus);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
+  // Where several iterations make a cycle, they differ in how long the GPU waits.
+  out.breakdown.exposed_communication += out.iteration - times.last.end;
   if (options.links) out.links = link_use(graph, times.last);
 }
 

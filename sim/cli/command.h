@@ -1,0 +1,27 @@
+// The verbs of the command line. Each adds its options to the application and, if it was given, runs. Only
+// this room prints errors or decides the exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3
+// internal error.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace slmsim {
+
+enum ExitStatus { kDone = 0, kNothingFits = 1, kBadInput = 2, kInternal = 3 };
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Command add_run(CLI::App& app);
+Command add_select(CLI::App& app);
+Command add_validate(CLI::App& app);
+Command add_check(CLI::App& app);
+Command add_list(CLI::App& app);
+
+}  // namespace slmsim

@@ -1,0 +1,77 @@
+// slmsim: predicts which pretraining technique to use, on which GPUs, and how long it takes.
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+
+namespace slmsim {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  slmsim run scenarios/gat-amst.yaml
+  slmsim run scenarios/gat-amst.yaml --set platform.links.wan.rtt=57.4ms
+  slmsim run scenarios/*.yaml --format csv --output all.csv
+  slmsim select scenarios/tacc-tacc.yaml
+  slmsim validate fabric
+  slmsim list gpus
+
+Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
+
+int usage_error(const std::string& text) {
+  fmt::print(stderr, "slmsim: error: {}\n", text);
+  return kBadInput;
+}
+
+// CLI11 would only say that it did not expect the word.
+std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> verbs;
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
+  return fmt::format("unknown command \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
+                     did_you_mean(argv[1], verbs));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Predicts how long pretraining a language model takes on a cluster of few, mixed, distant GPUs",
+      "slmsim"};
+  app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  const std::array commands = {add_run(app), add_select(app), add_validate(app), add_check(app),
+                               add_list(app)};
+  if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return usage_error(fmt::format("{}; see slmsim --help", error.what()));
+  }
+  for (const auto& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return kBadInput;
+}
+
+}  // namespace
+}  // namespace slmsim
+
+int main(int argc, char** argv) {
+  try {
+    return slmsim::run(argc, argv);
+  } catch (const slmsim::InputError& error) {
+    for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
+    return slmsim::kBadInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "slmsim: internal error: {}\n", error.what());
+    return slmsim::kInternal;
+  }
+}

@@ -1,0 +1,157 @@
+// slmsim run SCENARIO...: predict every technique on every group, then select.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/report/report.h"
+#include "sim/report/trace.h"
+#include "sim/select/iterations.h"
+
+namespace slmsim {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> scenarios;
+  std::string format = "table", output, trace, technique;
+  Overrides overrides;
+  std::uint64_t seed = 0;
+};
+
+std::size_t index_of(const std::string& option, const std::string& word,
+                     const std::vector<std::string>& known) {
+  const auto at = std::find(known.begin(), known.end(), word);
+  if (at == known.end())
+    throw InputError(
+        {}, fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
+  return static_cast<std::size_t>(at - known.begin());
+}
+
+// All scenarios are read before the first is simulated, so that all their errors are told at once.
+std::vector<Scenario> load_all(const std::vector<std::string>& files, const Overrides& overrides) {
+  std::vector<Scenario> scenarios;
+  std::vector<Error> errors;
+  for (const auto& file : files) {
+    try {
+      scenarios.push_back(load_scenario(file, overrides));
+    } catch (const InputError& error) {
+      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
+    }
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  return scenarios;
+}
+
+RunResult predict_and_select(Scenario scenario, const PredictOptions& options) {
+  RunResult result;
+  result.scenario = std::move(scenario);
+  result.predictions = predict(result.scenario, options);
+  if (options.only) return result;  // nothing to compare with
+  const Algorithm asked = result.scenario.selection.algorithm;
+  const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
+  result.selections = select_techniques(result.scenario, result.predictions, asked);
+  result.others = select_techniques(result.scenario, result.predictions, other);
+  return result;
+}
+
+// The pick for the first model, or the first that runs where there is none.
+const Prediction* to_be_traced(const RunResult& result) {
+  const Selection* pick = result.selections.empty() ? nullptr : &result.selections.front();
+  const Prediction* first = nullptr;
+  for (const auto& p : result.predictions) {
+    if (p.status != Status::kOk) continue;
+    if (!first) first = &p;
+    if (pick && p.model == pick->model && pick->technique == p.technique && p.group == pick->group) return &p;
+  }
+  return first;
+}
+
+std::string trace_of(const RunResult& result) {
+  const Prediction* p = to_be_traced(result);
+  if (!p) throw InputError({}, "--trace: nothing fits, so there is no iteration to trace");
+  const auto& models = result.scenario.models;
+  const auto model =
+      std::find_if(models.begin(), models.end(), [&](const Transformer& m) { return m.name == p->model; });
+  const TaskGraph graph = iteration_graph(result.scenario, *model, *p->plan);
+  return to_trace(graph, simulate_iterations(graph).last, result.scenario.platform);
+}
+
+bool anything_runs(const std::vector<RunResult>& results) {
+  return std::any_of(results.begin(), results.end(), [](const RunResult& r) {
+    return std::any_of(r.predictions.begin(), r.predictions.end(),
+                       [](const Prediction& p) { return p.status == Status::kOk; });
+  });
+}
+
+int run(const RunOptions& options) {
+  const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
+  PredictOptions predict_options;
+  predict_options.links = format == Format::kJson;
+  if (!options.technique.empty()) {
+    predict_options.only =
+        technique_table()[index_of("--technique", options.technique, technique_names())].technique;
+  }
+  std::vector<RunResult> results;
+  for (auto& scenario : load_all(options.scenarios, options.overrides))
+    results.push_back(predict_and_select(std::move(scenario), predict_options));
+  if (!options.trace.empty()) write_result(trace_of(results.front()), options.trace);
+  write_result(to_text(results, format), options.output);
+  return anything_runs(results) ? kDone : kNothingFits;
+}
+
+int select(const RunOptions& options) {
+  std::string text;
+  std::vector<RunResult> results;
+  for (auto& scenario : load_all(options.scenarios, options.overrides)) {
+    results.push_back(predict_and_select(std::move(scenario), {}));
+    text += (text.empty() ? "" : "\n") + to_selection_table(results.back());
+  }
+  write_result(text, options.output);
+  return anything_runs(results) ? kDone : kNothingFits;
+}
+
+void add_common(CLI::App& verb, RunOptions& options) {
+  verb.add_option("SCENARIO", options.scenarios, "scenario files, see scenarios/")->required();
+  verb.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
+  verb.add_option("--set", options.overrides,
+                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto* verb = app.add_subcommand("run", "predict every technique of a scenario on every group, and select");
+  auto options = std::make_shared<RunOptions>();
+  add_common(*verb, *options);
+  verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
+  verb->add_option("--trace", options->trace,
+                   "write a Chrome/Perfetto trace of one iteration: of the pick, or of --technique");
+  verb->add_option("--technique,-t", options->technique,
+                   "predict this technique only: Data, ZeRO2, Shard or Pipeshard");
+  verb->add_option("--seed", options->seed,
+                   "seed of random choices; predictions make none, so that it changes nothing");
+  verb->footer(R"(
+Examples:
+  slmsim run scenarios/gat-amst.yaml
+  slmsim run scenarios/gat-amst.yaml --format json --output gat-amst.json
+  slmsim run scenarios/gat-amst.yaml --set training.batch=16 --set nccl.NCCL_NSOCKS_PERTHREAD=4
+  slmsim run scenarios/gat-amst.yaml --set 'groups=[[gat, amst/0]]' --technique Data
+  slmsim run scenarios/gat-amst.yaml --set platform.vms.gat.type.tcp.net.ipv4.tcp_rmem=64MiB)");
+  return {verb, [options] { return run(*options); }};
+}
+
+Command add_select(CLI::App& app) {
+  auto* verb =
+      app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
+  auto options = std::make_shared<RunOptions>();
+  add_common(*verb, *options);
+  verb->footer("\nExample:\n  slmsim select scenarios/tacc-tacc.yaml --set selection.delta=0.05");
+  return {verb, [options] { return select(*options); }};
+}
+
+}  // namespace slmsim

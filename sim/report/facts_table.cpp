@@ -1,0 +1,46 @@
+#include "sim/report/facts_table.h"
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+std::string figure(std::optional<double> published, std::optional<double> error, int digits) {
+  if (!published) return " | | ";
+  if (!error) return fmt::format("{:.{}f} | does not run | ", *published, digits);
+  return fmt::format("{:.{}f} | {:.{}f} | {:+.0f} %", *published, digits, *published * (1 + *error), digits,
+                     100 * *error);
+}
+
+std::string status_text(const Fact& fact) {
+  const std::string predicted = fact.prediction.status == Status::kOk            ? "ok"
+                                : fact.prediction.status == Status::kOutOfMemory ? "oom"
+                                                                                 : "cannot run";
+  return fmt::format("{} | {}{}", fact.status, predicted, fact.status_agrees() ? "" : " (differs)");
+}
+
+}  // namespace
+
+std::string to_markdown(const Validation& validation) {
+  std::string out =
+      "| slice | GPUs | model | technique | min measured | min predicted | error | TFLOP/s measured | "
+      "predicted | error | status measured | predicted |\n"
+      "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|---|\n";
+  for (const auto& fact : validation.facts) {
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", fact.slice, fact.gpus, fact.model,
+                       fact.technique, figure(fact.minutes, fact.minutes_error(), 0),
+                       figure(fact.tflops_per_gpu, fact.rate_error(), 2), status_text(fact));
+  }
+  const auto& s = validation.summary;
+  out += fmt::format(
+      "\nTwo-VM gpt2m minutes: {} cells, mean absolute error {:.1f} %, worst {:.1f} %. Fits in memory or "
+      "not: {} of {} facts agree.\n",
+      s.minutes_cells, 100 * s.mean_error, 100 * s.worst_error, s.status_agree, s.status_cells);
+  out += fmt::format("\n{} fitted values:\n\n| value | is | fitted to |\n|---|---|---|\n",
+                     validation.fitted.size());
+  for (const auto& parameter : validation.fitted)
+    out += fmt::format("| `{}` | {} | {} |\n", parameter.path, parameter.value, parameter.source);
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,174 @@
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/report.h"
+
+namespace slmsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Nine digits: what is below them is the rounding of sums of many events.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+Json memory_json(const Prediction& p, const Platform& platform) {
+  Json list = Json::array();
+  const auto bytes = [](Bytes size) { return static_cast<std::int64_t>(std::llround(size.value)); };
+  for (const auto& m : p.memory) {
+    const std::int64_t parts[] = {bytes(m.parameters),  bytes(m.gradients), bytes(m.optimizer),
+                                  bytes(m.activations), bytes(m.buffers),   bytes(m.framework)};
+    std::int64_t total = 0;
+    for (const auto part : parts) total += part;
+    list.push_back({{"gpu", platform.devices[static_cast<std::size_t>(m.device)].name},
+                    {"bytes", total},
+                    {"limit_bytes", bytes(m.limit)},
+                    {"parts",
+                     {{"parameters", parts[0]},
+                      {"gradients", parts[1]},
+                      {"optimizer", parts[2]},
+                      {"activations", parts[3]},
+                      {"buffers", parts[4]},
+                      {"framework", parts[5]}}}});
+  }
+  return list;
+}
+
+// Consecutive layers that are divided alike are told once.
+Json shardings_json(const Stage& stage, const OperatorGraph& operators) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < stage.shardings.size();) {
+    const int layer = operators[stage.first + i].layer;
+    Json division = Json::object();
+    for (; i < stage.shardings.size() && operators[stage.first + i].layer == layer; ++i)
+      division[operators[stage.first + i].name] = name_of(stage.shardings[i]);
+    if (!list.empty() && list.back()["operators"] == division) {
+      list.back()["layers"][1] = layer;
+    } else {
+      list.push_back({{"layers", {layer, layer}}, {"operators", division}});
+    }
+  }
+  return list;
+}
+
+Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& operators) {
+  Json stages = Json::array();
+  for (const auto& stage : plan.stages) {
+    Json mesh = Json::array();
+    for (const int device : stage.mesh)
+      mesh.push_back(scenario.platform.devices[static_cast<std::size_t>(device)].name);
+    stages.push_back({{"gpus", mesh},
+                      {"layers", {operators[stage.first].layer, operators[stage.last - 1].layer}},
+                      {"batch_shares", stage.batch_shares},
+                      {"shardings", shardings_json(stage, operators)}});
+  }
+  return {{"micro_batches", plan.micro_batches},
+          {"schedule", plan.schedule == Schedule::kGpipe ? "gpipe" : "1f1b"},
+          {"optimizer", plan.optimizer == Optimizer::kDivided ? "divided" : "replicated"},
+          {"stages", stages}};
+}
+
+Json breakdown_json(const Breakdown& b) {
+  return {{"compute", rounded(b.compute.value)},
+          {"exposed_communication", rounded(b.exposed_communication.value)},
+          {"pipeline_bubble", rounded(b.pipeline_bubble.value)},
+          {"optimizer", rounded(b.optimizer.value)},
+          {"overhead", rounded(b.overhead.value)}};
+}
+
+const char* status_text(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kOutOfMemory:
+      return "oom";
+    case Status::kUnsupported:
+      return "unsupported";
+  }
+  return "";
+}
+
+Json prediction_json(const Prediction& p, const Scenario& scenario, const OperatorGraph& operators) {
+  Json links = Json::array();
+  for (const auto& use : p.links) {
+    links.push_back({{"link", use.link},
+                     {"bytes", static_cast<std::int64_t>(std::llround(use.bytes.value))},
+                     {"average_Bps", rounded(use.average.value)},
+                     {"p90_Bps", rounded(use.p90.value)},
+                     {"peak_Bps", rounded(use.peak.value)}});
+  }
+  const double rate = rounded(p.rate_per_gpu.value / kTera);
+  return {{"model", p.model},
+          {"technique", name_of(p.technique)},
+          {"group", p.group},
+          {"gpus", p.gpus},
+          {"status", status_text(p.status)},
+          {"reason", p.reason},
+          {"minutes", rounded(p.job.value / 60)},
+          {"iteration_s", rounded(p.iteration.value)},
+          {"first_iteration_s", rounded(p.first_iteration.value)},
+          {"startup_s", rounded(p.startup.value)},
+          {"iterations", static_cast<std::int64_t>(p.iterations)},
+          {"tflops_per_gpu", rate},
+          {"tflops_total", rounded(rate * p.gpus)},
+          {"gpu_hours", rounded(p.gpu_hours())},
+          {"memory", memory_json(p, scenario.platform)},
+          {"breakdown_s", breakdown_json(p.breakdown)},
+          {"links", links},
+          {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}};
+}
+
+Json selection_json(const Selection& s, const Scenario& scenario) {
+  return {{"model", s.model},
+          {"algorithm", algorithm_names()[static_cast<std::size_t>(s.algorithm)]},
+          {"delta", scenario.selection.delta},
+          {"epsilon_epochs", scenario.selection.epsilon_epochs},
+          {"objective", objective_names()[static_cast<std::size_t>(scenario.selection.objective)]},
+          {"technique", s.technique ? Json(name_of(*s.technique)) : Json(nullptr)},
+          {"group", s.group},
+          {"steps", s.steps}};
+}
+
+Json run_json(const RunResult& result) {
+  std::map<std::string, OperatorGraph> operators;
+  for (const auto& model : result.scenario.models) operators[model.name] = build_operator_graph(model);
+  Json predictions = Json::array(), selections = Json::array();
+  for (const auto& p : result.predictions)
+    predictions.push_back(prediction_json(p, result.scenario, operators.at(p.model)));
+  for (std::size_t i = 0; i < result.selections.size(); ++i) {
+    selections.push_back(selection_json(result.selections[i], result.scenario));
+    selections.push_back(selection_json(result.others[i], result.scenario));
+  }
+  return {{"schema", "slmsim/run/1"},
+          {"scenario", result.scenario.name},
+          {"predictions", predictions},
+          {"selection", selections.empty() ? Json(nullptr) : selections.front()},
+          {"selections", selections}};
+}
+
+}  // namespace
+
+std::string to_json(const RunResult& result) { return run_json(result).dump(2) + "\n"; }
+
+std::string to_text(const std::vector<RunResult>& results, Format format) {
+  std::string out;
+  if (format == Format::kCsv) return to_csv(results);
+  if (format == Format::kJson && results.size() > 1) {
+    Json list = Json::array();
+    for (const auto& result : results) list.push_back(run_json(result));
+    return list.dump(2) + "\n";
+  }
+  for (const auto& result : results) {
+    if (!out.empty()) out += "\n";
+    out += format == Format::kJson ? to_json(result) : to_table(result);
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,37 @@
+// Prints a result; computes nothing.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/select/algorithm.h"
+#include "sim/select/predict.h"
+
+namespace slmsim {
+
+struct RunResult {
+  Scenario scenario;
+  std::vector<Prediction> predictions;
+  // Of the scenario's algorithm and of the other one, per model. Empty where only one technique was asked
+  // for.
+  std::vector<Selection> selections, others;
+};
+
+enum class Format { kTable, kJson, kCsv };
+const std::vector<std::string>& format_names();
+
+// For people: per model a table of techniques and groups, the pick and why.
+std::string to_table(const RunResult& result);
+// One JSON object of schema "slmsim/run/1".
+std::string to_json(const RunResult& result);
+// A header and one line per prediction.
+std::string to_csv(const std::vector<RunResult>& results);
+
+// All results in one format: tables one after the other, JSON as one object or a list of several.
+std::string to_text(const std::vector<RunResult>& results, Format format);
+
+// The steps of the selections only.
+std::string to_selection_table(const RunResult& result);
+
+}  // namespace slmsim

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/report.h"
+
+namespace slmsim {
+namespace {
+
+// Times from seconds to months in a form that fits a column.
+std::string duration(Seconds time) {
+  const double minutes = time.value / 60;
+  if (minutes < 1) return fmt::format("{:.1f} s", time.value);
+  if (minutes < 600) return fmt::format("{:.1f} min", minutes);
+  return minutes < 60 * 72 ? fmt::format("{:.1f} h", minutes / 60) : fmt::format("{:.1f} d", minutes / 1440);
+}
+
+const DeviceMemory* tightest(const Prediction& p) {
+  const auto at = std::max_element(
+      p.memory.begin(), p.memory.end(),
+      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() / a.limit < b.total() / b.limit; });
+  return at == p.memory.end() ? nullptr : &*at;
+}
+
+std::string verdict(const Prediction& p, const Selection* pick, const Seconds* best) {
+  if (p.status == Status::kOutOfMemory) return "out of memory";
+  if (p.status == Status::kUnsupported) return "cannot run";
+  if (pick && pick->technique == p.technique && pick->group == p.group) return "<- pick";
+  return best && p.job > *best ? fmt::format("{:.3g} x", p.job / *best) : "fastest";
+}
+
+std::string share(Seconds part, Seconds whole) {
+  return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
+}
+
+void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best) {
+  const DeviceMemory* memory = tightest(p);
+  const std::string used =
+      memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
+  const std::string group = fmt::format("{}", fmt::join(p.group, "+"));
+  if (p.status != Status::kOk) {
+    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", name_of(p.technique),
+                       group, p.gpus, "-", "-", "-", "-", used, verdict(p, pick, best));
+    return;
+  }
+  const auto& b = p.breakdown;
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>11}  {}\n", name_of(p.technique),
+                     group, p.gpus, duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera,
+                     fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
+                                 share(b.exposed_communication + b.overhead, p.iteration),
+                                 share(b.pipeline_bubble, p.iteration)),
+                     used, verdict(p, pick, best));
+}
+
+std::string picked(const Selection& s) {
+  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), fmt::join(s.group, "+"))
+                     : "nothing: a larger cluster is needed";
+}
+
+void add_selection(std::string& out, const Selection& s) {
+  out += fmt::format("  Algorithm 1, {}: {}\n", algorithm_names()[static_cast<std::size_t>(s.algorithm)],
+                     picked(s));
+  for (const auto& step : s.steps) out += fmt::format("    - {}\n", step);
+}
+
+void add_model(std::string& out, const RunResult& result, std::size_t index) {
+  const std::string& model = result.scenario.models[index].name;
+  const Selection* pick = result.selections.empty() ? nullptr : &result.selections[index];
+  const double parameters = parameter_count(build_operator_graph(result.scenario.models[index]));
+  std::optional<Seconds> best;
+  for (const auto& p : result.predictions) {
+    if (p.model == model && p.status == Status::kOk && (!best || p.job < *best)) best = p.job;
+  }
+  out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
+  if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "technique", "group", "GPUs",
+                     "job", "iteration", "TFLOP/s", "time, %", "memory, GiB");
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "", "", "", "", "",
+                     "per GPU", "c/w/b", "used/limit");
+  for (const auto& p : result.predictions) {
+    if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr);
+  }
+  for (const auto& p : result.predictions) {
+    if (p.model == model && p.status != Status::kOk)
+      out += fmt::format("  {} on {}: {}\n", name_of(p.technique), fmt::join(p.group, "+"), p.reason);
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& format_names() {
+  static const std::vector<std::string> kNames = {"table", "json", "csv"};
+  return kNames;
+}
+
+std::string to_table(const RunResult& result) {
+  const Training& t = result.scenario.training;
+  std::string out = fmt::format("{}: {} epochs of {:.0f} sequences, {} per iteration, {} iterations\n",
+                                result.scenario.name, t.epochs, t.blocks_per_epoch, t.batch, t.iterations());
+  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
+    add_model(out, result, i);
+    if (!result.selections.empty()) add_selection(out, result.selections[i]);
+  }
+  out +=
+      "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
+      "computes longest\n";
+  return out;
+}
+
+std::string to_selection_table(const RunResult& result) {
+  std::string out = result.scenario.name + "\n";
+  for (std::size_t i = 0; i < result.selections.size(); ++i) {
+    out += fmt::format("\n{}\n", result.scenario.models[i].name);
+    add_selection(out, result.selections[i]);
+    add_selection(out, result.others[i]);
+  }
+  return out;
+}
+
+std::string to_csv(const std::vector<RunResult>& results) {
+  std::string out =
+      "scenario,model,technique,group,gpus,status,minutes,iteration_s,first_iteration_s,iterations,tflops_"
+      "per_gpu,gpu_hours,compute_s,"
+      "exposed_communication_s,pipeline_bubble_s,optimizer_s,overhead_s,memory_bytes,memory_limit_bytes\n";
+  for (const auto& result : results) {
+    for (const auto& p : result.predictions) {
+      static constexpr const char* kStatus[] = {"ok", "oom", "unsupported"};
+      const DeviceMemory* memory = tightest(p);
+      const auto& b = p.breakdown;
+      out += fmt::format("{},{},{},{},{},{},", result.scenario.name, p.model, name_of(p.technique),
+                         fmt::join(p.group, "+"), p.gpus, kStatus[static_cast<int>(p.status)]);
+      if (p.status == Status::kOk) {
+        out += fmt::format("{:.9g},{:.9g},{:.9g},{:.0f},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},",
+                           p.job.value / 60, p.iteration.value, p.first_iteration.value, p.iterations,
+                           p.rate_per_gpu.value / kTera, p.gpu_hours(), b.compute.value,
+                           b.exposed_communication.value, b.pipeline_bubble.value, b.optimizer.value,
+                           b.overhead.value);
+      } else {
+        out += ",,,,,,,,,,,";
+      }
+      out += memory ? fmt::format("{:.0f},{:.0f}\n", memory->total().value, memory->limit.value)
+                    : std::string(",\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

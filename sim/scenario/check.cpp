@@ -1,0 +1,30 @@
+#include "sim/scenario/check.h"
+
+#include "sim/scenario/scenario.h"
+
+namespace slmsim {
+
+std::string check_file(const std::filesystem::path& file) {
+  const Node node = read_yaml(file);
+  Reading reading;
+  std::string kind = "scenario";
+  if (node.find("vms")) {
+    kind = "platform";
+    read_platform(link_platform(file), "", reading);
+  } else if (node.find("model_type") || node.find("family")) {
+    kind = "model";
+    read_transformer(node, "", "model", reading);
+  } else if (node.find("peak") || node.find("multiprocessors")) {
+    kind = "GPU";
+    read_gpu(node, "", reading);
+  } else if (node.find("nic")) {
+    kind = "VM type";
+    read_vm_type(node, "", reading);
+  } else {
+    load_scenario(file);
+  }
+  reading.check();
+  return kind;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,144 @@
+#include "sim/select/facts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+
+namespace slmsim {
+namespace {
+
+std::vector<std::string> split_csv(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const auto source = std::make_shared<Source>(Source{path.string(), ""});
+  std::string line;
+  if (!std::getline(file, line))
+    throw InputError({source, 0, 0}, "no such file, or it is empty; a table of published facts is expected");
+  const auto names = split_csv(line);
+  for (const char* needed :
+       {"slice", "gpus", "n_gpus", "model", "technique", "minutes", "tflops_per_gpu", "status"}) {
+    const bool there = std::find(names.begin(), names.end(), needed) != names.end();
+    if (!there)
+      throw InputError(
+          {source, 1, 1},
+          fmt::format("no column \"{}\"; a table such as tests/reference/fabric.csv is expected", needed));
+  }
+  std::vector<std::map<std::string, std::string>> rows;
+  for (int number = 2; std::getline(file, line); ++number) {
+    if (line.empty()) continue;
+    const auto cells = split_csv(line);
+    if (cells.size() != names.size())
+      throw InputError({source, number, 1},
+                       fmt::format("{} cells; the header names {}", cells.size(), names.size()));
+    auto& row = rows.emplace_back();
+    for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+  }
+  return rows;
+}
+
+// The study's "2xRTX" is a VM of that GPU; four GPUs are both VMs.
+bool is_group(const Prediction& p, const Scenario& scenario, const std::string& gpus, int count) {
+  if (p.gpus != count) return false;
+  if (count > 2) return true;
+  std::string type = gpus.substr(gpus.find('x') + 1);
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto device = std::find_if(scenario.platform.devices.begin(), scenario.platform.devices.end(),
+                                   [&](const Device& d) { return d.name == p.group.front() + "/0"; });
+  return device != scenario.platform.devices.end() && device->gpu.name.starts_with(type);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+FactSummary summarise(const std::vector<Fact>& facts) {
+  FactSummary summary;
+  for (const auto& fact : facts) {
+    ++summary.status_cells;
+    summary.status_agree += fact.status_agrees() ? 1 : 0;
+    if (fact.model != "gpt2m" || !fact.two_vms() || !fact.minutes) continue;
+    // A published time that is predicted not to run counts as wholly wrong.
+    const double error = std::abs(fact.minutes_error().value_or(1.0));
+    ++summary.minutes_cells;
+    summary.mean_error += error;
+    summary.worst_error = std::max(summary.worst_error, error);
+  }
+  if (summary.minutes_cells > 0) summary.mean_error /= summary.minutes_cells;
+  return summary;
+}
+
+}  // namespace
+
+std::optional<double> Fact::minutes_error() const {
+  if (!minutes || prediction.status != Status::kOk) return std::nullopt;
+  return prediction.job.value / 60 / *minutes - 1;
+}
+
+std::optional<double> Fact::rate_error() const {
+  if (!tflops_per_gpu || prediction.status != Status::kOk) return std::nullopt;
+  return prediction.rate_per_gpu.value / kTera / *tflops_per_gpu - 1;
+}
+
+bool Fact::status_agrees() const { return (status == "oom") == (prediction.status == Status::kOutOfMemory); }
+
+Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference) {
+  struct Slice {
+    Scenario scenario;
+    std::vector<Prediction> predictions;
+  };
+  std::map<std::string, Slice> slices;
+  std::set<std::pair<std::string, std::string>> counted;
+  Validation out;
+  for (const auto& row : read_csv(reference)) {
+    const std::string name = lower(row.at("slice"));
+    if (!slices.contains(name)) {
+      Slice slice{load_scenario(root / "scenarios" / (name + ".yaml")), {}};
+      slice.predictions = predict(slice.scenario);
+      for (const auto& parameter : slice.scenario.parameters) {
+        const bool fitted = parameter.provenance == Provenance::kInferred;
+        if (fitted && counted.emplace(parameter.value, parameter.source).second)
+          out.fitted.push_back(parameter);
+      }
+      slices.emplace(name, std::move(slice));
+    }
+    const Slice& slice = slices.at(name);
+    const int count = static_cast<int>(parse_number(row.at("n_gpus")).value_or(0));
+    const auto at =
+        std::find_if(slice.predictions.begin(), slice.predictions.end(), [&](const Prediction& p) {
+          return p.model == row.at("model") && name_of(p.technique) == row.at("technique") &&
+                 is_group(p, slice.scenario, row.at("gpus"), count);
+        });
+    if (at == slice.predictions.end()) continue;
+    out.facts.push_back({row.at("slice"), row.at("gpus"), row.at("model"), row.at("technique"),
+                         parse_number(row.at("minutes")), parse_number(row.at("tflops_per_gpu")),
+                         row.at("status"), *at});
+  }
+  out.summary = summarise(out.facts);
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,143 @@
+#include "sim/base/yaml.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/errors_of.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::StartsWith;
+using Kind = Node::Kind;
+
+auto errors_in(const std::string& text) {
+  return errors_of([&] { parse_yaml(text, "run.yaml"); });
+}
+
+TEST(Yaml, KeepsMapsListsAndValuesInTheOrderOfTheFile) {
+  const Node root = parse_yaml("b: [1, two]\na:\n  x: y\n", "run.yaml");
+  ASSERT_EQ(root.kind, Kind::kMap);
+  ASSERT_EQ(root.entries.size(), 2);
+  EXPECT_EQ(root.entries[0].key, "b");
+  EXPECT_EQ(root.entries[1].key, "a");
+  ASSERT_EQ(root.find("b")->kind, Kind::kSequence);
+  EXPECT_EQ(root.find("b")->items[1].scalar, "two");
+  EXPECT_EQ(root.find("a")->find("x")->scalar, "y");
+  EXPECT_EQ(root.find("c"), nullptr);
+}
+
+TEST(Yaml, ReadsJson) {
+  const Node root = parse_yaml("{\"n\": [1, {\"b\": \"x\"}], \"t\": true}", "config.json");
+  EXPECT_EQ(root.find("n")->items[1].find("b")->scalar, "x");
+  EXPECT_EQ(root.find("t")->scalar, "true");
+}
+
+TEST(Yaml, KnowsLineAndColumnOfKeysAndValues) {
+  const Node root =
+      parse_yaml("name: run\nlinks:\n  wan:\n    rtt: 103 ms\n    ends: [gat, amst]\n", "run.yaml");
+  const Node& wan = *root.find("links")->find("wan");
+  EXPECT_EQ(wan.entries[0].place.line, 4);
+  EXPECT_EQ(wan.entries[0].place.column, 5);  // after 4 blanks
+  EXPECT_EQ(wan.find("rtt")->place.line, 4);
+  EXPECT_EQ(wan.find("rtt")->place.column, 10);  // after "    rtt: "
+  const Node& amst = wan.find("ends")->items[1];
+  EXPECT_EQ(amst.place.line, 5);
+  EXPECT_EQ(amst.place.column, 17);  // after "    ends: [gat, "
+  EXPECT_EQ(amst.place.source->name, "run.yaml");
+}
+
+TEST(Yaml, TellsNothingFromAQuotedOrEmptyText) {
+  const Node root = parse_yaml("a:\nb: ~\nc: null\nd: 'null'\ne: \"~\"\nf: ''\ng: nullable\n", "run.yaml");
+  for (const char* key : {"a", "b", "c"}) EXPECT_EQ(root.find(key)->kind, Kind::kNull) << key;
+  for (const char* key : {"d", "e", "f", "g"}) EXPECT_EQ(root.find(key)->kind, Kind::kScalar) << key;
+  EXPECT_EQ(root.find("d")->scalar, "null");
+}
+
+TEST(Yaml, NamesItsKinds) {
+  EXPECT_EQ(kind_name(Kind::kMap), "a map");
+  EXPECT_EQ(kind_name(Kind::kSequence), "a list");
+  EXPECT_EQ(kind_name(Kind::kScalar), "a single value");
+  EXPECT_EQ(kind_name(Kind::kNull), "nothing");
+}
+
+TEST(Yaml, RefusesADuplicateKeyAndSaysWhereTheFirstStands) {
+  EXPECT_THAT(errors_in("batch: 8\nname: run\nbatch: 9\n"),
+              ElementsAre("run.yaml:3:1: error: duplicate key \"batch\"; it already stands in line 1"));
+}
+
+TEST(Yaml, ReportsEveryDuplicateKeyAtOnce) {
+  EXPECT_THAT(errors_in("a: {x: 1, x: 2}\nb: 1\nb: 2\n"),
+              ElementsAre("run.yaml:1:11: error: duplicate key \"x\"; it already stands in line 1",
+                          "run.yaml:3:1: error: duplicate key \"b\"; it already stands in line 2"));
+}
+
+TEST(Yaml, AllowsOneKeyInTwoMaps) { EXPECT_THAT(errors_in("a: {x: 1}\nb: {x: 1}\n"), ElementsAre()); }
+
+TEST(Yaml, RefusesMergeKeysAndNamesTheAlternative) {
+  EXPECT_THAT(
+      errors_in("a: &a {x: 1}\nb:\n  <<: *a\n"),
+      ElementsAre("run.yaml:3:3: error: merge keys (<<) are not read; use \"extends: FILE\" to build on "
+                  "another file"));
+}
+
+TEST(Yaml, RefusesKeysThatAreNoPlainNames) {
+  EXPECT_THAT(errors_in("? [a, b]\n: 1\n"),
+              ElementsAre("run.yaml:1:3: error: a map or list used as a key; keys are plain names"));
+  EXPECT_THAT(errors_in("~: 1\n"), ElementsAre("run.yaml:1:1: error: a key that is not a plain name"));
+}
+
+TEST(Yaml, RefusesAnEmptyFile) {
+  for (const char* text : {"", "\n\n", "# only a comment\n"}) {
+    EXPECT_THAT(errors_in(text),
+                ElementsAre("run.yaml:1:1: error: the file is empty; a YAML map is expected"))
+        << text;
+  }
+}
+
+TEST(Yaml, RefusesASecondDocument) {
+  EXPECT_THAT(errors_in("a: 1\n---\nb: 2\n"),
+              ElementsAre("run.yaml:3:1: error: a second YAML document; one file holds one document"));
+}
+
+TEST(Yaml, AllowsTheMarksAroundOneDocument) { EXPECT_THAT(errors_in("---\na: 1\n...\n"), ElementsAre()); }
+
+TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
+  EXPECT_THAT(errors_in("a: [1, 2\n"), ElementsAre(StartsWith("run.yaml:2:1: error: not valid YAML: ")));
+  EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"),
+              ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
+}
+
+TEST(Yaml, RefusesBytesThatAreNoText) {
+  const std::string says = ": error: not a text file; a YAML file in UTF-8 is expected";
+  EXPECT_THAT(errors_in("a: 1\nb: \x01\n"), ElementsAre("run.yaml:2:4" + says));
+  EXPECT_THAT(errors_in(std::string("a\0b", 3)), ElementsAre("run.yaml:1:2" + says));
+  EXPECT_THAT(errors_in("a: \xff\n"), ElementsAre("run.yaml:1:4" + says));
+  EXPECT_THAT(errors_in("a: \xc3"), ElementsAre("run.yaml:1:4" + says));  // half of a two-byte letter
+}
+
+TEST(Yaml, ReadsUtf8) { EXPECT_EQ(parse_yaml("a: Zürich\n", "run.yaml").find("a")->scalar, "Zürich"); }
+
+TEST(Yaml, ReadsAFileUnderItsPath) {
+  const std::string path = testing::TempDir() + "slmsim_yaml_test_read.yaml";
+  std::ofstream(path) << "a: 1\na: 2\n";
+  EXPECT_THAT(errors_of([&] { read_yaml(path); }),
+              ElementsAre(path + ":2:1: error: duplicate key \"a\"; it already stands in line 1"));
+  std::filesystem::remove(path);
+}
+
+TEST(Yaml, RefusesWhatIsNoFile) {
+  EXPECT_THAT(errors_of([] { read_yaml("/nowhere/run.yaml"); }),
+              ElementsAre("/nowhere/run.yaml: error: no such file"));
+  EXPECT_THAT(errors_of([] { read_yaml(testing::TempDir()); }), ElementsAre(EndsWith("not a regular file")));
+  EXPECT_THAT(errors_of([] { read_yaml("/dev/zero"); }), ElementsAre("/dev/zero: error: not a regular file"));
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,63 @@
+// A task graph of a few links and connections with round numbers, written by hand.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+
+namespace slmsim {
+
+// The engine's clock is a double that runs on through all simulations of a process.
+inline constexpr double kClock = 1e-7;  // s
+
+class SmallGraph {
+ public:
+  explicit SmallGraph(const std::vector<double>& bandwidths) : graph_(links_of(bandwidths), 8) {}
+
+  // A connection without a window: route over links, by their index.
+  int connect(std::vector<int> links, double latency = 0, double socket_rate = 0, int sockets = 1) {
+    Route route;
+    route.links = std::move(links);
+    route.latency = Seconds{latency};
+    route.socket_rate = BytesPerSecond{socket_rate};
+    return graph_.add_connection({0, 1, sockets, route});
+  }
+
+  // Over link 0, with a TCP window per socket.
+  int connect_windowed(double initial, double steady, double rtt, double idle_limit = 0, int sockets = 1,
+                       double latency = 0, int link = 0) {
+    Route route;
+    route.links = {link};
+    route.latency = Seconds{latency};
+    route.windowed = true;
+    route.window = {Bytes{initial}, Bytes{steady}, Seconds{rtt}, Seconds{idle_limit}};
+    return graph_.add_connection({0, 1, sockets, route});
+  }
+
+  TaskId send(int connection, double bytes, const std::vector<TaskId>& after = {}) {
+    return graph_.transfer(connection, Bytes{bytes}, graph_.label("send"), after);
+  }
+  TaskId compute(int device, double time, const std::vector<TaskId>& after = {}) {
+    return graph_.compute(device, Seconds{time}, Activity::kModel, graph_.label("compute"), after);
+  }
+  TaskId wait(double time, const std::vector<TaskId>& after = {}) {
+    return graph_.delay(Seconds{time}, graph_.label("wait"), after);
+  }
+
+  Timeline run(const std::vector<ConnectionState>& before = {}) const {
+    return simulate(graph_, before, {.record_flows = true});
+  }
+  double end() const { return run().end.value; }
+  const TaskGraph& graph() const { return graph_; }
+
+ private:
+  static std::vector<Link> links_of(const std::vector<double>& bandwidths) {
+    std::vector<Link> links;
+    for (const double bandwidth : bandwidths) links.push_back({"link", BytesPerSecond{bandwidth}});
+    return links;
+  }
+  TaskGraph graph_;
+};
+
+}  // namespace slmsim
