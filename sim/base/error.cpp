@@ -27,19 +27,24 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// UTF-8 letters: bytes that do not continue one.
+int letters(std::string_view text) {
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+}
+
 }  // namespace
 
 std::string to_string(const Error& error) {
-  const auto& [source, line, column] = error.place;
+  const auto& [source, line, byte] = error.place;
   std::string out = source ? source->name : "slmsim";
+  const std::string_view shown = source && line > 0 ? line_of(source->text, line) : std::string_view{};
+  const bool inside = byte >= 1 && static_cast<std::size_t>(byte) <= shown.size() + 1;
+  const int column = inside ? letters(shown.substr(0, static_cast<std::size_t>(byte - 1))) + 1 : byte;
   if (line > 0) out += fmt::format(":{}:{}", line, column);
   out += fmt::format(": error: {}", printable(error.text));
-  if (!source || line <= 0) return out;
-  const auto shown = line_of(source->text, line);
-  if (shown.empty() || shown.size() > kShownLineLength || column > static_cast<int>(shown.size()) + 1)
-    return out;
-  out += fmt::format("\n  {}\n  {:>{}}", printable(shown), '^', column);
-  return out;
+  if (!inside || shown.empty() || shown.size() > kShownLineLength) return out;
+  return out + fmt::format("\n  {}\n  {:>{}}", printable(shown), '^', column);
 }
 
 InputError::InputError(std::vector<Error> errors)

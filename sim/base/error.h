@@ -16,7 +16,7 @@ struct Source {
   std::string text;
 };
 
-// A place in a source; line and column count from 1, 0 means "the whole file".
+// A place in a source; line and column (in bytes) count from 1, 0 means "the whole file".
 struct Place {
   std::shared_ptr<const Source> source;
   int line = 0;
@@ -29,7 +29,8 @@ struct Error {
   std::string text;
 };
 
-// "FILE:LINE:COLUMN: error: TEXT" and, below it, the source line with a caret under the column.
+// "FILE:LINE:COLUMN: error: TEXT" and, below it, the source line with a caret under the column; here columns
+// count letters, as editors do.
 std::string to_string(const Error& error);
 
 class InputError : public std::runtime_error {

@@ -70,7 +70,8 @@ class Fields {
   // The map or value under a key, nullptr where absent; `required` makes absence an error.
   const Node* child(const std::string& key, bool required = false);
 
-  bool has(const std::string& key) const { return node_.find(key) != nullptr; }
+  // Whether the key is there; either way it is a known one from now on.
+  bool has(const std::string& key) { return known_.insert(key), node_.find(key) != nullptr; }
   void ignore(const std::string& key) { known_.insert(key); }
   void error(const std::string& key, const std::string& text);
   std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }

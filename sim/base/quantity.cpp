@@ -20,12 +20,13 @@ constexpr std::array kTimeUnits = {Unit{"ns", 1e-9},  Unit{"us", 1e-6},  Unit{"m
 constexpr std::array kDataUnits = {Unit{"B", 1.0},     Unit{"kB", 1e3},    Unit{"MB", 1e6},
                                    Unit{"GB", 1e9},    Unit{"TB", 1e12},   Unit{"KiB", kKibi},
                                    Unit{"MiB", kMebi}, Unit{"GiB", kGibi}, Unit{"TiB", 1024.0 * kGibi}};
-constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},     Unit{"MB/s", 1e6},
-                                       Unit{"GB/s", 1e9},     Unit{"TB/s", 1e12},    Unit{"KiB/s", kKibi},
-                                       Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"bps", 0.125},
-                                       Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},   Unit{"Gbps", 125e6},
-                                       Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0}, Unit{"Mbit/s", 125e3},
-                                       Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
+constexpr std::array kDataRateUnits = {
+    Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},     Unit{"MB/s", 1e6},
+    Unit{"GB/s", 1e9},     Unit{"TB/s", 1e12},    Unit{"KiB/s", kKibi},
+    Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"TiB/s", 1024.0 * kGibi},
+    Unit{"bps", 0.125},    Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},
+    Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
+    Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
 
 std::span<const Unit> units_of(Dimension dimension) {
@@ -62,19 +63,28 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+// Three significant digits, and never a power of ten: 999.9 ms are 1 s, and what is beyond the last unit is
+// written out.
 std::string scaled(double value, std::span<const Unit> ladder) {
-  const Unit* fit = &ladder.front();
-  for (const auto& unit : ladder) {
-    if (std::abs(value) >= unit.factor) fit = &unit;
+  constexpr double kRoundsToThousand = 999.5;
+  std::size_t fit = 0;
+  for (std::size_t i = 0; i < ladder.size(); ++i) {
+    const bool rounds_up = i > 0 && ladder[i].factor == 1000 * ladder[i - 1].factor &&
+                           std::abs(value) / ladder[i - 1].factor >= kRoundsToThousand;
+    if (std::abs(value) >= ladder[i].factor || rounds_up) fit = i;
   }
-  return fmt::format("{:.3g} {}", value / fit->factor, fit->name);
+  const double scaled = value / ladder[fit].factor;
+  const bool long_number = std::abs(scaled) >= kRoundsToThousand;
+  return long_number ? fmt::format("{:.0f} {}", scaled, ladder[fit].name)
+                     : fmt::format("{:.3g} {}", scaled, ladder[fit].name);
 }
 
 }  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
   text = trim(text);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
+  if (plus) text.remove_prefix(1);  // from_chars does not read it
   double value = 0.0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
@@ -92,7 +102,9 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
   if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, example_of(dimension))};
   for (const auto& known : units_of(dimension)) {
-    if (known.name == unit) return {number * known.factor, ""};
+    if (known.name != unit) continue;
+    const double value = number * known.factor;
+    return {value, std::isfinite(value) ? "" : fmt::format("\"{}\" is too large for a number", text)};
   }
   return {0.0, fmt::format("\"{}\" has the unit \"{}\"; expected {}", text, unit, example_of(dimension))};
 }

@@ -49,7 +49,7 @@ class TreeBuilder : public YAML::EventHandler {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(mark, "an alias inside its own anchor; a value cannot contain itself");
     Node copy = found->second;
-    count(copy, mark);
+    count(copy, mark, static_cast<int>(stack_.size()));
     add(std::move(copy), 0);
   }
 
@@ -81,9 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
-    if (stack_.size() >= kMaxDepth) {
-      fail(mark, fmt::format("nested deeper than {} levels; such a file is not a scenario", kMaxDepth));
-    }
+    if (stack_.size() >= kMaxDepth) too_deep(mark);
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
       fail(mark, "a map or list used as a key; keys are plain names");
     }
@@ -147,10 +145,16 @@ class TreeBuilder : public YAML::EventHandler {
     return at == map.entries.end() ? nullptr : &*at;
   }
 
-  void count(const Node& node, const YAML::Mark& mark) {
+  // An alias counts as what it stands for, in number and in depth.
+  void count(const Node& node, const YAML::Mark& mark, int depth) {
     if (++nodes_ > kMaxNodes) too_large(place(mark));
-    for (const auto& item : node.items) count(item, mark);
-    for (const auto& entry : node.entries) count(entry.value, mark);
+    if (depth > kMaxDepth) too_deep(mark);
+    for (const auto& item : node.items) count(item, mark, depth + 1);
+    for (const auto& entry : node.entries) count(entry.value, mark, depth + 1);
+  }
+
+  [[noreturn]] void too_deep(const YAML::Mark& mark) {
+    fail(mark, fmt::format("nested deeper than {} levels; such a file is not a scenario", kMaxDepth));
   }
 
   [[noreturn]] void too_large(const Place& at) {

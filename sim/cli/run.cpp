@@ -42,6 +42,10 @@ std::vector<Scenario> load_all(const std::vector<std::string>& files, const Over
     }
   }
   if (!errors.empty()) throw InputError(std::move(errors));
+  // From here on no input can be wrong.
+  std::size_t links = 0;
+  for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());
+  reserve_network(links, scenarios.size());
   return scenarios;
 }
 

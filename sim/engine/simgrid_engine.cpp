@@ -44,9 +44,12 @@ struct SimgridEngine::Impl {
   sg::Host* from = nullptr;
   sg::Host* to = nullptr;
   std::vector<sg::Link*> links, caps;
+  std::vector<LinkImpl*> link_impls, cap_impls;
   std::vector<std::size_t> slots;  // slots[i] == i: what a flow carries to tell whose it is
   std::vector<sg::CommPtr> flows;  // kept until replaced: SimGrid calls back while they end
+  std::function<void()> on_wake;
   std::function<void(std::size_t)> on_flow_end;
+  kernel::timer::Timer* timer = nullptr;
 
   sg::Link* add_link(const std::string& name, sg::Link::SharingPolicy policy) {
     auto* link = zone->create_link(name, {1e9});
@@ -74,6 +77,8 @@ struct SimgridEngine::Impl {
       links.push_back(add_link(fmt::format("link{}", i), sg::Link::SharingPolicy::SHARED));
     for (std::size_t i = 0; i < cap_count; ++i)
       caps.push_back(add_link(fmt::format("cap{}", i), sg::Link::SharingPolicy::FATPIPE));
+    for (auto* link : links) link_impls.push_back(link->get_impl());
+    for (auto* cap : caps) cap_impls.push_back(cap->get_impl());
     sg::Activity::on_completion_cb([this](const sg::Activity& activity) {
       on_flow_end(*static_cast<const sg::Comm&>(activity).get_data<std::size_t>());
     });
@@ -104,25 +109,32 @@ void SimgridEngine::configure(const std::vector<Link>& links, const std::vector<
 
 double SimgridEngine::now() const { return sg::Engine::get_clock(); }
 
-void SimgridEngine::at(double date, std::function<void()> action) {
-  kernel::timer::Timer::set(date, std::move(action));
+void SimgridEngine::wake_at(double date) {
+  if (impl_->timer) impl_->timer->remove();
+  impl_->timer = kernel::timer::Timer::set(date, [this] {
+    impl_->timer = nullptr;
+    impl_->on_wake();
+  });
 }
 
 void SimgridEngine::start_flow(std::size_t slot, double bytes, const std::vector<int>& links, int cap) {
   auto& route = impl_->zone->next;
   route.clear();
-  for (const int link : links) route.push_back(impl_->links[static_cast<std::size_t>(link)]->get_impl());
-  if (cap >= 0) route.push_back(impl_->caps[static_cast<std::size_t>(cap)]->get_impl());
+  for (const int link : links) route.push_back(impl_->link_impls[static_cast<std::size_t>(link)]);
+  if (cap >= 0) route.push_back(impl_->cap_impls[static_cast<std::size_t>(cap)]);
   auto flow = sg::Comm::sendto_init(impl_->from, impl_->to);
   flow->set_payload_size(static_cast<std::uint64_t>(bytes))->set_data(&impl_->slots[slot]);
   impl_->flows[slot] = flow;
   flow->vetoable_start();
 }
 
-void SimgridEngine::run(std::size_t slots, std::function<void(std::size_t)> on_flow_end) {
+void SimgridEngine::run(std::size_t slots, std::function<void()> on_wake,
+                        std::function<void(std::size_t)> on_flow_end) {
+  impl_->on_wake = std::move(on_wake);
   impl_->on_flow_end = std::move(on_flow_end);
   while (impl_->slots.size() < slots) impl_->slots.push_back(impl_->slots.size());
   impl_->flows.assign(slots, nullptr);
+  wake_at(now());
   impl_->engine->run();
   impl_->flows.clear();
 }

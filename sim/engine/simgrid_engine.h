@@ -20,12 +20,13 @@ class SimgridEngine {
   void configure(const std::vector<Link>& links, const std::vector<double>& caps);
 
   double now() const;  // s; runs on through all simulations of the process
-  void at(double date, std::function<void()> action);
+  // Calls `on_wake` once the clock has reached `date`. Only the last call before that counts.
+  void wake_at(double date);
   // Starts a flow of `bytes` over links and, if cap >= 0, a rate cap. on_flow_end is called with `slot` at
   // its end; one flow per slot at a time.
   void start_flow(std::size_t slot, double bytes, const std::vector<int>& links, int cap);
-  // Runs until nothing is left to happen.
-  void run(std::size_t slots, std::function<void(std::size_t)> on_flow_end);
+  // Calls `on_wake` and runs until nothing is left to happen.
+  void run(std::size_t slots, std::function<void()> on_wake, std::function<void(std::size_t)> on_flow_end);
 
  private:
   SimgridEngine(std::size_t links, std::size_t caps);

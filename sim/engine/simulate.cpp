@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <queue>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -28,7 +29,9 @@ double window_after_idle(double window, double least, double idle, double time_o
 // A connection while its graph runs. Bytes and windows are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
-  int cap = -1;
+  double most = 0;             // B/s that it can ever carry: the least of its sockets and of its links
+  int cap = -1;                // the engine's rate cap for `most`
+  std::vector<int> contended;  // links that may have to be shared
   TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
@@ -52,18 +55,49 @@ class Run {
     for (TaskId task = 0; task < waiting_for_.size(); ++task) {
       if (waiting_for_[task] == 0) starting_.push_back(task);
     }
-    std::vector<TaskId> first;
-    first.swap(starting_);
-    engine_->at(zero_, [this, first] {
-      starting_ = first;
-      start_ready();
-    });
-    engine_->run(channels_.size(), [this](std::size_t channel) { flow_ended(channel); });
+    engine_->run(
+        channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
     return finish();
   }
 
  private:
+  // Something that happens at a known time: a task is done, or bytes are acknowledged on a channel.
+  struct Event {
+    double date = 0;          // of the engine's clock
+    std::uint32_t index = 0;  // task or channel
+    bool is_acknowledgement = false;
+    double bytes = 0;
+
+    bool operator>(const Event& other) const { return date > other.date; }
+  };
+
   double now() const { return engine_->now() - zero_; }
+
+  void schedule(double delay, Event event) {
+    event.date = engine_->now() + delay;
+    events_.push(event);
+    if (event.date >= wake_date_) return;
+    wake_date_ = event.date;
+    engine_->wake_at(wake_date_);
+  }
+
+  void wake() {
+    wake_date_ = INFINITY;
+    start_ready();
+    while (!events_.empty() && events_.top().date <= engine_->now()) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.is_acknowledgement) {
+        acknowledged(event.index, event.bytes);
+      } else {
+        complete(event.index);
+        start_ready();
+      }
+    }
+    if (events_.empty() || events_.top().date >= wake_date_) return;
+    wake_date_ = events_.top().date;
+    engine_->wake_at(wake_date_);
+  }
 
   void index_successors() {
     const std::size_t count = graph_.tasks().size();
@@ -84,20 +118,31 @@ class Run {
   }
 
   void open_channels(const std::vector<ConnectionState>& before) {
+    std::vector<double> demand(graph_.links().size(), 0.0);
     std::map<double, int> caps;
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      const double rate = connection.route.socket_rate.value * connection.sockets;
-      if (rate > 0) channel.cap = caps.emplace(rate, static_cast<int>(caps.size())).first->second;
+      const double sockets = connection.route.socket_rate.value * connection.sockets;
+      channel.most = sockets > 0 ? sockets : INFINITY;
+      for (const int link : connection.route.links) channel.most = std::min(channel.most, bandwidth(link));
+      for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
+      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
       channel.window = connection.route.window.initial.value * connection.sockets;
       channel.last_sent = -INFINITY;
       if (i < before.size() && before[i].window > 0) {
         channel.window = before[i].window * connection.sockets;
         channel.last_sent = -before[i].idle.value;
       }
-      channels_.push_back(channel);
+      channels_.push_back(std::move(channel));
+    }
+    // A link that could carry all its connections at their most never limits anybody: flows leave it out.
+    for (auto& channel : channels_) {
+      for (const int link : channel.connection->route.links) {
+        if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9))
+          channel.contended.push_back(link);
+      }
     }
     std::vector<double> rates(caps.size());
     for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
@@ -105,6 +150,8 @@ class Run {
     engine_->configure(graph_.links(), rates);
     zero_ = engine_->now();
   }
+
+  double bandwidth(int link) const { return graph_.links()[static_cast<std::size_t>(link)].bandwidth.value; }
 
   void start_ready() {
     while (!starting_.empty()) {
@@ -115,19 +162,16 @@ class Run {
         enqueue(id);
       } else {
         timeline_.start[id] = now();
-        complete_at(id, now() + task.amount);
+        complete_after(id, task.amount);
       }
     }
   }
 
-  void complete_at(TaskId id, double time) {
-    if (time <= now()) {
+  void complete_after(TaskId id, double delay) {
+    if (delay <= 0) {
       complete(id);
     } else {
-      engine_->at(zero_ + time, [this, id] {
-        complete(id);
-        start_ready();
-      });
+      schedule(delay, {.index = id});
     }
   }
 
@@ -183,7 +227,7 @@ class Run {
     channel.flow_start = now();
     channel.flow_bytes = piece;
     channel.on_the_way += piece;
-    engine_->start_flow(index, piece, channel.connection->route.links, channel.cap);
+    engine_->start_flow(index, piece, channel.contended, channel.cap);
   }
 
   void flow_ended(std::size_t index) {
@@ -196,7 +240,8 @@ class Run {
       timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
     const TcpWindow& window = channel.connection->route.window;
     if (channel.connection->route.windowed) {
-      engine_->at(zero_ + now() + window.rtt.value, [this, index, bytes] { acknowledged(index, bytes); });
+      schedule(window.rtt.value,
+               {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = bytes});
     } else {
       channel.on_the_way -= bytes;
     }
@@ -220,7 +265,7 @@ class Run {
   void transfer_left(std::size_t index) {
     Channel& channel = channels_[index];
     const TaskId id = channel.head;
-    complete_at(id, now() + channel.connection->route.latency.value);
+    complete_after(id, channel.connection->route.latency.value);
     channel.head = next_[id];
     if (channel.head == kNoTask) {
       channel.tail = kNoTask;
@@ -252,10 +297,16 @@ class Run {
   std::vector<std::uint32_t> waiting_for_, first_successor_;
   std::vector<TaskId> successors_, next_, starting_;
   std::vector<Channel> channels_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  double wake_date_ = INFINITY;
   std::size_t completed_ = 0;
 };
 
 }  // namespace
+
+void reserve_network(std::size_t links, std::size_t socket_rates) {
+  SimgridEngine::instance(links, socket_rates);
+}
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {

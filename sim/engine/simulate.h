@@ -50,4 +50,8 @@ struct SimulationOptions {
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
                   const SimulationOptions& options = {});
 
+// SimGrid cannot grow its network after the first simulation. Whoever means to simulate a larger network
+// after a smaller one says so beforehand; simulate() throws std::logic_error otherwise.
+void reserve_network(std::size_t links, std::size_t socket_rates);
+
 }  // namespace slmsim

@@ -33,6 +33,7 @@ const std::vector<std::string>& family_names() {
 
 Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
                              Reading& reading) {
+  const std::size_t errors_before = reading.errors.size();
   Fields fields(node, path, reading);
   const bool hugging_face = fields.has("model_type");
   Transformer model;
@@ -59,11 +60,13 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
   }
   model.tied_embedding = fields.flag(hugging_face ? "tie_word_embeddings" : "tied_embedding", !llama);
 
-  if (model.hidden % model.heads != 0) {
+  // Figures that could not be read divide nothing.
+  const bool read = reading.errors.size() == errors_before;
+  if (read && model.hidden % model.heads != 0) {
     fields.error(keys.heads, fmt::format("{} heads do not divide the hidden size {}; choose a divisor",
                                          model.heads, model.hidden));
   }
-  if (model.heads % model.kv_heads != 0) {
+  if (read && model.heads % model.kv_heads != 0) {
     fields.error(kv_key, fmt::format("{} key-value heads do not divide {} heads; choose a divisor",
                                      model.kv_heads, model.heads));
   }

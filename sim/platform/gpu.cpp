@@ -34,7 +34,9 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
     Fields rates(*peaks, fields.path_of("peak"), reading);
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       const auto& name = precision_names()[p];
-      if (rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
+      // Everything falls back on fp32, so that rate must be there.
+      const bool needed = static_cast<Precision>(p) == Precision::kFp32;
+      if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
     }
     rates.done();
   }

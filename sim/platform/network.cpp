@@ -92,6 +92,17 @@ std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
   return hops;
 }
 
+const WanDirection& Network::direction(const Hop& hop) const {
+  const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
+  return hop.forward ? link.forward : link.backward;
+}
+
+Seconds Network::delay_of(const std::vector<Hop>& path) const {
+  Seconds delay{0};
+  for (const Hop& hop : path) delay += direction(hop).delay;
+  return delay;
+}
+
 Route Network::route(int from, int to) const {
   assert(from != to);
   const Device& source = platform_.devices[static_cast<std::size_t>(from)];
@@ -108,21 +119,23 @@ Route Network::route(int from, int to) const {
     return route;
   }
   route.links = {4 * from, first_nic_ + 2 * source.vm};
-  Seconds rtt = platform_.sites[static_cast<std::size_t>(vm_out.site)].rtt;
-  Bytes mtu = platform_.sites[static_cast<std::size_t>(vm_out.site)].mtu;
+  const Site& site_out = platform_.sites[static_cast<std::size_t>(vm_out.site)];
+  const Site& site_in = platform_.sites[static_cast<std::size_t>(vm_in.site)];
+  Seconds rtt = site_out.rtt;
+  Bytes mtu = std::min(site_out.mtu, site_in.mtu);
   double survival = 1.0;
   route.latency = rtt / 2;
   if (vm_out.site != vm_in.site) {
-    rtt = route.latency = Seconds{0};
-    for (const Hop& hop : wan_path(vm_out.site, vm_in.site)) {
+    const auto path = wan_path(vm_out.site, vm_in.site);
+    for (const Hop& hop : path) {
       const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
-      const WanDirection& ahead = hop.forward ? link.forward : link.backward;
       route.links.push_back(wan_link(hop));
-      route.latency += ahead.delay;
-      rtt += link.forward.delay + link.backward.delay;
       mtu = std::min(mtu, link.mtu);
-      survival *= 1.0 - ahead.loss;
+      survival *= 1.0 - direction(hop).loss;
     }
+    // Acknowledgements take the fastest way back, which may be another one.
+    route.latency = delay_of(path);
+    rtt = route.latency + delay_of(wan_path(vm_in.site, vm_out.site));
   }
   route.links.push_back(first_nic_ + 2 * target.vm + 1);
   route.links.push_back(4 * to + 1);

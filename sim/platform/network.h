@@ -54,6 +54,8 @@ class Network {
     bool forward;
   };
   std::vector<Hop> wan_path(int from_site, int to_site) const;
+  const WanDirection& direction(const Hop& hop) const;
+  Seconds delay_of(const std::vector<Hop>& path) const;
   int wan_link(const Hop& hop) const { return first_wan_ + 2 * hop.wan + (hop.forward ? 0 : 1); }
 
   Platform platform_;

@@ -20,13 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
 
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
  public:
-  explicit Linker(const fs::path& file) : root_(data_root(file)) {}
+  explicit Linker(const fs::path& file) : root_(data_root(file)), folder_(file.parent_path()) {}
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
@@ -70,8 +71,10 @@ class Linker {
       throw InputError(
           node.place, fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
     const bool is_path = node.scalar.find('/') != std::string::npos;
-    const fs::path file = is_path ? fs::path(node.place.source->name).parent_path() / node.scalar
-                                  : root_ / folder / (node.scalar + ".yaml");
+    // A path counts from the folder of the file that states it; an override's from the scenario's.
+    const fs::path stated_in = node.place.source->name;
+    const fs::path folder_of_path = is_override(node) ? folder_ : stated_in.parent_path();
+    const fs::path file = is_path ? folder_of_path / node.scalar : root_ / folder / (node.scalar + ".yaml");
     try {
       if (node.scalar.empty() || (!is_path && !fs::exists(file))) {
         errors_.push_back(
@@ -94,7 +97,9 @@ class Linker {
     }
   }
 
-  fs::path root_;
+  static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
+
+  fs::path root_, folder_;
   std::map<std::string, Node> files_;
   std::vector<Error> errors_;
   std::size_t references_ = 0;
@@ -135,7 +140,7 @@ struct Override {
 };
 
 Override parse_override(const std::string& text) {
-  auto source = std::make_shared<Source>(Source{"--set", text});
+  auto source = std::make_shared<Source>(Source{kOverrideSource, text});
   const Place place{source, 1, 1};
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
@@ -143,7 +148,7 @@ Override parse_override(const std::string& text) {
   Node value;
   const std::string right = text.substr(equals + 1);
   if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
-  value = parse_yaml(right, "--set " + text);
+  value = parse_yaml(right, fmt::format("{} {}", kOverrideSource, text));
   return {text.substr(0, equals), std::move(value), place};
 }
 
@@ -166,6 +171,20 @@ Node* step(Node& node, std::string& rest) {
   return &best->value;
 }
 
+// Adds the maps that `rest` names and the value below them. Linux's settings have dots in their own names.
+void add_path(Node& node, const std::string& rest, const Override& override) {
+  const auto dot = rest.starts_with("net.ipv4.") ? std::string::npos : rest.find('.');
+  node.kind = Node::Kind::kMap;
+  node.entries.push_back({rest.substr(0, dot), override.place, {}});
+  Node& value = node.entries.back().value;
+  value.place = override.place;
+  if (dot == std::string::npos) {
+    value = override.value;
+  } else {
+    add_path(value, rest.substr(dot + 1), override);
+  }
+}
+
 // False where the path runs into a name that is not yet replaced by its file.
 bool apply(Node& root, const Override& override) {
   Node* node = &root;
@@ -176,15 +195,18 @@ bool apply(Node& root, const Override& override) {
       continue;
     }
     if (node->kind == Node::Kind::kScalar) return false;
-    // A last key that is new is added; if nobody knows it, reading will say so.
-    if (node->kind == Node::Kind::kMap && rest.find('.') == std::string::npos) {
-      node->entries.push_back({rest, override.place, override.value});
-      return true;
-    }
+    // Keys that are new are added, and if nobody knows them, reading will say so; but a path that goes on
+    // below a key much like one that is there is a slip.
     std::vector<std::string> keys;
     for (const auto& entry : node->entries) keys.push_back(entry.key);
+    const bool map = node->kind == Node::Kind::kMap || node->kind == Node::Kind::kNull;
+    const auto dot = rest.find('.');
+    if (map && (dot == std::string::npos || nearest(rest.substr(0, dot), keys).empty())) {
+      add_path(*node, rest, override);
+      return true;
+    }
     throw InputError(override.place, fmt::format("there is no \"{}\" to override; {}", rest,
-                                                 did_you_mean(rest.substr(0, rest.find('.')), keys)));
+                                                 did_you_mean(rest.substr(0, dot), keys)));
   }
   // A value that states its provenance keeps the statement's form out: an override is the user's own figure.
   *node = override.value;

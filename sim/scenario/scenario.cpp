@@ -50,8 +50,8 @@ class ScenarioReader {
 
  private:
   // A section that may be missing reads as an empty map.
-  Fields section(const std::string& key, bool required = false) {
-    const Node* found = fields_.child(key, required);
+  Fields section(const std::string& key) {
+    const Node* found = fields_.child(key);
     return Fields(found ? *found : empty_, key, reading_);
   }
 
@@ -75,7 +75,8 @@ class ScenarioReader {
   }
 
   void read_training() {
-    Fields fields = section("training", true);
+    if (!fields_.child("training", true)) return;
+    Fields fields = section("training");
     Training& t = scenario_.training;
     t.batch = static_cast<int>(fields.integer("batch", {1, 1 << 20}));
     t.epochs = static_cast<int>(fields.integer("epochs", {1, 1'000'000}));
@@ -148,11 +149,11 @@ class ScenarioReader {
       } else if (item->kind == Node::Kind::kScalar && item->scalar == "each") {
         add_each(item->place);
       } else if (item->kind == Node::Kind::kScalar) {
-        add_named({item});
+        add_named({item}, true);
       } else if (item->kind == Node::Kind::kSequence) {
         std::vector<const Node*> names;
         for (const auto& name : item->items) names.push_back(&name);
-        add_named(names);
+        add_named(names, false);
       } else {
         reading_.error(
             item->place,
@@ -181,7 +182,8 @@ class ScenarioReader {
     for (int i = 0; i < vm.device_count; ++i) group.devices.push_back(vm.first_device + i);
   }
 
-  void add_named(const std::vector<const Node*>& names) {
+  // `words`: whether "all" and "each" would have been understood here.
+  void add_named(const std::vector<const Node*>& names, bool words) {
     const Platform& platform = scenario_.platform;
     Group group;
     for (const Node* node : names) {
@@ -197,7 +199,7 @@ class ScenarioReader {
       } else {
         reading_.error(node->place,
                        fmt::format("groups: there is no VM or GPU \"{}\"; {}", node->scalar.substr(0, 64),
-                                   did_you_mean(node->scalar, known_names())));
+                                   did_you_mean(node->scalar, known_names(words))));
         return;
       }
     }
@@ -213,8 +215,9 @@ class ScenarioReader {
     add(std::move(group), place);
   }
 
-  std::vector<std::string> known_names() const {
-    std::vector<std::string> names = {"all", "each"};
+  std::vector<std::string> known_names(bool words) const {
+    std::vector<std::string> names;
+    if (words) names = {"all", "each"};
     for (const auto& vm : scenario_.platform.vms) names.push_back(vm.name);
     for (const auto& device : scenario_.platform.devices) names.push_back(device.name);
     return names;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/suggest.h"
 
@@ -17,7 +18,7 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   options.technique = technique;
   if (!node || node->kind == Node::Kind::kNull) return options;
   Fields fields(*node, path, reading);
-  options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 1));
+  options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 0));
   options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
   if (technique == Technique::kPipeshard) {
     options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
@@ -94,7 +95,7 @@ std::vector<TechniqueOptions> read_techniques(const Node& node, const std::strin
   }
   if (out.empty() && reading.errors.empty()) {
     reading.error(node.place, fmt::format("{} is empty; name at least one of {}", path,
-                                          did_you_mean("", technique_names())));
+                                          fmt::join(technique_names(), ", ")));
   }
   return out;
 }

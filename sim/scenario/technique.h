@@ -34,7 +34,8 @@ enum class GradientCollective { kReduceScatter, kAllReduce };
 
 struct TechniqueOptions {
   Technique technique = Technique::kData;
-  int micro_batches = 1;  // an iteration's sequences are cut into so many, one after the other
+  int micro_batches =
+      0;  // an iteration's sequences are cut into so many; 0: into the smallest that give every GPU work
   Schedule schedule = Schedule::kOneForwardOneBackward;
   std::optional<GradientCollective> gradient_collective;  // absent: as Alpa does, see plan_zero2
   std::optional<Precision> gathered;  // of the parameters ZeRO-2 gathers; absent: the training precision

@@ -41,10 +41,10 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
       memory.begin(), memory.end(),
       [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() - a.limit < b.total() - b.limit; });
   std::vector<std::string> ways;
-  for (int count = options.micro_batches + 1; count <= scenario.training.batch; ++count) {
+  for (int count = plan.micro_batches + 1; count <= scenario.training.batch; ++count) {
     if (scenario.training.batch % count == 0 &&
         fits(with_micro_batches(request, count), operators, scenario)) {
-      ways.push_back(fmt::format("{} micro-batches in place of {}", count, options.micro_batches));
+      ways.push_back(fmt::format("{} micro-batches in place of {}", count, plan.micro_batches));
       break;
     }
   }

@@ -2,7 +2,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,9 +22,9 @@ auto errors_in(const std::string& text) {
   return errors_of([&] { parse_yaml(text, "run.yaml"); });
 }
 
-std::string lists(int depth) {
-  return std::string(static_cast<std::size_t>(depth), '[') +
-         std::string(static_cast<std::size_t>(depth), ']');
+std::string lists(std::size_t depth) {
+  std::string text(depth, '[');
+  return text.append(depth, ']');
 }
 
 TEST(Yaml, PutsACopyWhereAnAliasStands) {
@@ -41,10 +43,8 @@ TEST(Yaml, StopsWhenAliasesMultiply) {
   // Every line has ten times the values of the line before: line 5 would have more than 10^5.
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i) {
-    const std::string before = "*a" + std::to_string(i - 1);
-    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before;
-    for (int copy = 1; copy < 10; ++copy) text += ", " + before;
-    text += "]\n";
+    text += fmt::format(
+        "a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   }
   const auto errors = errors_in(text);
   ASSERT_EQ(errors.size(), 1);
@@ -77,7 +77,7 @@ TEST(Yaml, CountsTheNestingOfAliasesToo) {
 }
 
 TEST(Yaml, DoesNotReadAHugeFile) {
-  const std::string path = testing::TempDir() + "slmsim_yaml_test_huge.yaml";
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + "_slmsim_huge.yaml";
   std::ofstream(path) << std::string(kMaxFileBytes + 1, '#');
   EXPECT_THAT(errors_of([&] { read_yaml(path); }),
               ElementsAre(path + ": error: the file has 1048577 bytes; at most 1048576 are read"));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,8 +125,18 @@ TEST(Yaml, RefusesBytesThatAreNoText) {
 
 TEST(Yaml, ReadsUtf8) { EXPECT_EQ(parse_yaml("a: Zürich\n", "run.yaml").find("a")->scalar, "Zürich"); }
 
+TEST(Yaml, PointsAtTheRightLetterBehindOnesOfTwoBytes) {
+  try {
+    parse_yaml("{ü: 1, ü: 2}", "run.yaml");
+    FAIL() << "a duplicate key was taken";
+  } catch (const InputError& thrown) {
+    const std::string text = to_string(thrown.errors().front());
+    EXPECT_THAT(text, EndsWith("\n         ^"));  // 2 blanks of margin; the second ü is the 8th letter
+  }
+}
+
 TEST(Yaml, ReadsAFileUnderItsPath) {
-  const std::string path = testing::TempDir() + "slmsim_yaml_test_read.yaml";
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + "_slmsim_read.yaml";
   std::ofstream(path) << "a: 1\na: 2\n";
   EXPECT_THAT(errors_of([&] { read_yaml(path); }),
               ElementsAre(path + ":2:1: error: duplicate key \"a\"; it already stands in line 1"));

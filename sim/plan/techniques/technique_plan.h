@@ -18,7 +18,7 @@ PlanResult plan_zero2(const PlanRequest& request);
 PlanResult plan_shard(const PlanRequest& request);
 PlanResult plan_pipeshard(const PlanRequest& request);
 
-// The function of the request's technique.
+// Calls the function of the request's technique, with the number of micro-batches settled.
 PlanResult make_plan(const PlanRequest& request);
 
 }  // namespace slmsim

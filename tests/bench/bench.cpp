@@ -1,0 +1,142 @@
+// How fast the simulator is on the sizes that it must handle. Each case reports its transfers and
+// computations, so that a run can be compared with SimGrid's own rate per activity.
+#include <sys/resource.h>
+
+#include <benchmark/benchmark.h>
+
+#include "sim/graph/collectives/ring.h"
+#include "sim/plan/lower.h"
+#include "sim/report/report.h"
+#include "sim/select/iterations.h"
+#include "sim/select/predict.h"
+
+namespace slmsim {
+namespace {
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+// `count` GPUs in VMs of eight at one site. A NIC for each GPU is one of eight times the rate; with a single
+// one the eight contend for it.
+constexpr BytesPerSecond kOneNic{25e9}, kEightNics{200e9};
+
+Platform cluster(int count, BytesPerSecond nic) {
+  Platform platform;
+  platform.name = "cluster";
+  platform.sites = {{"site", Seconds{20e-6}, Bytes{9000}}};
+  Gpu gpu{.name = "gpu", .title = "GPU", .architecture = "Ampere", .multiprocessors = 108};
+  gpu.memory = Bytes{80 * kGibi};
+  gpu.memory_bandwidth = BytesPerSecond{1.5e12};
+  gpu.peak.fill(FlopsPerSecond{312e12});
+  gpu.pcie = BytesPerSecond{25e9};
+  gpu.nvlink = BytesPerSecond{300e9};
+  VmType type{.name = "vm", .nic = nic, .nvlink = true, .device_latency = Seconds{3e-6}};
+  type.tcp = {Bytes{64 * kMebi}, Bytes{64 * kMebi}, true, 10, BytesPerSecond{3e9}};
+  for (int first = 0; first < count; first += 8) {
+    platform.vms.push_back({"vm" + std::to_string(first / 8), 0, type, first, 8});
+    for (int i = 0; i < 8; ++i)
+      platform.devices.push_back({gpu, first / 8, platform.vms.back().name + "/" + std::to_string(i)});
+  }
+  return platform;
+}
+
+Scenario cluster_scenario(int gpus, BytesPerSecond nic) {
+  Scenario scenario;
+  scenario.platform = cluster(gpus, nic);
+  scenario.training = {.batch = 4096, .epochs = 1, .blocks_per_epoch = 4096, .iteration_overhead = {}};
+  scenario.nccl.buffer = Bytes{4 * kMebi};
+  for (const auto& name : architecture_names()) scenario.efficiency.matrix[name] = 0.5;
+  scenario.efficiency.memory = 0.8;
+  scenario.efficiency.launch = Seconds{5e-6};
+  return scenario;
+}
+
+// 16 stages of 64 replicas, 64 micro-batches, one ring per stage, every chunk of it a transfer.
+void pipeline_1024(benchmark::State& state, BytesPerSecond nic) {
+  const Scenario scenario = cluster_scenario(1024, nic);
+  const Transformer model{"gpt2xl", Family::kGpt2, 1600, 25, 25, 48, 1024, 50257, 6400, true};
+  const OperatorGraph operators = build_operator_graph(model);
+  Plan plan;
+  plan.technique = Technique::kPipeshard;
+  plan.micro_batches = 64;
+  std::size_t next = 0;
+  for (int s = 0; s < 16; ++s) {
+    Stage stage;
+    stage.first = next;
+    while (next < boost::num_vertices(operators) && (operators[next].layer < 3 * (s + 1) || s == 15)) ++next;
+    stage.last = next;
+    for (int r = 0; r < 64; ++r) stage.mesh.push_back(64 * s + r);
+    stage.shardings.assign(stage.last - stage.first, Sharding::kBatch);
+    stage.batch_shares.assign(64, 1.0 / 64);
+    plan.stages.push_back(std::move(stage));
+  }
+  const Network network(scenario.platform);
+  double tasks = 0;
+  for (auto _ : state) {
+    const TaskGraph graph = lower({plan, operators, scenario, network});
+    benchmark::DoNotOptimize(simulate(graph).end);
+    tasks = static_cast<double>(graph.tasks().size());
+  }
+  state.counters["tasks"] = tasks;
+  state.counters["peak_MB"] = peak_memory_mb();
+}
+
+void all_reduce_1024(benchmark::State& state, Detail detail) {
+  const Platform platform = cluster(1024, kEightNics);
+  const Network network(platform);
+  std::vector<int> devices;
+  for (int i = 0; i < 1024; ++i) devices.push_back(i);
+  double tasks = 0;
+  for (auto _ : state) {
+    TaskGraph graph(network.links(), 1024);
+    Ring ring(graph, network, devices, {2, 1, Bytes{2 * kMebi}, detail});
+    const std::vector<TaskId> ready(1024, kNoTask);
+    ring.run(Collective::kAllReduce, Bytes{kGibi}, graph.label("all-reduce"), ready);
+    benchmark::DoNotOptimize(simulate(graph).end);
+    tasks = static_cast<double>(graph.tasks().size());
+  }
+  state.counters["tasks"] = tasks;
+  state.counters["peak_MB"] = peak_memory_mb();
+}
+
+void run_gat_amst(benchmark::State& state) {
+  for (auto _ : state) {
+    RunResult result;
+    result.scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml");
+    result.predictions = predict(result.scenario);
+    result.selections = select_techniques(result.scenario, result.predictions, Algorithm::kAmended);
+    benchmark::DoNotOptimize(to_table(result));
+  }
+  state.counters["peak_MB"] = peak_memory_mb();
+}
+
+// One technique at a time on four GPUs over a WAN: the unit of a sweep.
+void predict_technique(benchmark::State& state, Technique technique) {
+  const Scenario scenario =
+      load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
+  for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
+}
+
+BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Data, Technique::kData)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, ZeRO2, Technique::kZero2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Shard, Technique::kShard)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Pipeshard, Technique::kPipeshard)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(all_reduce_1024, aggregated, Detail::kAggregated)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_gpu, kEightNics)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_vm, kOneNic)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(all_reduce_1024, steps, Detail::kSteps)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+}  // namespace
+}  // namespace slmsim
+
+int main(int argc, char** argv) {
+  // SimGrid's pool of links cannot grow after the first run: make it large enough for the largest case.
+  slmsim::reserve_network(8192, 64);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,18 @@
+// One file of tests/bad, the verb that reads it and all errors it must give. Lines and columns are counted in
+// the file by hand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/refusal.h"
+
+namespace slmsim {
+
+struct BadCase {
+  std::string verb, file;
+  std::vector<ExpectedError> errors;
+  std::string blamed;  // the file that the errors name where it is another one of tests/bad
+};
+
+}  // namespace slmsim

@@ -1,0 +1,61 @@
+// Every file of tests/bad, with all the errors it must give.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "tests/cli/bad_hardware.h"
+#include "tests/cli/bad_reference.h"
+#include "tests/cli/bad_scenario.h"
+#include "tests/cli/bad_text.h"
+
+namespace slmsim {
+namespace {
+
+std::vector<BadCase> all_cases() {
+  std::vector<BadCase> all;
+  for (const auto& part : {bad_text_cases(), bad_key_cases(), bad_value_cases(), bad_reference_cases(),
+                           bad_model_cases(), bad_platform_cases()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+class BadFile : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadFile, IsRefusedWithAllItsErrors) {
+  const auto& [verb, file, errors, blamed] = GetParam();
+  const std::string folder = "tests/bad/";
+  expect_refused({verb, folder + file}, folder + (blamed.empty() ? file : blamed), errors);
+  expect_no_file_written({verb, folder + file});
+}
+
+std::string name_of(const testing::TestParamInfo<BadCase>& info) {
+  std::string name = info.param.verb + "_" + info.param.file;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadFile, testing::ValuesIn(all_cases()), name_of);
+
+TEST(BadFiles, EachHasACase) {
+  std::set<std::string> tested, present;
+  for (const auto& one : all_cases()) tested.insert(one.file);
+  for (const auto& entry : std::filesystem::directory_iterator(SLMSIM_SOURCE_DIR "/tests/bad"))
+    present.insert(entry.path().filename());
+  EXPECT_THAT(present, testing::ContainerEq(tested));
+  EXPECT_GE(present.size(), 50);
+}
+
+TEST(BadFiles, AreAllToldInOneRun) {
+  const Finished run = slmsim_run({"run", "tests/bad/empty.yaml", "tests/bad/unknown-platform.yaml",
+                                   "scenarios/gat-amst.yaml", "tests/bad/no-such-file.yaml"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(error_lines(run.err),
+              testing::ElementsAre(testing::StartsWith("tests/bad/empty.yaml:1:1: error: "),
+                                   testing::StartsWith("tests/bad/unknown-platform.yaml:2:11: error: "),
+                                   "tests/bad/no-such-file.yaml: error: no such file"));
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,139 @@
+// Command lines that no verb can run: words, options, overrides and places to write to.
+#include "tests/cli/refusal.h"
+
+namespace slmsim {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct WrongUse {
+  Words arguments;
+  std::string blamed;  // what stands before the error, with its line and column if there are any
+  std::string text;
+};
+
+constexpr const char* kScenario = "scenarios/gat-amst.yaml";
+
+WrongUse usage(Words arguments, std::string text) {
+  return {std::move(arguments), "slmsim", std::move(text)};
+}
+
+WrongUse set(const std::string& override, const std::string& blamed, std::string text) {
+  return {{"run", kScenario, "--set", override}, blamed, std::move(text)};
+}
+
+std::vector<WrongUse> wrong_uses() {
+  const std::string key_value = "an override reads KEY=VALUE";
+  return {
+      usage({}, "see slmsim --help"),
+      usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
+      usage({"frobnicate"}, "unknown command \"frobnicate\"; known are: run, select, validate, check, list"),
+      usage({""}, "unknown command \"\""),
+      usage({"--frobnicate"}, "--frobnicate"),
+      usage({"run"}, "SCENARIO is required"),
+      usage({"select"}, "SCENARIO is required"),
+      usage({"check"}, "FILE is required"),
+      usage({"list"}, "WHAT is required"),
+      usage({"list", "gpu"}, "there is no list of \"gpu\"; did you mean \"gpus\"?"),
+      usage({"list", "gpus", "extra"}, "extra"),
+      usage({"validate", "fabrik"}, "there is no study \"fabrik\"; did you mean \"fabric\"?"),
+      usage({"run", kScenario, "--fromat", "json"}, "--fromat"),
+      usage({"run", kScenario, "--format", "xml"}, "\"xml\" is unknown; known are: table, json, csv"),
+      usage({"run", kScenario, "--format", "jsno"}, "\"jsno\" is unknown; did you mean \"json\"?"),
+      usage({"run", kScenario, "--format"}, "--format"),
+      usage({"run", kScenario, "--technique", "data"}, "\"data\" is unknown; did you mean \"Data\"?"),
+      usage({"run", kScenario, "--technique", "FSDP"}, "\"FSDP\" is unknown; known are: Data, ZeRO2, "),
+      usage({"run", kScenario, "--seed", "x"}, "--seed"),
+      usage({"run", kScenario, "--seed", "-1"}, "--seed"),
+      usage({"run", kScenario, "--output"}, "--output"),
+      usage({"select", kScenario, "--format", "json"}, "--format"),
+
+      {{"run", "no-such.yaml"}, "no-such.yaml", "no such file"},
+      {{"run", kScenario, "no-such.yaml"}, "no-such.yaml", "no such file"},
+      {{"run", "no-such-folder/x.yaml"}, "no-such-folder/x.yaml", "no such file"},
+      {{"run", "scenarios"}, "scenarios", "not a regular file"},
+      {{"run", std::string(5000, 'x')}, std::string(5000, 'x'), "no such file"},
+      {{"check", "no-such.yaml"}, "no-such.yaml", "no such file"},
+      {{"validate", "--reference", "no-such.csv"}, "no-such.csv", "no such file"},
+
+      {{"run", kScenario, "--output", "/no/such/place"}, "/no/such/place", "cannot be written there"},
+      {{"run", kScenario, "--trace", "/no/such/place"}, "/no/such/place", "cannot be written there"},
+      {{"select", kScenario, "--output", "/no/such/place"}, "/no/such/place", "cannot be written there"},
+      {{"validate", "--output", "/no/such/place"}, "/no/such/place", "cannot be written there"},
+
+      set("training.batch", "--set:1:1", key_value),
+      set("=8", "--set:1:1", key_value),
+      set("training.batch=", "--set:1:1", "an override without a value; it reads KEY=VALUE"),
+      set("training.bacth=8", "--set:1:1", "unknown key \"bacth\" in training; did you mean \"batch\"?"),
+      set("trainign.batch=8", "--set:1:1", "did you mean \"training\"?"),
+      set("platform.links.van.rtt=1ms", "--set:1:1", "did you mean \"wan\"?"),
+      set("training.epochs.value.x=8", "--set:1:1", "a single value; it has no keys below it"),
+      set("models.0.name.x=8", "--set:1:1", "a single value; it has no keys below it"),
+      set("models.7=gpt2m", "--set:1:1", "there is no \"7\" to override; "),
+      set("training.batch=0", "--set training.batch=0:1:1", "is out of range"),
+      set("training.batch=a: b", "--set training.batch=a: b:1:1", ""),
+      set("platform.links.wan.rtt=103", "--set platform.links.wan.rtt=103:1:1", "\"103\" has no unit"),
+      set("models=[gpt2m", "--set models=[gpt2m:1", "not valid YAML"),
+      set("models=[a, *b]", "--set models=[a, *b]:1:5",
+          "not valid YAML: the referenced anchor is not defined"),
+      set("platform.vms.gat.gpus.0=h1000", "--set platform.vms.gat.gpus.0=h1000:1:1",
+          "there is no GPU \"h1000\"; did you mean \"h100\"?"),
+  };
+}
+
+TEST(CommandLine, RefusesWhatItCannotRun) {
+  for (const auto& [arguments, blamed, text] : wrong_uses()) {
+    SCOPED_TRACE(testing::PrintToString(arguments).substr(0, 200));
+    expect_refused(arguments, blamed, {{"*", text}});
+    // A command line that names no place to write must leave none behind with one either.
+    const bool has_place = std::find(arguments.begin(), arguments.end(), "/no/such/place") != arguments.end();
+    if (!arguments.empty() && !has_place && arguments.back() != "--output" && arguments.back() != "--format")
+      expect_no_file_written(arguments);
+  }
+}
+
+TEST(CommandLine, LeavesNothingBehindWhereOneOfTwoFilesCannotBeWritten) {
+  const TemporaryFolder folder;
+  const Words words = {"run", kScenario, "--trace", folder.file("trace.json"), "--output", "/no/such/place"};
+  EXPECT_EQ(slmsim_run(words).status, 2);
+  EXPECT_EQ(folder.count(), 0);
+}
+
+TEST(CommandLine, KeepsAFileThatItCannotReplace) {
+  const TemporaryFolder folder;
+  const std::string kept = folder.write("result", "old");
+  EXPECT_EQ(slmsim_run({"run", "tests/bad/empty.yaml", "--output", kept}).status, 2);
+  EXPECT_EQ(contents(kept), "old");
+  EXPECT_EQ(folder.count(), 1);
+}
+
+TEST(CommandLine, DoesNotReplaceAFolderByAResult) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("result"));
+  expect_refused({"run", kScenario, "--output", folder.file("result")}, folder.file("result"),
+                 {{"", "the result cannot be written there"}});
+  EXPECT_EQ(folder.count(), 1);
+}
+
+TEST(CommandLine, SaysSoWhereStandardOutputIsFull) {
+  const Words words = {"/bin/sh", "-c", SLMSIM_BINARY " run scenarios/gat-amst.yaml >/dev/full"};
+  const Finished run = run_program(words);
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err, "");
+}
+
+TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("x.yaml", "extends: \"\\e[31m\\r\\a\\x9b\"\n\"na\\bme\": \"\\e]0;title\\a\"\n");
+  for (const Words& words :
+       {Words{"run", file}, Words{"run", "\x1b[31m"}, Words{"\x1b[31mrun"},
+        Words{"run", kScenario, "--set", "\x1b[31m=1"}, Words{"run", kScenario, "--format", "\x1b[31m"}}) {
+    const Finished run = slmsim_run(words);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.err.find_first_of("\x1b\r\a\b"), std::string::npos) << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace slmsim

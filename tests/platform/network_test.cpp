@@ -1,0 +1,158 @@
+#include "sim/platform/network.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/platform/example.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+
+// A second VM in the west, one in the east, and a link of 20 ms.
+const std::string kCluster = kPair +
+                             "  w2: {site: west, type: *box, gpus: [*g]}\n"
+                             "  e: {site: east, type: *box, gpus: [*g]}\n"
+                             "links:\n"
+                             "  wan: {between: [west, east], rtt: 20 ms, bandwidth: 8 Gbps}\n";
+
+std::string with(std::string text, const std::string& old, const std::string& now) {
+  return text.replace(text.find(old), old.size(), now);
+}
+
+// A platform with its network, asked by the names of GPUs.
+struct World {
+  explicit World(const std::string& text) : platform(platform_of(text)), network(platform) {}
+  Route route(const std::string& from, const std::string& to) const {
+    return network.route(device(platform, from), device(platform, to));
+  }
+  std::vector<std::string> crossed(const std::string& from, const std::string& to) const {
+    std::vector<std::string> names;
+    for (const int link : route(from, to).links)
+      names.push_back(network.links()[static_cast<std::size_t>(link)].name);
+    return names;
+  }
+  double bandwidth(const std::string& name) const {
+    for (const auto& link : network.links()) {
+      if (link.name == name) return link.bandwidth.value;
+    }
+    return -1;
+  }
+  double round_trip(const std::string& from, const std::string& to) const {
+    return network.round_trip(device(platform, from), device(platform, to)).value;
+  }
+  Platform platform;
+  Network network;
+};
+
+TEST(Network, CrossesTheWideAreaBetweenSites) {
+  const World world(kCluster);
+  EXPECT_THAT(world.crossed("w/1", "e/0"),
+              ElementsAre("pcie:w/1:out", "nic:w:out", "wan:west->east", "nic:e:in", "pcie:e/0:in"));
+  EXPECT_THAT(world.crossed("e/0", "w/1"),
+              ElementsAre("pcie:e/0:out", "nic:e:out", "wan:east->west", "nic:w:in", "pcie:w/1:in"));
+}
+
+TEST(Network, StaysInsideASite) {
+  EXPECT_THAT(World(kCluster).crossed("w/0", "w2/0"),
+              ElementsAre("pcie:w/0:out", "nic:w:out", "nic:w2:in", "pcie:w2/0:in"));
+}
+
+TEST(Network, StaysInsideAVm) {
+  EXPECT_THAT(World(kCluster).crossed("w/0", "w/1"), ElementsAre("pcie:w/0:out", "pcie:w/1:in"));
+}
+
+TEST(Network, GivesEveryLinkItsRate) {
+  const World world(kCluster);
+  EXPECT_EQ(world.bandwidth("pcie:w/0:out"), 8e9);
+  EXPECT_EQ(world.bandwidth("pcie:w/0:in"), 8e9);
+  EXPECT_EQ(world.bandwidth("nic:e:in"), 10e9);       // 80 Gbit/s
+  EXPECT_EQ(world.bandwidth("wan:west->east"), 1e9);  // 8 Gbit/s
+  EXPECT_EQ(world.bandwidth("wan:east->west"), 1e9);
+}
+
+TEST(Network, AddsUpTheLatencyOfTheWay) {
+  const World world(kCluster);
+  // Half of the round trip and one hop of 10 us at each end.
+  EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 10.02e-3);
+  EXPECT_DOUBLE_EQ(world.route("w/0", "w2/0").latency.value, 0.12e-3);  // 0.2 ms / 2 + 2 x 10 us
+}
+
+TEST(Network, StagesThroughHostMemoryInTwoHopsUnlessGpusArePeers) {
+  EXPECT_DOUBLE_EQ(World(kCluster).route("w/0", "w/1").latency.value, 20e-6);
+  const World peers(with(kCluster, "name: box", "name: box, peer_to_peer: yes"));
+  EXPECT_DOUBLE_EQ(peers.route("w/0", "w/1").latency.value, 10e-6);
+}
+
+TEST(Network, PrefersNvlinkInsideAVm) {
+  const World world(with(kCluster, "name: box", "name: box, nvlink: yes"));
+  EXPECT_THAT(world.crossed("w/0", "w/1"), ElementsAre("peer:w/0:out", "peer:w/1:in"));
+  EXPECT_EQ(world.bandwidth("peer:w/0:out"), 80e9);
+  EXPECT_DOUBLE_EQ(world.route("w/0", "w/1").latency.value, 10e-6);
+  EXPECT_EQ(world.crossed("w/0", "e/0").front(), "pcie:w/0:out");  // NVLink ends at the VM
+}
+
+TEST(Network, KnowsTheRoundTripBetweenVms) {
+  const World world(kCluster);
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.02);
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "w2/0"), 0.2e-3);
+  EXPECT_EQ(world.round_trip("w/0", "w/1"), 0.0);
+}
+
+TEST(Network, KeepsTheDirectionsOfAnAsymmetricLinkApart) {
+  const World world(
+      with(kCluster, "rtt: 20 ms", "rtt: 20 ms, forward_delay: 5 ms, reverse: {bandwidth: 16 Gbps}"));
+  EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 5.02e-3);   // 5 ms + 2 x 10 us
+  EXPECT_DOUBLE_EQ(world.route("e/0", "w/0").latency.value, 15.02e-3);  // 20 - 5 ms + 2 x 10 us
+  EXPECT_EQ(world.bandwidth("wan:west->east"), 1e9);
+  EXPECT_EQ(world.bandwidth("wan:east->west"), 2e9);
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.02);
+  EXPECT_DOUBLE_EQ(world.round_trip("e/0", "w/0"), 0.02);
+}
+
+TEST(Network, TakesTheFasterOfTwoLinks) {
+  const World world(kCluster + "  fast: {between: [east, west], rtt: 10 ms, bandwidth: 8 Gbps}\n");
+  EXPECT_THAT(world.crossed("w/0", "e/0"),
+              ElementsAre("pcie:w/0:out", "nic:w:out", "fast:west->east", "nic:e:in", "pcie:e/0:in"));
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.01);
+}
+
+// West and east are 100 ms apart, but only 20 + 30 ms through the middle.
+const std::string kTriangle = with(kPair, "east: {}", "east: {}, mid: {}") +
+                              "  e: {site: east, type: *box, gpus: [*g]}\n"
+                              "links:\n"
+                              "  direct: {between: [west, east], rtt: 100 ms, bandwidth: 8 Gbps}\n"
+                              "  first: {between: [west, mid], rtt: 20 ms, bandwidth: 8 Gbps}\n"
+                              "  second: {between: [east, mid], rtt: 30 ms, bandwidth: 8 Gbps}\n";
+
+TEST(Network, GoesThroughAThirdSiteWhereThatIsFaster) {
+  const World world(kTriangle);
+  EXPECT_THAT(world.crossed("w/0", "e/0"), ElementsAre("pcie:w/0:out", "nic:w:out", "first:west->mid",
+                                                       "second:mid->east", "nic:e:in", "pcie:e/0:in"));
+  EXPECT_THAT(world.crossed("e/0", "w/0"), ElementsAre("pcie:e/0:out", "nic:e:out", "second:east->mid",
+                                                       "first:mid->west", "nic:w:in", "pcie:w/0:in"));
+  EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 25.02e-3);  // 10 + 15 ms + 2 x 10 us
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.05);
+}
+
+TEST(Network, TakesTheDirectWayWhereThatIsFaster) {
+  const World world(with(kTriangle, "rtt: 100 ms", "rtt: 40 ms"));
+  EXPECT_THAT(world.crossed("w/0", "e/0"),
+              ElementsAre("pcie:w/0:out", "nic:w:out", "direct:west->east", "nic:e:in", "pcie:e/0:in"));
+}
+
+TEST(Network, HasOneRoundTripWhicheverEndAsks) {
+  // Forth 5 ms directly, back 15 + 10 ms through the middle rather than 95 ms: 30 ms for both ends.
+  const World world(with(kTriangle, "rtt: 100 ms", "rtt: 100 ms, forward_delay: 5 ms"));
+  EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 5.02e-3);
+  EXPECT_DOUBLE_EQ(world.route("e/0", "w/0").latency.value, 25.02e-3);
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.03);
+  EXPECT_DOUBLE_EQ(world.round_trip("e/0", "w/0"), 0.03);
+}
+
+}  // namespace
+}  // namespace slmsim

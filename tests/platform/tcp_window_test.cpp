@@ -1,0 +1,147 @@
+// The limits of one TCP connection on a route. The example's buffers, tcp_rmem 8 MB and tcp_wmem 6 MB, give
+// min(8 / 2, 6) = 4 MB; segments of MTU 1500 carry 1500 - 52 = 1448 bytes.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "sim/platform/network.h"
+#include "tests/platform/example.h"
+
+namespace slmsim {
+namespace {
+
+std::string with(std::string text, const std::string& old, const std::string& now) {
+  return text.replace(text.find(old), old.size(), now);
+}
+
+// West to east over `link`, with `tcp` in place of the example's settings in both VMs.
+Route route_over(const std::string& link, const std::string& tcp = "copy_rate: 1 GB/s") {
+  const Platform platform = platform_of(with(kPair, "copy_rate: 1 GB/s", tcp) +
+                                        "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                                        "  wan: {between: [west, east], bandwidth: 8 Gbps, " +
+                                        link + "}\n");
+  return Network(platform).route(device(platform, "w/0"), device(platform, "e/0"));
+}
+
+TEST(TcpWindow, IsHalfTheReceiveBufferWhereThatIsLess) {
+  EXPECT_EQ(route_over("rtt: 20 ms").window.steady.value, 4e6);  // min(8 MB / 2, 6 MB)
+}
+
+TEST(TcpWindow, IsTheSendBufferWhereThatIsLess) {
+  const Platform platform = platform_of(with(kPair, "tcp_wmem: 6 MB", "tcp_wmem: 3 MB") +
+                                        "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                                        "  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
+  EXPECT_EQ(Network(platform).route(0, 2).window.steady.value, 3e6);  // min(8 MB / 2, 3 MB)
+}
+
+TEST(TcpWindow, IsMadeOfTheSendersSendAndTheReceiversReceiveBuffer) {
+  const Platform platform = platform_of(
+      kPair +
+      "  e:\n    site: east\n    gpus: [*g]\n    type: {name: big, nic: 80 Gbps, device_latency: 0 s, "
+      "tcp: {net.ipv4.tcp_rmem: 20 MB, net.ipv4.tcp_wmem: 2 MB, copy_rate: 1 GB/s}}\n"
+      "links:\n  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
+  const Network network(platform);
+  EXPECT_EQ(network.route(0, 2).window.steady.value, 6e6);  // min(20 / 2, 6)
+  EXPECT_EQ(network.route(2, 0).window.steady.value, 2e6);  // min(8 / 2, 2)
+}
+
+TEST(TcpWindow, ShrinksWithLossAsMathisSays) {
+  // 1.22 x 1448 / sqrt(10^-4) = 122 x 1448; the loss goes through 1 - (1 - loss), which keeps 12 digits of
+  // it.
+  EXPECT_NEAR(route_over("rtt: 20 ms, loss: 1e-4").window.steady.value, 176656.0, 1e-6);
+}
+
+TEST(TcpWindow, IgnoresALossTooSmallToBind) {
+  // 1.22 x 1448 / sqrt(10^-8) = 17.7 MB, more than 4 MB
+  EXPECT_EQ(route_over("rtt: 20 ms, loss: 1e-8").window.steady.value, 4e6);
+}
+
+TEST(TcpWindow, MindsTheLossOfItsOwnDirectionOnly) {
+  EXPECT_EQ(route_over("rtt: 20 ms, reverse: {loss: 1e-4}").window.steady.value, 4e6);
+}
+
+TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
+  const Platform platform =
+      platform_of(with(kPair, "east: {}", "east: {}, mid: {}") +
+                  "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                  "  one: {between: [west, mid], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n"
+                  "  two: {between: [mid, east], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n");
+  // 1 - 0.8 x 0.8 = 0.36, of which the root is 0.6: 1.22 x 1448 / 0.6 = 2944.27. Rounding of 1 - 0.64: 1e-9.
+  EXPECT_NEAR(Network(platform).route(0, 2).window.steady.value, 1.22 * 1448 / 0.6, 1e-9);
+}
+
+TEST(TcpWindow, NeverFallsBelowOneSegment) {
+  // tcp_rmem 4096: a window of 2048 holds a segment; with jumbo frames it would not.
+  const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 4096 B") +
+                                        "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  EXPECT_EQ(Network(platform).route(0, 2).window.steady.value, 8948.0);  // 9000 - 52
+}
+
+TEST(TcpWindow, StartsAtTenSegments) {
+  EXPECT_EQ(route_over("rtt: 20 ms").window.initial.value, 14480.0);  // 10 x 1448
+  EXPECT_EQ(route_over("rtt: 20 ms", "copy_rate: 1 GB/s, initial_window: 20").window.initial.value, 28960.0);
+}
+
+TEST(TcpWindow, StartsNoWiderThanItGets) {
+  // Loss 0.25: 1.22 x 1448 / 0.5 = 3533.12, less than ten segments.
+  const TcpWindow window = route_over("rtt: 20 ms, loss: 0.25").window;
+  EXPECT_DOUBLE_EQ(window.steady.value, 3533.12);
+  EXPECT_DOUBLE_EQ(window.initial.value, 3533.12);
+}
+
+TEST(TcpWindow, CutsSegmentsToTheSmallestMtuOfTheWay) {
+  // The west has 9000, the link 1500: ten segments of 1448.
+  EXPECT_EQ(route_over("rtt: 20 ms, mtu: 1500 B").window.initial.value, 14480.0);
+  // The link has 9000 now, but the receiver in the east still has 1500.
+  EXPECT_EQ(route_over("rtt: 20 ms, mtu: 9 kB").window.initial.value, 14480.0);
+}
+
+TEST(TcpWindow, IsForgottenAfterAPauseOfTheRetransmissionTimeout) {
+  EXPECT_DOUBLE_EQ(route_over("rtt: 20 ms").window.rtt.value, 0.02);
+  EXPECT_DOUBLE_EQ(route_over("rtt: 20 ms").window.idle_limit.value, 0.22);  // RTT + 200 ms
+}
+
+TEST(TcpWindow, IsKeptThroughPausesWhereTheKernelIsToldSo) {
+  const Route route = route_over("rtt: 20 ms", "copy_rate: 1 GB/s, net.ipv4.tcp_slow_start_after_idle: no");
+  EXPECT_EQ(route.window.idle_limit.value, 0.0);
+}
+
+TEST(Route, IsWindowedOverTheWideArea) {
+  EXPECT_TRUE(route_over("rtt: 20 ms").windowed);  // 4 MB / 20 ms = 0.2 GB/s, less than a socket's 1 GB/s
+}
+
+TEST(Route, IsWindowedByItsSlowStartEvenWhereTheWindowIsWide) {
+  EXPECT_TRUE(route_over("rtt: 2 ms").windowed);  // 4 MB / 2 ms = 2 GB/s would do, but the start takes long
+}
+
+TEST(Route, IsNotWindowedInsideASite) {
+  // 4 MB / 0.2 ms = 20 GB/s, more than a socket's 1 GB/s.
+  const Platform platform = platform_of(kPair + "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  EXPECT_FALSE(Network(platform).route(0, 2).windowed);
+}
+
+TEST(Route, IsWindowedInsideASiteWhereTheBuffersAreTiny) {
+  // 100 kB / 2 / 0.2 ms = 0.25 GB/s, less than a socket's 1 GB/s.
+  const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 100 kB") +
+                                        "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  EXPECT_TRUE(Network(platform).route(0, 2).windowed);
+}
+
+TEST(Route, HasNoSocketInsideAVm) {
+  const Platform platform = platform_of(kPair);
+  const Route route = Network(platform).route(0, 1);
+  EXPECT_FALSE(route.windowed);
+  EXPECT_EQ(route.socket_rate.value, 0.0);
+}
+
+TEST(Route, IsCappedByTheSlowerEndsSocket) {
+  const Platform platform = platform_of(
+      kPair +
+      "  w2:\n    site: west\n    gpus: [*g]\n    type: {name: slow, nic: 80 Gbps, device_latency: 0 s, "
+      "tcp: {net.ipv4.tcp_rmem: 8 MB, net.ipv4.tcp_wmem: 6 MB, copy_rate: 0.5 GB/s}}\n");
+  EXPECT_EQ(Network(platform).route(0, 2).socket_rate.value, 5e8);
+  EXPECT_EQ(Network(platform).route(2, 0).socket_rate.value, 5e8);
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,119 @@
+// --set KEY=VALUE
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/scenario/scenario.h"
+#include "tests/scenario/folder.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+using Override = Folder;
+
+TEST_F(Override, ReplacesAValue) { EXPECT_EQ(load({"training.batch=16"}).training.batch, 16); }
+
+TEST_F(Override, GivesTheLastOneTheSay) {
+  EXPECT_EQ(load({"training.batch=16", "training.batch=24"}).training.batch, 24);
+}
+
+TEST_F(Override, ReachesIntoFilesThatTheScenarioNames) {
+  EXPECT_EQ(load({"platform.links.wan.bandwidth=80 Gbps"}).platform.links[0].forward.bandwidth.value, 10e9);
+  EXPECT_EQ(load({"models.0.layers=5"}).models[0].layers, 5);
+}
+
+TEST_F(Override, TakesTheStatedProvenanceAway) {
+  const Scenario s = load({"platform.links.wan.rtt=50 ms"});
+  EXPECT_DOUBLE_EQ(s.platform.links[0].forward.delay.value, 0.025);  // half of 50 ms
+  EXPECT_THAT(s.parameters, IsEmpty());
+}
+
+TEST_F(Override, FindsKeysThatHoldDots) {
+  const Scenario s = load({"platform.vms.west.type.tcp.net.ipv4.tcp_rmem=16 MB"});
+  EXPECT_EQ(s.platform.vms[0].type.tcp.receive_buffer.value, 16e6);
+  EXPECT_EQ(s.platform.vms[1].type.tcp.receive_buffer.value, 8e6);  // the other VM has its own copy
+}
+
+TEST_F(Override, CountsItemsOfAListFromZero) {
+  const Scenario s = load({"platform.vms.west.gpus.1=other"});
+  EXPECT_EQ(s.platform.devices[0].gpu.name, "g");
+  EXPECT_EQ(s.platform.devices[1].gpu.name, "other");
+}
+
+TEST_F(Override, NamesAnotherPlatformOrModel) {
+  EXPECT_EQ(load({"platform=alone"}).platform.name, "alone");
+  EXPECT_EQ(load({"models=[small, tiny]"}).models[0].name, "small");
+  EXPECT_EQ(load({"models=small"}).models[0].name, "small");
+}
+
+TEST_F(Override, TakesAWholeMap) {
+  EXPECT_EQ(load({"training={batch: 2, epochs: 1, blocks_per_epoch: 4}"}).training.batch, 2);
+}
+
+TEST_F(Override, AddsAKeyThatTheFileLeavesOut) {
+  EXPECT_TRUE(load({"training.rematerialisation=yes"}).training.rematerialisation);
+  EXPECT_EQ(load({"nccl={NCCL_MIN_NCHANNELS: 4}"}).nccl.channels, 4);
+}
+
+TEST_F(Override, TakesAModelsPathFromTheScenariosFolder) {
+  write("own.yaml", "name: own\nfamily: gpt2\nhidden: 4\nheads: 2\nlayers: 1\nsequence: 2\nvocabulary: 10\n");
+  EXPECT_EQ(load({"models=" + (path_ / "own.yaml").string()}).models[0].name, "own");
+  EXPECT_EQ(load({"models=./own.yaml"}).models[0].name, "own");
+}
+
+TEST_F(Override, RefusesAKeyThatNobodyKnows) {
+  EXPECT_THAT(errors({"training.bach=16"}),
+              ElementsAre("--set:1:1: error: unknown key \"bach\" in training; did you mean \"batch\"?"));
+}
+
+TEST_F(Override, RefusesAPathThatLeadsNowhere) {
+  EXPECT_THAT(errors({"trainin.batch=16"}), ElementsAre("--set:1:1: error: there is no \"trainin.batch\" to "
+                                                        "override; did you mean \"training\"?"));
+  EXPECT_THAT(errors({"platform.vms.wst.site=east"}),
+              ElementsAre("--set:1:1: error: there is no \"wst.site\" to "
+                          "override; did you mean \"west\"?"));
+}
+
+TEST_F(Override, RefusesAnItemThatTheListDoesNotHave) {
+  for (const char* index : {"2", "-1", "first"}) {
+    EXPECT_THAT(errors({std::string("platform.vms.west.gpus.") + index + "=g"}),
+                ElementsAre(HasSubstr(std::string("there is no \"") + index + "\" to override")))
+        << index;
+  }
+}
+
+TEST_F(Override, RefusesAPathThroughASingleValue) {
+  EXPECT_THAT(
+      errors({"training.batch.size=16"}),
+      ElementsAre("--set:1:1: error: \"training.batch.size\" leads into a single value; it has no keys "
+                  "below it"));
+}
+
+TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
+  for (const char* text : {"training.batch", "=16", ""}) {
+    EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override reads KEY=VALUE"))) << text;
+  }
+  EXPECT_THAT(errors({"training.batch="}), ElementsAre(HasSubstr("an override without a value")));
+}
+
+TEST_F(Override, SaysWhichOverrideHasABadValue) {
+  EXPECT_THAT(
+      errors({"training.batch=lots"}),
+      ElementsAre("--set training.batch=lots:1:1: error: training.batch: \"lots\" is not a whole number; "
+                  "expected a whole number from 1 to 1048576"));
+  EXPECT_THAT(errors({"training.batch=[1"}), ElementsAre(StartsWith("--set training.batch=[1:1:")));
+}
+
+TEST_F(Override, AsksWhichNameItMeant) {
+  EXPECT_THAT(errors({"platform=pari"}),
+              ElementsAre("--set platform=pari:1:1: error: there is no platform \"pari\"; "
+                          "did you mean \"pair\"?"));
+  EXPECT_THAT(errors({"platform.vms.west.gpus.0=othr"}), ElementsAre(HasSubstr("did you mean \"other\"?")));
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,130 @@
+#include "sim/scenario/technique.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scenario/folder.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Example {
+  explicit Example(const std::string& text)
+      : node(parse_yaml(text, "run.yaml")), options(read_techniques(node, "techniques", reading)) {}
+  std::vector<Technique> techniques() const {
+    std::vector<Technique> out;
+    for (const auto& option : options) out.push_back(option.technique);
+    return out;
+  }
+  Reading reading;
+  Node node;
+  std::vector<TechniqueOptions> options;
+};
+
+TEST(Technique, IsNamedAsInTheStudy) {
+  EXPECT_THAT(technique_names(), ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard"));
+  EXPECT_EQ(name_of(Technique::kPipeshard), "Pipeshard");
+}
+
+TEST(Technique, MayBeListedByName) {
+  EXPECT_THAT(Example("[Shard, Data]").techniques(), ElementsAre(Technique::kShard, Technique::kData));
+  EXPECT_THAT(Example("Shard").techniques(), ElementsAre(Technique::kShard));
+}
+
+TEST(Technique, TakesOptions) {
+  const Example e(
+      "Data:\n"
+      "ZeRO2: {micro_batches: 2, gradient_collective: all-reduce, gathered: fp32}\n"
+      "Pipeshard: {micro_batches: 8, schedule: gpipe, stages: 3, startup: 2 min}\n");
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  ASSERT_EQ(e.options.size(), 3);
+  EXPECT_EQ(e.options[0].startup.value, 0.0);
+  EXPECT_EQ(e.options[1].micro_batches, 2);
+  EXPECT_EQ(e.options[1].gradient_collective, GradientCollective::kAllReduce);
+  EXPECT_EQ(e.options[1].gathered, Precision::kFp32);
+  EXPECT_EQ(e.options[2].micro_batches, 8);
+  EXPECT_EQ(e.options[2].schedule, Schedule::kGpipe);
+  EXPECT_EQ(e.options[2].stages, 3);
+  EXPECT_EQ(e.options[2].startup.value, 120.0);
+}
+
+TEST(Technique, RunsOneForwardOneBackwardUnlessToldOtherwise) {
+  const Example e("Pipeshard: {}");
+  EXPECT_EQ(e.options[0].schedule, Schedule::kOneForwardOneBackward);
+  EXPECT_EQ(e.options[0].stages, 0);  // one per VM
+  EXPECT_EQ(e.options[0].gradient_collective, std::nullopt);
+}
+
+TEST(Technique, IsAskedForByItsRightName) {
+  EXPECT_THAT(
+      errors_of(Example("[Data, Zero2]").reading),
+      ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\"?"));
+  EXPECT_THAT(errors_of(Example("Pipeshrad: {stages: 2}\n").reading),
+              ElementsAre("run.yaml:1:1: error: techniques: unknown technique \"Pipeshrad\"; did you mean "
+                          "\"Pipeshard\"?"));
+}
+
+TEST(Technique, RefusesAnOptionOfAnother) {
+  EXPECT_THAT(
+      errors_of(Example("Data: {stages: 2}").reading),
+      ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: micro_batches, "
+                  "startup"));
+}
+
+TEST(Technique, KnowsItsOptionsThatAreLeftOut) {
+  EXPECT_THAT(errors_of(Example("ZeRO2: {gatherd: fp32}").reading),
+              ElementsAre("run.yaml:1:9: error: unknown key \"gatherd\" in techniques.ZeRO2; did you mean "
+                          "\"gathered\"?"));
+}
+
+TEST(Technique, IsListedOnce) {
+  EXPECT_THAT(
+      errors_of(Example("[Data, Data]").reading),
+      ElementsAre("run.yaml:1:8: error: techniques: \"Data\" is listed twice; name each technique once"));
+}
+
+TEST(Technique, IsNeededOnceAtLeast) {
+  for (const char* text : {"[]", "{}", "~"}) {
+    EXPECT_THAT(errors_of(Example(text).reading),
+                ElementsAre("run.yaml:1:1: error: techniques is empty; name at "
+                            "least one of Data, ZeRO2, Shard, Pipeshard"))
+        << text;
+  }
+}
+
+TEST(Technique, RefusesValuesOutOfRange) {
+  EXPECT_THAT(
+      errors_of(Example("Pipeshard: {micro_batches: 0, stages: 0, schedule: gpip}").reading),
+      ElementsAre(
+          "run.yaml:1:28: error: techniques.Pipeshard.micro_batches: \"0\" is out of range; expected "
+          "a whole number from 1 to 4096",
+          "run.yaml:1:52: error: techniques.Pipeshard.schedule: unknown value \"gpip\"; did you mean "
+          "\"gpipe\"?",
+          "run.yaml:1:39: error: techniques.Pipeshard.stages: \"0\" is out of range; expected a whole "
+          "number from 1 to 1024"));
+}
+
+using Techniques = Folder;
+
+TEST_F(Techniques, AreAllOfThemUnlessTheScenarioSaysWhich) {
+  std::vector<Technique> techniques;
+  for (const auto& options : load().techniques) techniques.push_back(options.technique);
+  EXPECT_THAT(techniques,
+              ElementsAre(Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard));
+}
+
+TEST_F(Techniques, CannotCutABatchIntoMoreMicroBatchesThanSequences) {
+  write("run.yaml", kRun + "techniques: {Data: {micro_batches: 8}, Shard: {micro_batches: 9}}\n");
+  EXPECT_THAT(errors(),
+              ElementsAre("run.yaml:3:19: error: a batch of 8 cannot be cut into the 9 micro-batches of "
+                          "Shard; choose at most as many as sequences"));
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,76 @@
+// A job's time follows from a few simulated iterations exactly.
+#include "sim/select/iterations.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/plan/lower.h"
+#include "sim/plan/techniques/technique_plan.h"
+
+namespace slmsim {
+namespace {
+
+struct Job {
+  Scenario scenario;
+  OperatorGraph operators;
+  Network network;
+  Plan plan;
+
+  Job(const std::string& slice, Technique technique, std::size_t group)
+      : scenario(load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / (slice + ".yaml"),
+                               {"models=gpt2m"})),
+        operators(build_operator_graph(scenario.models.front())),
+        network(scenario.platform) {
+    for (const auto& options : scenario.techniques) {
+      if (options.technique == technique)
+        plan =
+            *make_plan({scenario, scenario.models.front(), operators, scenario.groups[group], options}).plan;
+    }
+  }
+
+  TaskGraph graph(int iterations) const { return lower({plan, operators, scenario, network, iterations}); }
+};
+
+void expect_k_iterations_equal_the_extrapolation(const std::string& slice, Technique technique,
+                                                 std::size_t group, int k) {
+  const Job job(slice, technique, group);
+  const double together = simulate(job.graph(k)).end.value;
+  const double extrapolated = simulate_iterations(job.graph(1)).total(k).value;
+  EXPECT_NEAR(together / extrapolated, 1.0, 1e-9) << slice << " " << name_of(technique);
+}
+
+TEST(Iterations, SimulatedTogetherEqualTheExtrapolation) {
+  constexpr std::size_t kAllVms = 0, kFirstVm = 1;
+  for (const Technique technique : {Technique::kData, Technique::kZero2, Technique::kPipeshard}) {
+    for (const char* slice : {"tacc-tacc", "utah-mass", "bris-star", "gat-amst"})
+      expect_k_iterations_equal_the_extrapolation(slice, technique, kAllVms, 7);
+    expect_k_iterations_equal_the_extrapolation("gat-amst", technique, kFirstVm, 7);
+  }
+  expect_k_iterations_equal_the_extrapolation("gat-amst", Technique::kShard, kAllVms, 4);
+}
+
+TEST(Iterations, TheFirstOneIsColdOverAWan) {
+  const Job job("utah-mass", Technique::kPipeshard, 0);
+  const IterationTimes times = simulate_iterations(job.graph(1));
+  EXPECT_GE(times.first(), times.steady());
+  EXPECT_GE(times.times.size(), 2u);
+}
+
+TEST(Iterations, AreAllAlikeWithoutAWan) {
+  const Job job("tacc-tacc", Technique::kData, 0);
+  EXPECT_EQ(simulate_iterations(job.graph(1)).times.size(), 1u);
+}
+
+TEST(Iterations, TotalOfACycleIsItsSum) {
+  // 5 s once, then 1 s and 2 s in turn: 5 1 2 1 2 1 ...
+  IterationTimes times;
+  times.times = {Seconds{5}, Seconds{1}, Seconds{2}};
+  times.cycle_start = 1;
+  EXPECT_DOUBLE_EQ(times.total(1).value, 5);
+  EXPECT_DOUBLE_EQ(times.total(3).value, 8);
+  EXPECT_DOUBLE_EQ(times.total(4).value, 9);
+  EXPECT_DOUBLE_EQ(times.total(101).value, 5 + 50 * 3);
+  EXPECT_DOUBLE_EQ(times.steady().value, 1.5);
+}
+
+}  // namespace
+}  // namespace slmsim
