@@ -29,8 +29,7 @@ std::string printable(std::string_view text) {
 
 // UTF-8 letters: bytes that do not continue one.
 int letters(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -48,8 +47,7 @@ std::string to_string(const Error& error) {
 }
 
 InputError::InputError(std::vector<Error> errors)
-    : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text),
-      errors_(std::move(errors)) {}
+    : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text), errors_(std::move(errors)) {}
 
 InputError::InputError(Place place, std::string text)
     : InputError(std::vector<Error>{{std::move(place), std::move(text)}}) {}

@@ -76,16 +76,16 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
-    reading_.error(value->place, fmt::format("{}.value is {}; a single value is expected", path_of(key),
-                                             kind_name(value->kind)));
+    reading_.error(value->place,
+                   fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
     return nullptr;
   }
   reading_.parameters.push_back({path_of(key), value->scalar, provenance, source});
   return value;
 }
 
-double Fields::read_quantity(const std::string& key, Dimension dimension, double low, double high,
-                             bool optional, double fallback) {
+double Fields::read_quantity(const std::string& key, Dimension dimension, double low, double high, bool optional,
+                             double fallback) {
   const Node* node = scalar(key, optional);
   if (!node) return fallback;
   const auto [value, problem] = parse_quantity(quoted(node->scalar), dimension);
@@ -94,9 +94,9 @@ double Fields::read_quantity(const std::string& key, Dimension dimension, double
     return fallback;
   }
   if (!(value >= low && value <= high)) {
-    reading_.error(node->place, fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key),
-                                            quoted(node->scalar), bound_text(low, dimension),
-                                            bound_text(high, dimension)));
+    reading_.error(node->place,
+                   fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key), quoted(node->scalar),
+                               bound_text(low, dimension), bound_text(high, dimension)));
     return fallback;
   }
   return value;
@@ -108,14 +108,13 @@ double Fields::number(const std::string& key, Range<double> range, std::optional
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}",
-                                          path_of(key), quoted(node->scalar),
-                                          value ? "out of range" : "not a number", range.low, range.high));
+  reading_.error(node->place,
+                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key),
+                             quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
   return back;
 }
 
-std::int64_t Fields::integer(const std::string& key, Range<std::int64_t> range,
-                             std::optional<std::int64_t> fallback) {
+std::int64_t Fields::integer(const std::string& key, Range<std::int64_t> range, std::optional<std::int64_t> fallback) {
   const std::int64_t back = fallback.value_or(range.low);
   const Node* node = scalar(key, fallback.has_value());
   if (!node) return back;
@@ -124,10 +123,9 @@ std::int64_t Fields::integer(const std::string& key, Range<std::int64_t> range,
   if (whole && *value >= static_cast<double>(range.low) && *value <= static_cast<double>(range.high)) {
     return static_cast<std::int64_t>(*value);
   }
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a whole number from {} to {}", path_of(key),
-                             quoted(node->scalar), whole ? "out of range" : "not a whole number", range.low,
-                             range.high));
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a whole number from {} to {}", path_of(key),
+                                          quoted(node->scalar), whole ? "out of range" : "not a whole number",
+                                          range.low, range.high));
   return back;
 }
 
@@ -140,10 +138,9 @@ std::string Fields::name(const std::string& key, std::optional<std::string> fall
   const Node* node = scalar(key, fallback.has_value());
   if (!node) return fallback.value_or("");
   if (is_name(node->scalar)) return node->scalar;
-  reading_.error(
-      node->place,
-      fmt::format("{}: \"{}\" is not a name; letters, digits, '-', '_' and '.' make one, at most {}",
-                  path_of(key), quoted(node->scalar), kLongestName));
+  reading_.error(node->place,
+                 fmt::format("{}: \"{}\" is not a name; letters, digits, '-', '_' and '.' make one, at most {}",
+                             path_of(key), quoted(node->scalar), kLongestName));
   return fallback.value_or("");
 }
 
@@ -151,8 +148,7 @@ std::string Fields::text(const std::string& key, const std::string& fallback) {
   const Node* node = child(key);
   if (!node) return fallback;
   if (node->kind == Node::Kind::kScalar) return node->scalar;
-  reading_.error(node->place,
-                 fmt::format("{} is {}; a text is expected", path_of(key), kind_name(node->kind)));
+  reading_.error(node->place, fmt::format("{} is {}; a text is expected", path_of(key), kind_name(node->kind)));
   return fallback;
 }
 
@@ -190,9 +186,8 @@ void Fields::done() {
   const std::vector<std::string> known(known_.begin(), known_.end());
   for (const auto& entry : node_.entries) {
     if (known_.contains(entry.key)) continue;
-    reading_.error(entry.place,
-                   fmt::format("unknown key \"{}\"{}; {}", quoted(entry.key),
-                               path_.empty() ? "" : " in " + path_, did_you_mean(entry.key, known)));
+    reading_.error(entry.place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry.key),
+                                            path_.empty() ? "" : " in " + path_, did_you_mean(entry.key, known)));
   }
 }
 

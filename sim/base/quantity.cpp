@@ -20,13 +20,12 @@ constexpr std::array kTimeUnits = {Unit{"ns", 1e-9},  Unit{"us", 1e-6},  Unit{"m
 constexpr std::array kDataUnits = {Unit{"B", 1.0},     Unit{"kB", 1e3},    Unit{"MB", 1e6},
                                    Unit{"GB", 1e9},    Unit{"TB", 1e12},   Unit{"KiB", kKibi},
                                    Unit{"MiB", kMebi}, Unit{"GiB", kGibi}, Unit{"TiB", 1024.0 * kGibi}};
-constexpr std::array kDataRateUnits = {
-    Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},     Unit{"MB/s", 1e6},
-    Unit{"GB/s", 1e9},     Unit{"TB/s", 1e12},    Unit{"KiB/s", kKibi},
-    Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"TiB/s", 1024.0 * kGibi},
-    Unit{"bps", 0.125},    Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},
-    Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
-    Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
+constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},     Unit{"MB/s", 1e6},
+                                       Unit{"GB/s", 1e9},     Unit{"TB/s", 1e12},    Unit{"KiB/s", kKibi},
+                                       Unit{"MiB/s", kMebi},  Unit{"GiB/s", kGibi},  Unit{"TiB/s", 1024.0 * kGibi},
+                                       Unit{"bps", 0.125},    Unit{"kbps", 125.0},   Unit{"Mbps", 125e3},
+                                       Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
+                                       Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
 
 std::span<const Unit> units_of(Dimension dimension) {
@@ -96,8 +95,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   double number = 0.0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failed != std::errc{} || !std::isfinite(number)) {
-    return {0.0,
-            fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
+    return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
   }
   const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
   if (unit.empty()) return {0.0, fmt::format("\"{}\" has no unit; expected {}", text, example_of(dimension))};
@@ -116,14 +114,12 @@ std::string to_text(Seconds time) {
 }
 
 std::string to_text(Bytes size) {
-  static constexpr std::array kLadder = {Unit{"B", 1.0}, Unit{"KiB", kKibi}, Unit{"MiB", kMebi},
-                                         Unit{"GiB", kGibi}};
+  static constexpr std::array kLadder = {Unit{"B", 1.0}, Unit{"KiB", kKibi}, Unit{"MiB", kMebi}, Unit{"GiB", kGibi}};
   return scaled(size.value, kLadder);
 }
 
 std::string to_text(BytesPerSecond rate) {
-  static constexpr std::array kLadder = {Unit{"B/s", 1.0}, Unit{"kB/s", 1e3}, Unit{"MB/s", 1e6},
-                                         Unit{"GB/s", 1e9}};
+  static constexpr std::array kLadder = {Unit{"B/s", 1.0}, Unit{"kB/s", 1e3}, Unit{"MB/s", 1e6}, Unit{"GB/s", 1e9}};
   return scaled(rate.value, kLadder);
 }
 

@@ -119,8 +119,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (node.kind != Node::Kind::kScalar) {
       errors_.push_back({node.place, "a key that is not a plain name"});
     } else if (node.scalar == "<<") {
-      errors_.push_back(
-          {node.place, "merge keys (<<) are not read; use \"extends: FILE\" to build on another file"});
+      errors_.push_back({node.place, "merge keys (<<) are not read; use \"extends: FILE\" to build on another file"});
     }
     parent.key = node.scalar;
     parent.key_place = node.place;
@@ -140,8 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   static const Entry* find_entry(const Node& map, const std::string& key) {
-    const auto at =
-        std::find_if(map.entries.begin(), map.entries.end(), [&](const Entry& e) { return e.key == key; });
+    const auto at = std::find_if(map.entries.begin(), map.entries.end(), [&](const Entry& e) { return e.key == key; });
     return at == map.entries.end() ? nullptr : &*at;
   }
 
@@ -158,8 +156,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[noreturn]] void too_large(const Place& at) {
-    throw InputError(
-        at, fmt::format("more than {} values, aliases included; such a file is not a scenario", kMaxNodes));
+    throw InputError(at,
+                     fmt::format("more than {} values, aliases included; such a file is not a scenario", kMaxNodes));
   }
 
   std::shared_ptr<const Source> source_;
@@ -244,8 +242,7 @@ Node read_yaml(const std::filesystem::path& path) {
   if (status.type() != fs::file_type::regular) throw InputError({source, 0, 0}, "not a regular file");
   const auto size = fs::file_size(path, failed);
   if (failed || size > kMaxFileBytes) {
-    throw InputError({source, 0, 0},
-                     fmt::format("the file has {} bytes; at most {} are read", size, kMaxFileBytes));
+    throw InputError({source, 0, 0}, fmt::format("the file has {} bytes; at most {} are read", size, kMaxFileBytes));
   }
   std::ifstream file(path, std::ios::binary);
   source->text.resize(size);

@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 
 fs::path root_or_fail() {
   fs::path root = data_root(fs::current_path() / "x");
-  if (root.empty())
-    throw InputError({}, "no folder with models/, platforms/ and scenarios/ here or above; go to one");
+  if (root.empty()) throw InputError({}, "no folder with models/, platforms/ and scenarios/ here or above; go to one");
   return root;
 }
 
@@ -57,10 +56,9 @@ std::string list_models(const fs::path& root) {
     Reading reading;
     const auto m = read_transformer(read_yaml(root / "models" / (name + ".yaml")), name, name, reading);
     reading.check();
-    out +=
-        fmt::format("{:<12} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n",
-                    name, parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads,
-                    m.sequence, m.vocabulary);
+    out += fmt::format("{:<12} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", name,
+                       parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads, m.sequence,
+                       m.vocabulary);
   }
   return out;
 }
@@ -69,8 +67,7 @@ std::string list_platforms(const fs::path& root) {
   std::string out;
   for (const auto& name : names_in(root / "platforms")) {
     Reading reading;
-    const Platform platform =
-        read_platform(link_platform(root / "platforms" / (name + ".yaml")), name, reading);
+    const Platform platform = read_platform(link_platform(root / "platforms" / (name + ".yaml")), name, reading);
     reading.check();
     out += fmt::format("{:<12}", name);
     for (const auto& vm : platform.vms) {
@@ -100,8 +97,8 @@ std::string list_scenarios(const fs::path& root) {
 int list(const std::string& what) {
   static const std::vector<std::string> kThings = {"models", "gpus", "platforms", "scenarios", "techniques"};
   if (std::find(kThings.begin(), kThings.end(), what) == kThings.end()) {
-    throw InputError(
-        {}, fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, kThings)));
+    throw InputError({},
+                     fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, kThings)));
   }
   const fs::path root = what == "techniques" ? fs::path() : root_or_fail();
   write_result(what == "models"      ? list_models(root)
@@ -115,8 +112,8 @@ int list(const std::string& what) {
 
 int validate(const std::string& study, const std::string& reference, const std::string& output) {
   if (study != "fabric")
-    throw InputError({}, fmt::format("there is no study \"{}\"; {}", study.substr(0, 64),
-                                     did_you_mean(study, {"fabric"})));
+    throw InputError({},
+                     fmt::format("there is no study \"{}\"; {}", study.substr(0, 64), did_you_mean(study, {"fabric"})));
   const fs::path root = root_or_fail();
   const fs::path file = reference.empty() ? root / "tests/reference/fabric.csv" : fs::path(reference);
   write_result(to_markdown(validate_fabric(root, file)), output);
@@ -126,8 +123,7 @@ int validate(const std::string& study, const std::string& reference, const std::
 }  // namespace
 
 Command add_check(CLI::App& app) {
-  auto* verb =
-      app.add_subcommand("check", "read scenario, platform, model, GPU and VM files, and tell what is wrong");
+  auto* verb = app.add_subcommand("check", "read scenario, platform, model, GPU and VM files, and tell what is wrong");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "YAML or JSON files")->required();
   verb->footer("\nExample:\n  slmsim check scenarios/*.yaml platforms/gpus/*.yaml");
@@ -148,10 +144,8 @@ Command add_validate(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   verb->add_option("STUDY", options->study, "fabric")->capture_default_str();
-  verb->add_option("--reference", options->reference,
-                   "table of published facts; default tests/reference/fabric.csv");
-  verb->add_option("--output,-o", options->output,
-                   "write the result to this file instead of standard output");
+  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
+  verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   return {verb, [options] { return validate(options->study, options->reference, options->output); }};
 }
 

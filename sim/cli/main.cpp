@@ -32,22 +32,19 @@ int usage_error(const std::string& text) {
 std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return "";
   std::vector<std::string> verbs;
-  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    verbs.push_back(verb->get_name());
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
   return fmt::format("unknown command \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
                      did_you_mean(argv[1], verbs));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{
-      "Predicts how long pretraining a language model takes on a cluster of few, mixed, distant GPUs",
-      "slmsim"};
+  CLI::App app{"Predicts how long pretraining a language model takes on a cluster of few, mixed, distant GPUs",
+               "slmsim"};
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app), add_select(app), add_validate(app), add_check(app),
-                               add_list(app)};
+  const std::array commands = {add_run(app), add_select(app), add_validate(app), add_check(app), add_list(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

@@ -21,12 +21,11 @@ struct RunOptions {
   std::uint64_t seed = 0;
 };
 
-std::size_t index_of(const std::string& option, const std::string& word,
-                     const std::vector<std::string>& known) {
+std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
   const auto at = std::find(known.begin(), known.end(), word);
   if (at == known.end())
-    throw InputError(
-        {}, fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
+    throw InputError({},
+                     fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
   return static_cast<std::size_t>(at - known.begin());
 }
 
@@ -45,7 +44,7 @@ std::vector<Scenario> load_all(const std::vector<std::string>& files, const Over
   // From here on no input can be wrong.
   std::size_t links = 0;
   for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());
-  reserve_network(links, scenarios.size());
+  reserve_network(links);
   return scenarios;
 }
 
@@ -95,8 +94,7 @@ int run(const RunOptions& options) {
   PredictOptions predict_options;
   predict_options.links = format == Format::kJson;
   if (!options.technique.empty()) {
-    predict_options.only =
-        technique_table()[index_of("--technique", options.technique, technique_names())].technique;
+    predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
   }
   std::vector<RunResult> results;
   for (auto& scenario : load_all(options.scenarios, options.overrides))
@@ -150,8 +148,7 @@ Examples:
 }
 
 Command add_select(CLI::App& app) {
-  auto* verb =
-      app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
+  auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
   add_common(*verb, *options);
   verb->footer("\nExample:\n  slmsim select scenarios/tacc-tacc.yaml --set selection.delta=0.05");

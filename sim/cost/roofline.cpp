@@ -20,9 +20,7 @@ Seconds at_rate(double flops, double bytes, double wave, const Gpu& gpu, Precisi
 
 // What the share leaves of each dimension.
 MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
-  const auto part = [&](std::int64_t size) {
-    return std::max<std::int64_t>(1, (size + share.ways - 1) / share.ways);
-  };
+  const auto part = [&](std::int64_t size) { return std::max<std::int64_t>(1, (size + share.ways - 1) / share.ways); };
   if (share.sharding == Sharding::kColumn) {
     if (weights) {
       shape.n = part(shape.n);
@@ -38,8 +36,7 @@ MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
 // and head.
 MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
   auto& grows = weights ? shape.m : shape.batch;
-  grows =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(static_cast<double>(grows) * sequences)));
+  grows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(static_cast<double>(grows) * sequences)));
   return shape;
 }
 
@@ -49,12 +46,11 @@ OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu,
       for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
   const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     const MatrixShape shape{forward.batch, m, n, k};
-    const double elements =
-        static_cast<double>(shape.batch) *
-        (static_cast<double>(m) * static_cast<double>(k) + static_cast<double>(k) * static_cast<double>(n) +
-         static_cast<double>(m) * static_cast<double>(n));
-    return at_rate(shape.flops(), elements * element_bytes(precision),
-                   wave_efficiency(shape, gpu.multiprocessors), gpu, precision, efficiency);
+    const double elements = static_cast<double>(shape.batch) * (static_cast<double>(m) * static_cast<double>(k) +
+                                                                static_cast<double>(k) * static_cast<double>(n) +
+                                                                static_cast<double>(m) * static_cast<double>(n));
+    return at_rate(shape.flops(), elements * element_bytes(precision), wave_efficiency(shape, gpu.multiprocessors), gpu,
+                   precision, efficiency);
   };
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
@@ -67,10 +63,10 @@ double wave_efficiency(const MatrixShape& shape, int multiprocessors) {
   const double tiles = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(shape.m) / kTile) *
                        std::ceil(static_cast<double>(shape.n) / kTile);
   // Splitting the inner sum lets a product with few tiles use the other multiprocessors as well (split-K).
-  const double splits = tiles < multiprocessors
-                            ? std::max(1.0, std::floor(std::min(multiprocessors / tiles,
-                                                                static_cast<double>(shape.k) / (8 * kTile))))
-                            : 1.0;
+  const double splits =
+      tiles < multiprocessors
+          ? std::max(1.0, std::floor(std::min(multiprocessors / tiles, static_cast<double>(shape.k) / (8 * kTile))))
+          : 1.0;
   const double jobs = tiles * splits;
   return jobs / (std::ceil(jobs / multiprocessors) * multiprocessors);
 }
@@ -94,8 +90,7 @@ Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precis
   const bool master = element_bytes(precision) < 4;
   const double read = element_bytes(gradient_precision) + 4 + 8;
   const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
-  return Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) +
-         efficiency.launch;
+  return Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
 }
 
 }  // namespace slmsim

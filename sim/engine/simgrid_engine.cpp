@@ -18,7 +18,6 @@ using LinkImpl = kernel::resource::StandardLinkImpl;
 
 // Links cannot be added once an engine has run, so a pool is made beforehand; 1.3 us each.
 constexpr std::size_t kLeastLinks = 1024;
-constexpr std::size_t kLeastCaps = 64;
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
 
 // A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
@@ -28,8 +27,8 @@ class RouteZone : public kernel::routing::NetZoneImpl {
   explicit RouteZone(const std::string& name) : NetZoneImpl(name) {}
   std::vector<LinkImpl*> next;
 
-  void get_local_route(const kernel::routing::NetPoint*, const kernel::routing::NetPoint*,
-                       kernel::routing::Route* into, double*) override {
+  void get_local_route(const kernel::routing::NetPoint*, const kernel::routing::NetPoint*, kernel::routing::Route* into,
+                       double*) override {
     into->link_list_ = next;
   }
   void get_graph(const s_xbt_graph_t*, std::map<std::string, xbt_node_t, std::less<>>*,
@@ -65,9 +64,8 @@ struct SimgridEngine::Impl {
     engine = std::make_unique<sg::Engine>(&count, arguments);
     // CM02: plain sharing of bandwidths. Full: the lazy update gives times up to 1.5 % off under contention.
     // No cross-traffic: acknowledgements are negligible. TCP-gamma: SimGrid's own window is switched off.
-    for (const char* setting :
-         {"network/model:CM02", "network/optim:Full", "network/maxmin-selective-update:no",
-          "network/crosstraffic:no", "network/TCP-gamma:1e15"}) {
+    for (const char* setting : {"network/model:CM02", "network/optim:Full", "network/maxmin-selective-update:no",
+                                "network/crosstraffic:no", "network/TCP-gamma:1e15"}) {
       sg::Engine::set_config(setting);
     }
     zone = new RouteZone("root");  // owned by the engine
@@ -85,22 +83,22 @@ struct SimgridEngine::Impl {
   }
 };
 
-SimgridEngine::SimgridEngine(std::size_t links, std::size_t caps)
-    : impl_(std::make_unique<Impl>(std::max(links, kLeastLinks), std::max(caps, kLeastCaps))) {}
+SimgridEngine::SimgridEngine(std::size_t links)
+    : impl_(std::make_unique<Impl>(std::max(links, kLeastLinks), 2 * std::max(links, kLeastLinks))) {}
 
 SimgridEngine::~SimgridEngine() = default;
 
-SimgridEngine& SimgridEngine::instance(std::size_t links, std::size_t caps) {
+SimgridEngine& SimgridEngine::instance(std::size_t links) {
   // Never destroyed: SimGrid's own statics may be gone first.
-  static auto* engine = new SimgridEngine(links, caps);
+  static auto* engine = new SimgridEngine(links);
   return *engine;
 }
 
 void SimgridEngine::configure(const std::vector<Link>& links, const std::vector<double>& caps) {
   if (links.size() > impl_->links.size() || caps.size() > impl_->caps.size()) {
     throw std::logic_error(
-        fmt::format("a network of {} links and {} rates after a smaller one; the engine has {} and {}",
-                    links.size(), caps.size(), impl_->links.size(), impl_->caps.size()));
+        fmt::format("a network of {} links and {} rates after a smaller one; the engine has {} and {}", links.size(),
+                    caps.size(), impl_->links.size(), impl_->caps.size()));
   }
   for (std::size_t i = 0; i < links.size(); ++i)
     impl_->links[i]->set_bandwidth(std::max(kSlowest, links[i].bandwidth.value));

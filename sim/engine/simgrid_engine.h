@@ -12,8 +12,9 @@ namespace slmsim {
 
 class SimgridEngine {
  public:
-  // Made at the first call; its pool then has room for at least `links` links and `caps` rate caps.
-  static SimgridEngine& instance(std::size_t links, std::size_t caps);
+  // Made at the first call; its pool then has room for at least `links` links and twice as many rate caps: a rate is
+  // that of a link or of a VM's sockets, and each VM has links of its own.
+  static SimgridEngine& instance(std::size_t links);
   ~SimgridEngine();
 
   // Gives the pool's links these bandwidths, and its caps these rates.
@@ -29,7 +30,7 @@ class SimgridEngine {
   void run(std::size_t slots, std::function<void()> on_wake, std::function<void(std::size_t)> on_flow_end);
 
  private:
-  SimgridEngine(std::size_t links, std::size_t caps);
+  explicit SimgridEngine(std::size_t links);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <queue>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -29,15 +31,16 @@ double window_after_idle(double window, double least, double idle, double time_o
 // A connection while its graph runs. Bytes and windows are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
-  double most = 0;             // B/s that it can ever carry: the least of its sockets and of its links
-  int cap = -1;                // the engine's rate cap for `most`
-  std::vector<int> contended;  // links that may have to be shared
+  double most = 0;                        // B/s that it can ever carry: the least of its sockets and of its links
+  int cap = -1;                           // the engine's rate cap for `most`
+  std::vector<int> contended;             // links that may have to be shared
   TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
   double window = 0, on_the_way = 0;
   double last_sent = 0;
+  std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
 };
 
 class Run {
@@ -68,7 +71,9 @@ class Run {
     bool is_acknowledgement = false;
     double bytes = 0;
 
-    bool operator>(const Event& other) const { return date > other.date; }
+    bool operator>(const Event& other) const {
+      return std::tie(date, is_acknowledgement, index) > std::tie(other.date, other.is_acknowledgement, other.index);
+    }
   };
 
   double now() const { return engine_->now() - zero_; }
@@ -120,6 +125,7 @@ class Run {
   void open_channels(const std::vector<ConnectionState>& before) {
     std::vector<double> demand(graph_.links().size(), 0.0);
     std::map<double, int> caps;
+    std::vector<Event> acknowledgements;  // of the previous iteration's last bytes
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
@@ -134,29 +140,37 @@ class Run {
       if (i < before.size() && before[i].window > 0) {
         channel.window = before[i].window * connection.sockets;
         channel.last_sent = -before[i].idle.value;
+        for (const auto& late : before[i].on_the_way) {
+          channel.on_the_way += late.bytes;
+          acknowledgements.push_back({late.due.value, static_cast<std::uint32_t>(i), true, late.bytes});
+        }
       }
       channels_.push_back(std::move(channel));
     }
     // A link that could carry all its connections at their most never limits anybody: flows leave it out.
     for (auto& channel : channels_) {
       for (const int link : channel.connection->route.links) {
-        if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9))
-          channel.contended.push_back(link);
+        if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) channel.contended.push_back(link);
       }
     }
     std::vector<double> rates(caps.size());
     for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
-    engine_ = &SimgridEngine::instance(graph_.links().size(), rates.size());
+    engine_ = &SimgridEngine::instance(graph_.links().size());
     engine_->configure(graph_.links(), rates);
     zero_ = engine_->now();
+    for (Event event : acknowledgements) {
+      event.date += zero_;
+      events_.push(event);
+    }
   }
 
   double bandwidth(int link) const { return graph_.links()[static_cast<std::size_t>(link)].bandwidth.value; }
 
+  // In the order in which they became ready, which is the order in which they were added where that is the same.
   void start_ready() {
     while (!starting_.empty()) {
-      const TaskId id = starting_.back();
-      starting_.pop_back();
+      const TaskId id = starting_.front();
+      starting_.pop_front();
       const Task& task = graph_.tasks()[id];
       if (task.kind == TaskKind::kTransfer) {
         enqueue(id);
@@ -201,7 +215,7 @@ class Run {
     timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
     const Route& route = channel.connection->route;
-    if (route.windowed) {
+    if (route.windowed && channel.remaining > 0) {
       const double least = route.window.initial.value * channel.connection->sockets;
       channel.window =
           window_after_idle(channel.window, least, now() - channel.last_sent, route.window.idle_limit.value);
@@ -236,12 +250,13 @@ class Run {
     channel.flowing = false;
     channel.remaining -= bytes;
     channel.last_sent = now();
-    if (options_.record_flows)
-      timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
+    if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
     const TcpWindow& window = channel.connection->route.window;
     if (channel.connection->route.windowed) {
-      schedule(window.rtt.value,
-               {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = bytes});
+      // Acknowledgements follow the bytes: those of the first ones are back a round trip after the flow began. So a
+      // window covers a path if it holds what the path carries in a round trip.
+      const double due = std::max(0.0, channel.flow_start + window.rtt.value - now());
+      schedule(due, {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = bytes});
     } else {
       channel.on_the_way -= bytes;
     }
@@ -255,6 +270,10 @@ class Run {
 
   void acknowledged(std::size_t index, double bytes) {
     Channel& channel = channels_[index];
+    if (completed_ == graph_.tasks().size()) {  // after the end: it belongs to the next iteration
+      channel.left_over.push_back({Seconds{now()}, bytes});
+      return;
+    }
     const double steady = channel.connection->route.window.steady.value * channel.connection->sockets;
     channel.on_the_way -= bytes;
     channel.window = std::min(channel.window + bytes, steady);
@@ -276,15 +295,18 @@ class Run {
 
   Timeline finish() {
     if (completed_ != graph_.tasks().size()) {
-      throw std::logic_error(fmt::format("{} of {} tasks never finished", graph_.tasks().size() - completed_,
-                                         graph_.tasks().size()));
+      throw std::logic_error(
+          fmt::format("{} of {} tasks never finished", graph_.tasks().size() - completed_, graph_.tasks().size()));
     }
     for (const double time : timeline_.finish) timeline_.end = std::max(timeline_.end, Seconds{time});
-    for (const auto& channel : channels_) {
-      const bool used = std::isfinite(channel.last_sent) && channel.connection->route.windowed;
-      timeline_.connections.push_back(used ? ConnectionState{channel.window / channel.connection->sockets,
-                                                             timeline_.end - Seconds{channel.last_sent}}
-                                           : ConnectionState{});
+    for (auto& channel : channels_) {
+      ConnectionState state;
+      if (std::isfinite(channel.last_sent) && channel.connection->route.windowed) {
+        for (auto& late : channel.left_over) late.due -= timeline_.end;
+        state = {channel.window / channel.connection->sockets, timeline_.end - Seconds{channel.last_sent},
+                 std::move(channel.left_over)};
+      }
+      timeline_.connections.push_back(std::move(state));
     }
     return std::move(timeline_);
   }
@@ -295,7 +317,8 @@ class Run {
   double zero_ = 0;
   Timeline timeline_;
   std::vector<std::uint32_t> waiting_for_, first_successor_;
-  std::vector<TaskId> successors_, next_, starting_;
+  std::vector<TaskId> successors_, next_;
+  std::deque<TaskId> starting_;
   std::vector<Channel> channels_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   double wake_date_ = INFINITY;
@@ -304,9 +327,7 @@ class Run {
 
 }  // namespace
 
-void reserve_network(std::size_t links, std::size_t socket_rates) {
-  SimgridEngine::instance(links, socket_rates);
-}
+void reserve_network(std::size_t links) { SimgridEngine::instance(links); }
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {

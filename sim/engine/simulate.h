@@ -6,10 +6,9 @@
 //   - latency: a transfer arrives one latency after its last byte left;
 //   - order: a connection carries its transfers one after the other;
 //   - sockets: a connection's rate is at most what its sockets can copy;
-//   - TCP's window: at most a window of bytes is on its way; acknowledged bytes return one round trip after
-//   they
-//     left and let the window grow by as much (slow start) up to its steady size; a connection that was idle
-//     for longer than its retransmission time-out starts again from the initial window.
+//   - TCP's window: at most a window of bytes is on its way; acknowledged bytes return one round trip after they
+//     left and let the window grow by as much (slow start) up to its steady size; for each retransmission time-out
+//     that a connection was idle its window is halved, down to the initial one.
 #pragma once
 
 #include <vector>
@@ -18,10 +17,19 @@
 
 namespace slmsim {
 
+// Bytes of a connection that will be acknowledged so long after the end of an iteration.
+struct OnTheWay {
+  Seconds due;
+  double bytes = 0;
+
+  bool operator==(const OnTheWay&) const = default;
+};
+
 // A connection between iterations.
 struct ConnectionState {
   double window = 0;  // bytes, per socket; 0: never used
   Seconds idle;       // since its last byte left
+  std::vector<OnTheWay> on_the_way;
 
   bool operator==(const ConnectionState&) const = default;
 };
@@ -52,6 +60,6 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
 
 // SimGrid cannot grow its network after the first simulation. Whoever means to simulate a larger network
 // after a smaller one says so beforehand; simulate() throws std::logic_error otherwise.
-void reserve_network(std::size_t links, std::size_t socket_rates);
+void reserve_network(std::size_t links);
 
 }  // namespace slmsim

@@ -20,20 +20,15 @@ TaskId TaskGraph::add(Task task, std::span<const TaskId> after) {
 TaskId TaskGraph::compute(int device, Seconds time, Activity activity, std::uint32_t label,
                           std::span<const TaskId> after) {
   assert(device >= 0 && device < device_count_ && time.value >= 0 && std::isfinite(time.value));
-  return add({.amount = time.value,
-              .place = device,
-              .label = label,
-              .kind = TaskKind::kCompute,
-              .activity = activity},
+  return add({.amount = time.value, .place = device, .label = label, .kind = TaskKind::kCompute, .activity = activity},
              after);
 }
 
 TaskId TaskGraph::transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after) {
   assert(connection >= 0 && connection < static_cast<int>(connections_.size()) && size.value >= 0);
   // Networks carry whole bytes.
-  return add(
-      {.amount = std::round(size.value), .place = connection, .label = label, .kind = TaskKind::kTransfer},
-      after);
+  return add({.amount = std::round(size.value), .place = connection, .label = label, .kind = TaskKind::kTransfer},
+             after);
 }
 
 TaskId TaskGraph::delay(Seconds time, std::uint32_t label, std::span<const TaskId> after) {
@@ -54,8 +49,7 @@ std::uint32_t TaskGraph::label(const std::string& text) {
 
 std::span<const TaskId> TaskGraph::predecessors(TaskId task) const {
   const std::size_t first = tasks_[task].first_predecessor;
-  const std::size_t last =
-      task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : predecessors_.size();
+  const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : predecessors_.size();
   return {predecessors_.data() + first, last - first};
 }
 

@@ -50,8 +50,7 @@ class TaskGraph {
   explicit TaskGraph(std::vector<Link> links, int device_count)
       : links_(std::move(links)), device_count_(device_count) {}
 
-  TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label,
-                 std::span<const TaskId> after);
+  TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label, std::span<const TaskId> after);
   TaskId transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after);
   TaskId delay(Seconds time, std::uint32_t label, std::span<const TaskId> after);
 

@@ -93,8 +93,8 @@ class Builder {
     const Vertex scored = add(std::move(scores), {qkv});
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
-    const Vertex soft = elementwise(OperatorKind::kSoftmax, "softmax", squares, squares, kSoftmaxFlops,
-                                    squares, gpt2() ? squares : 0.0, {scored});
+    const Vertex soft = elementwise(OperatorKind::kSoftmax, "softmax", squares, squares, kSoftmaxFlops, squares,
+                                    gpt2() ? squares : 0.0, {scored});
     Operator values{.kind = OperatorKind::kMatrix, .name = "values"};
     values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
     values.flops = values.matrix.flops();
@@ -112,16 +112,15 @@ class Builder {
     const double wide = s() * static_cast<double>(width);
     const Vertex normed = norm("norm 2", stream);
     const Vertex up = linear("mlp up", gpt2() ? width : 2 * width, model_.hidden, normed);
-    const Vertex active =
-        elementwise(OperatorKind::kActivation, gpt2() ? "gelu" : "swiglu", (gpt2() ? 1 : 2) * wide, wide,
-                    kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, {up});
+    const Vertex active = elementwise(OperatorKind::kActivation, gpt2() ? "gelu" : "swiglu", (gpt2() ? 1 : 2) * wide,
+                                      wide, kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, {up});
     const Vertex down = linear("mlp down", model_.hidden, width, active);
     return residual("residual 2", down, stream);
   }
 
   Vertex residual(const char* name, Vertex branch, Vertex stream) {
-    return elementwise(OperatorKind::kResidual, name, 2 * token_elements(), token_elements(), kResidualFlops,
-                       0.0, gpt2() ? token_elements() : 0.0, {branch, stream});  // GPT-2 keeps a dropout mask
+    return elementwise(OperatorKind::kResidual, name, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
+                       gpt2() ? token_elements() : 0.0, {branch, stream});  // GPT-2 keeps a dropout mask
   }
 
   void head(Vertex stream) {
@@ -135,8 +134,7 @@ class Builder {
     op.outputs = s() * v();
     const Vertex logits = add(std::move(op), {normed});
     // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
-    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
-                {logits});
+    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(), {logits});
   }
 
   const Transformer& model_;

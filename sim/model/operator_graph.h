@@ -20,8 +20,7 @@ enum class OperatorKind { kEmbedding, kNorm, kMatrix, kSoftmax, kActivation, kRe
 struct MatrixShape {
   std::int64_t batch = 0, m = 0, n = 0, k = 0;
   double flops() const {
-    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
-           static_cast<double>(k);
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
 };
 

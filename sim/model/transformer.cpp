@@ -63,12 +63,12 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
   // Figures that could not be read divide nothing.
   const bool read = reading.errors.size() == errors_before;
   if (read && model.hidden % model.heads != 0) {
-    fields.error(keys.heads, fmt::format("{} heads do not divide the hidden size {}; choose a divisor",
-                                         model.heads, model.hidden));
+    fields.error(keys.heads,
+                 fmt::format("{} heads do not divide the hidden size {}; choose a divisor", model.heads, model.hidden));
   }
   if (read && model.heads % model.kv_heads != 0) {
-    fields.error(kv_key, fmt::format("{} key-value heads do not divide {} heads; choose a divisor",
-                                     model.kv_heads, model.heads));
+    fields.error(kv_key, fmt::format("{} key-value heads do not divide {} heads; choose a divisor", model.kv_heads,
+                                     model.heads));
   }
   if (!hugging_face) fields.done();
   return model;

@@ -13,14 +13,13 @@ Share share_of(const Stage& stage, std::size_t index, std::size_t rank, double s
 double held_weights(const OperatorGraph& operators, const Stage& stage, std::size_t index);
 
 struct HeldParameters {
-  double all = 0;  // on each GPU of the stage
-  double shared =
-      0;  // of these, held alike by all GPUs that see different sequences: their gradients must be summed
+  double all = 0;     // on each GPU of the stage
+  double shared = 0;  // of these, held alike by all GPUs that see different sequences: their gradients must be summed
 };
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage);
 
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
-double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index,
-                        std::size_t rank, double sequences, Precision precision);
+double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
+                        double sequences, Precision precision);
 
 }  // namespace slmsim

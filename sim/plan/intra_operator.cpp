@@ -39,12 +39,13 @@ std::vector<Block> blocks_of(const IntraOperatorRequest& r) {
   std::vector<Block> blocks;
   for (std::size_t v = r.first; v < r.last; ++v) {
     const Operator& op = r.operators[v];
-    if (blocks.empty() || op.layer != r.operators[v - 1].layer)
-      blocks.push_back({.first = v, .last = v, .cost = {}});
+    if (blocks.empty() || op.layer != r.operators[v - 1].layer) blocks.push_back({.first = v, .last = v, .cost = {}});
     Block& block = blocks.back();
     block.last = v + 1;
     block.boundary_bytes = op.outputs * r.sequences * r.activation_bytes;
-    block.cost[kBatchStrategy] += op.weights * r.gradient_bytes;
+    // A head tied to an embedding of the same stage shares its gradient.
+    const bool tied = op.parameters == 0 && r.operators[r.first].kind == OperatorKind::kEmbedding;
+    block.cost[kBatchStrategy] += (tied ? 0.0 : op.weights) * r.gradient_bytes;
     const Sharding sharding = tensor_sharding(op);
     double reduced = 0;
     if (sharding == Sharding::kRow) reduced = op.outputs;
@@ -54,8 +55,7 @@ std::vector<Block> blocks_of(const IntraOperatorRequest& r) {
           r.micro_batches * alpa_all_reduce_cost(reduced * r.sequences * r.activation_bytes, r.gpus);
     }
   }
-  for (auto& block : blocks)
-    block.cost[kBatchStrategy] = alpa_all_reduce_cost(block.cost[kBatchStrategy], r.gpus);
+  for (auto& block : blocks) block.cost[kBatchStrategy] = alpa_all_reduce_cost(block.cost[kBatchStrategy], r.gpus);
   return blocks;
 }
 
@@ -88,8 +88,7 @@ std::vector<Sharding> divide_operators(const IntraOperatorRequest& r) {
     for (std::size_t s = 0; s < kStrategies; ++s) {
       best[i][s] = kNever;
       for (std::size_t before = 0; before < kStrategies; ++before) {
-        const double cost =
-            best[i - 1][before] + resharding_cost(r, blocks[i - 1], before, s) + blocks[i].cost[s];
+        const double cost = best[i - 1][before] + resharding_cost(r, blocks[i - 1], before, s) + blocks[i].cost[s];
         if (cost < best[i][s]) {
           best[i][s] = cost;
           came_from[i][s] = before;
@@ -97,12 +96,10 @@ std::vector<Sharding> divide_operators(const IntraOperatorRequest& r) {
       }
     }
   }
-  std::size_t strategy =
-      best.back()[kBatchStrategy] <= best.back()[kTensorStrategy] ? kBatchStrategy : kTensorStrategy;
+  std::size_t strategy = best.back()[kBatchStrategy] <= best.back()[kTensorStrategy] ? kBatchStrategy : kTensorStrategy;
   for (std::size_t i = blocks.size(); i-- > 0;) {
     for (std::size_t v = blocks[i].first; v < blocks[i].last; ++v) {
-      shardings[v - r.first] =
-          strategy == kBatchStrategy ? Sharding::kBatch : tensor_sharding(r.operators[v]);
+      shardings[v - r.first] = strategy == kBatchStrategy ? Sharding::kBatch : tensor_sharding(r.operators[v]);
     }
     strategy = i > 0 ? came_from[i][strategy] : strategy;
   }

@@ -70,8 +70,7 @@ class Lowering {
 
   void launch() {
     const Training& training = request_.scenario.training;
-    const Seconds overhead =
-        training.iteration_overhead + farthest_round_trip() * training.control_round_trips;
+    const Seconds overhead = training.iteration_overhead + farthest_round_trip() * training.control_round_trips;
     if (overhead <= Seconds{0}) return;
     for (const auto& stage : plan_.stages) {
       for (const int device : stage.mesh)
@@ -84,8 +83,7 @@ class Lowering {
     const int driver = plan_.stages.front().mesh.front();
     Seconds farthest{0};
     for (const auto& stage : plan_.stages) {
-      for (const int device : stage.mesh)
-        farthest = std::max(farthest, request_.network.round_trip(driver, device));
+      for (const int device : stage.mesh) farthest = std::max(farthest, request_.network.round_trip(driver, device));
     }
     return farthest;
   }
@@ -120,12 +118,10 @@ class Lowering {
     const auto& segments = forward ? state.program.forward : state.program.backward;
     const Tasks done = run_segments(s, segments, fmt::format("{} mb{}", forward ? "fwd" : "bwd", mb), inputs);
     if (forward && s + 1 < stages_.size()) {
-      stages_[s + 1].inputs[static_cast<std::size_t>(mb)] =
-          send(s, s + 1, done, fmt::format("send act mb{}", mb));
+      stages_[s + 1].inputs[static_cast<std::size_t>(mb)] = send(s, s + 1, done, fmt::format("send act mb{}", mb));
     }
     if (!forward && s > 0) {
-      stages_[s - 1].gradients[static_cast<std::size_t>(mb)] =
-          send(s, s - 1, done, fmt::format("send grad mb{}", mb));
+      stages_[s - 1].gradients[static_cast<std::size_t>(mb)] = send(s, s - 1, done, fmt::format("send grad mb{}", mb));
     }
   }
 
@@ -143,9 +139,8 @@ class Lowering {
         now[rank] = compute(mesh[rank], segment.time[rank], Activity::kModel, label, input);
       }
       if (segment.then)
-        now = collective(
-            s, *segment.then,
-            graph_.label(fmt::format("{} {} {}", name_of(segment.then->collective), what, where)), now);
+        now = collective(s, *segment.then,
+                         graph_.label(fmt::format("{} {} {}", name_of(segment.then->collective), what, where)), now);
     }
     return now;
   }
@@ -190,12 +185,10 @@ class Lowering {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const int connection = peer_connection(source.mesh[a], target.mesh[b]);
-      parts[b].push_back(
-          graph_.transfer(connection, all / static_cast<double>(pairs), label, std::array{done[a]}));
+      parts[b].push_back(graph_.transfer(connection, all / static_cast<double>(pairs), label, std::array{done[a]}));
     }
     Tasks arrived;
-    for (const auto& part : parts)
-      arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
+    for (const auto& part : parts) arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
     const Sharding needed = from < to ? target.shardings.front() : target.shardings.back();
     if (needed == Sharding::kBatch || !stages_[to].ring) return arrived;
     return stages_[to].ring->run(Collective::kAllGather, all, graph_.label("all-gather " + text), arrived);
@@ -204,9 +197,9 @@ class Lowering {
   int peer_connection(int from, int to) {
     const auto [at, is_new] = peers_.try_emplace({from, to}, 0);
     if (is_new)
-      at->second = graph_.add_connection(
-          {from, to, request_.scenario.nccl.channels * request_.scenario.nccl.sockets_per_channel,
-           request_.network.route(from, to)});
+      at->second =
+          graph_.add_connection({from, to, request_.scenario.nccl.channels * request_.scenario.nccl.sockets_per_channel,
+                                 request_.network.route(from, to)});
     return at->second;
   }
 
@@ -226,8 +219,8 @@ class Lowering {
     const double updated = divided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
       const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
-      const Seconds time = adam_time(updated, gpu, training.precision, training.gradient_precision,
-                                     request_.scenario.efficiency);
+      const Seconds time =
+          adam_time(updated, gpu, training.precision, training.gradient_precision, request_.scenario.efficiency);
       ready[rank] = compute(stage.mesh[rank], time, Activity::kOptimizer, graph_.label("adam"), ready[rank]);
     }
     if (divided) {

@@ -47,8 +47,8 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
     buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
   }
   if (plan.stages.size() > 1) {
-    const double boundary = operators[stage.last - 1].outputs * micro_batch_sequences(plan, training) *
-                            element_bytes(training.precision);
+    const double boundary =
+        operators[stage.last - 1].outputs * micro_batch_sequences(plan, training) * element_bytes(training.precision);
     buffers += Bytes{boundary * micro_batches_in_flight(plan, s)} + scenario.nccl.buffer * 2.0;
   }
   return buffers;
@@ -56,25 +56,22 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 
 }  // namespace
 
-std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators,
-                                    const Scenario& scenario) {
+std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   std::vector<DeviceMemory> out;
   const Training& training = scenario.training;
   const double weight = element_bytes(training.precision);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     const HeldParameters held = held_parameters(operators, stage);
-    const double part =
-        plan.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
+    const double part = plan.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
       DeviceMemory memory;
       memory.device = stage.mesh[rank];
-      memory.limit = scenario.platform.devices[static_cast<std::size_t>(memory.device)].gpu.memory *
-                     scenario.memory.usable_share;
+      memory.limit =
+          scenario.platform.devices[static_cast<std::size_t>(memory.device)].gpu.memory * scenario.memory.usable_share;
       memory.parameters = Bytes{held.all * weight};
       memory.gradients = Bytes{held.all * part * element_bytes(training.gradient_precision)};
-      memory.optimizer =
-          Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
+      memory.optimizer = Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
       memory.activations = activations_of(plan, operators, s, rank, training);
       memory.buffers = buffers_of(plan, operators, s, held, scenario);
       memory.framework = scenario.memory.framework;

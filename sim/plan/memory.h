@@ -26,7 +26,6 @@ struct DeviceMemory {
 };
 
 // One entry per GPU of the plan, in the order of stages and meshes.
-std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators,
-                                    const Scenario& scenario);
+std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
 
 }  // namespace slmsim

@@ -15,11 +15,10 @@ namespace slmsim {
 
 // Consecutive operators on a mesh of GPUs. A plan without pipeline has one stage.
 struct Stage {
-  std::size_t first = 0, last = 0;  // operators [first, last) by their number in the operator graph
-  std::vector<int> mesh;            // devices, in ring order
-  std::vector<Sharding> shardings;  // of operators first, first + 1, ...
-  std::vector<double>
-      batch_shares;  // per device of the mesh: its part of a micro-batch where kBatch; sums to 1
+  std::size_t first = 0, last = 0;   // operators [first, last) by their number in the operator graph
+  std::vector<int> mesh;             // devices, in ring order
+  std::vector<Sharding> shardings;   // of operators first, first + 1, ...
+  std::vector<double> batch_shares;  // per device of the mesh: its part of a micro-batch where kBatch; sums to 1
 };
 
 // What data-parallel GPUs do with the gradients they share.

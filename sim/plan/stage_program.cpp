@@ -9,8 +9,8 @@ namespace slmsim {
 namespace {
 
 // Times of one operator on every GPU of the mesh; equal GPUs with equal shares are computed once.
-std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, std::size_t index,
-                                        double sequences, const Scenario& scenario) {
+std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, std::size_t index, double sequences,
+                                        const Scenario& scenario) {
   std::vector<OperatorTime> times;
   std::map<std::pair<std::string_view, double>, OperatorTime> known;
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {

@@ -28,8 +28,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
   gpu.memory = fields.quantity<Bytes>("memory", {{64 * kMebi}, {16384 * kGibi}});
   gpu.memory_bandwidth = fields.quantity<BytesPerSecond>("memory_bandwidth", {{1e9}, {1e15}});
   gpu.pcie = fields.quantity<BytesPerSecond>("pcie", kBusRange);
-  gpu.nvlink =
-      fields.has("nvlink") ? fields.quantity<BytesPerSecond>("nvlink", kBusRange) : BytesPerSecond{0};
+  gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>("nvlink", kBusRange) : BytesPerSecond{0};
   if (const Node* peaks = fields.child("peak", true)) {
     Fields rates(*peaks, fields.path_of("peak"), reading);
     for (std::size_t p = 0; p < kPrecisions; ++p) {

@@ -16,14 +16,12 @@ constexpr double kMathis = 1.22;             // sqrt(3/2), periodic loss, one AC
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
 constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
 
-TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu,
-                    double loss) {
+TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss) {
   const Bytes segment = mtu - kTcpIpHeaders;
   Bytes steady = std::min(receiver.receive_buffer * kReceiveWindowShare, sender.send_buffer);
   if (loss > 0) steady = std::min(steady, segment * (kMathis / std::sqrt(loss)));
   const Bytes initial = std::min(steady, segment * sender.initial_window);
-  return {initial, std::max(steady, segment), rtt,
-          sender.slow_start_after_idle ? rtt + kLeastRto : Seconds{0}};
+  return {initial, std::max(steady, segment), rtt, sender.slow_start_after_idle ? rtt + kLeastRto : Seconds{0}};
 }
 
 }  // namespace
@@ -31,8 +29,7 @@ TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seco
 Network::Network(const Platform& platform) : platform_(platform) {
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
-    const BytesPerSecond bus =
-        vm.type.nvlink && device.gpu.nvlink.value > 0 ? device.gpu.nvlink : device.gpu.pcie;
+    const BytesPerSecond bus = vm.type.nvlink && device.gpu.nvlink.value > 0 ? device.gpu.nvlink : device.gpu.pcie;
     links_.push_back({fmt::format("pcie:{}:out", device.name), device.gpu.pcie});
     links_.push_back({fmt::format("pcie:{}:in", device.name), device.gpu.pcie});
     links_.push_back({fmt::format("peer:{}:out", device.name), bus});
@@ -46,10 +43,8 @@ Network::Network(const Platform& platform) : platform_(platform) {
   first_wan_ = static_cast<int>(links_.size());
   const auto site = [&](int index) { return platform.sites[static_cast<std::size_t>(index)].name; };
   for (const auto& link : platform.links) {
-    links_.push_back(
-        {fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth});
-    links_.push_back(
-        {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
+    links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth});
+    links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
   }
 }
 
@@ -63,12 +58,10 @@ std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
     boost::add_edge(b, a, link.backward.delay.value, graph);
   }
   std::vector<std::size_t> before(platform_.sites.size());
-  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from_site),
-                                 boost::predecessor_map(before.data()));
+  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from_site), boost::predecessor_map(before.data()));
 
   std::vector<Hop> hops;
-  for (auto at = static_cast<std::size_t>(to_site); at != static_cast<std::size_t>(from_site);
-       at = before[at]) {
+  for (auto at = static_cast<std::size_t>(to_site); at != static_cast<std::size_t>(from_site); at = before[at]) {
     const auto joins = [&](const WanLink& link, bool forward) {
       const int a = forward ? link.from : link.to, b = forward ? link.to : link.from;
       return static_cast<std::size_t>(a) == before[at] && static_cast<std::size_t>(b) == at;
@@ -145,8 +138,7 @@ Route Network::route(int from, int to) const {
   // Where the window covers the path's own rate it never binds, and one slow start of some 100 us is all it
   // costs.
   BytesPerSecond fastest = route.socket_rate;
-  for (const int link : route.links)
-    fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
+  for (const int link : route.links) fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};
   route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt;
   return route;

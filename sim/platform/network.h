@@ -26,7 +26,7 @@ struct TcpWindow {
   Bytes initial;  // slow start begins here: 10 segments, RFC 6928
   Bytes steady;   // and doubles every round trip up to here
   Seconds rtt;
-  Seconds idle_limit;  // after so long a pause the window is `initial` again: RTO = RTT + 200 ms; 0 = never
+  Seconds idle_limit;  // the window is halved for each such pause: RTO = RTT + 200 ms; 0 = never
 };
 
 struct Route {

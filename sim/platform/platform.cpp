@@ -68,17 +68,15 @@ class PlatformReader {
     if (!map) return;
     const std::string path = fields_.path_of(key);
     if (map->kind != Node::Kind::kMap) {
-      reading_.error(map->place,
-                     fmt::format("{} is {}; a map of names is expected", path, kind_name(map->kind)));
+      reading_.error(map->place, fmt::format("{} is {}; a map of names is expected", path, kind_name(map->kind)));
       return;
     }
     if (required && map->entries.empty())
       reading_.error(map->place, fmt::format("{} is empty; name at least one", path));
     for (const auto& entry : map->entries) {
       if (!is_name(entry.key)) {
-        reading_.error(entry.place,
-                       fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
-                                   entry.key.substr(0, 64)));
+        reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
+                                                entry.key.substr(0, 64)));
       }
       Fields fields(entry.value, path + "." + entry.key, reading_);
       read(entry, fields);
@@ -95,9 +93,9 @@ class PlatformReader {
     if (!node) return 0;
     const int index = index_of(platform_.sites, node->scalar);
     if (index >= 0) return index;
-    reading_.error(node->place, fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key),
-                                            node->scalar.substr(0, 64),
-                                            did_you_mean(node->scalar, names_of(platform_.sites))));
+    reading_.error(node->place,
+                   fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key), node->scalar.substr(0, 64),
+                               did_you_mean(node->scalar, names_of(platform_.sites))));
     return 0;
   }
 
@@ -105,8 +103,7 @@ class PlatformReader {
     Vm vm;
     vm.name = entry.key;
     vm.site = site(fields, "site", fields.child("site", true));
-    if (const Node* type = fields.child("type", true))
-      vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    if (const Node* type = fields.child("type", true)) vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
     const auto gpus = fields.list("gpus");
     if (gpus.empty() && !fields.has("gpus"))
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
@@ -171,10 +168,9 @@ class PlatformReader {
     const Vm& first = platform_.vms.front();
     for (const auto& vm : platform_.vms) {
       if (part[static_cast<std::size_t>(vm.site)] == part[static_cast<std::size_t>(first.site)]) continue;
-      reading_.error(
-          place_, fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links",
-                              first.name, platform_.sites[static_cast<std::size_t>(first.site)].name, vm.name,
-                              platform_.sites[static_cast<std::size_t>(vm.site)].name));
+      reading_.error(place_, fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links",
+                                         first.name, platform_.sites[static_cast<std::size_t>(first.site)].name,
+                                         vm.name, platform_.sites[static_cast<std::size_t>(vm.site)].name));
     }
   }
 

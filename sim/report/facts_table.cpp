@@ -27,17 +27,16 @@ std::string to_markdown(const Validation& validation) {
       "predicted | error | status measured | predicted |\n"
       "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|---|\n";
   for (const auto& fact : validation.facts) {
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", fact.slice, fact.gpus, fact.model,
-                       fact.technique, figure(fact.minutes, fact.minutes_error(), 0),
-                       figure(fact.tflops_per_gpu, fact.rate_error(), 2), status_text(fact));
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", fact.slice, fact.gpus, fact.model, fact.technique,
+                       figure(fact.minutes, fact.minutes_error(), 0), figure(fact.tflops_per_gpu, fact.rate_error(), 2),
+                       status_text(fact));
   }
   const auto& s = validation.summary;
   out += fmt::format(
       "\nTwo-VM gpt2m minutes: {} cells, mean absolute error {:.1f} %, worst {:.1f} %. Fits in memory or "
       "not: {} of {} facts agree.\n",
       s.minutes_cells, 100 * s.mean_error, 100 * s.worst_error, s.status_agree, s.status_cells);
-  out += fmt::format("\n{} fitted values:\n\n| value | is | fitted to |\n|---|---|---|\n",
-                     validation.fitted.size());
+  out += fmt::format("\n{} fitted values:\n\n| value | is | fitted to |\n|---|---|---|\n", validation.fitted.size());
   for (const auto& parameter : validation.fitted)
     out += fmt::format("| `{}` | {} | {} |\n", parameter.path, parameter.value, parameter.source);
   return out;

@@ -18,9 +18,9 @@ std::string duration(Seconds time) {
 }
 
 const DeviceMemory* tightest(const Prediction& p) {
-  const auto at = std::max_element(
-      p.memory.begin(), p.memory.end(),
-      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() / a.limit < b.total() / b.limit; });
+  const auto at = std::max_element(p.memory.begin(), p.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+    return a.total() / a.limit < b.total() / b.limit;
+  });
   return at == p.memory.end() ? nullptr : &*at;
 }
 
@@ -41,17 +41,17 @@ void add_row(std::string& out, const Prediction& p, const Selection* pick, const
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
   const std::string group = fmt::format("{}", fmt::join(p.group, "+"));
   if (p.status != Status::kOk) {
-    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", name_of(p.technique),
-                       group, p.gpus, "-", "-", "-", "-", used, verdict(p, pick, best));
+    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", name_of(p.technique), group,
+                       p.gpus, "-", "-", "-", "-", used, verdict(p, pick, best));
     return;
   }
   const auto& b = p.breakdown;
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>11}  {}\n", name_of(p.technique),
-                     group, p.gpus, duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera,
-                     fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
-                                 share(b.exposed_communication + b.overhead, p.iteration),
-                                 share(b.pipeline_bubble, p.iteration)),
-                     used, verdict(p, pick, best));
+  out += fmt::format(
+      "  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>11}  {}\n", name_of(p.technique), group, p.gpus,
+      duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera,
+      fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
+                  share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
+      used, verdict(p, pick, best));
 }
 
 std::string picked(const Selection& s) {
@@ -60,8 +60,7 @@ std::string picked(const Selection& s) {
 }
 
 void add_selection(std::string& out, const Selection& s) {
-  out += fmt::format("  Algorithm 1, {}: {}\n", algorithm_names()[static_cast<std::size_t>(s.algorithm)],
-                     picked(s));
+  out += fmt::format("  Algorithm 1, {}: {}\n", algorithm_names()[static_cast<std::size_t>(s.algorithm)], picked(s));
   for (const auto& step : s.steps) out += fmt::format("    - {}\n", step);
 }
 
@@ -75,10 +74,10 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
   out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
   if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "technique", "group", "GPUs",
-                     "job", "iteration", "TFLOP/s", "time, %", "memory, GiB");
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "", "", "", "", "",
-                     "per GPU", "c/w/b", "used/limit");
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "technique", "group", "GPUs", "job",
+                     "iteration", "TFLOP/s", "time, %", "memory, GiB");
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}\n", "", "", "", "", "", "per GPU", "c/w/b",
+                     "used/limit");
   for (const auto& p : result.predictions) {
     if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr);
   }
@@ -134,14 +133,12 @@ std::string to_csv(const std::vector<RunResult>& results) {
       if (p.status == Status::kOk) {
         out += fmt::format("{:.9g},{:.9g},{:.9g},{:.0f},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},",
                            p.job.value / 60, p.iteration.value, p.first_iteration.value, p.iterations,
-                           p.rate_per_gpu.value / kTera, p.gpu_hours(), b.compute.value,
-                           b.exposed_communication.value, b.pipeline_bubble.value, b.optimizer.value,
-                           b.overhead.value);
+                           p.rate_per_gpu.value / kTera, p.gpu_hours(), b.compute.value, b.exposed_communication.value,
+                           b.pipeline_bubble.value, b.optimizer.value, b.overhead.value);
       } else {
         out += ",,,,,,,,,,,";
       }
-      out += memory ? fmt::format("{:.0f},{:.0f}\n", memory->total().value, memory->limit.value)
-                    : std::string(",\n");
+      out += memory ? fmt::format("{:.0f},{:.0f}\n", memory->total().value, memory->limit.value) : std::string(",\n");
     }
   }
   return out;

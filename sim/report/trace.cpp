@@ -45,12 +45,11 @@ std::string to_trace(const TaskGraph& graph, const Timeline& timeline, const Pla
     const Task& task = graph.tasks()[id];
     const std::string& label = graph.labels()[task.label];
     if (task.kind == TaskKind::kCompute)
-      add_event(out, kGpuProcess, task.place, label, timeline.start[id], timeline.finish[id], "seconds",
-                task.amount);
+      add_event(out, kGpuProcess, task.place, label, timeline.start[id], timeline.finish[id], "seconds", task.amount);
     if (task.kind == TaskKind::kTransfer) {
       const double latency = connections[static_cast<std::size_t>(task.place)].route.latency.value;
-      add_event(out, kNetworkProcess, task.place, label, timeline.start[id], timeline.finish[id] - latency,
-                "bytes", task.amount);
+      add_event(out, kNetworkProcess, task.place, label, timeline.start[id], timeline.finish[id] - latency, "bytes",
+                task.amount);
     }
   }
   out.erase(out.size() - 2, 1);  // the last comma

@@ -68,8 +68,8 @@ class Linker {
   void resolve(Node& node, const std::string& folder, const std::string& what) {
     if (node.kind != Node::Kind::kScalar) return;
     if (++references_ > kMostReferences)
-      throw InputError(
-          node.place, fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
+      throw InputError(node.place,
+                       fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
     const bool is_path = node.scalar.find('/') != std::string::npos;
     // A path counts from the folder of the file that states it; an override's from the scenario's.
     const fs::path stated_in = node.place.source->name;
@@ -77,9 +77,8 @@ class Linker {
     const fs::path file = is_path ? folder_of_path / node.scalar : root_ / folder / (node.scalar + ".yaml");
     try {
       if (node.scalar.empty() || (!is_path && !fs::exists(file))) {
-        errors_.push_back(
-            {node.place, fmt::format("there is no {} \"{}\"; {}", what, node.scalar.substr(0, 64),
-                                     did_you_mean(node.scalar, names_in(root_ / folder)))});
+        errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", what, node.scalar.substr(0, 64),
+                                                   did_you_mean(node.scalar, names_in(root_ / folder)))});
         return;
       }
       auto found = files_.find(file.string());
@@ -92,8 +91,8 @@ class Linker {
       }
       errors_.insert(errors_.end(), inner.errors().begin(), inner.errors().end());
     } catch (const fs::filesystem_error& inner) {
-      errors_.push_back({node.place, fmt::format("{} \"{}\": {}", what, node.scalar.substr(0, 64),
-                                                 inner.code().message())});
+      errors_.push_back(
+          {node.place, fmt::format("{} \"{}\": {}", what, node.scalar.substr(0, 64), inner.code().message())});
     }
   }
 
@@ -116,16 +115,15 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
   chain.push_back(file.lexically_normal());
   const bool ring = std::find(chain.begin(), chain.end(), base_file) != chain.end();
   if (ring)
-    throw InputError(
-        base_name->place,
-        fmt::format("\"{}\" extends itself in a ring; a base must not lead back", base_name->scalar));
+    throw InputError(base_name->place,
+                     fmt::format("\"{}\" extends itself in a ring; a base must not lead back", base_name->scalar));
   if (chain.size() > kDeepestExtends)
     throw InputError(base_name->place,
                      fmt::format("more than {} files extend each other; fewer are enough", kDeepestExtends));
   if (!fs::exists(base_file))
-    throw InputError(base_name->place,
-                     fmt::format("there is no file \"{}\" to extend; the path counts from this file's folder",
-                                 base_name->scalar));
+    throw InputError(
+        base_name->place,
+        fmt::format("there is no file \"{}\" to extend; the path counts from this file's folder", base_name->scalar));
   Node base = read_with_bases(base_file, chain);
   std::erase_if(node.entries, [](const Entry& entry) { return entry.key == "extends"; });
   merge(base, node);
@@ -205,8 +203,8 @@ bool apply(Node& root, const Override& override) {
       add_path(*node, rest, override);
       return true;
     }
-    throw InputError(override.place, fmt::format("there is no \"{}\" to override; {}", rest,
-                                                 did_you_mean(rest.substr(0, dot), keys)));
+    throw InputError(override.place,
+                     fmt::format("there is no \"{}\" to override; {}", rest, did_you_mean(rest.substr(0, dot), keys)));
   }
   // A value that states its provenance keeps the statement's form out: an override is the user's own figure.
   *node = override.value;
@@ -251,9 +249,8 @@ Node link_scenario(const fs::path& file, const Overrides& overrides) {
   linker.check();
   for (const auto& override : later) {
     if (!apply(scenario, override))
-      throw InputError(
-          override.place,
-          fmt::format("\"{}\" leads into a single value; it has no keys below it", override.path));
+      throw InputError(override.place,
+                       fmt::format("\"{}\" leads into a single value; it has no keys below it", override.path));
   }
   // An override may itself name a file (platform.vms.gat.gpus.0=h100).
   linker.scenario(scenario);

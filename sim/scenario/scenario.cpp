@@ -23,8 +23,7 @@ constexpr std::size_t kMostGroups = 1024;
 
 class ScenarioReader {
  public:
-  ScenarioReader(const Node& node, Reading& reading)
-      : node_(node), fields_(node, "", reading), reading_(reading) {}
+  ScenarioReader(const Node& node, Reading& reading) : node_(node), fields_(node, "", reading), reading_(reading) {}
 
   Scenario read(const std::string& fallback_name) {
     scenario_.name = fields_.name("name", fallback_name);
@@ -57,19 +56,17 @@ class ScenarioReader {
 
   void read_models() {
     const auto models = fields_.list("models");
-    if (models.empty() && !fields_.has("models"))
-      fields_.error("models", "the file has no \"models\"; it is required");
+    if (models.empty() && !fields_.has("models")) fields_.error("models", "the file has no \"models\"; it is required");
     for (std::size_t i = 0; i < models.size(); ++i) {
       // Hugging Face's config.json is named after its folder.
       const std::filesystem::path file = models[i]->place.source ? models[i]->place.source->name : "";
       const std::string folder = file.parent_path().filename().string();
-      auto model = read_transformer(*models[i], fmt::format("models.{}", i),
-                                    is_name(folder) ? folder : "model", reading_);
+      auto model =
+          read_transformer(*models[i], fmt::format("models.{}", i), is_name(folder) ? folder : "model", reading_);
       const bool twice = std::any_of(scenario_.models.begin(), scenario_.models.end(),
                                      [&](const auto& m) { return m.name == model.name; });
       if (twice && !model.name.empty())
-        reading_.error(models[i]->place,
-                       fmt::format("two models are named \"{}\"; names must differ", model.name));
+        reading_.error(models[i]->place, fmt::format("two models are named \"{}\"; names must differ", model.name));
       scenario_.models.push_back(std::move(model));
     }
   }
@@ -102,8 +99,7 @@ class ScenarioReader {
     const auto per_thread = fields.integer("NCCL_NSOCKS_PERTHREAD", {1, 64}, 1);
     const auto threads = fields.integer("NCCL_SOCKET_NTHREADS", {1, 16}, 1);
     scenario_.nccl.sockets_per_channel = static_cast<int>(per_thread * threads);
-    scenario_.nccl.buffer =
-        fields.quantity<Bytes>("NCCL_BUFFSIZE", {{16 * kKibi}, {kGibi}}, kDefaultNcclBuffer);
+    scenario_.nccl.buffer = fields.quantity<Bytes>("NCCL_BUFFSIZE", {{16 * kKibi}, {kGibi}}, kDefaultNcclBuffer);
     fields.done();
   }
 
@@ -121,8 +117,7 @@ class ScenarioReader {
     e.memory = fields.number("memory_efficiency", {1e-3, 1.0}, kDefaultMemoryEfficiency);
     e.launch = fields.quantity<Seconds>("kernel_launch", {{0}, {0.1}}, kDefaultLaunch);
     scenario_.memory.usable_share = fields.number("usable_memory", {0.05, 1.0}, kDefaultUsableShare);
-    scenario_.memory.framework =
-        fields.quantity<Bytes>("framework_memory", {{0}, {64 * kGibi}}, kDefaultFramework);
+    scenario_.memory.framework = fields.quantity<Bytes>("framework_memory", {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
   }
 
@@ -155,9 +150,8 @@ class ScenarioReader {
         for (const auto& name : item->items) names.push_back(&name);
         add_named(names, false);
       } else {
-        reading_.error(
-            item->place,
-            "groups: expected \"all\", \"each\", a VM's name, or a list of names such as [gat, amst]");
+        reading_.error(item->place,
+                       "groups: expected \"all\", \"each\", a VM's name, or a list of names such as [gat, amst]");
       }
     }
   }
@@ -187,8 +181,8 @@ class ScenarioReader {
     const Platform& platform = scenario_.platform;
     Group group;
     for (const Node* node : names) {
-      const auto vm = std::find_if(platform.vms.begin(), platform.vms.end(),
-                                   [&](const Vm& v) { return v.name == node->scalar; });
+      const auto vm =
+          std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& v) { return v.name == node->scalar; });
       const auto device = std::find_if(platform.devices.begin(), platform.devices.end(),
                                        [&](const Device& d) { return d.name == node->scalar; });
       if (vm != platform.vms.end()) {
@@ -197,9 +191,8 @@ class ScenarioReader {
         group.names.push_back(device->name);
         group.devices.push_back(static_cast<int>(device - platform.devices.begin()));
       } else {
-        reading_.error(node->place,
-                       fmt::format("groups: there is no VM or GPU \"{}\"; {}", node->scalar.substr(0, 64),
-                                   did_you_mean(node->scalar, known_names(words))));
+        reading_.error(node->place, fmt::format("groups: there is no VM or GPU \"{}\"; {}", node->scalar.substr(0, 64),
+                                                did_you_mean(node->scalar, known_names(words))));
         return;
       }
     }

@@ -12,8 +12,7 @@ namespace {
 
 constexpr int kMostMicroBatches = 4096;
 
-TechniqueOptions read_options(Technique technique, const Node* node, const std::string& path,
-                              Reading& reading) {
+TechniqueOptions read_options(Technique technique, const Node* node, const std::string& path, Reading& reading) {
   TechniqueOptions options;
   options.technique = technique;
   if (!node || node->kind == Node::Kind::kNull) return options;
@@ -26,11 +25,10 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   }
   if (technique == Technique::kZero2) {
     if (fields.has("gradient_collective")) {
-      options.gradient_collective = static_cast<GradientCollective>(
-          fields.choice("gradient_collective", {"reduce-scatter", "all-reduce"}));
+      options.gradient_collective =
+          static_cast<GradientCollective>(fields.choice("gradient_collective", {"reduce-scatter", "all-reduce"}));
     }
-    if (fields.has("gathered"))
-      options.gathered = static_cast<Precision>(fields.choice("gathered", precision_names()));
+    if (fields.has("gathered")) options.gathered = static_cast<Precision>(fields.choice("gathered", precision_names()));
   }
   fields.done();
   return options;
@@ -40,8 +38,7 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
 
 const std::vector<TechniqueSpec>& technique_table() {
   static const std::vector<TechniqueSpec> kTable = {
-      {Technique::kData, "Data",
-       "data parallel: every GPU a replica, one all-reduce of the gradients per iteration"},
+      {Technique::kData, "Data", "data parallel: every GPU a replica, one all-reduce of the gradients per iteration"},
       {Technique::kZero2, "ZeRO2", "data parallel with gradients and optimizer state divided over the GPUs"},
       {Technique::kShard, "Shard", "Alpa's intra-operator parallelism: operators divided over all GPUs"},
       {Technique::kPipeshard, "Pipeshard",
@@ -58,17 +55,14 @@ std::vector<std::string> technique_names() {
 
 std::string name_of(Technique technique) {
   const auto& table = technique_table();
-  return std::find_if(table.begin(), table.end(),
-                      [&](const auto& spec) { return spec.technique == technique; })
-      ->name;
+  return std::find_if(table.begin(), table.end(), [&](const auto& spec) { return spec.technique == technique; })->name;
 }
 
 std::vector<TechniqueOptions> read_techniques(const Node& node, const std::string& path, Reading& reading) {
   std::vector<TechniqueOptions> out;
   const auto add = [&](const std::string& name, const Place& place, const Node* options) {
     const auto& table = technique_table();
-    const auto spec =
-        std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+    const auto spec = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
     if (spec == table.end()) {
       reading.error(place, fmt::format("{}: unknown technique \"{}\"; {}", path, name.substr(0, 64),
                                        did_you_mean(name, technique_names())));
@@ -94,8 +88,8 @@ std::vector<TechniqueOptions> read_techniques(const Node& node, const std::strin
       break;
   }
   if (out.empty() && reading.errors.empty()) {
-    reading.error(node.place, fmt::format("{} is empty; name at least one of {}", path,
-                                          fmt::join(technique_names(), ", ")));
+    reading.error(node.place,
+                  fmt::format("{} is empty; name at least one of {}", path, fmt::join(technique_names(), ", ")));
   }
   return out;
 }

@@ -37,13 +37,12 @@ std::string largest_part(const DeviceMemory& m) {
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   const auto& [scenario, model, operators, group, options] = request;
   const auto memory = memory_of(plan, operators, scenario);
-  const auto worst = *std::max_element(
-      memory.begin(), memory.end(),
-      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() - a.limit < b.total() - b.limit; });
+  const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+    return a.total() - a.limit < b.total() - b.limit;
+  });
   std::vector<std::string> ways;
   for (int count = plan.micro_batches + 1; count <= scenario.training.batch; ++count) {
-    if (scenario.training.batch % count == 0 &&
-        fits(with_micro_batches(request, count), operators, scenario)) {
+    if (scenario.training.batch % count == 0 && fits(with_micro_batches(request, count), operators, scenario)) {
       ways.push_back(fmt::format("{} micro-batches in place of {}", count, plan.micro_batches));
       break;
     }
@@ -62,8 +61,8 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
   const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
   return fmt::format("{} needs {} of {} (most of it {}); it would fit with {}{}",
-                     scenario.platform.devices[static_cast<std::size_t>(worst.device)].name,
-                     to_text(worst.total()), to_text(worst.limit), largest_part(worst),
+                     scenario.platform.devices[static_cast<std::size_t>(worst.device)].name, to_text(worst.total()),
+                     to_text(worst.limit), largest_part(worst),
                      ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
 }
 

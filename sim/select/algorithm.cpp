@@ -48,8 +48,7 @@ Trials find_trials(const std::vector<Prediction>& predictions) {
   }
   if (trials.vms.empty()) {
     for (const auto& p : predictions) {
-      if (trials.vms.size() < 2 &&
-          std::find(trials.vms.begin(), trials.vms.end(), p.group.front()) == trials.vms.end())
+      if (trials.vms.size() < 2 && std::find(trials.vms.begin(), trials.vms.end(), p.group.front()) == trials.vms.end())
         trials.vms.push_back(p.group.front());
     }
   }
@@ -91,14 +90,13 @@ void explain_trials(Selection& out, const Scenario& scenario, const Trials& tria
   const auto add = [&](const std::string& name, const Prediction* p, const std::string& what) {
     out.steps.push_back(fmt::format("{} = {}: {}", name, rate_text(p), p ? where(*p) : what));
   };
-  out.steps.push_back(fmt::format(
-      "trials of {} epoch{} each, V1 = {}, V2 = {}", scenario.selection.epsilon_epochs,
-      scenario.selection.epsilon_epochs == 1 ? "" : "s", trials.vms.empty() ? "none" : trials.vms[0],
-      trials.vms.size() < 2 ? "none" : trials.vms[1]));
+  out.steps.push_back(fmt::format("trials of {} epoch{} each, V1 = {}, V2 = {}", scenario.selection.epsilon_epochs,
+                                  scenario.selection.epsilon_epochs == 1 ? "" : "s",
+                                  trials.vms.empty() ? "none" : trials.vms[0],
+                                  trials.vms.size() < 2 ? "none" : trials.vms[1]));
   add("T_p", trials.pipeshard, "Pipeshard on V1+V2");
   for (std::size_t vm = 0; vm < trials.vms.size(); ++vm) {
-    for (const auto& [letter, technique] :
-         {std::pair{'d', Technique::kData}, std::pair{'s', Technique::kShard}}) {
+    for (const auto& [letter, technique] : {std::pair{'d', Technique::kData}, std::pair{'s', Technique::kShard}}) {
       const auto found = std::find_if(trials.single.begin(), trials.single.end(), [&](const Prediction* p) {
         return p->technique == technique && p->group.front() == trials.vms[vm];
       });
@@ -120,14 +118,13 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
     return choose(out, *trials.pipeshard);
   }
   if (t_p > 0 && (t_z - t_p) / t_p > delta) {
-    out.steps.push_back(fmt::format("T_z leads T_p by {:.1f} % > delta = {:.1f} %: {}",
-                                    percent((t_z - t_p) / t_p), percent(delta), where(*single)));
+    out.steps.push_back(fmt::format("T_z leads T_p by {:.1f} % > delta = {:.1f} %: {}", percent((t_z - t_p) / t_p),
+                                    percent(delta), where(*single)));
     return choose(out, *single);
   }
-  const std::string reason = t_z <= 0 ? "T_z = 0, so the lead of T_p is not defined"
-                             : t_p <= 0
-                                 ? "T_p = 0, so the lead of T_z is not defined"
-                                 : fmt::format("neither leads by more than delta = {:.1f} %", percent(delta));
+  const std::string reason = t_z <= 0   ? "T_z = 0, so the lead of T_p is not defined"
+                             : t_p <= 0 ? "T_p = 0, so the lead of T_z is not defined"
+                                        : fmt::format("neither leads by more than delta = {:.1f} %", percent(delta));
   const bool works = runs(trials.zero2);
   out.steps.push_back(fmt::format("{}: run ZeRO2 on V1+V2: {}", reason,
                                   works ? "it works" : fmt::format("T = {}", rate_text(trials.zero2))));
@@ -166,13 +163,12 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
     return;
   }
   const std::string theirs =
-      paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), fmt::join(paper.group, "+"))
-                      : "nothing";
+      paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), fmt::join(paper.group, "+")) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
   const std::string why = t_p > 0 && t_z <= 0   ? "it cannot compare when nothing runs in one VM"
                           : t_p <= 0 && t_z > 0 ? "it cannot compare when Pipeshard fails"
                           : t_p <= 0            ? "it tries nothing else"
-                                     : "it compares rates per GPU, and only Pipeshard, Data and Shard";
+                                                : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the printed algorithm picks {}: {}", theirs, why));
 }
 
@@ -189,25 +185,25 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
         "suggest");
     return;
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const Prediction* a, const Prediction* b) {
-    return cost(*a, objective) < cost(*b, objective);
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Prediction* a, const Prediction* b) { return cost(*a, objective) < cost(*b, objective); });
   const Prediction* best = candidates.front();
   out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}",
                                   objective_names()[static_cast<std::size_t>(objective)], candidates.size(),
                                   where(*best), cost_text(*best, objective)));
   const Prediction* pick = best;
+  std::vector<std::string> ties;
   for (const Prediction* p : candidates) {
     const double behind = cost(*p, objective) / cost(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
-    // Shares of GPU-hours closer than this are the same to any user.
-    constexpr double kSame = 1e-3;
-    const bool cheaper = p->gpu_hours() < pick->gpu_hours() * (1 - kSame);
-    out.steps.push_back(fmt::format(
-        "near tie within delta = {:.1f} %: {} is {:.1f} % behind with {:.2f} GPU-hours against {:.2f}{}",
-        percent(delta), where(*p), percent(behind), p->gpu_hours(), pick->gpu_hours(),
-        cheaper ? ": it wins" : ""));
-    if (cheaper) pick = p;
+    ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
+    constexpr double kSame = 1e-3;  // shares of GPU-hours closer than this are the same to any user
+    if (p->gpu_hours() < pick->gpu_hours() * (1 - kSame)) pick = p;
+  }
+  if (!ties.empty()) {
+    out.steps.push_back(
+        fmt::format("near ties within delta = {:.1f} %: {}; of these {} takes the fewest GPU-hours, {:.2f}",
+                    percent(delta), fmt::join(ties, ", "), where(*pick), pick->gpu_hours()));
   }
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const Prediction* p) {
     return cost(*p, objective) > cost(*best, objective) * (1 + delta);
@@ -224,8 +220,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
 
 }  // namespace
 
-Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions,
-                           Algorithm algorithm) {
+Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm) {
   const Trials trials = find_trials(predictions);
   Selection paper;
   paper.algorithm = Algorithm::kPaper;

@@ -27,8 +27,7 @@ struct Selection {
 };
 
 // `predictions` of one model.
-Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions,
-                           Algorithm algorithm);
+Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm);
 
 // One selection per model, in the scenario's order.
 std::vector<Selection> select_techniques(const Scenario& scenario, const std::vector<Prediction>& predictions,

@@ -36,21 +36,18 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   if (!std::getline(file, line))
     throw InputError({source, 0, 0}, "no such file, or it is empty; a table of published facts is expected");
   const auto names = split_csv(line);
-  for (const char* needed :
-       {"slice", "gpus", "n_gpus", "model", "technique", "minutes", "tflops_per_gpu", "status"}) {
+  for (const char* needed : {"slice", "gpus", "n_gpus", "model", "technique", "minutes", "tflops_per_gpu", "status"}) {
     const bool there = std::find(names.begin(), names.end(), needed) != names.end();
     if (!there)
-      throw InputError(
-          {source, 1, 1},
-          fmt::format("no column \"{}\"; a table such as tests/reference/fabric.csv is expected", needed));
+      throw InputError({source, 1, 1},
+                       fmt::format("no column \"{}\"; a table such as tests/reference/fabric.csv is expected", needed));
   }
   std::vector<std::map<std::string, std::string>> rows;
   for (int number = 2; std::getline(file, line); ++number) {
     if (line.empty()) continue;
     const auto cells = split_csv(line);
     if (cells.size() != names.size())
-      throw InputError({source, number, 1},
-                       fmt::format("{} cells; the header names {}", cells.size(), names.size()));
+      throw InputError({source, number, 1}, fmt::format("{} cells; the header names {}", cells.size(), names.size()));
     auto& row = rows.emplace_back();
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
   }
@@ -120,22 +117,20 @@ Validation validate_fabric(const std::filesystem::path& root, const std::filesys
       slice.predictions = predict(slice.scenario);
       for (const auto& parameter : slice.scenario.parameters) {
         const bool fitted = parameter.provenance == Provenance::kInferred;
-        if (fitted && counted.emplace(parameter.value, parameter.source).second)
-          out.fitted.push_back(parameter);
+        if (fitted && counted.emplace(parameter.value, parameter.source).second) out.fitted.push_back(parameter);
       }
       slices.emplace(name, std::move(slice));
     }
     const Slice& slice = slices.at(name);
     const int count = static_cast<int>(parse_number(row.at("n_gpus")).value_or(0));
-    const auto at =
-        std::find_if(slice.predictions.begin(), slice.predictions.end(), [&](const Prediction& p) {
-          return p.model == row.at("model") && name_of(p.technique) == row.at("technique") &&
-                 is_group(p, slice.scenario, row.at("gpus"), count);
-        });
+    const auto at = std::find_if(slice.predictions.begin(), slice.predictions.end(), [&](const Prediction& p) {
+      return p.model == row.at("model") && name_of(p.technique) == row.at("technique") &&
+             is_group(p, slice.scenario, row.at("gpus"), count);
+    });
     if (at == slice.predictions.end()) continue;
     out.facts.push_back({row.at("slice"), row.at("gpus"), row.at("model"), row.at("technique"),
-                         parse_number(row.at("minutes")), parse_number(row.at("tflops_per_gpu")),
-                         row.at("status"), *at});
+                         parse_number(row.at("minutes")), parse_number(row.at("tflops_per_gpu")), row.at("status"),
+                         *at});
   }
   out.summary = summarise(out.facts);
   return out;

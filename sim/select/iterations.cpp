@@ -13,11 +13,17 @@ using State = std::vector<ConnectionState>;
 
 bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)}); }
 
+bool same(const OnTheWay& a, const OnTheWay& b) { return near(a.due.value, b.due.value) && near(a.bytes, b.bytes); }
+
+bool same(const ConnectionState& a, const ConnectionState& b) {
+  const auto& x = a.on_the_way;
+  const auto& y = b.on_the_way;
+  return near(a.window, b.window) && near(a.idle.value, b.idle.value) &&
+         std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& p, const auto& q) { return same(p, q); });
+}
+
 bool same(const State& a, const State& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const ConnectionState& x, const ConnectionState& y) {
-                      return near(x.window, y.window) && near(x.idle.value, y.idle.value);
-                    });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
 }  // namespace
@@ -47,8 +53,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     result.last = simulate(graph, states.back(), options);
     result.times.push_back(result.last.end);
     const State& after = result.last.connections;
-    const auto seen =
-        std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
+    const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
     if (seen != states.end()) {
       result.cycle_start = static_cast<std::size_t>(seen - states.begin());
       return result;

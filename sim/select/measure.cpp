@@ -10,8 +10,7 @@ struct Interval {
 };
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
   std::vector<Interval> out;
   for (const auto& next : intervals) {
     if (!out.empty() && next.start <= out.back().finish) {
@@ -42,8 +41,7 @@ int slowest_device(const TaskGraph& graph) {
 }
 
 // Rate of one link over time, as steps.
-LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> changes, double bytes,
-               double end) {
+LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> changes, double bytes, double end) {
   std::sort(changes.begin(), changes.end());
   std::vector<std::pair<double, double>> rates;  // rate, for so long
   double rate = 0, peak = 0, since = 0;
@@ -61,8 +59,7 @@ LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> c
     p90 = value;
     if (covered >= 0.9 * end) break;
   }
-  return {name, Bytes{bytes}, BytesPerSecond{end > 0 ? bytes / end : 0}, BytesPerSecond{p90},
-          BytesPerSecond{peak}};
+  return {name, Bytes{bytes}, BytesPerSecond{end > 0 ? bytes / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
 }
 
 }  // namespace
@@ -114,8 +111,7 @@ std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) 
   }
   std::vector<LinkUse> out;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (bytes[i] > 0)
-      out.push_back(use_of(graph.links()[i].name, std::move(changes[i]), bytes[i], timeline.end.value));
+    if (bytes[i] > 0) out.push_back(use_of(graph.links()[i].name, std::move(changes[i]), bytes[i], timeline.end.value));
   }
   return out;
 }

@@ -11,10 +11,9 @@ namespace slmsim {
 
 // Adds up to the iteration's time.
 struct Breakdown {
-  Seconds compute;  // forward and backward
-  Seconds
-      exposed_communication;  // the GPU waits while a transfer of its own is under way, or for its collective
-  Seconds pipeline_bubble;    // it waits for other stages
+  Seconds compute;                // forward and backward
+  Seconds exposed_communication;  // the GPU waits while a transfer of its own is under way, or for its collective
+  Seconds pipeline_bubble;        // it waits for other stages
   Seconds optimizer;
   Seconds overhead;  // launching
 };

@@ -11,23 +11,21 @@
 namespace slmsim {
 namespace {
 
-FlopsPerSecond rate(const Transformer& model, const Training& training, double iterations, Seconds time,
-                    int gpus) {
+FlopsPerSecond rate(const Transformer& model, const Training& training, double iterations, Seconds time, int gpus) {
   return reported_flops(model, training.batch, training.rematerialisation) * iterations / time /
          static_cast<double>(gpus);
 }
 
-void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                  Prediction& out) {
+void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options, Prediction& out) {
   const Training& training = request.scenario.training;
   const TaskGraph graph = lower({*out.plan, request.operators, request.scenario, network});
   const IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
   out.iterations = training.iterations();
-  out.trial_iterations = std::min(
-      out.iterations,
-      std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / training.batch));
+  out.trial_iterations =
+      std::min(out.iterations,
+               std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / training.batch));
   out.trial = times.total(out.trial_iterations);
   out.startup = request.options.startup;
   out.job = out.startup + times.total(out.iterations);

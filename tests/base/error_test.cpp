@@ -38,9 +38,7 @@ TEST(Error, WithoutALineSpeaksOfTheWholeFile) {
   EXPECT_EQ(to_string({place_in("a: 1", 0, 0), "no such file"}), "run.yaml: error: no such file");
 }
 
-TEST(Error, WithoutASourceSpeaksForTheProgram) {
-  EXPECT_EQ(to_string({{}, "too few"}), "slmsim: error: too few");
-}
+TEST(Error, WithoutASourceSpeaksForTheProgram) { EXPECT_EQ(to_string({{}, "too few"}), "slmsim: error: too few"); }
 
 TEST(Error, LeavesOutALineItDoesNotHave) {
   EXPECT_EQ(to_string({place_in("a: 1\n", 7, 1), "gone"}), "run.yaml:7:1: error: gone");

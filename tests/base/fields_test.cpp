@@ -96,22 +96,19 @@ TEST(Fields, SayWhatIsWrongWithANumber) {
   e.fields.number("b", {0, 1});
   e.fields.integer("c", {1, 10});
   e.fields.integer("d", {1, 10});
-  EXPECT_THAT(
-      errors_of(e.reading),
-      ElementsAre(
-          "run.yaml:1:4: error: a: \"2\" is out of range; expected a number from 0 to 1",
-          "run.yaml:2:4: error: b: \"many\" is not a number; expected a number from 0 to 1",
-          "run.yaml:3:4: error: c: \"2.5\" is not a whole number; expected a whole number from 1 to 10",
-          "run.yaml:4:4: error: d: \"11\" is out of range; expected a whole number from 1 to 10"));
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("run.yaml:1:4: error: a: \"2\" is out of range; expected a number from 0 to 1",
+                          "run.yaml:2:4: error: b: \"many\" is not a number; expected a number from 0 to 1",
+                          "run.yaml:3:4: error: c: \"2.5\" is not a whole number; expected a whole number from 1 to 10",
+                          "run.yaml:4:4: error: d: \"11\" is out of range; expected a whole number from 1 to 10"));
 }
 
 TEST(Fields, NameThePathInAQuantitysError) {
   Example e("rtt: 103\n", "platform.links.wan");
   e.fields.quantity<Seconds>("rtt", kRttRange);
-  EXPECT_THAT(
-      errors_of(e.reading),
-      ElementsAre("run.yaml:1:6: error: platform.links.wan.rtt: \"103\" has no unit; expected a time such "
-                  "as \"103 ms\" (ns, us, ms, s, min, h, d)"));
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("run.yaml:1:6: error: platform.links.wan.rtt: \"103\" has no unit; expected a time such "
+                          "as \"103 ms\" (ns, us, ms, s, min, h, d)"));
 }
 
 TEST(Fields, RefuseAKeyWithoutAValue) {
@@ -127,9 +124,8 @@ TEST(Fields, RefuseAKeyWithoutAValue) {
 TEST(Fields, OfferTheNearestChoice) {
   Example e("mode: gpip\n", "techniques.Pipeshard");
   e.fields.choice("mode", {"1f1b", "gpipe"});
-  EXPECT_THAT(errors_of(e.reading),
-              ElementsAre("run.yaml:1:7: error: techniques.Pipeshard.mode: unknown value "
-                          "\"gpip\"; did you mean \"gpipe\"?"));
+  EXPECT_THAT(errors_of(e.reading), ElementsAre("run.yaml:1:7: error: techniques.Pipeshard.mode: unknown value "
+                                                "\"gpip\"; did you mean \"gpipe\"?"));
 }
 
 TEST(Fields, TakeOneValueForAListOfOne) {
@@ -146,8 +142,7 @@ TEST(Fields, TakeOneValueForAListOfOne) {
 TEST(Fields, RefuseNamesThatCouldBePathsOrEscapes) {
   EXPECT_TRUE(is_name("gat-amst_2.v1"));
   EXPECT_TRUE(is_name(std::string(64, 'a')));
-  for (const char* text : {"", ".", "..", ".hidden", "a/b", "a b", "ä", "a\n"})
-    EXPECT_FALSE(is_name(text)) << text;
+  for (const char* text : {"", ".", "..", ".hidden", "a/b", "a b", "ä", "a\n"}) EXPECT_FALSE(is_name(text)) << text;
   EXPECT_FALSE(is_name(std::string(65, 'a')));
   Example e("name: ../x\n");
   e.fields.name("name");
@@ -175,8 +170,8 @@ TEST(Provenance, IsKnownInFourKinds) {
   for (const char* key : {"a", "b", "c", "d"}) e.fields.integer(key, {1, 1});
   std::vector<Provenance> kinds;
   for (const auto& parameter : e.reading.parameters) kinds.push_back(parameter.provenance);
-  EXPECT_THAT(kinds, ElementsAre(Provenance::kDatasheet, Provenance::kMeasured, Provenance::kInferred,
-                                 Provenance::kTypical));
+  EXPECT_THAT(kinds,
+              ElementsAre(Provenance::kDatasheet, Provenance::kMeasured, Provenance::kInferred, Provenance::kTypical));
 }
 
 TEST(Provenance, IsNotNotedForPlainValues) {
@@ -188,12 +183,11 @@ TEST(Provenance, IsNotNotedForPlainValues) {
 TEST(Provenance, NeedsAValueAKindAndASource) {
   Example e("rtt: {provenence: measured}\n");
   e.fields.quantity<Seconds>("rtt", kRttRange);
-  EXPECT_THAT(
-      errors_of(e.reading),
-      ElementsAre("run.yaml:1:6: error: rtt has no \"value\"; it is required",
-                  "run.yaml:1:6: error: rtt has no \"provenance\"; it is required",
-                  "run.yaml:1:6: error: rtt does not say its source; add source: \"...\"",
-                  "run.yaml:1:7: error: unknown key \"provenence\" in rtt; did you mean \"provenance\"?"));
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("run.yaml:1:6: error: rtt has no \"value\"; it is required",
+                          "run.yaml:1:6: error: rtt has no \"provenance\"; it is required",
+                          "run.yaml:1:6: error: rtt does not say its source; add source: \"...\"",
+                          "run.yaml:1:7: error: unknown key \"provenence\" in rtt; did you mean \"provenance\"?"));
 }
 
 TEST(Reading, ThrowsAllItsErrorsAtOnce) {

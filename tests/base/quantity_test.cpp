@@ -23,9 +23,7 @@ void expect_values(const Cases& cases, Dimension dimension) {
   }
 }
 
-std::string problem_of(const std::string& text, Dimension dimension) {
-  return parse_quantity(text, dimension).problem;
-}
+std::string problem_of(const std::string& text, Dimension dimension) { return parse_quantity(text, dimension).problem; }
 
 TEST(Quantity, ReadsEveryUnitOfTime) {
   expect_values({{"2 ns", 2e-9},
@@ -77,8 +75,7 @@ TEST(Quantity, ReadsUnitsOfWorkPerSecond) {
 }
 
 TEST(Quantity, NeedsNoBlankAndMindsNone) {
-  expect_values({{"57.4ms", 0.0574}, {"  5   s  ", 5}, {"1e3 ms", 1}, {"1e-1s", 0.1}, {"-2 s", -2}},
-                Dimension::kTime);
+  expect_values({{"57.4ms", 0.0574}, {"  5   s  ", 5}, {"1e3 ms", 1}, {"1e-1s", 0.1}, {"-2 s", -2}}, Dimension::kTime);
 }
 
 TEST(Quantity, RefusesANumberWithoutAUnit) {
@@ -145,9 +142,8 @@ TEST(Quantity, PrintsThreeDigitsAndAFittingUnit) {
 
 TEST(Quantity, NeverPrintsAPowerOfTen) {
   // 1000 to 1023 of a binary unit, a rounding up to 1000, and what lies above the largest unit.
-  for (const auto& text :
-       {to_text(Bytes{1000 * kMebi}), to_text(Bytes{1023 * kKibi}), to_text(Bytes{16384 * kGibi}),
-        to_text(Seconds{0.9999}), to_text(Seconds{1000 * 3600}), to_text(BytesPerSecond{1e14})})
+  for (const auto& text : {to_text(Bytes{1000 * kMebi}), to_text(Bytes{1023 * kKibi}), to_text(Bytes{16384 * kGibi}),
+                           to_text(Seconds{0.9999}), to_text(Seconds{1000 * 3600}), to_text(BytesPerSecond{1e14})})
     EXPECT_THAT(text, Not(HasSubstr("e+")));
 }
 

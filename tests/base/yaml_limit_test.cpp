@@ -34,17 +34,16 @@ TEST(Yaml, PutsACopyWhereAnAliasStands) {
 }
 
 TEST(Yaml, RefusesAValueThatContainsItself) {
-  EXPECT_THAT(
-      errors_in("a: &a [1, *a]\n"),
-      ElementsAre("run.yaml:1:11: error: an alias inside its own anchor; a value cannot contain itself"));
+  EXPECT_THAT(errors_in("a: &a [1, *a]\n"),
+              ElementsAre("run.yaml:1:11: error: an alias inside its own anchor; a value cannot contain itself"));
 }
 
 TEST(Yaml, StopsWhenAliasesMultiply) {
   // Every line has ten times the values of the line before: line 5 would have more than 10^5.
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i) {
-    text += fmt::format(
-        "a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+    text +=
+        fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   }
   const auto errors = errors_in(text);
   ASSERT_EQ(errors.size(), 1);
@@ -60,9 +59,8 @@ TEST(Yaml, StopsAtTooManyValues) {
 
 TEST(Yaml, ReadsNestingUpToTheLimitOnly) {
   EXPECT_THAT(errors_in(lists(kMaxDepth)), ElementsAre());
-  EXPECT_THAT(
-      errors_in(lists(kMaxDepth + 1)),
-      ElementsAre("run.yaml:1:49: error: nested deeper than 48 levels; such a file is not a scenario"));
+  EXPECT_THAT(errors_in(lists(kMaxDepth + 1)),
+              ElementsAre("run.yaml:1:49: error: nested deeper than 48 levels; such a file is not a scenario"));
 }
 
 TEST(Yaml, StopsAtAThousandfoldNesting) {

@@ -41,8 +41,7 @@ TEST(Yaml, ReadsJson) {
 }
 
 TEST(Yaml, KnowsLineAndColumnOfKeysAndValues) {
-  const Node root =
-      parse_yaml("name: run\nlinks:\n  wan:\n    rtt: 103 ms\n    ends: [gat, amst]\n", "run.yaml");
+  const Node root = parse_yaml("name: run\nlinks:\n  wan:\n    rtt: 103 ms\n    ends: [gat, amst]\n", "run.yaml");
   const Node& wan = *root.find("links")->find("wan");
   EXPECT_EQ(wan.entries[0].place.line, 4);
   EXPECT_EQ(wan.entries[0].place.column, 5);  // after 4 blanks
@@ -82,10 +81,9 @@ TEST(Yaml, ReportsEveryDuplicateKeyAtOnce) {
 TEST(Yaml, AllowsOneKeyInTwoMaps) { EXPECT_THAT(errors_in("a: {x: 1}\nb: {x: 1}\n"), ElementsAre()); }
 
 TEST(Yaml, RefusesMergeKeysAndNamesTheAlternative) {
-  EXPECT_THAT(
-      errors_in("a: &a {x: 1}\nb:\n  <<: *a\n"),
-      ElementsAre("run.yaml:3:3: error: merge keys (<<) are not read; use \"extends: FILE\" to build on "
-                  "another file"));
+  EXPECT_THAT(errors_in("a: &a {x: 1}\nb:\n  <<: *a\n"),
+              ElementsAre("run.yaml:3:3: error: merge keys (<<) are not read; use \"extends: FILE\" to build on "
+                          "another file"));
 }
 
 TEST(Yaml, RefusesKeysThatAreNoPlainNames) {
@@ -96,9 +94,7 @@ TEST(Yaml, RefusesKeysThatAreNoPlainNames) {
 
 TEST(Yaml, RefusesAnEmptyFile) {
   for (const char* text : {"", "\n\n", "# only a comment\n"}) {
-    EXPECT_THAT(errors_in(text),
-                ElementsAre("run.yaml:1:1: error: the file is empty; a YAML map is expected"))
-        << text;
+    EXPECT_THAT(errors_in(text), ElementsAre("run.yaml:1:1: error: the file is empty; a YAML map is expected")) << text;
   }
 }
 
@@ -111,8 +107,7 @@ TEST(Yaml, AllowsTheMarksAroundOneDocument) { EXPECT_THAT(errors_in("---\na: 1\n
 
 TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(errors_in("a: [1, 2\n"), ElementsAre(StartsWith("run.yaml:2:1: error: not valid YAML: ")));
-  EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"),
-              ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
+  EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"), ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
 }
 
 TEST(Yaml, RefusesBytesThatAreNoText) {
@@ -144,8 +139,7 @@ TEST(Yaml, ReadsAFileUnderItsPath) {
 }
 
 TEST(Yaml, RefusesWhatIsNoFile) {
-  EXPECT_THAT(errors_of([] { read_yaml("/nowhere/run.yaml"); }),
-              ElementsAre("/nowhere/run.yaml: error: no such file"));
+  EXPECT_THAT(errors_of([] { read_yaml("/nowhere/run.yaml"); }), ElementsAre("/nowhere/run.yaml: error: no such file"));
   EXPECT_THAT(errors_of([] { read_yaml(testing::TempDir()); }), ElementsAre(EndsWith("not a regular file")));
   EXPECT_THAT(errors_of([] { read_yaml("/dev/zero"); }), ElementsAre("/dev/zero: error: not a regular file"));
 }

@@ -115,8 +115,7 @@ void run_gat_amst(benchmark::State& state) {
 
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
 void predict_technique(benchmark::State& state, Technique technique) {
-  const Scenario scenario =
-      load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
+  const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
   for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
 }
 
@@ -135,7 +134,7 @@ BENCHMARK_CAPTURE(all_reduce_1024, steps, Detail::kSteps)->Unit(benchmark::kMill
 
 int main(int argc, char** argv) {
   // SimGrid's pool of links cannot grow after the first run: make it large enough for the largest case.
-  slmsim::reserve_network(8192, 64);
+  slmsim::reserve_network(8192);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

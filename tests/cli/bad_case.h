@@ -2,6 +2,7 @@
 // the file by hand.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,7 @@ struct BadCase {
   std::vector<ExpectedError> errors;
   std::string blamed;  // the file that the errors name where it is another one of tests/bad
 };
+
+inline void PrintTo(const BadCase& one, std::ostream* out) { *out << one.verb << " " << one.file; }
 
 }  // namespace slmsim

@@ -8,10 +8,7 @@ namespace slmsim {
 inline std::vector<BadCase> bad_model_cases() {
   return {
       {"check", "heads.yaml", {{"4:8", "15 heads do not divide the hidden size 1024; choose a divisor"}}, ""},
-      {"check",
-       "kv-heads.yaml",
-       {{"5:11", "5 key-value heads do not divide 32 heads; choose a divisor"}},
-       ""},
+      {"check", "kv-heads.yaml", {{"5:11", "5 key-value heads do not divide 32 heads; choose a divisor"}}, ""},
       // No word of heads that do not divide: the hidden size is not known.
       {"check",
        "model-family.yaml",

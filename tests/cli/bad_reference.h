@@ -9,10 +9,7 @@ inline std::vector<BadCase> bad_reference_cases() {
   const std::string twice = "groups: a GPU is in one group twice; name each VM or GPU once";
   const std::string techniques = "Data, ZeRO2, Shard, Pipeshard";
   return {
-      {"run",
-       "unknown-platform.yaml",
-       {{"2:11", "there is no platform \"gat-ams\"; did you mean \"gat-amst\"?"}},
-       ""},
+      {"run", "unknown-platform.yaml", {{"2:11", "there is no platform \"gat-ams\"; did you mean \"gat-amst\"?"}}, ""},
       // gpt2l and gpt2L are equally near to gtp2l but for its case.
       {"run",
        "unknown-model.yaml",
@@ -45,14 +42,8 @@ inline std::vector<BadCase> bad_reference_cases() {
 
       {"run", "empty-models.yaml", {{"2:9", "models is empty; list at least one"}}, ""},
       {"run", "model-twice.yaml", {{"2:24", "two models are named \"gpt2m\"; names must differ"}}, ""},
-      {"run",
-       "empty-techniques.yaml",
-       {{"2:13", "techniques is empty; name at least one of " + techniques}},
-       ""},
-      {"run",
-       "technique-twice.yaml",
-       {{"2:27", "techniques: \"Data\" is listed twice; name each technique once"}},
-       ""},
+      {"run", "empty-techniques.yaml", {{"2:13", "techniques is empty; name at least one of " + techniques}}, ""},
+      {"run", "technique-twice.yaml", {{"2:27", "techniques: \"Data\" is listed twice; name each technique once"}}, ""},
       {"run",
        "unknown-technique.yaml",
        {{"2:20", "unknown technique \"Pipeshards\"; did you mean \"Pipeshard\"?"},

@@ -1,6 +1,8 @@
 // Files that are too big, too deep or too strange to be committed: each is made in a folder of its own.
 #include <sys/stat.h>
 
+#include <fmt/format.h>
+
 #include "tests/cli/refusal.h"
 
 namespace slmsim {
@@ -74,15 +76,13 @@ TEST_F(HostileFile, OfBytesIsNoText) {
   expect_refused_as("name: \xc3", {{"1:7", text_expected}});           // half a character
   expect_refused_as("name: \x1b[31mred\n", {{"1:7", text_expected}});  // a terminal's escape
   std::string noise;
-  for (unsigned i = 0, state = 1; i < 4096; ++i)
-    noise += static_cast<char>((state = state * 69069 + 1) >> 24);
+  for (unsigned i = 0, state = 1; i < 4096; ++i) noise += static_cast<char>((state = state * 69069 + 1) >> 24);
   expect_refused_as(noise, {{"*", text_expected}});
 }
 
 TEST_F(HostileFile, OfDeepNestingIsRefused) {
   expect_refused_as(repeated("- ", 100'000), {{"1:97", "nested deeper than 48 levels"}});  // the 49th dash
-  expect_refused_as(repeated("[", 100'000) + repeated("]", 100'000),
-                    {{"1:49", "nested deeper than 48 levels"}});
+  expect_refused_as(repeated("[", 100'000) + repeated("]", 100'000), {{"1:49", "nested deeper than 48 levels"}});
   expect_refused_as(repeated("{a: ", 100'000), {});
   expect_refused_as(repeated("[", 100'000), {});
   expect_refused_as(repeated("? ", 100'000), {{"1:3", "a map or list used as a key"}});
@@ -94,9 +94,9 @@ TEST_F(HostileFile, OfDeepNestingIsRefused) {
 TEST_F(HostileFile, OfMultiplyingAliasesIsRefused) {
   std::string lists = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n", maps = "a0: &a0 {a: x, b: x, c: x, d: x}\n";
   for (int i = 1; i < 40; ++i) {
-    const auto n = std::to_string(i), before = "*a" + std::to_string(i - 1);
-    lists += "a" + n + ": &a" + n + " [" + repeated(before + ", ", 9) + before + "]\n";
-    maps += "a" + n + ": &a" + n + " {a: " + before + ", b: " + before + ", c: " + before + "}\n";
+    const std::string before = fmt::format("*a{}", i - 1);
+    lists += fmt::format("a{0}: &a{0} [{1}{2}]\n", i, repeated(before + ", ", 9), before);
+    maps += fmt::format("a{0}: &a{0} {{a: {1}, b: {1}, c: {1}}}\n", i, before);
   }
   // 11 values, 111, 1 111, 11 111: the fifth line passes 100 000.
   expect_refused_as(lists, {{"5", "more than 100000 values, aliases included"}});
@@ -105,20 +105,19 @@ TEST_F(HostileFile, OfMultiplyingAliasesIsRefused) {
 
 TEST_F(HostileFile, OfAnchorsInAnchorsTakesLittleMemory) {
   std::string text = kBase + "models: ";
-  for (int i = 0; i < 40; ++i) text += "&a" + std::to_string(i) + " [";
+  for (int i = 0; i < 40; ++i) text += fmt::format("&a{} [", i);
   expect_refused_as(text + repeated("1,", 99'000) + std::string(40, ']') + "\n", {{"2", ""}});
 }
 
 TEST_F(HostileFile, NamedOftenTakesLittleMemory) {
   folder_.write("big.yaml", "x: [" + repeated("1,", 99'000) + "]\n");
-  const std::string file =
-      folder_.write("x.yaml", kBase + "models: [" + repeated("./big.yaml,", 400) + "]\n");
+  const std::string file = folder_.write("x.yaml", kBase + "models: [" + repeated("./big.yaml,", 400) + "]\n");
   expect_refused({"run", file}, file, {});
 }
 
 TEST_F(HostileFile, WithThousandsOfErrorsTellsABoundedNumberQuickly) {
   std::string keys;
-  for (int i = 0; i < 40'000; ++i) keys += "k" + std::to_string(i) + ": 1\n";
+  for (int i = 0; i < 40'000; ++i) keys += fmt::format("k{}: 1\n", i);
   expect_refused_as(kBase + keys, {});
   expect_refused_as(kBase + repeated("~: 1\n", 3000), {});
   expect_refused_as(kBase + repeated("<<: 1\n", 3000), {});

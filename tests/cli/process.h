@@ -75,8 +75,7 @@ inline void limit_this_process() {
 }
 
 // In `folder`, with nothing on standard input.
-inline Finished run_program(const std::vector<std::string>& words,
-                            const std::string& folder = SLMSIM_SOURCE_DIR) {
+inline Finished run_program(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
   const TemporaryFolder streams;
   const std::string out = streams.file("out"), err = streams.file("err");
   std::vector<char*> argv;
@@ -104,8 +103,7 @@ inline Finished run_program(const std::vector<std::string>& words,
   return finished;
 }
 
-inline Finished slmsim_run(std::vector<std::string> arguments,
-                           const std::string& folder = SLMSIM_SOURCE_DIR) {
+inline Finished slmsim_run(std::vector<std::string> arguments, const std::string& folder = SLMSIM_SOURCE_DIR) {
   arguments.insert(arguments.begin(), SLMSIM_BINARY);
   return run_program(arguments, folder);
 }

@@ -14,9 +14,7 @@ struct WrongUse {
 
 constexpr const char* kScenario = "scenarios/gat-amst.yaml";
 
-WrongUse usage(Words arguments, std::string text) {
-  return {std::move(arguments), "slmsim", std::move(text)};
-}
+WrongUse usage(Words arguments, std::string text) { return {std::move(arguments), "slmsim", std::move(text)}; }
 
 WrongUse set(const std::string& override, const std::string& blamed, std::string text) {
   return {{"run", kScenario, "--set", override}, blamed, std::move(text)};
@@ -71,11 +69,10 @@ std::vector<WrongUse> wrong_uses() {
       set("models.0.name.x=8", "--set:1:1", "a single value; it has no keys below it"),
       set("models.7=gpt2m", "--set:1:1", "there is no \"7\" to override; "),
       set("training.batch=0", "--set training.batch=0:1:1", "is out of range"),
-      set("training.batch=a: b", "--set training.batch=a: b:1:1", ""),
+      set("training.batch=[8]", "--set training.batch=[8]:1:1", "training.batch is a list; a single value is expected"),
       set("platform.links.wan.rtt=103", "--set platform.links.wan.rtt=103:1:1", "\"103\" has no unit"),
       set("models=[gpt2m", "--set models=[gpt2m:1", "not valid YAML"),
-      set("models=[a, *b]", "--set models=[a, *b]:1:5",
-          "not valid YAML: the referenced anchor is not defined"),
+      set("models=[a, *b]", "--set models=[a, *b]:1:5", "not valid YAML: the referenced anchor is not defined"),
       set("platform.vms.gat.gpus.0=h1000", "--set platform.vms.gat.gpus.0=h1000:1:1",
           "there is no GPU \"h1000\"; did you mean \"h100\"?"),
   };
@@ -124,8 +121,7 @@ TEST(CommandLine, SaysSoWhereStandardOutputIsFull) {
 
 TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
   const TemporaryFolder folder;
-  const std::string file =
-      folder.write("x.yaml", "extends: \"\\e[31m\\r\\a\\x9b\"\n\"na\\bme\": \"\\e]0;title\\a\"\n");
+  const std::string file = folder.write("x.yaml", "extends: \"\\e[31m\\r\\a\\x9b\"\n\"na\\bme\": \"\\e]0;title\\a\"\n");
   for (const Words& words :
        {Words{"run", file}, Words{"run", "\x1b[31m"}, Words{"\x1b[31mrun"},
         Words{"run", kScenario, "--set", "\x1b[31m=1"}, Words{"run", kScenario, "--format", "\x1b[31m"}}) {

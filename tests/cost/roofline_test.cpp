@@ -38,8 +38,8 @@ Operator attention(std::int64_t heads, std::int64_t sequence, std::int64_t head_
   return op;
 }
 
-OperatorTime time_of(const Operator& op, const Share& share, const Gpu& gpu,
-                     const Efficiency& reached = efficiency(), Precision precision = Precision::kFp16) {
+OperatorTime time_of(const Operator& op, const Share& share, const Gpu& gpu, const Efficiency& reached = efficiency(),
+                     Precision precision = Precision::kFp16) {
   return operator_time(op, share, gpu, precision, reached);
 }
 
@@ -69,18 +69,15 @@ TEST(Roofline, AddsALaunchPerKernel) {
 
 TEST(Roofline, ReachesAShareOfThePeakAndOfTheBandwidth) {
   EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kFastMemory, efficiency(0.5)).forward.value, 4e-3);
-  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kSlowMemory, efficiency(1, 0.5)).forward.value,
-                   12e-3);
+  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kSlowMemory, efficiency(1, 0.5)).forward.value, 12e-3);
 }
 
 TEST(Roofline, FallsBackToFp32WhereTheGpuLacksThePrecision) {
   // fp32 runs at 0.1 TFLOP/s, and so does bf16, which this GPU does not have.
-  EXPECT_DOUBLE_EQ(
-      time_of(linear(1000, 1000, 1000), {}, kFastMemory, efficiency(), Precision::kFp32).forward.value,
-      20e-3);
-  EXPECT_DOUBLE_EQ(
-      time_of(linear(1000, 1000, 1000), {}, kFastMemory, efficiency(), Precision::kBf16).forward.value,
-      20e-3);
+  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kFastMemory, efficiency(), Precision::kFp32).forward.value,
+                   20e-3);
+  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kFastMemory, efficiency(), Precision::kBf16).forward.value,
+                   20e-3);
 }
 
 TEST(Roofline, GrowsWithTheSequences) {
@@ -97,16 +94,14 @@ TEST(Roofline, ReadsWeightsOnceForAllSequencesButAttentionsFactorsForEach) {
 }
 
 TEST(Roofline, HasNothingToDoForNoSequence) {
-  const OperatorTime time =
-      time_of(linear(1000, 1000, 1000), {.sequences = 0}, kFastMemory, efficiency(1, 1, {1}));
+  const OperatorTime time = time_of(linear(1000, 1000, 1000), {.sequences = 0}, kFastMemory, efficiency(1, 1, {1}));
   EXPECT_EQ(time.forward.value, 0.0);
   EXPECT_EQ(time.backward.value, 0.0);
 }
 
 TEST(Roofline, HalvesAProductsWorkByColumnsAndByRows) {
   for (const Sharding sharding : {Sharding::kColumn, Sharding::kRow}) {
-    const OperatorTime half =
-        time_of(linear(1000, 1000, 1000), {.sharding = sharding, .ways = 2}, kFastMemory);
+    const OperatorTime half = time_of(linear(1000, 1000, 1000), {.sharding = sharding, .ways = 2}, kFastMemory);
     EXPECT_DOUBLE_EQ(half.forward.value, 1e-3);
     EXPECT_DOUBLE_EQ(half.backward.value, 2e-3);
   }
@@ -153,8 +148,7 @@ TEST(Roofline, ComputesWhatIsNoProductAtTheFp32Rate) {
 TEST(Roofline, MakesSmallProductsSlowerPerFlop) {
   // 100 multiprocessors. 1280 x 1280 is 10 x 10 tiles, a full wave; 128 x 128 is one tile, a hundredth of it.
   const Gpu gpu = gpu_with({1e15}, 100);
-  const double large =
-      time_of(linear(1280, 1280, 1024), {}, gpu).forward.value / linear(1280, 1280, 1024).flops;
+  const double large = time_of(linear(1280, 1280, 1024), {}, gpu).forward.value / linear(1280, 1280, 1024).flops;
   const double small = time_of(linear(128, 128, 1024), {}, gpu).forward.value / linear(128, 128, 1024).flops;
   EXPECT_NEAR(large, 1e-12, 1e-24);  // the peak; tolerance: rounding
   EXPECT_NEAR(small / large, 100.0, 1e-9);
@@ -186,26 +180,22 @@ TEST(WaveEfficiency, SplitsALongInnerSumOverIdleMultiprocessors) {
 
 TEST(Adam, Moves28BytesPerParameterInMixedPrecision) {
   // Read: gradient 2, master 4, moments 8. Written: master 4, moments 8, weights 2. A million, at 1 GB/s.
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, efficiency()).value,
-                   28e-3);
+  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, efficiency()).value, 28e-3);
 }
 
 TEST(Adam, ReadsTwoBytesMoreOfFp32Gradients) {
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp32, efficiency()).value,
-                   30e-3);
+  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp32, efficiency()).value, 30e-3);
 }
 
 TEST(Adam, HasNoSecondCopyOfTheWeightsInFp32) {
   // Read: 4 + 4 + 8; written: 4 + 8.
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp32, Precision::kFp32, efficiency()).value,
-                   28e-3);
+  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp32, Precision::kFp32, efficiency()).value, 28e-3);
 }
 
 TEST(Adam, ReachesItsShareOfTheBandwidthAfterALaunch) {
   // 28 ms / 0.5 + 1 ms
-  EXPECT_DOUBLE_EQ(
-      adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, efficiency(1, 0.5, {1e-3})).value,
-      57e-3);
+  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, efficiency(1, 0.5, {1e-3})).value,
+                   57e-3);
 }
 
 }  // namespace

@@ -45,8 +45,7 @@ std::vector<double> max_min_rates(const std::vector<FluidFlow>& flows, const std
     std::erase_if(rising, [&](std::size_t f) {
       return rate[f] >= flows[f].cap * (1 - 1e-12) ||
              std::any_of(flows[f].links.begin(), flows[f].links.end(), [&](int link) {
-               return room[static_cast<std::size_t>(link)] <=
-                      1e-9 * bandwidths[static_cast<std::size_t>(link)];
+               return room[static_cast<std::size_t>(link)] <= 1e-9 * bandwidths[static_cast<std::size_t>(link)];
              });
     });
   }
@@ -92,9 +91,7 @@ TEST(Fluid, TheModelOfThisTestSharesThreeFlowsOnTwoLinksAsByHand) {
 
 TEST(Fluid, RandomFlowsFinishWhenTheFluidModelSays) {
   std::mt19937 random(20240607);
-  const auto pick = [&](int least, int most) {
-    return std::uniform_int_distribution<int>(least, most)(random);
-  };
+  const auto pick = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
   for (int round = 0; round < 60; ++round) {
     std::vector<double> bandwidths;
     for (int link = pick(1, 6); link > 0; --link) bandwidths.push_back(100.0 * pick(1, 20));

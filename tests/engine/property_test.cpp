@@ -58,9 +58,7 @@ enum class Windows { kNone, kSome };  // have connections windows
 // With kOwn every connection has a link of its own and carries one transfer: nothing competes.
 RandomGraph random_graph(unsigned seed, Links links, Windows windows) {
   std::mt19937 random(seed);
-  const auto pick = [&](int least, int most) {
-    return std::uniform_int_distribution<int>(least, most)(random);
-  };
+  const auto pick = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
   RandomGraph graph;
   const int tasks = pick(5, 30);
   const int connections = links == Links::kOwn ? tasks : pick(1, 6);
@@ -129,14 +127,12 @@ TEST(Property, NoLinkCarriesMoreThanItsBandwidthAndItIsNeverIdleForNothing) {
     for (auto& t : random.tasks) {
       t.kind = RandomTask::kSend;
       t.after.clear();
-      bytes[static_cast<std::size_t>(random.connections[static_cast<std::size_t>(t.connection)].links[0])] +=
-          t.amount = std::max(100.0, 100.0 * std::round(t.amount));
+      bytes[static_cast<std::size_t>(random.connections[static_cast<std::size_t>(t.connection)].links[0])] += t.amount =
+          std::max(100.0, 100.0 * std::round(t.amount));
     }
     double longest = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      longest = std::max(longest, bytes[i] / random.bandwidths[i]);
-    EXPECT_NEAR(random.end(), longest, 1e-5 * longest)
-        << "seed " << seed;  // 1e-5: SimGrid's maxmin/precision
+    for (std::size_t i = 0; i < bytes.size(); ++i) longest = std::max(longest, bytes[i] / random.bandwidths[i]);
+    EXPECT_NEAR(random.end(), longest, 1e-5 * longest) << "seed " << seed;  // 1e-5: SimGrid's maxmin/precision
   }
 }
 
@@ -184,6 +180,31 @@ TEST(Property, UnderFairSharingAFasterLinkMayDelayTheEnd) {
   EXPECT_NEAR(end_with(2), 12.5, 1e-4);  // A takes 2 B/s, B its full 8 B/s: 100 / 8
   // A and B share link 1 at 5 B/s until A ends at 2 s; B's other 90 B take 90 / 8 = 11.25 s.
   EXPECT_NEAR(end_with(5), 13.25, 1e-4);
+}
+
+// The graph twice, one iteration after the other.
+RandomGraph twice(const RandomGraph& once) {
+  RandomGraph both = once;
+  const auto count = static_cast<TaskId>(once.tasks.size());
+  RandomTask barrier;
+  for (TaskId task = 0; task < count; ++task) barrier.after.push_back(task);
+  both.tasks.push_back(barrier);
+  for (RandomTask task : once.tasks) {
+    for (TaskId& before : task.after) before += count + 1;
+    task.after.push_back(count);
+    both.tasks.push_back(task);
+  }
+  return both;
+}
+
+TEST(Property, TwoIterationsInOneGraphEndAtTheSumOfTheTwoOneByOne) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    RandomGraph once = random_graph(seed, Links::kShared, Windows::kSome);
+    for (auto& c : once.connections) c.idle_limit = c.rtt * 1.1;
+    const SmallGraph graph = once.build();
+    const Timeline first = graph.run(), second = graph.run(first.connections);
+    EXPECT_NEAR(twice(once).end(), first.end.value + second.end.value, kClock) << "seed " << seed;
+  }
 }
 
 // The timeline's numbers, bit by bit, of a simulation in a process of its own.

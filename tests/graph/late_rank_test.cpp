@@ -15,7 +15,7 @@ TEST(LateRank, ALateRankDelaysEveryone) {
   // 4 ranks, 400 B, 6 steps of 1 s. Rank 0 comes at 10 s: nobody has a result before its data went around.
   const Collected run = collect(uniform(4), Collective::kAllReduce, 400, kOneLoop, {10});
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_GE(run.at(rank), 13 - kClock);  // 3 hops to the last
-  EXPECT_NEAR(run.timeline.end.value, 16, kClock);  // as if all had begun at 10 s
+  EXPECT_NEAR(run.timeline.end.value, 16, kClock);                                    // as if all had begun at 10 s
 }
 
 TEST(LateRank, AnAllGatherIsDoneWhenTheLateRanksDataWentAround) {
@@ -51,8 +51,7 @@ TEST(LateRank, ARankSendsNothingBeforeItIsReady) {
 TEST(LateRank, ALateRankWithASlowLinkSendsAllOfItsStepsThroughIt) {
   // Rank 0 sends at 10 B/s, 10 s per step; the others' links are so fast that they take no time. Rank 0 is
   // ready at 100 s and has 6 steps to send: 160 s.
-  const Collected run =
-      collect(one_vm({10, 1e12, 1e12, 1e12}, 0), Collective::kAllReduce, 400, kOneLoop, {100});
+  const Collected run = collect(one_vm({10, 1e12, 1e12, 1e12}, 0), Collective::kAllReduce, 400, kOneLoop, {100});
   EXPECT_GE(run.timeline.end.value, 160 - kClock);
 }
 
@@ -61,8 +60,7 @@ TEST(LateRank, ChunksOfALateRankLeaveInTheOrderOfTheirSteps) {
   const Collected run = collect(uniform(4), Collective::kAllReduce, 400, kOneLoop, {10});
   double last = 0;
   for (TaskId task = 0; task < run.graph.tasks().size(); ++task) {
-    if (run.graph.tasks()[task].kind != TaskKind::kTransfer || run.from(run.graph.tasks()[task]) != 0)
-      continue;
+    if (run.graph.tasks()[task].kind != TaskKind::kTransfer || run.from(run.graph.tasks()[task]) != 0) continue;
     EXPECT_GE(run.timeline.start[task], last);
     last = run.timeline.start[task];
   }

@@ -31,9 +31,7 @@ TEST(Ring, EveryRankSendsOnceEveryStepOfEveryLoop) {
   const auto counts = [](Collective collective) {
     return collect(uniform(4), collective, 2400, rules(2, 100)).counts();
   };
-  const auto each = [](int count) {
-    return std::map<int, int>{{0, count}, {1, count}, {2, count}, {3, count}};
-  };
+  const auto each = [](int count) { return std::map<int, int>{{0, count}, {1, count}, {2, count}, {3, count}}; };
   EXPECT_EQ(counts(Collective::kAllReduce), each(18));  // 3 x 6
   EXPECT_EQ(counts(Collective::kAllGather), each(9));   // 3 x 3
   EXPECT_EQ(counts(Collective::kReduceScatter), each(9));
@@ -76,10 +74,8 @@ TEST(Ring, EveryLoopPaysTheLatencyAnew) {
 
 TEST(Ring, ALargerChunkOrMoreChannelsSaveLoops) {
   // 1200 B in one loop: 6 steps of 300 B.
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21,
-              kClock);
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(3, 100)).timeline.end.value, 21,
-              kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21, kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(3, 100)).timeline.end.value, 21, kClock);
 }
 
 TEST(Ring, ALastLoopThatIsNotFullSendsOnlyWhatIsLeft) {

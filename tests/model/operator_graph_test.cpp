@@ -102,8 +102,7 @@ TEST(OperatorGraph, ForwardThreeTimesIsAlpasFormula) {
   for (const char* name : {"gpt2m", "gpt2l", "gpt2L"}) {
     const Transformer model = bundled(name);
     // Both are integers below 2^53 but for the formula's division: a rounding or two, 1e-14.
-    EXPECT_NEAR(3 * forward_flops(build_operator_graph(model)) / reported_flops(model, 1, false).value, 1.0,
-                1e-14)
+    EXPECT_NEAR(3 * forward_flops(build_operator_graph(model)) / reported_flops(model, 1, false).value, 1.0, 1e-14)
         << name;
   }
 }

@@ -14,8 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::string kTiny =
-    "{name: tiny, family: gpt2, hidden: 4, heads: 2, layers: 1, sequence: 2, vocabulary: 10}";
+const std::string kTiny = "{name: tiny, family: gpt2, hidden: 4, heads: 2, layers: 1, sequence: 2, vocabulary: 10}";
 
 struct Example {
   explicit Example(const Node& node) : model(read_transformer(node, "models.0", "folder", reading)) {}
@@ -90,8 +89,7 @@ TEST(Transformer, IgnoresKeysOfHuggingFaceThatItDoesNotNeed) {
 }
 
 TEST(Transformer, TakesHuggingFacesInnerWidth) {
-  const Example e(
-      "{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 2, vocab_size: 10, n_inner: 12}");
+  const Example e("{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 2, vocab_size: 10, n_inner: 12}");
   EXPECT_EQ(e.model.intermediate, 12);
 }
 
@@ -103,9 +101,8 @@ TEST(Transformer, RefusesHeadsThatDoNotDivideTheHiddenSize) {
 
 TEST(Transformer, RefusesAnotherFamily) {
   const Example e("{name: m, family: gpt3, hidden: 4, heads: 2, layers: 1, sequence: 2, vocabulary: 10}");
-  EXPECT_THAT(errors_of(e.reading),
-              ElementsAre("m.yaml:1:19: error: models.0.family: unknown value \"gpt3\"; did "
-                          "you mean \"gpt2\"?"));
+  EXPECT_THAT(errors_of(e.reading), ElementsAre("m.yaml:1:19: error: models.0.family: unknown value \"gpt3\"; did "
+                                                "you mean \"gpt2\"?"));
 }
 
 TEST(Transformer, RefusesAMisspeltKey) {
@@ -113,24 +110,21 @@ TEST(Transformer, RefusesAMisspeltKey) {
   text.insert(text.size() - 1, ", tied_embeding: no");
   const Example e(text);
   ASSERT_EQ(e.reading.errors.size(), 1);
-  EXPECT_EQ(e.reading.errors[0].text,
-            "unknown key \"tied_embeding\" in models.0; did you mean \"tied_embedding\"?");
+  EXPECT_EQ(e.reading.errors[0].text, "unknown key \"tied_embeding\" in models.0; did you mean \"tied_embedding\"?");
 }
 
 TEST(Transformer, RefusesZeroLayersWithoutDividingByZeroHeads) {
   const Example e("name: m\nfamily: gpt2\nhidden: 4\nheads: 0\nlayers: 0\nsequence: 2\nvocabulary: 10\n");
-  EXPECT_THAT(
-      errors_of(e.reading),
-      ElementsAre("m.yaml:4:8: error: models.0.heads: \"0\" is out of range; expected a whole number from 1 "
-                  "to 4096",
-                  "m.yaml:5:9: error: models.0.layers: \"0\" is out of range; expected a whole number from "
-                  "1 to 4096"));
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("m.yaml:4:8: error: models.0.heads: \"0\" is out of range; expected a whole number from 1 "
+                          "to 4096",
+                          "m.yaml:5:9: error: models.0.layers: \"0\" is out of range; expected a whole number from "
+                          "1 to 4096"));
 }
 
 TEST(Transformer, SaysOnceThatTheHiddenSizeIsMissing) {
   const Example e("{name: m, family: gpt2, heads: 2, layers: 1, sequence: 2, vocabulary: 10}");
-  EXPECT_THAT(errors_of(e.reading),
-              ElementsAre("m.yaml:1:1: error: models.0 has no \"hidden\"; it is required"));
+  EXPECT_THAT(errors_of(e.reading), ElementsAre("m.yaml:1:1: error: models.0 has no \"hidden\"; it is required"));
 }
 
 }  // namespace

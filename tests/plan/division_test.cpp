@@ -49,8 +49,7 @@ double cost(const std::vector<Block>& blocks, const std::vector<bool>& batch, co
       for (const double elements : blocks[i].reduced)
         sum += c.micro_batches * alpa_all_reduce_cost(elements * c.sequences * 2, c.gpus);
     }
-    if (i > 0 && batch[i] != batch[i - 1])
-      sum += c.micro_batches * alpa_all_gather_cost(160 * c.sequences * 2, c.gpus);
+    if (i > 0 && batch[i] != batch[i - 1]) sum += c.micro_batches * alpa_all_gather_cost(160 * c.sequences * 2, c.gpus);
   }
   return sum;
 }
@@ -66,8 +65,8 @@ double cheapest_of_all(const std::vector<Block>& blocks, const Case& c) {
 }
 
 std::vector<Sharding> divide(const OperatorGraph& operators, const Case& c) {
-  return divide_operators({operators, 0, boost::num_vertices(operators), c.gpus, c.sequences, c.micro_batches,
-                           2, c.gradient_bytes});
+  return divide_operators(
+      {operators, 0, boost::num_vertices(operators), c.gpus, c.sequences, c.micro_batches, 2, c.gradient_bytes});
 }
 
 // Per block, whether its operators are divided by sequences.
@@ -119,16 +118,14 @@ TEST(Division, CheapGradientsChooseBatchAndDearOnesTensor) {
 TEST(Division, BatchNeedsWholeSequencesPerGpu) {
   const OperatorGraph operators = build_operator_graph(small_model(3, false));
   for (const double sequences : {1.0, 2.0, 6.0})
-    EXPECT_EQ(batch_blocks(operators, divide(operators, {4, sequences, 8, 1e-9})),
-              std::vector<bool>(5, false));
+    EXPECT_EQ(batch_blocks(operators, divide(operators, {4, sequences, 8, 1e-9})), std::vector<bool>(5, false));
 }
 
 TEST(Division, TensorDivisionIsMegatrons) {
   const OperatorGraph operators = build_operator_graph(small_model(1, false));
   const auto shardings = divide(operators, {4, 1, 1, 2});
   std::string text;
-  for (std::size_t v = 0; v < shardings.size(); ++v)
-    text += operators[v].name + " " + name_of(shardings[v]) + "\n";
+  for (std::size_t v = 0; v < shardings.size(); ++v) text += operators[v].name + " " + name_of(shardings[v]) + "\n";
   EXPECT_EQ(text,
             "embedding row\n"
             "norm 1 replicated\nqkv column\nscores column\nsoftmax column\nvalues column\nprojection row\n"
@@ -191,8 +188,7 @@ TEST(Cuts, TheHeaviestStageIsAsLightAsAnyCutMakesIt) {
       // Every way to cut the layers into 3 stages with at least one each.
       double best = 1e9;
       for (int a = 1; a < layers - 1; ++a) {
-        for (int b = 1; a + b < layers; ++b)
-          best = std::min(best, std::max({1.0 * a, 1.0 * b, layers - a - b + head}));
+        for (int b = 1; a + b < layers; ++b) best = std::min(best, std::max({1.0 * a, 1.0 * b, layers - a - b + head}));
       }
       const auto chosen = cut(model, 3);
       EXPECT_DOUBLE_EQ(std::max({1.0 * chosen[0], 1.0 * chosen[1], chosen[2] + head}), best)

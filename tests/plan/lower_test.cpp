@@ -87,8 +87,7 @@ TEST(Lower, TensorDivisionHasFourCollectivesPerLayerAndTwoForEmbeddingAndHead) {
       const int collectives = 4 * layers + 2;
       const StageProgram program = stage_program(operators, plan.stages[0], 1, scenario);
       const auto calls = [](const std::vector<Segment>& segments) {
-        return std::count_if(segments.begin(), segments.end(),
-                             [](const Segment& s) { return s.then.has_value(); });
+        return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.then.has_value(); });
       };
       EXPECT_EQ(calls(program.forward), 2 * layers + 1);
       EXPECT_EQ(calls(program.backward), 2 * layers + 1);

@@ -16,14 +16,11 @@ struct World {
   OperatorGraph operators;
 
   World(int vms, int gpus, int batch, int layers = 2)
-      : scenario(small_scenario(vms, gpus)),
-        model(small_model(layers)),
-        operators(build_operator_graph(model)) {
+      : scenario(small_scenario(vms, gpus)), model(small_model(layers)), operators(build_operator_graph(model)) {
     scenario.training.batch = batch;
   }
   std::vector<DeviceMemory> memory(Technique technique, int micro_batches) const {
-    return memory_of(plan_of(scenario, model, operators, with(technique, micro_batches)), operators,
-                     scenario);
+    return memory_of(plan_of(scenario, model, operators, with(technique, micro_batches)), operators, scenario);
   }
 };
 
@@ -71,14 +68,12 @@ TEST(Memory, ActivationsFollowTheFormulaOfKorthikanti) {
   // 2 layers: 2 x 160 x (34 + 6.25) = 12880 B, 800 B and 10000 B.
   EXPECT_EQ(activations_by_formula(2, 1), 23680);
   EXPECT_NEAR(World(1, 1, 1).memory(Technique::kData, 1)[0].activations.value, 23680, 1e-6);
-  EXPECT_NEAR(World(1, 1, 3, 5).memory(Technique::kData, 1)[0].activations.value,
-              activations_by_formula(5, 3), 1e-6);
+  EXPECT_NEAR(World(1, 1, 3, 5).memory(Technique::kData, 1)[0].activations.value, activations_by_formula(5, 3), 1e-6);
 }
 
 TEST(Memory, AGpuHoldsTheActivationsOfItsShareOfAMicroBatch) {
   // 8 sequences in 2 micro-batches over 4 GPUs: one sequence each at a time.
-  for (const auto& m : World(1, 4, 8).memory(Technique::kData, 2))
-    EXPECT_NEAR(m.activations.value, 23680, 1e-6);
+  for (const auto& m : World(1, 4, 8).memory(Technique::kData, 2)) EXPECT_NEAR(m.activations.value, 23680, 1e-6);
 }
 
 TEST(Memory, AStageHoldsTheActivationsOfTheMicroBatchesInFlight) {
@@ -110,8 +105,7 @@ TEST(Memory, RematerialisationKeepsLayerInputsAndOneLayer) {
 }
 
 TEST(Memory, RematerialisationSavesInEveryTechniqueOnADeepModel) {
-  for (const auto technique :
-       {Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard}) {
+  for (const auto technique : {Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard}) {
     World world(1, 2, 4, 12);
     const auto full = world.memory(technique, 2);
     world.scenario.training.rematerialisation = true;

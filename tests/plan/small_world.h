@@ -142,8 +142,7 @@ inline double bytes_over(const TaskGraph& graph, const std::string& label, const
 
 inline int count_of(const TaskGraph& graph, const std::string& label, TaskKind kind = TaskKind::kTransfer) {
   int count = 0;
-  for (const auto& task : graph.tasks())
-    count += task.kind == kind && graph.labels()[task.label].rfind(label, 0) == 0;
+  for (const auto& task : graph.tasks()) count += task.kind == kind && graph.labels()[task.label].rfind(label, 0) == 0;
   return count;
 }
 

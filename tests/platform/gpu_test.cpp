@@ -22,8 +22,7 @@ constexpr auto kBf16 = static_cast<std::size_t>(Precision::kBf16);
 constexpr auto kFp32 = static_cast<std::size_t>(Precision::kFp32);
 
 struct Example {
-  explicit Example(const std::string& text)
-      : node(parse_yaml(text, "g.yaml")), gpu(read_gpu(node, "", reading)) {}
+  explicit Example(const std::string& text) : node(parse_yaml(text, "g.yaml")), gpu(read_gpu(node, "", reading)) {}
   Reading reading;
   Node node;
   Gpu gpu;
@@ -53,10 +52,9 @@ TEST(Gpu, AsksWhichArchitectureOrPrecisionWasMeant) {
   const Example e(
       "name: g\narchitecture: Amper\nmultiprocessors: 10\nmemory: 8 GiB\nmemory_bandwidth: 100 GB/s\n"
       "pcie: 10 GB/s\npeak: {fp32: 1 TFLOP/s, fp61: 1 TFLOP/s}\n");
-  EXPECT_THAT(
-      errors_of(e.reading),
-      ElementsAre("g.yaml:2:15: error: architecture: unknown value \"Amper\"; did you mean \"Ampere\"?",
-                  "g.yaml:7:25: error: unknown key \"fp61\" in peak; did you mean \"fp16\"?"));
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("g.yaml:2:15: error: architecture: unknown value \"Amper\"; did you mean \"Ampere\"?",
+                          "g.yaml:7:25: error: unknown key \"fp61\" in peak; did you mean \"fp16\"?"));
 }
 
 TEST(Gpu, NeedsTheFp32RateThatEverythingFallsBackOn) {

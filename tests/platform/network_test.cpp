@@ -32,8 +32,7 @@ struct World {
   }
   std::vector<std::string> crossed(const std::string& from, const std::string& to) const {
     std::vector<std::string> names;
-    for (const int link : route(from, to).links)
-      names.push_back(network.links()[static_cast<std::size_t>(link)].name);
+    for (const int link : route(from, to).links) names.push_back(network.links()[static_cast<std::size_t>(link)].name);
     return names;
   }
   double bandwidth(const std::string& name) const {
@@ -104,8 +103,7 @@ TEST(Network, KnowsTheRoundTripBetweenVms) {
 }
 
 TEST(Network, KeepsTheDirectionsOfAnAsymmetricLinkApart) {
-  const World world(
-      with(kCluster, "rtt: 20 ms", "rtt: 20 ms, forward_delay: 5 ms, reverse: {bandwidth: 16 Gbps}"));
+  const World world(with(kCluster, "rtt: 20 ms", "rtt: 20 ms, forward_delay: 5 ms, reverse: {bandwidth: 16 Gbps}"));
   EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 5.02e-3);   // 5 ms + 2 x 10 us
   EXPECT_DOUBLE_EQ(world.route("e/0", "w/0").latency.value, 15.02e-3);  // 20 - 5 ms + 2 x 10 us
   EXPECT_EQ(world.bandwidth("wan:west->east"), 1e9);

@@ -65,8 +65,7 @@ TEST(Platform, GivesSitesEthernetUnlessTheySaySo) {
 
 TEST(Platform, MakesALinkTheSameInBothDirections) {
   const WanLink link =
-      platform_of(kPair +
-                  "links:\n  wan: {between: [west, east], rtt: 20 ms, bandwidth: 8 Gbps, loss: 0.25}\n")
+      platform_of(kPair + "links:\n  wan: {between: [west, east], rtt: 20 ms, bandwidth: 8 Gbps, loss: 0.25}\n")
           .links[0];
   EXPECT_EQ(link.name, "wan");
   EXPECT_EQ(link.from, 0);
@@ -101,38 +100,32 @@ TEST(Platform, TakesWhatReverseLeavesOutFromTheWayForward) {
 }
 
 TEST(Platform, AsksWhichSiteWasMeant) {
-  EXPECT_THAT(
-      errors_in(kPair + "  e: {site: eats, type: *box, gpus: [*g]}\n" + kWan),
-      ElementsAre("p.yaml:8:13: error: vms.e.site: there is no site \"eats\"; did you mean \"east\"?"));
-  EXPECT_THAT(
-      errors_in(kPair + with(kWan, "[west, east]", "[wst, east]")),
-      ElementsAre("p.yaml:9:19: error: links.wan.between: there is no site \"wst\"; did you mean \"west\"?"));
+  EXPECT_THAT(errors_in(kPair + "  e: {site: eats, type: *box, gpus: [*g]}\n" + kWan),
+              ElementsAre("p.yaml:8:13: error: vms.e.site: there is no site \"eats\"; did you mean \"east\"?"));
+  EXPECT_THAT(errors_in(kPair + with(kWan, "[west, east]", "[wst, east]")),
+              ElementsAre("p.yaml:9:19: error: links.wan.between: there is no site \"wst\"; did you mean \"west\"?"));
 }
 
 TEST(Platform, RefusesALinkThatDoesNotJoinTwoSites) {
-  EXPECT_THAT(
-      errors_in(kPair + with(kWan, "[west, east]", "[west, west]")),
-      ElementsAre("p.yaml:9:18: error: links.wan.between names one site twice; a link joins two sites"));
+  EXPECT_THAT(errors_in(kPair + with(kWan, "[west, east]", "[west, west]")),
+              ElementsAre("p.yaml:9:18: error: links.wan.between names one site twice; a link joins two sites"));
   for (const char* ends : {"[west]", "[west, east, west]"}) {
-    EXPECT_THAT(
-        errors_in(kPair + with(kWan, "[west, east]", ends)),
-        ElementsAre("p.yaml:9:18: error: links.wan.between must name two sites, e.g. between: [gat, amst]"))
+    EXPECT_THAT(errors_in(kPair + with(kWan, "[west, east]", ends)),
+                ElementsAre("p.yaml:9:18: error: links.wan.between must name two sites, e.g. between: [gat, amst]"))
         << ends;
   }
 }
 
 TEST(Platform, RefusesAForwardDelayLongerThanTheRoundTrip) {
-  EXPECT_THAT(
-      errors_in(kPair + with(kWan, "rtt: 20 ms", "rtt: 20 ms, forward_delay: 21 ms")),
-      ElementsAre("p.yaml:9:59: error: links.wan.forward_delay is longer than the round trip; it is a part "
-                  "of rtt"));
+  EXPECT_THAT(errors_in(kPair + with(kWan, "rtt: 20 ms", "rtt: 20 ms, forward_delay: 21 ms")),
+              ElementsAre("p.yaml:9:59: error: links.wan.forward_delay is longer than the round trip; it is a part "
+                          "of rtt"));
 }
 
 TEST(Platform, RefusesVmsThatCannotReachEachOther) {
-  EXPECT_THAT(
-      errors_in(kPair + "  e: {site: east, type: *box, gpus: [*g]}\n"),
-      ElementsAre("p.yaml:1:1: error: no link leads from w (site west) to e (site east); add one under "
-                  "links"));
+  EXPECT_THAT(errors_in(kPair + "  e: {site: east, type: *box, gpus: [*g]}\n"),
+              ElementsAre("p.yaml:1:1: error: no link leads from w (site west) to e (site east); add one under "
+                          "links"));
 }
 
 TEST(Platform, DoesNotMindALonelySiteWithoutVms) { EXPECT_THAT(errors_in(kPair), IsEmpty()); }
@@ -145,25 +138,22 @@ TEST(Platform, RefusesAVmWithoutGpus) {
 }
 
 TEST(Platform, RefusesNumbersThatNoNetworkHas) {
-  EXPECT_THAT(
-      errors_in(kPair + with(with(kWan, "rtt: 20 ms", "rtt: 20 s"), "8 Gbps", "1 kbps, loss: 0.6")),
-      ElementsAre("p.yaml:9:37: error: links.wan.rtt: \"20 s\" is out of range; expected 100 ns to 10 s",
-                  "p.yaml:9:68: error: links.wan.loss: \"0.6\" is out of range; expected a number from 0 to "
-                  "0.5"));
+  EXPECT_THAT(errors_in(kPair + with(with(kWan, "rtt: 20 ms", "rtt: 20 s"), "8 Gbps", "1 kbps, loss: 0.6")),
+              ElementsAre("p.yaml:9:37: error: links.wan.rtt: \"20 s\" is out of range; expected 100 ns to 10 s",
+                          "p.yaml:9:68: error: links.wan.loss: \"0.6\" is out of range; expected a number from 0 to "
+                          "0.5"));
 }
 
 TEST(Platform, AsksWhichKeyWasMeant) {
-  EXPECT_THAT(
-      errors_in(with(kPair, "tcp_wmem", "tcp_wmen")),
-      ElementsAre("p.yaml:7:70: error: vms.w.type.tcp has no \"net.ipv4.tcp_wmem\"; it is required",
-                  "p.yaml:7:96: error: unknown key \"net.ipv4.tcp_wmen\" in vms.w.type.tcp; did you mean "
-                  "\"net.ipv4.tcp_wmem\"?"));
+  EXPECT_THAT(errors_in(with(kPair, "tcp_wmem", "tcp_wmen")),
+              ElementsAre("p.yaml:7:70: error: vms.w.type.tcp has no \"net.ipv4.tcp_wmem\"; it is required",
+                          "p.yaml:7:96: error: unknown key \"net.ipv4.tcp_wmen\" in vms.w.type.tcp; did you mean "
+                          "\"net.ipv4.tcp_wmem\"?"));
 }
 
 TEST(Platform, NeedsSitesAndVms) {
-  EXPECT_THAT(errors_in("name: p\n"),
-              ElementsAre("p.yaml:1:1: error: the file has no \"sites\"; it is required",
-                          "p.yaml:1:1: error: the file has no \"vms\"; it is required"));
+  EXPECT_THAT(errors_in("name: p\n"), ElementsAre("p.yaml:1:1: error: the file has no \"sites\"; it is required",
+                                                  "p.yaml:1:1: error: the file has no \"vms\"; it is required"));
 }
 
 }  // namespace

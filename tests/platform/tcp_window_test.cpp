@@ -35,11 +35,11 @@ TEST(TcpWindow, IsTheSendBufferWhereThatIsLess) {
 }
 
 TEST(TcpWindow, IsMadeOfTheSendersSendAndTheReceiversReceiveBuffer) {
-  const Platform platform = platform_of(
-      kPair +
-      "  e:\n    site: east\n    gpus: [*g]\n    type: {name: big, nic: 80 Gbps, device_latency: 0 s, "
-      "tcp: {net.ipv4.tcp_rmem: 20 MB, net.ipv4.tcp_wmem: 2 MB, copy_rate: 1 GB/s}}\n"
-      "links:\n  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
+  const Platform platform =
+      platform_of(kPair +
+                  "  e:\n    site: east\n    gpus: [*g]\n    type: {name: big, nic: 80 Gbps, device_latency: 0 s, "
+                  "tcp: {net.ipv4.tcp_rmem: 20 MB, net.ipv4.tcp_wmem: 2 MB, copy_rate: 1 GB/s}}\n"
+                  "links:\n  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
   const Network network(platform);
   EXPECT_EQ(network.route(0, 2).window.steady.value, 6e6);  // min(20 / 2, 6)
   EXPECT_EQ(network.route(2, 0).window.steady.value, 2e6);  // min(8 / 2, 2)
@@ -61,19 +61,18 @@ TEST(TcpWindow, MindsTheLossOfItsOwnDirectionOnly) {
 }
 
 TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
-  const Platform platform =
-      platform_of(with(kPair, "east: {}", "east: {}, mid: {}") +
-                  "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
-                  "  one: {between: [west, mid], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n"
-                  "  two: {between: [mid, east], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n");
+  const Platform platform = platform_of(with(kPair, "east: {}", "east: {}, mid: {}") +
+                                        "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                                        "  one: {between: [west, mid], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n"
+                                        "  two: {between: [mid, east], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n");
   // 1 - 0.8 x 0.8 = 0.36, of which the root is 0.6: 1.22 x 1448 / 0.6 = 2944.27. Rounding of 1 - 0.64: 1e-9.
   EXPECT_NEAR(Network(platform).route(0, 2).window.steady.value, 1.22 * 1448 / 0.6, 1e-9);
 }
 
 TEST(TcpWindow, NeverFallsBelowOneSegment) {
   // tcp_rmem 4096: a window of 2048 holds a segment; with jumbo frames it would not.
-  const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 4096 B") +
-                                        "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  const Platform platform =
+      platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 4096 B") + "  w2: {site: west, type: *box, gpus: [*g]}\n");
   EXPECT_EQ(Network(platform).route(0, 2).window.steady.value, 8948.0);  // 9000 - 52
 }
 
@@ -122,8 +121,8 @@ TEST(Route, IsNotWindowedInsideASite) {
 
 TEST(Route, IsWindowedInsideASiteWhereTheBuffersAreTiny) {
   // 100 kB / 2 / 0.2 ms = 0.25 GB/s, less than a socket's 1 GB/s.
-  const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 100 kB") +
-                                        "  w2: {site: west, type: *box, gpus: [*g]}\n");
+  const Platform platform =
+      platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 100 kB") + "  w2: {site: west, type: *box, gpus: [*g]}\n");
   EXPECT_TRUE(Network(platform).route(0, 2).windowed);
 }
 
@@ -135,10 +134,10 @@ TEST(Route, HasNoSocketInsideAVm) {
 }
 
 TEST(Route, IsCappedByTheSlowerEndsSocket) {
-  const Platform platform = platform_of(
-      kPair +
-      "  w2:\n    site: west\n    gpus: [*g]\n    type: {name: slow, nic: 80 Gbps, device_latency: 0 s, "
-      "tcp: {net.ipv4.tcp_rmem: 8 MB, net.ipv4.tcp_wmem: 6 MB, copy_rate: 0.5 GB/s}}\n");
+  const Platform platform =
+      platform_of(kPair +
+                  "  w2:\n    site: west\n    gpus: [*g]\n    type: {name: slow, nic: 80 Gbps, device_latency: 0 s, "
+                  "tcp: {net.ipv4.tcp_rmem: 8 MB, net.ipv4.tcp_wmem: 6 MB, copy_rate: 0.5 GB/s}}\n");
   EXPECT_EQ(Network(platform).route(0, 2).socket_rate.value, 5e8);
   EXPECT_EQ(Network(platform).route(2, 0).socket_rate.value, 5e8);
 }

@@ -41,8 +41,7 @@ TEST_F(Extends, FollowsAChain) {
 
 TEST_F(Extends, CountsPathsFromTheFileThatNamesThem) {
   write("base/base.yaml", "platform: pair\nmodels: ./own.yaml\n" + kTraining);
-  write("base/own.yaml",
-        "name: own\nfamily: gpt2\nhidden: 4\nheads: 2\nlayers: 1\nsequence: 2\nvocabulary: 10\n");
+  write("base/own.yaml", "name: own\nfamily: gpt2\nhidden: 4\nheads: 2\nlayers: 1\nsequence: 2\nvocabulary: 10\n");
   write("runs/run.yaml", "extends: ../base/base.yaml\n");
   EXPECT_EQ(load({}, "runs/run.yaml").models[0].name, "own");
 }
@@ -55,25 +54,22 @@ TEST_F(Extends, IsLaidUnderOverrides) {
 TEST_F(Extends, ShowsABasesErrorInTheBase) {
   write("base.yaml", "platform: pair\nmodels: tiny\ntraining: {batch: 0, epochs: 3, blocks_per_epoch: 10}\n");
   write("run.yaml", "extends: base.yaml\n");
-  EXPECT_THAT(errors(),
-              ElementsAre("base.yaml:3:19: error: training.batch: \"0\" is out of range; expected a whole "
-                          "number from 1 to 1048576"));
+  EXPECT_THAT(errors(), ElementsAre("base.yaml:3:19: error: training.batch: \"0\" is out of range; expected a whole "
+                                    "number from 1 to 1048576"));
 }
 
 TEST_F(Extends, RefusesARingOfOne) {
   write("run.yaml", "extends: run.yaml\n");
-  EXPECT_THAT(errors(),
-              ElementsAre("run.yaml:1:10: error: \"run.yaml\" extends itself in a ring; a base must not "
-                          "lead back"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:1:10: error: \"run.yaml\" extends itself in a ring; a base must not "
+                                    "lead back"));
 }
 
 TEST_F(Extends, RefusesARingOfThree) {
   write("run.yaml", "extends: b/two.yaml\n");
   write("b/two.yaml", "extends: ./three.yaml\n");
   write("b/three.yaml", "name: three\nextends: ../run.yaml\n");
-  EXPECT_THAT(errors(),
-              ElementsAre("b/three.yaml:2:10: error: \"../run.yaml\" extends itself in a ring; a base must "
-                          "not lead back"));
+  EXPECT_THAT(errors(), ElementsAre("b/three.yaml:2:10: error: \"../run.yaml\" extends itself in a ring; a base must "
+                                    "not lead back"));
 }
 
 TEST_F(Extends, LetsTwoFilesHaveOneBase) {
@@ -90,9 +86,8 @@ TEST_F(Extends, RefusesAnEndlessChain) {
 
 TEST_F(Extends, RefusesABaseThatIsNotThere) {
   write("run.yaml", "extends: bass.yaml\n");
-  EXPECT_THAT(errors(),
-              ElementsAre("run.yaml:1:10: error: there is no file \"bass.yaml\" to extend; the path counts "
-                          "from this file's folder"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:1:10: error: there is no file \"bass.yaml\" to extend; the path counts "
+                                    "from this file's folder"));
 }
 
 TEST_F(Extends, TakesOneBaseOnly) {

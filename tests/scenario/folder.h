@@ -18,8 +18,7 @@ class Folder : public testing::Test {
  protected:
   Folder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(testing::TempDir()) /
-            ("slmsim_" + std::to_string(getpid()) + "_" + test->name());
+    path_ = std::filesystem::path(testing::TempDir()) / ("slmsim_" + std::to_string(getpid()) + "_" + test->name());
     const std::string gpu =
         "architecture: Ampere\nmultiprocessors: 10\nmemory: 8 GiB\nmemory_bandwidth: 100 GB/s\npcie: 8 GB/s\n"
         "peak: {fp32: 1 TFLOP/s}\n";
@@ -28,12 +27,11 @@ class Folder : public testing::Test {
     write("platforms/vms/box.yaml",
           "name: box\nnic: 80 Gbps\ndevice_latency: 10 us\n"
           "tcp: {net.ipv4.tcp_rmem: 8 MB, net.ipv4.tcp_wmem: 6 MB, copy_rate: 1 GB/s}\n");
-    write(
-        "platforms/pair.yaml",
-        "name: pair\nsites: {west: {}, east: {}}\n"
-        "vms:\n  west: {site: west, type: box, gpus: [g, g]}\n  east: {site: east, type: box, gpus: [g, g]}\n"
-        "links:\n  wan:\n    between: [west, east]\n"
-        "    rtt: {value: 100 ms, provenance: measured, source: ping}\n    bandwidth: 8 Gbps\n");
+    write("platforms/pair.yaml",
+          "name: pair\nsites: {west: {}, east: {}}\n"
+          "vms:\n  west: {site: west, type: box, gpus: [g, g]}\n  east: {site: east, type: box, gpus: [g, g]}\n"
+          "links:\n  wan:\n    between: [west, east]\n"
+          "    rtt: {value: 100 ms, provenance: measured, source: ping}\n    bandwidth: 8 Gbps\n");
     write("platforms/alone.yaml",
           "name: alone\nsites: {west: {}}\nvms:\n  west: {site: west, type: box, gpus: [g, g]}\n");
     const std::string model = "family: gpt2\nhidden: 4\nheads: 2\nlayers: 1\nsequence: 2\nvocabulary: 10\n";
@@ -54,8 +52,7 @@ class Folder : public testing::Test {
     return load_scenario(path_ / name, overrides);
   }
   // First lines of the errors, without this folder's own path.
-  std::vector<std::string> errors(const Overrides& overrides = {},
-                                  const std::string& name = "run.yaml") const {
+  std::vector<std::string> errors(const Overrides& overrides = {}, const std::string& name = "run.yaml") const {
     auto lines = errors_of([&] { load(overrides, name); });
     const std::string own = path_.string() + "/";
     for (auto& line : lines) {

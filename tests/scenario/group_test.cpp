@@ -70,11 +70,10 @@ TEST_F(GroupKey, KeepsOneOfEqualGroups) {
 }
 
 TEST_F(GroupKey, AsksWhichVmOrGpuWasMeant) {
-  EXPECT_THAT(
-      errors_with("[all, wst, [west, east/3]]"),
-      ElementsAre("run.yaml:4:15: error: groups: there is no VM or GPU \"wst\"; did you mean \"west\"?",
-                  "run.yaml:4:27: error: groups: there is no VM or GPU \"east/3\"; did you mean "
-                  "\"east/0\"?"));
+  EXPECT_THAT(errors_with("[all, wst, [west, east/3]]"),
+              ElementsAre("run.yaml:4:15: error: groups: there is no VM or GPU \"wst\"; did you mean \"west\"?",
+                          "run.yaml:4:27: error: groups: there is no VM or GPU \"east/3\"; did you mean "
+                          "\"east/0\"?"));
 }
 
 TEST_F(GroupKey, DoesNotSuggestAWordThatWouldBeRefusedAgain) {
@@ -85,9 +84,8 @@ TEST_F(GroupKey, DoesNotSuggestAWordThatWouldBeRefusedAgain) {
 }
 
 TEST_F(GroupKey, RefusesAGpuTwiceInOneGroup) {
-  EXPECT_THAT(
-      errors_with("[[west, west/1]]"),
-      ElementsAre("run.yaml:4:11: error: groups: a GPU is in one group twice; name each VM or GPU once"));
+  EXPECT_THAT(errors_with("[[west, west/1]]"),
+              ElementsAre("run.yaml:4:11: error: groups: a GPU is in one group twice; name each VM or GPU once"));
 }
 
 TEST_F(GroupKey, RefusesAGroupOfNothing) {
@@ -96,10 +94,9 @@ TEST_F(GroupKey, RefusesAGroupOfNothing) {
 }
 
 TEST_F(GroupKey, RefusesAMapForAGroup) {
-  EXPECT_THAT(
-      errors_with("[{vm: west}]"),
-      ElementsAre("run.yaml:4:10: error: groups: expected \"all\", \"each\", a VM's name, or a list of names "
-                  "such as [gat, amst]"));
+  EXPECT_THAT(errors_with("[{vm: west}]"),
+              ElementsAre("run.yaml:4:10: error: groups: expected \"all\", \"each\", a VM's name, or a list of names "
+                          "such as [gat, amst]"));
 }
 
 }  // namespace

@@ -73,9 +73,8 @@ TEST_F(Override, RefusesAKeyThatNobodyKnows) {
 TEST_F(Override, RefusesAPathThatLeadsNowhere) {
   EXPECT_THAT(errors({"trainin.batch=16"}), ElementsAre("--set:1:1: error: there is no \"trainin.batch\" to "
                                                         "override; did you mean \"training\"?"));
-  EXPECT_THAT(errors({"platform.vms.wst.site=east"}),
-              ElementsAre("--set:1:1: error: there is no \"wst.site\" to "
-                          "override; did you mean \"west\"?"));
+  EXPECT_THAT(errors({"platform.vms.wst.site=east"}), ElementsAre("--set:1:1: error: there is no \"wst.site\" to "
+                                                                  "override; did you mean \"west\"?"));
 }
 
 TEST_F(Override, RefusesAnItemThatTheListDoesNotHave) {
@@ -87,10 +86,9 @@ TEST_F(Override, RefusesAnItemThatTheListDoesNotHave) {
 }
 
 TEST_F(Override, RefusesAPathThroughASingleValue) {
-  EXPECT_THAT(
-      errors({"training.batch.size=16"}),
-      ElementsAre("--set:1:1: error: \"training.batch.size\" leads into a single value; it has no keys "
-                  "below it"));
+  EXPECT_THAT(errors({"training.batch.size=16"}),
+              ElementsAre("--set:1:1: error: \"training.batch.size\" leads into a single value; it has no keys "
+                          "below it"));
 }
 
 TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
@@ -101,17 +99,15 @@ TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
 }
 
 TEST_F(Override, SaysWhichOverrideHasABadValue) {
-  EXPECT_THAT(
-      errors({"training.batch=lots"}),
-      ElementsAre("--set training.batch=lots:1:1: error: training.batch: \"lots\" is not a whole number; "
-                  "expected a whole number from 1 to 1048576"));
+  EXPECT_THAT(errors({"training.batch=lots"}),
+              ElementsAre("--set training.batch=lots:1:1: error: training.batch: \"lots\" is not a whole number; "
+                          "expected a whole number from 1 to 1048576"));
   EXPECT_THAT(errors({"training.batch=[1"}), ElementsAre(StartsWith("--set training.batch=[1:1:")));
 }
 
 TEST_F(Override, AsksWhichNameItMeant) {
-  EXPECT_THAT(errors({"platform=pari"}),
-              ElementsAre("--set platform=pari:1:1: error: there is no platform \"pari\"; "
-                          "did you mean \"pair\"?"));
+  EXPECT_THAT(errors({"platform=pari"}), ElementsAre("--set platform=pari:1:1: error: there is no platform \"pari\"; "
+                                                     "did you mean \"pair\"?"));
   EXPECT_THAT(errors({"platform.vms.west.gpus.0=othr"}), ElementsAre(HasSubstr("did you mean \"other\"?")));
 }
 

@@ -45,8 +45,7 @@ TEST_F(ScenarioFile, NeedNotSayWhatSoftwareDoesByDefault) {
 }
 
 TEST_F(ScenarioFile, MultipliesNcclsSocketsByItsThreads) {
-  write("run.yaml",
-        kRun + "nccl: {NCCL_NSOCKS_PERTHREAD: 8, NCCL_SOCKET_NTHREADS: 2, NCCL_BUFFSIZE: 1 MiB}\n");
+  write("run.yaml", kRun + "nccl: {NCCL_NSOCKS_PERTHREAD: 8, NCCL_SOCKET_NTHREADS: 2, NCCL_BUFFSIZE: 1 MiB}\n");
   EXPECT_EQ(load().nccl.sockets_per_channel, 16);  // AWS' defaults
   EXPECT_EQ(load().nccl.buffer.value, kMebi);
 }
@@ -86,19 +85,17 @@ TEST_F(ScenarioFile, TakesAModelThatStandsInIt) {
 
 TEST_F(ScenarioFile, AsksWhichNameWasMeant) {
   write("run.yaml", "platform: pari\nmodels: [tiny, tinny]\n" + kTraining);
-  EXPECT_THAT(errors(),
-              ElementsAre("run.yaml:2:16: error: there is no model \"tinny\"; did you mean \"tiny\"?",
-                          "run.yaml:1:11: error: there is no platform \"pari\"; did you mean \"pair\"?"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:2:16: error: there is no model \"tinny\"; did you mean \"tiny\"?",
+                                    "run.yaml:1:11: error: there is no platform \"pari\"; did you mean \"pair\"?"));
 }
 
 TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
   write("platforms/wrong.yaml",
         "name: wrong\nsites: {west: {}}\nvms:\n  west: {site: west, type: boks, gpus: [g, othr]}\n");
   write("run.yaml", "platform: wrong\nmodels: tiny\n" + kTraining);
-  EXPECT_THAT(
-      errors(),
-      ElementsAre("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box",
-                  "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
+  EXPECT_THAT(errors(),
+              ElementsAre("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box",
+                          "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
 }
 
 TEST_F(ScenarioFile, SaysThatAModelsPathLeadsNowhere) {
@@ -112,20 +109,18 @@ TEST_F(ScenarioFile, RefusesTwoModelsOfOneName) {
 }
 
 TEST_F(ScenarioFile, ReportsAllItsErrorsAtOnce) {
-  write(
-      "run.yaml",
-      "platform: pair\nmodels: tiny\ntraining: {batch: 0, epochs: 3, blocks_per_epoch: ten, precison: fp16}\n"
-      "selection: {delta: 2}\nmodel: tiny\n");
-  EXPECT_THAT(
-      errors(),
-      ElementsAre("run.yaml:3:19: error: training.batch: \"0\" is out of range; expected a whole number from "
-                  "1 to 1048576",
-                  "run.yaml:3:51: error: training.blocks_per_epoch: \"ten\" is not a number; expected a "
-                  "number from 1 to 1e+12",
-                  "run.yaml:3:56: error: unknown key \"precison\" in training; did you mean \"precision\"?",
-                  "run.yaml:4:20: error: selection.delta: \"2\" is out of range; expected a number from "
-                  "1e-09 to 1",
-                  "run.yaml:5:1: error: unknown key \"model\"; did you mean \"models\"?"));
+  write("run.yaml",
+        "platform: pair\nmodels: tiny\ntraining: {batch: 0, epochs: 3, blocks_per_epoch: ten, precison: fp16}\n"
+        "selection: {delta: 2}\nmodel: tiny\n");
+  EXPECT_THAT(errors(),
+              ElementsAre("run.yaml:3:19: error: training.batch: \"0\" is out of range; expected a whole number from "
+                          "1 to 1048576",
+                          "run.yaml:3:51: error: training.blocks_per_epoch: \"ten\" is not a number; expected a "
+                          "number from 1 to 1e+12",
+                          "run.yaml:3:56: error: unknown key \"precison\" in training; did you mean \"precision\"?",
+                          "run.yaml:4:20: error: selection.delta: \"2\" is out of range; expected a number from "
+                          "1e-09 to 1",
+                          "run.yaml:5:1: error: unknown key \"model\"; did you mean \"models\"?"));
 }
 
 TEST_F(ScenarioFile, SaysOnceAndInItsFileThatTrainingIsMissing) {

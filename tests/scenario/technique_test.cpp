@@ -62,19 +62,17 @@ TEST(Technique, RunsOneForwardOneBackwardUnlessToldOtherwise) {
 }
 
 TEST(Technique, IsAskedForByItsRightName) {
-  EXPECT_THAT(
-      errors_of(Example("[Data, Zero2]").reading),
-      ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\"?"));
+  EXPECT_THAT(errors_of(Example("[Data, Zero2]").reading),
+              ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\"?"));
   EXPECT_THAT(errors_of(Example("Pipeshrad: {stages: 2}\n").reading),
               ElementsAre("run.yaml:1:1: error: techniques: unknown technique \"Pipeshrad\"; did you mean "
                           "\"Pipeshard\"?"));
 }
 
 TEST(Technique, RefusesAnOptionOfAnother) {
-  EXPECT_THAT(
-      errors_of(Example("Data: {stages: 2}").reading),
-      ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: micro_batches, "
-                  "startup"));
+  EXPECT_THAT(errors_of(Example("Data: {stages: 2}").reading),
+              ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: micro_batches, "
+                          "startup"));
 }
 
 TEST(Technique, KnowsItsOptionsThatAreLeftOut) {
@@ -84,30 +82,26 @@ TEST(Technique, KnowsItsOptionsThatAreLeftOut) {
 }
 
 TEST(Technique, IsListedOnce) {
-  EXPECT_THAT(
-      errors_of(Example("[Data, Data]").reading),
-      ElementsAre("run.yaml:1:8: error: techniques: \"Data\" is listed twice; name each technique once"));
+  EXPECT_THAT(errors_of(Example("[Data, Data]").reading),
+              ElementsAre("run.yaml:1:8: error: techniques: \"Data\" is listed twice; name each technique once"));
 }
 
 TEST(Technique, IsNeededOnceAtLeast) {
   for (const char* text : {"[]", "{}", "~"}) {
-    EXPECT_THAT(errors_of(Example(text).reading),
-                ElementsAre("run.yaml:1:1: error: techniques is empty; name at "
-                            "least one of Data, ZeRO2, Shard, Pipeshard"))
+    EXPECT_THAT(errors_of(Example(text).reading), ElementsAre("run.yaml:1:1: error: techniques is empty; name at "
+                                                              "least one of Data, ZeRO2, Shard, Pipeshard"))
         << text;
   }
 }
 
 TEST(Technique, RefusesValuesOutOfRange) {
-  EXPECT_THAT(
-      errors_of(Example("Pipeshard: {micro_batches: 0, stages: 0, schedule: gpip}").reading),
-      ElementsAre(
-          "run.yaml:1:28: error: techniques.Pipeshard.micro_batches: \"0\" is out of range; expected "
-          "a whole number from 1 to 4096",
-          "run.yaml:1:52: error: techniques.Pipeshard.schedule: unknown value \"gpip\"; did you mean "
-          "\"gpipe\"?",
-          "run.yaml:1:39: error: techniques.Pipeshard.stages: \"0\" is out of range; expected a whole "
-          "number from 1 to 1024"));
+  EXPECT_THAT(errors_of(Example("Pipeshard: {micro_batches: 0, stages: 0, schedule: gpip}").reading),
+              ElementsAre("run.yaml:1:28: error: techniques.Pipeshard.micro_batches: \"0\" is out of range; expected "
+                          "a whole number from 1 to 4096",
+                          "run.yaml:1:52: error: techniques.Pipeshard.schedule: unknown value \"gpip\"; did you mean "
+                          "\"gpipe\"?",
+                          "run.yaml:1:39: error: techniques.Pipeshard.stages: \"0\" is out of range; expected a whole "
+                          "number from 1 to 1024"));
 }
 
 using Techniques = Folder;
@@ -115,15 +109,13 @@ using Techniques = Folder;
 TEST_F(Techniques, AreAllOfThemUnlessTheScenarioSaysWhich) {
   std::vector<Technique> techniques;
   for (const auto& options : load().techniques) techniques.push_back(options.technique);
-  EXPECT_THAT(techniques,
-              ElementsAre(Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard));
+  EXPECT_THAT(techniques, ElementsAre(Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard));
 }
 
 TEST_F(Techniques, CannotCutABatchIntoMoreMicroBatchesThanSequences) {
   write("run.yaml", kRun + "techniques: {Data: {micro_batches: 8}, Shard: {micro_batches: 9}}\n");
-  EXPECT_THAT(errors(),
-              ElementsAre("run.yaml:3:19: error: a batch of 8 cannot be cut into the 9 micro-batches of "
-                          "Shard; choose at most as many as sequences"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:19: error: a batch of 8 cannot be cut into the 9 micro-batches of "
+                                    "Shard; choose at most as many as sequences"));
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ struct Slice {
 
   const Prediction& of(Technique technique, std::size_t vms, const std::string& first_vm = "") const {
     return *std::find_if(predictions.begin(), predictions.end(), [&](const Prediction& p) {
-      return p.technique == technique && p.group.size() == vms &&
-             (first_vm.empty() || p.group.front() == first_vm);
+      return p.technique == technique && p.group.size() == vms && (first_vm.empty() || p.group.front() == first_vm);
     });
   }
 };
@@ -83,9 +82,7 @@ TEST(FabricFindings, DataOnTheRtxVmIsThePickOfTaccGpnMassAndBris) {
 
 TEST(FabricFindings, PipeshardDegradesLeastWithLatency) {
   const Slice near = gpt2m_on("tacc-tacc"), far = gpt2m_on("utah-mass");
-  const auto slowdown = [&](Technique technique) {
-    return far.of(technique, 2).job / near.of(technique, 2).job;
-  };
+  const auto slowdown = [&](Technique technique) { return far.of(technique, 2).job / near.of(technique, 2).job; };
   for (const Technique other : {Technique::kData, Technique::kZero2, Technique::kShard})
     EXPECT_LT(slowdown(Technique::kPipeshard), slowdown(other));
 }

@@ -22,16 +22,15 @@ struct Job {
         network(scenario.platform) {
     for (const auto& options : scenario.techniques) {
       if (options.technique == technique)
-        plan =
-            *make_plan({scenario, scenario.models.front(), operators, scenario.groups[group], options}).plan;
+        plan = *make_plan({scenario, scenario.models.front(), operators, scenario.groups[group], options}).plan;
     }
   }
 
   TaskGraph graph(int iterations) const { return lower({plan, operators, scenario, network, iterations}); }
 };
 
-void expect_k_iterations_equal_the_extrapolation(const std::string& slice, Technique technique,
-                                                 std::size_t group, int k) {
+void expect_k_iterations_equal_the_extrapolation(const std::string& slice, Technique technique, std::size_t group,
+                                                 int k) {
   const Job job(slice, technique, group);
   const double together = simulate(job.graph(k)).end.value;
   const double extrapolated = simulate_iterations(job.graph(1)).total(k).value;

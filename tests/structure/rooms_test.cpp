@@ -87,8 +87,7 @@ TEST(Rooms, KnowYamlCppAndSimgridInOnePlaceEach) {
 
 TEST(Rooms, AreNotKnownToCalibrateBeyondBase) {
   for (const auto& file : sources("calibrate")) {
-    for (const auto& include : file.includes)
-      EXPECT_THAT(room_of(include), testing::AnyOf("", "base")) << file.path;
+    for (const auto& include : file.includes) EXPECT_THAT(room_of(include), testing::AnyOf("", "base")) << file.path;
   }
 }
 

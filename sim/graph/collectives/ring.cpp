@@ -20,13 +20,12 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
   if (devices_.size() < 2) return;
   for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
     const int from = devices_[rank], to = devices_[(rank + 1) % devices_.size()];
-    next_.push_back(graph_.add_connection(
-        {from, to, rules_.channels * rules_.sockets_per_channel, network.route(from, to)}));
+    next_.push_back(
+        graph_.add_connection({from, to, rules_.channels * rules_.sockets_per_channel, network.route(from, to)}));
   }
 }
 
-std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t label,
-                              std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
   assert(ready.size() == devices_.size());
   if (devices_.size() < 2) return {ready.begin(), ready.end()};
   const int steps = step_count(collective, static_cast<int>(devices_.size()));
@@ -35,13 +34,11 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t l
 }
 
 double Ring::loops(Bytes size) const {
-  const Bytes loop =
-      rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(devices_.size()));
+  const Bytes loop = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(devices_.size()));
   return std::max(1.0, std::ceil(size / loop));
 }
 
-std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label,
-                                    std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
   const std::size_t n = devices_.size();
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
   std::vector<TaskId> received(ready.begin(), ready.end());
@@ -52,8 +49,9 @@ std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label,
     const Bytes piece = std::min(left, loop_size) / static_cast<double>(n);
     for (int step = 0; step < steps; ++step) {
       for (std::size_t rank = 0; rank < n; ++rank) {
-        // In the very first steps a rank's own data must be there too, not only what it was sent.
-        const std::array after = {received[rank], loop == 0 && step == 1 ? ready[rank] : kNoTask};
+        // What arrives before it went through this rank does not say that the rank itself is ready.
+        const bool early = step < static_cast<int>(n) && (loop == 0 || steps < static_cast<int>(n));
+        const std::array after = {received[rank], early ? ready[rank] : kNoTask};
         sent[rank] = graph_.transfer(next_[rank], piece, label, after);
       }
       for (std::size_t rank = 0; rank < n; ++rank) received[rank] = sent[previous(rank)];
@@ -68,8 +66,7 @@ std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label,
   return received;
 }
 
-std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t label,
-                                         std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
   const std::size_t n = devices_.size();
   const Bytes volume = size * (static_cast<double>(steps) / static_cast<double>(n));
   std::vector<TaskId> sent(n);

@@ -40,15 +40,13 @@ class Ring {
 
   // `size` is the buffer that is reduced, or what all ranks hold after gathering. `ready[r]` is the task
   // after which rank r takes part. Returns per rank the task after which it has its result.
-  std::vector<TaskId> run(Collective collective, Bytes size, std::uint32_t label,
-                          std::span<const TaskId> ready);
+  std::vector<TaskId> run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
 
   int size() const { return static_cast<int>(devices_.size()); }
 
  private:
   std::vector<TaskId> run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
-  std::vector<TaskId> run_aggregated(int steps, Bytes size, std::uint32_t label,
-                                     std::span<const TaskId> ready);
+  std::vector<TaskId> run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
   double loops(Bytes size) const;
   std::size_t previous(std::size_t rank) const { return rank == 0 ? devices_.size() - 1 : rank - 1; }
 

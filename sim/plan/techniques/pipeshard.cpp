@@ -14,19 +14,16 @@ namespace {
 
 // One mesh per VM of the group; a group inside one VM is one mesh per GPU. With `stages` given, that many
 // meshes of equal size in the group's order.
-std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vector<int>& devices,
-                                        int stages) {
+std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vector<int>& devices, int stages) {
   std::vector<std::vector<int>> meshes;
   if (stages > 0) {
     const std::size_t size = devices.size() / static_cast<std::size_t>(stages);
     for (std::size_t i = 0; i < devices.size(); i += size)
-      meshes.emplace_back(devices.begin() + static_cast<long>(i),
-                          devices.begin() + static_cast<long>(i + size));
+      meshes.emplace_back(devices.begin() + static_cast<long>(i), devices.begin() + static_cast<long>(i + size));
     return meshes;
   }
   std::map<int, std::vector<int>> by_vm;
-  for (const int device : devices)
-    by_vm[platform.devices[static_cast<std::size_t>(device)].vm].push_back(device);
+  for (const int device : devices) by_vm[platform.devices[static_cast<std::size_t>(device)].vm].push_back(device);
   for (auto& [vm, mesh] : by_vm) meshes.push_back(std::move(mesh));
   if (meshes.size() > 1) return meshes;
   meshes.clear();
@@ -37,11 +34,9 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // First operator of each stage and, last, the number of operators: cuts after whole layers so that the
 // largest sum of FLOPs of a stage is as small as possible, which for a chain is found by trying each layer
 // boundary in turn.
-std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int64_t layers,
-                                       std::size_t stages) {
+std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int64_t layers, std::size_t stages) {
   const std::size_t count = boost::num_vertices(operators);
-  std::vector<std::size_t>
-      starts;  // first operator of each layer; the first layer's stage also takes the embedding
+  std::vector<std::size_t> starts;  // first operator of each layer; the first layer's stage also takes the embedding
   std::vector<double> work(static_cast<std::size_t>(layers), 0.0);
   for (std::size_t v = 0; v < count; ++v) {
     const auto layer = static_cast<std::size_t>(std::clamp<std::int64_t>(operators[v].layer, 0, layers - 1));
@@ -81,17 +76,16 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options] = request;
   const Training& training = scenario.training;
   if (training.batch % options.micro_batches != 0) {
-    return {std::nullopt, fmt::format("a batch of {} does not divide into {} micro-batches", training.batch,
-                                      options.micro_batches)};
+    return {std::nullopt,
+            fmt::format("a batch of {} does not divide into {} micro-batches", training.batch, options.micro_batches)};
   }
   if (options.stages > 0 && group.devices.size() % static_cast<std::size_t>(options.stages) != 0) {
-    return {std::nullopt,
-            fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), options.stages)};
+    return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), options.stages)};
   }
   const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
-    return {std::nullopt, fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(),
-                                      model.name, model.layers)};
+    return {std::nullopt,
+            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
   }
   if (meshes.size() < 2) return {std::nullopt, "a pipeline needs at least two GPUs"};
 
@@ -106,10 +100,9 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     stage.last = cuts[s + 1];
     stage.mesh = meshes[s];
     stage.batch_shares.assign(stage.mesh.size(), 1.0 / static_cast<double>(stage.mesh.size()));
-    stage.shardings =
-        divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
-                          micro_batch_sequences(plan, training), plan.micro_batches,
-                          element_bytes(training.precision), element_bytes(training.gradient_precision)});
+    stage.shardings = divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
+                                        micro_batch_sequences(plan, training), plan.micro_batches,
+                                        element_bytes(training.precision), element_bytes(training.gradient_precision)});
     plan.stages.push_back(std::move(stage));
   }
   return {std::move(plan), ""};

@@ -9,10 +9,9 @@ PlanResult plan_replicas(const PlanRequest& request) {
   const int gpus = static_cast<int>(group.devices.size());
   const int batch = scenario.training.batch;
   if (batch % (options.micro_batches * gpus) != 0) {
-    return {
-        std::nullopt,
-        fmt::format("a batch of {} in {} micro-batches does not divide over {} GPUs; choose a multiple of {}",
-                    batch, options.micro_batches, gpus, options.micro_batches * gpus)};
+    return {std::nullopt,
+            fmt::format("a batch of {} in {} micro-batches does not divide over {} GPUs; choose a multiple of {}",
+                        batch, options.micro_batches, gpus, options.micro_batches * gpus)};
   }
   Stage stage;
   stage.last = boost::num_vertices(operators);

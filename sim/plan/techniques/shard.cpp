@@ -11,8 +11,8 @@ PlanResult plan_shard(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options] = request;
   const Training& training = scenario.training;
   if (training.batch % options.micro_batches != 0) {
-    return {std::nullopt, fmt::format("a batch of {} does not divide into {} micro-batches", training.batch,
-                                      options.micro_batches)};
+    return {std::nullopt,
+            fmt::format("a batch of {} does not divide into {} micro-batches", training.batch, options.micro_batches)};
   }
   Plan plan;
   plan.technique = options.technique;
@@ -21,10 +21,9 @@ PlanResult plan_shard(const PlanRequest& request) {
   stage.last = boost::num_vertices(operators);
   stage.mesh = group.devices;
   stage.batch_shares.assign(stage.mesh.size(), 1.0 / static_cast<double>(stage.mesh.size()));
-  stage.shardings =
-      divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
-                        micro_batch_sequences(plan, training), plan.micro_batches,
-                        element_bytes(training.precision), element_bytes(training.gradient_precision)});
+  stage.shardings = divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
+                                      micro_batch_sequences(plan, training), plan.micro_batches,
+                                      element_bytes(training.precision), element_bytes(training.gradient_precision)});
   plan.stages = {std::move(stage)};
   return {std::move(plan), ""};
 }

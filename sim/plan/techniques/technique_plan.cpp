@@ -22,8 +22,7 @@ constexpr std::array kTable = {
 // One sequence per GPU where each computes its own, else one sequence for all of them.
 int smallest_micro_batches(const PlanRequest& request, bool divides_batch) {
   const int gpus = static_cast<int>(request.group.devices.size());
-  return divides_batch ? std::max(1, request.scenario.training.batch / gpus)
-                       : request.scenario.training.batch;
+  return divides_batch ? std::max(1, request.scenario.training.batch / gpus) : request.scenario.training.batch;
 }
 
 }  // namespace

@@ -1,0 +1,202 @@
+// What works: every verb and its help, every format, every file that ships, and the statuses 0 and 1.
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "tests/cli/prediction.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kScenario = "scenarios/gat-amst.yaml";
+
+Finished expect_done(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
+  Finished run = slmsim_run(words, folder);
+  EXPECT_EQ(run.status, 0) << testing::PrintToString(words) << "\n" << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_NE(run.out, "");
+  return run;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// One GPU's memory, on all four of gat-amst.
+std::vector<std::string> with_memory(const std::string& size, std::vector<std::string> words) {
+  for (const char* gpu : {"gat.gpus.0", "gat.gpus.1", "amst.gpus.0", "amst.gpus.1"}) {
+    words.push_back("--set");
+    words.push_back(std::string("platform.vms.") + gpu + ".memory=" + size);
+  }
+  return words;
+}
+
+TEST(Help, OfEachVerbNamesItsOptions) {
+  EXPECT_THAT(expect_done({"--help"}).out, HasSubstr("Exit status: 0 done, 1 nothing fits"));
+  EXPECT_THAT(expect_done({"run", "--help"}).out, HasSubstr("--technique"));
+  EXPECT_THAT(expect_done({"select", "--help"}).out, HasSubstr("--set"));
+  EXPECT_THAT(expect_done({"validate", "--help"}).out, HasSubstr("--reference"));
+  EXPECT_THAT(expect_done({"check", "--help"}).out, HasSubstr("FILE"));
+  EXPECT_THAT(expect_done({"list", "--help"}).out, HasSubstr("techniques"));
+}
+
+TEST(Help, GivesExamplesThatWork) {
+  const TemporaryFolder folder;
+  for (const char* name : {"models", "platforms", "scenarios", "tests"})
+    fs::create_directory_symlink(fs::path(SLMSIM_SOURCE_DIR) / name, folder.file(name));
+  for (const std::string verb : {"", "run", "select", "validate", "check", "list"}) {
+    const auto help = verb.empty() ? slmsim_run({"--help"}) : slmsim_run(std::vector<std::string>{verb, "--help"});
+    for (const auto& line : lines_of(help.out)) {
+      if (!line.starts_with("  slmsim ")) continue;
+      const Finished run = run_program({"/bin/sh", "-c", SLMSIM_BINARY + line.substr(8)}, folder.file(""));
+      EXPECT_EQ(run.status, 0) << line << "\n" << run.err;
+    }
+  }
+}
+
+TEST(Version, IsOneLine) {
+  const auto lines = lines_of(expect_done({"--version"}).out);
+  ASSERT_EQ(lines.size(), 1);
+  EXPECT_THAT(lines[0], testing::MatchesRegex("slmsim [0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST(Run, PrintsATable) {
+  const std::string out = expect_done({"run", kScenario}).out;
+  EXPECT_THAT(out, StartsWith("gat-amst: 20 epochs of 570 sequences, 8 per iteration"));
+  for (const char* word : {"gpt2m", "gpt2l", "gpt2L", "Data", "ZeRO2", "Shard", "Pipeshard", "gat+amst"})
+    EXPECT_THAT(out, HasSubstr(word));
+  EXPECT_EQ(expect_done({"run", kScenario, "--format", "table"}).out, out);
+}
+
+TEST(Run, PrintsCsvWithAsManyCellsInEachLine) {
+  const auto lines = lines_of(expect_done({"run", kScenario, "scenarios/tacc-tacc.yaml", "-f", "csv"}).out);
+  ASSERT_EQ(lines.size(), 1 + 2 * 3 * 4 * 3);  // a header; scenarios, models, techniques, groups
+  EXPECT_THAT(lines[0], StartsWith("scenario,model,technique,group,gpus,status,minutes,iteration_s,"));
+  const auto cells = std::count(lines[0].begin(), lines[0].end(), ',');
+  for (const auto& line : lines) EXPECT_EQ(std::count(line.begin(), line.end(), ','), cells) << line;
+}
+
+TEST(Run, WritesToAFileWhatItPrintsElsewhere) {
+  const TemporaryFolder folder;
+  for (const std::string format : {"table", "json", "csv"}) {
+    const std::string file = folder.file(format);
+    const Finished run = slmsim_run({"run", kScenario, "--format", format, "--output", file});
+    EXPECT_EQ(run.status, 0);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(contents(file), slmsim_run({"run", kScenario, "--format", format}).out);
+  }
+  EXPECT_EQ(slmsim_run({"select", kScenario, "-o", folder.file("select")}).status, 0);
+  EXPECT_EQ(contents(folder.file("select")), expect_done({"select", kScenario}).out);
+  EXPECT_EQ(folder.count(), 4);  // no temporary file is left
+}
+
+TEST(Run, ReplacesTheResultOfAnEarlierRun) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("result", std::string(100'000, 'x'));
+  EXPECT_EQ(slmsim_run({"run", kScenario, "--output", file}).status, 0);
+  EXPECT_THAT(contents(file), StartsWith("gat-amst: "));
+}
+
+TEST(Run, PredictsOneTechniqueWhereAsked) {
+  const Json run = run_json({kScenario, "--technique", "Shard"});
+  for (const auto& p : run.at("predictions")) EXPECT_EQ(p.at("technique"), "Shard");
+  EXPECT_EQ(run.at("predictions").size(), 3 * 3);
+}
+
+TEST(Run, OverridesWhatTheScenarioSaysAndWhatItLeavesToTheDefault) {
+  // 20 epochs of 570 sequences in batches of 16 are 712.5 iterations; the last, half full one counts.
+  EXPECT_EQ(run_json({kScenario, "--set", "training.batch=16"}).at("predictions")[0].at("iterations"), 713);
+  const Json one_socket = run_json({kScenario, "-t", "Data", "--set", "models=[gpt2m]"});
+  const Json four_sockets =
+      run_json({kScenario, "-t", "Data", "--set", "models=[gpt2m]", "--set", "nccl={NCCL_NSOCKS_PERTHREAD: 4}"});
+  EXPECT_LT(four_sockets.at("predictions")[0].at("iteration_s"), one_socket.at("predictions")[0].at("iteration_s"));
+  // The scenario has no section nccl: a value in it can be given all the same.
+  const Finished by_path = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[gpt2m]", "--set",
+                                       "nccl.NCCL_NSOCKS_PERTHREAD=4", "--format", "json"});
+  EXPECT_EQ(by_path.status, 0) << by_path.err;
+  EXPECT_EQ(Json::parse(by_path.out, nullptr, false), four_sockets);
+}
+
+TEST(Run, ReadsAModelOfHuggingFaceWhereAsked) {
+  const std::string config = "tests/data/hf/gpt2-medium/config.json";
+  for (const std::string& folder : {std::string("./"), std::string(SLMSIM_SOURCE_DIR "/")}) {
+    const Finished run = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[" + folder + config + "]"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("gpt2-medium (355 M parameters)"));
+  }
+}
+
+TEST(Run, EndsWithStatusOneWhereNothingFits) {
+  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario}));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, HasSubstr("nothing: a larger cluster is needed"));
+  const Finished json = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--format", "json"}));
+  EXPECT_EQ(json.status, 1);
+  const Json result = Json::parse(json.out);
+  for (const auto& p : result.at("predictions")) EXPECT_EQ(p.at("status"), "oom");
+  EXPECT_TRUE(result.at("selection").at("technique").is_null());
+  EXPECT_EQ(slmsim_run(with_memory("1 GiB", {"select", kScenario})).status, 1);
+}
+
+TEST(Run, EndsWithStatusOneAlsoWhereATraceOfNothingIsAskedFor) {
+  const TemporaryFolder folder;
+  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--trace", folder.file("trace.json")}));
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("nothing: a larger cluster is needed"));
+}
+
+TEST(Select, TellsBothAlgorithms) {
+  const std::string out = expect_done({"select", "scenarios/tacc-tacc.yaml", "--set", "selection.delta=0.05"}).out;
+  EXPECT_THAT(out, HasSubstr("paper"));
+  EXPECT_THAT(out, HasSubstr("amended"));
+}
+
+TEST(List, NamesWhatTheFoldersHold) {
+  const fs::path root = SLMSIM_SOURCE_DIR;
+  const std::vector<std::pair<std::string, fs::path>> folders = {{"models", root / "models"},
+                                                                 {"gpus", root / "platforms/gpus"},
+                                                                 {"platforms", root / "platforms"},
+                                                                 {"scenarios", root / "scenarios"}};
+  for (const auto& [what, folder] : folders) {
+    const std::string out = expect_done({"list", what}).out;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.is_regular_file()) {
+        EXPECT_THAT(out, HasSubstr(entry.path().stem().string()));
+      }
+    }
+  }
+  for (const char* technique : {"Data", "ZeRO2", "Shard", "Pipeshard"})
+    EXPECT_THAT(expect_done({"list", "techniques"}).out, HasSubstr(technique));
+}
+
+TEST(Check, FindsNothingWrongWithWhatShips) {
+  std::vector<std::string> words = {"check", "tests/data/hf/gpt2-medium/config.json",
+                                    "tests/data/hf/llama-7b/config.json"};
+  for (const char* folder : {"models", "platforms", "scenarios"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SLMSIM_SOURCE_DIR) / folder)) {
+      // A base to be extended is half a scenario.
+      const bool base = entry.path().parent_path().filename() == "base";
+      if (entry.is_regular_file() && !base) words.push_back(entry.path());
+    }
+  }
+  const auto lines = lines_of(expect_done(words).out);
+  ASSERT_EQ(lines.size(), words.size() - 1);
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith(words[i + 1] + ": ok, a "));
+}
+
+TEST(Validate, ComparesWithTheStudyFromAnyFolderOfTheProject) {
+  EXPECT_EQ(expect_done({"validate"}).out, expect_done({"validate", "fabric"}).out);
+  EXPECT_EQ(expect_done({"validate"}, SLMSIM_SOURCE_DIR "/models").out, expect_done({"validate"}).out);
+}
+
+}  // namespace
+}  // namespace slmsim
