@@ -183,12 +183,19 @@ void Fields::error(const std::string& key, const std::string& text) {
 }
 
 void Fields::done() {
+  constexpr int kToldInFull = 20;
   const std::vector<std::string> known(known_.begin(), known_.end());
+  int unknown = 0;
+  const Place* last = nullptr;
   for (const auto& entry : node_.entries) {
     if (known_.contains(entry.key)) continue;
+    last = &entry.place;
+    if (++unknown > kToldInFull) continue;
     reading_.error(entry.place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry.key),
                                             path_.empty() ? "" : " in " + path_, did_you_mean(entry.key, known)));
   }
+  if (unknown > kToldInFull)
+    reading_.error(*last, fmt::format("and {} more unknown keys before this one", unknown - kToldInFull - 1));
 }
 
 }  // namespace slmsim

@@ -70,6 +70,7 @@ class Fields {
   // The map or value under a key, nullptr where absent; `required` makes absence an error.
   const Node* child(const std::string& key, bool required = false);
 
+  bool is_map() const { return node_.kind == Node::Kind::kMap; }
   // Whether the key is there; either way it is a known one from now on.
   bool has(const std::string& key) { return known_.insert(key), node_.find(key) != nullptr; }
   void ignore(const std::string& key) { known_.insert(key); }

@@ -62,6 +62,12 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+// from_chars, which does not read a plus sign.
+std::from_chars_result read_number(std::string_view text, double& value) {
+  const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
+  return std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
+}
+
 // Three significant digits, and never a power of ten: 999.9 ms are 1 s, and what is beyond the last unit is
 // written out.
 std::string scaled(double value, std::span<const Unit> ladder) {
@@ -82,10 +88,8 @@ std::string scaled(double value, std::span<const Unit> ladder) {
 
 std::optional<double> parse_number(std::string_view text) {
   text = trim(text);
-  const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
-  if (plus) text.remove_prefix(1);  // from_chars does not read it
   double value = 0.0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, failed] = read_number(text, value);
   if (failed != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
@@ -93,7 +97,10 @@ std::optional<double> parse_number(std::string_view text) {
 ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   text = trim(text);
   double number = 0.0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, failed] = read_number(text, number);
+  if (failed == std::errc::result_out_of_range) {
+    return {0.0, fmt::format("\"{}\" is out of range for a number; expected {}", text, example_of(dimension))};
+  }
   if (failed != std::errc{} || !std::isfinite(number)) {
     return {0.0, fmt::format("\"{}\" does not start with a number; expected {}", text, example_of(dimension))};
   }

@@ -36,6 +36,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    if (!is_closed(mark)) fail(mark, "not valid YAML: a quote that is never closed");
     Node node;
     // "~" and "null" arrive as plain scalars; a quoted one has the tag "!".
     const bool null = tag == "?" && (value == "~" || value == "null");
@@ -80,10 +81,29 @@ class TreeBuilder : public YAML::EventHandler {
     throw InputError(std::move(errors_));
   }
 
+  // yaml-cpp takes the rest of the file for a quoted text whose end is missing.
+  bool is_closed(const YAML::Mark& mark) const {
+    const std::string& text = source_->text;
+    auto at = static_cast<std::size_t>(std::max(0, mark.pos));
+    if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return true;
+    const char quote = text[at];
+    for (++at; at < text.size(); ++at) {
+      if (quote == '"' && text[at] == '\\') {
+        ++at;
+      } else if (text[at] == quote) {
+        const bool escaped = quote == '\'' && at + 1 < text.size() && text[at + 1] == quote;
+        if (!escaped) return true;
+        ++at;
+      }
+    }
+    return false;
+  }
+
   void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
     if (stack_.size() >= kMaxDepth) too_deep(mark);
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
-      fail(mark, "a map or list used as a key; keys are plain names");
+      fail(mark,
+           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open?)");
     }
     Open level;
     level.node.kind = kind;
@@ -128,6 +148,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_entry(Open& parent, Node node) {
     parent.has_key = false;
+    if (node.kind == Node::Kind::kNull) node.place = parent.key_place;  // yaml-cpp marks what comes after it
     if (const auto* first = find_entry(parent.node, parent.key)) {
       if (errors_.size() < kMaxErrors) {
         errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
@@ -257,7 +278,8 @@ Node parse_yaml(std::string_view text, const std::string& name) {
 }
 
 void merge(Node& base, const Node& over) {
-  if (base.kind != Node::Kind::kMap || over.kind != Node::Kind::kMap) {
+  const bool stated_value = over.find("value") != nullptr || base.find("value") != nullptr;
+  if (base.kind != Node::Kind::kMap || over.kind != Node::Kind::kMap || stated_value) {
     base = over;
     return;
   }

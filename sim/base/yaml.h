@@ -21,6 +21,7 @@ struct Node {
 
   Kind kind = Kind::kNull;
   Place place;
+  Place named_at;  // of a whole file's node: where another file names it
   std::string scalar;
   std::vector<Node> items;     // of a sequence
   std::vector<Entry> entries;  // of a map, in the order of the file
@@ -49,8 +50,8 @@ inline constexpr int kMaxDepth = 48;
 Node read_yaml(const std::filesystem::path& path);
 Node parse_yaml(std::string_view text, const std::string& name);
 
-// Lays `over` upon `base`: maps are merged key by key, everything else is replaced. Places stay those of the
-// winner.
+// Lays `over` upon `base`: maps are merged key by key, everything else is replaced, and so is a map that states a
+// value with its provenance, which must not keep the source of another value. Places stay those of the winner.
 void merge(Node& base, const Node& over);
 
 }  // namespace slmsim

@@ -52,7 +52,6 @@ RunResult predict_and_select(Scenario scenario, const PredictOptions& options) {
   RunResult result;
   result.scenario = std::move(scenario);
   result.predictions = predict(result.scenario, options);
-  if (options.only) return result;  // nothing to compare with
   const Algorithm asked = result.scenario.selection.algorithm;
   const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
   result.selections = select_techniques(result.scenario, result.predictions, asked);
@@ -72,9 +71,7 @@ const Prediction* to_be_traced(const RunResult& result) {
   return first;
 }
 
-std::string trace_of(const RunResult& result) {
-  const Prediction* p = to_be_traced(result);
-  if (!p) throw InputError({}, "--trace: nothing fits, so there is no iteration to trace");
+std::string trace_of(const RunResult& result, const Prediction* p) {
   const auto& models = result.scenario.models;
   const auto model =
       std::find_if(models.begin(), models.end(), [&](const Transformer& m) { return m.name == p->model; });
@@ -99,8 +96,15 @@ int run(const RunOptions& options) {
   std::vector<RunResult> results;
   for (auto& scenario : load_all(options.scenarios, options.overrides))
     results.push_back(predict_and_select(std::move(scenario), predict_options));
-  if (!options.trace.empty()) write_result(trace_of(results.front()), options.trace);
-  write_result(to_text(results, format), options.output);
+  std::vector<Result> outputs = {{to_text(results, format), options.output}};
+  if (!options.trace.empty()) {
+    if (const Prediction* traced = to_be_traced(results.front())) {
+      outputs.push_back({trace_of(results.front(), traced), options.trace});
+    } else {
+      fmt::print(stderr, "slmsim: no trace: nothing fits, so there is no iteration to show\n");
+    }
+  }
+  write_results(outputs);
   return anything_runs(results) ? kDone : kNothingFits;
 }
 
@@ -135,8 +139,9 @@ Command add_run(CLI::App& app) {
                    "write a Chrome/Perfetto trace of one iteration: of the pick, or of --technique");
   verb->add_option("--technique,-t", options->technique,
                    "predict this technique only: Data, ZeRO2, Shard or Pipeshard");
-  verb->add_option("--seed", options->seed,
-                   "seed of random choices; predictions make none, so that it changes nothing");
+  verb->add_option("--seed", options->seed, "seed of random choices; predictions make none, so that it changes nothing")
+      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber);
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml

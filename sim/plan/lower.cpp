@@ -17,6 +17,9 @@ namespace {
 
 using Tasks = std::vector<TaskId>;
 
+// Beyond so many transfers per iteration collectives are aggregated: some seconds of simulation.
+constexpr double kMostTransfers = 2.5e6;
+
 std::string layers_text(int first, int last) {
   return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
 }
@@ -36,16 +39,19 @@ class Lowering {
       : request_(request),
         plan_(request.plan),
         graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())) {
-    const Nccl& nccl = request.scenario.nccl;
-    const RingRules rules{nccl.channels, nccl.sockets_per_channel, nccl.buffer / 2, Detail::kSteps};
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      const Stage& stage = plan_.stages[s];
       StageState state;
-      state.program = stage_program(request.operators, stage, sequences_, request.scenario);
-      if (stage.mesh.size() > 1) state.ring.emplace(graph_, request.network, stage.mesh, rules);
+      state.program = stage_program(request.operators, plan_.stages[s], sequences_, request.scenario);
       state.steps = schedule_steps(plan_, s);
       stages_.push_back(std::move(state));
+    }
+    const Nccl& nccl = request.scenario.nccl;
+    RingRules rules{nccl.channels, nccl.sockets_per_channel, nccl.buffer / 2, Detail::kSteps};
+    if (transfers_by_steps(rules) > kMostTransfers) rules.detail = Detail::kAggregated;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const auto& mesh = plan_.stages[s].mesh;
+      if (mesh.size() > 1) stages_[s].ring.emplace(graph_, request.network, mesh, rules);
     }
     last_.assign(request.scenario.platform.devices.size(), kNoTask);
   }
@@ -56,6 +62,28 @@ class Lowering {
   }
 
  private:
+  // Transfers of one iteration's collectives if every chunk of them were one.
+  double transfers_by_steps(const RingRules& rules) const {
+    double all = 0;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const int ranks = static_cast<int>(plan_.stages[s].mesh.size());
+      const auto transfers = [&](Collective collective, Bytes size) {
+        return ranks < 2 ? 0.0 : transfer_count(collective, ranks, size, rules);
+      };
+      for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
+        for (const auto& segment : *segments) {
+          if (segment.then) all += plan_.micro_batches * transfers(segment.then->collective, segment.then->size);
+        }
+      }
+      const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
+      all += transfers(Collective::kAllReduce,
+                       Bytes{held.shared * element_bytes(request_.scenario.training.gradient_precision)});
+      if (plan_.optimizer == Optimizer::kDivided)
+        all += transfers(Collective::kAllGather, Bytes{held.all * element_bytes(plan_.gathered)});
+    }
+    return all;
+  }
+
   void iteration() {
     for (auto& stage : stages_) {
       stage.next_step = 0;

@@ -6,6 +6,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/visitors.hpp>
 #include <fmt/format.h>
 
 namespace slmsim {
@@ -26,7 +27,7 @@ TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seco
 
 }  // namespace
 
-Network::Network(const Platform& platform) : platform_(platform) {
+Network::Network(const Platform& platform) : platform_(platform), ways_(platform.sites.size()) {
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
     const BytesPerSecond bus = vm.type.nvlink && device.gpu.nvlink.value > 0 ? device.gpu.nvlink : device.gpu.pcie;
@@ -48,41 +49,42 @@ Network::Network(const Platform& platform) : platform_(platform) {
   }
 }
 
-std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                                      boost::property<boost::edge_weight_t, double>>;
+const std::vector<Network::Hop>& Network::ways_from(int site) const {
+  auto& hops = ways_[static_cast<std::size_t>(site)];
+  if (!hops.empty()) return hops;
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
   Graph graph(platform_.sites.size());
-  for (const auto& link : platform_.links) {
-    const auto a = static_cast<std::size_t>(link.from), b = static_cast<std::size_t>(link.to);
-    boost::add_edge(a, b, link.forward.delay.value, graph);
-    boost::add_edge(b, a, link.backward.delay.value, graph);
+  for (std::size_t i = 0; i < platform_.links.size(); ++i) {
+    const auto a = static_cast<std::size_t>(platform_.links[i].from),
+               b = static_cast<std::size_t>(platform_.links[i].to);
+    const int wan = static_cast<int>(i);
+    boost::add_edge(a, b, Hop{wan, true, platform_.links[i].forward.delay.value}, graph);
+    boost::add_edge(b, a, Hop{wan, false, platform_.links[i].backward.delay.value}, graph);
   }
-  std::vector<std::size_t> before(platform_.sites.size());
-  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from_site), boost::predecessor_map(before.data()));
-
-  std::vector<Hop> hops;
-  for (auto at = static_cast<std::size_t>(to_site); at != static_cast<std::size_t>(from_site); at = before[at]) {
-    const auto joins = [&](const WanLink& link, bool forward) {
-      const int a = forward ? link.from : link.to, b = forward ? link.to : link.from;
-      return static_cast<std::size_t>(a) == before[at] && static_cast<std::size_t>(b) == at;
-    };
-    Hop best{-1, true};
-    Seconds best_delay{INFINITY};
-    for (std::size_t i = 0; i < platform_.links.size(); ++i) {
-      for (const bool forward : {true, false}) {
-        const WanLink& link = platform_.links[i];
-        const Seconds delay = (forward ? link.forward : link.backward).delay;
-        if (joins(link, forward) && delay < best_delay) {
-          best = {static_cast<int>(i), forward};
-          best_delay = delay;
-        }
-      }
-    }
-    assert(best.wan >= 0 && "the platform was checked to be connected");
-    hops.push_back(best);
+  std::vector<Graph::edge_descriptor> last(platform_.sites.size());
+  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(site),
+                                 boost::weight_map(boost::get(&Hop::delay, graph))
+                                     .visitor(boost::make_dijkstra_visitor(
+                                         boost::record_edge_predecessors(last.data(), boost::on_edge_relaxed()))));
+  hops.resize(platform_.sites.size());
+  for (std::size_t to = 0; to < hops.size(); ++to) {
+    if (last[to] != Graph::edge_descriptor()) hops[to] = graph[last[to]];
   }
-  std::reverse(hops.begin(), hops.end());
   return hops;
+}
+
+std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
+  const auto& last = ways_from(from_site);
+  std::vector<Hop> path;
+  for (int at = to_site; at != from_site;) {
+    const Hop& hop = last[static_cast<std::size_t>(at)];
+    assert(hop.wan >= 0 && "the platform was checked to be connected");
+    path.push_back(hop);
+    const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
+    at = hop.forward ? link.from : link.to;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
 const WanDirection& Network::direction(const Hop& hop) const {

@@ -50,9 +50,12 @@ class Network {
 
  private:
   struct Hop {
-    int wan;  // index into Platform::links
-    bool forward;
+    int wan = -1;  // index into Platform::links
+    bool forward = true;
+    double delay = 0;
   };
+  // For every site the last hop of the fastest way there; found once per site.
+  const std::vector<Hop>& ways_from(int site) const;
   std::vector<Hop> wan_path(int from_site, int to_site) const;
   const WanDirection& direction(const Hop& hop) const;
   Seconds delay_of(const std::vector<Hop>& path) const;
@@ -60,6 +63,7 @@ class Network {
 
   Platform platform_;
   std::vector<Link> links_;
+  mutable std::vector<std::vector<Hop>> ways_;  // a cache: from each site that was asked for
   int first_wan_ = 0, first_nic_ = 0;
 };
 

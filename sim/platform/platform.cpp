@@ -15,7 +15,7 @@ constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
 constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
 constexpr Range<Bytes> kMtuRange{{576}, {65536}};
 constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
-constexpr std::size_t kMostDevices = 65'536;
+constexpr std::size_t kMostDevices = 8192;
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
@@ -92,7 +92,7 @@ class PlatformReader {
   int site(Fields& fields, const std::string& key, const Node* node) {
     if (!node) return 0;
     const int index = index_of(platform_.sites, node->scalar);
-    if (index >= 0) return index;
+    if (index >= 0 || platform_.sites.empty()) return index < 0 ? 0 : index;  // without sites the error is theirs
     reading_.error(node->place,
                    fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key), node->scalar.substr(0, 64),
                                did_you_mean(node->scalar, names_of(platform_.sites))));
@@ -105,7 +105,7 @@ class PlatformReader {
     vm.site = site(fields, "site", fields.child("site", true));
     if (const Node* type = fields.child("type", true)) vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
     const auto gpus = fields.list("gpus");
-    if (gpus.empty() && !fields.has("gpus"))
+    if (gpus.empty() && !fields.has("gpus") && fields.is_map())
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
     vm.first_device = static_cast<int>(platform_.devices.size());
     vm.device_count = static_cast<int>(gpus.size());

@@ -23,6 +23,14 @@ namespace fs = std::filesystem;
 constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
+constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
+
+std::size_t node_count(const Node& node) {
+  std::size_t count = 1;
+  for (const auto& item : node.items) count += node_count(item);
+  for (const auto& entry : node.entries) count += node_count(entry.value);
+  return count;
+}
 
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
@@ -83,7 +91,14 @@ class Linker {
       }
       auto found = files_.find(file.string());
       if (found == files_.end()) found = files_.emplace(file.string(), read_yaml(file)).first;
+      values_ += node_count(found->second);
+      if (values_ > kMostValues)
+        throw InputError(
+            node.place,
+            fmt::format("more than {} values in all files together; that is beyond this simulator", kMostValues));
+      const Place named_at = node.place;
       node = found->second;
+      node.named_at = named_at;
     } catch (const InputError& inner) {
       if (is_path && inner.errors().front().place.line == 0) {
         errors_.push_back({node.place, fmt::format("{} \"{}\": {}", what, node.scalar, inner.what())});
@@ -101,7 +116,7 @@ class Linker {
   fs::path root_, folder_;
   std::map<std::string, Node> files_;
   std::vector<Error> errors_;
-  std::size_t references_ = 0;
+  std::size_t references_ = 0, values_ = 0;
 };
 
 Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
@@ -120,10 +135,15 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
   if (chain.size() > kDeepestExtends)
     throw InputError(base_name->place,
                      fmt::format("more than {} files extend each other; fewer are enough", kDeepestExtends));
-  if (!fs::exists(base_file))
+  std::error_code failed;
+  const auto status = fs::status(base_file, failed);
+  if (!fs::exists(status)) {
     throw InputError(
         base_name->place,
         fmt::format("there is no file \"{}\" to extend; the path counts from this file's folder", base_name->scalar));
+  }
+  if (!fs::is_regular_file(status))
+    throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));
   Node base = read_with_bases(base_file, chain);
   std::erase_if(node.entries, [](const Entry& entry) { return entry.key == "extends"; });
   merge(base, node);

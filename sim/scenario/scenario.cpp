@@ -56,7 +56,8 @@ class ScenarioReader {
 
   void read_models() {
     const auto models = fields_.list("models");
-    if (models.empty() && !fields_.has("models")) fields_.error("models", "the file has no \"models\"; it is required");
+    if (models.empty() && !fields_.has("models") && fields_.is_map())
+      fields_.error("models", "the file has no \"models\"; it is required");
     for (std::size_t i = 0; i < models.size(); ++i) {
       // Hugging Face's config.json is named after its folder.
       const std::filesystem::path file = models[i]->place.source ? models[i]->place.source->name : "";
@@ -66,7 +67,8 @@ class ScenarioReader {
       const bool twice = std::any_of(scenario_.models.begin(), scenario_.models.end(),
                                      [&](const auto& m) { return m.name == model.name; });
       if (twice && !model.name.empty())
-        reading_.error(models[i]->place, fmt::format("two models are named \"{}\"; names must differ", model.name));
+        reading_.error(models[i]->named_at.source ? models[i]->named_at : models[i]->place,
+                       fmt::format("two models are named \"{}\"; names must differ", model.name));
       scenario_.models.push_back(std::move(model));
     }
   }
@@ -144,11 +146,11 @@ class ScenarioReader {
       } else if (item->kind == Node::Kind::kScalar && item->scalar == "each") {
         add_each(item->place);
       } else if (item->kind == Node::Kind::kScalar) {
-        add_named({item}, true);
+        add_named(item->place, {item}, true);
       } else if (item->kind == Node::Kind::kSequence) {
         std::vector<const Node*> names;
         for (const auto& name : item->items) names.push_back(&name);
-        add_named(names, false);
+        add_named(item->place, names, false);
       } else {
         reading_.error(item->place,
                        "groups: expected \"all\", \"each\", a VM's name, or a list of names such as [gat, amst]");
@@ -177,10 +179,15 @@ class ScenarioReader {
   }
 
   // `words`: whether "all" and "each" would have been understood here.
-  void add_named(const std::vector<const Node*>& names, bool words) {
+  void add_named(const Place& place, const std::vector<const Node*>& names, bool words) {
     const Platform& platform = scenario_.platform;
     Group group;
     for (const Node* node : names) {
+      if (node->kind != Node::Kind::kScalar) {
+        reading_.error(node->place, fmt::format("groups: {} inside a group; a group lists names of VMs and GPUs",
+                                                kind_name(node->kind)));
+        return;
+      }
       const auto vm =
           std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& v) { return v.name == node->scalar; });
       const auto device = std::find_if(platform.devices.begin(), platform.devices.end(),
@@ -196,7 +203,6 @@ class ScenarioReader {
         return;
       }
     }
-    const Place place = names.empty() ? node_.place : names.front()->place;
     if (std::set<int>(group.devices.begin(), group.devices.end()).size() != group.devices.size()) {
       reading_.error(place, "groups: a GPU is in one group twice; name each VM or GPU once");
       return;

@@ -60,6 +60,7 @@ std::string name_of(Technique technique) {
 
 std::vector<TechniqueOptions> read_techniques(const Node& node, const std::string& path, Reading& reading) {
   std::vector<TechniqueOptions> out;
+  const std::size_t errors_before = reading.errors.size();
   const auto add = [&](const std::string& name, const Place& place, const Node* options) {
     const auto& table = technique_table();
     const auto spec = std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
@@ -79,7 +80,14 @@ std::vector<TechniqueOptions> read_techniques(const Node& node, const std::strin
       for (const auto& entry : node.entries) add(entry.key, entry.place, &entry.value);
       break;
     case Node::Kind::kSequence:
-      for (const auto& item : node.items) add(item.scalar, item.place, nullptr);
+      for (const auto& item : node.items) {
+        if (item.kind == Node::Kind::kScalar) {
+          add(item.scalar, item.place, nullptr);
+        } else {
+          reading.error(item.place, fmt::format("{}: {} in the list of names; to give options write {} as a map", path,
+                                                kind_name(item.kind), path));
+        }
+      }
       break;
     case Node::Kind::kScalar:
       add(node.scalar, node.place, nullptr);
@@ -87,7 +95,7 @@ std::vector<TechniqueOptions> read_techniques(const Node& node, const std::strin
     case Node::Kind::kNull:
       break;
   }
-  if (out.empty() && reading.errors.empty()) {
+  if (out.empty() && reading.errors.size() == errors_before) {
     reading.error(node.place,
                   fmt::format("{} is empty; name at least one of {}", path, fmt::join(technique_names(), ", ")));
   }

@@ -5,6 +5,8 @@
 namespace slmsim {
 namespace {
 
+constexpr double kRounding = 1e-9;
+
 struct Interval {
   double start, finish;
 };
@@ -91,9 +93,13 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   transferring = merged(std::move(transferring));
   double transfer_time = 0;
   for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
-  // Bounded by the whole waiting time, which rounding may undercut.
   result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
   result.pipeline_bubble = waiting - result.exposed_communication;
+  // What sums of many events leave by rounding is no bubble.
+  if (result.pipeline_bubble < timeline.end * kRounding) {
+    result.exposed_communication = waiting;
+    result.pipeline_bubble = Seconds{0};
+  }
   return result;
 }
 

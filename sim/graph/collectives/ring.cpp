@@ -11,6 +11,14 @@ int step_count(Collective collective, int ranks) {
   return collective == Collective::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
 }
 
+double loop_count(int ranks, Bytes size, const RingRules& rules) {
+  return std::max(1.0, std::ceil(size / (rules.chunk * (static_cast<double>(rules.channels) * ranks))));
+}
+
+double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules) {
+  return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules);
+}
+
 Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
   return size * (static_cast<double>(step_count(collective, ranks)) / ranks);
 }
@@ -33,17 +41,12 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t l
                                          : run_aggregated(steps, size, label, ready);
 }
 
-double Ring::loops(Bytes size) const {
-  const Bytes loop = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(devices_.size()));
-  return std::max(1.0, std::ceil(size / loop));
-}
-
 std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
   const std::size_t n = devices_.size();
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
   std::vector<TaskId> received(ready.begin(), ready.end());
   std::vector<TaskId> sent(n);
-  const auto count = static_cast<std::int64_t>(loops(size));
+  const auto count = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
   for (std::int64_t loop = 0; loop < count; ++loop) {
     const Bytes left = size - loop_size * static_cast<double>(loop);
     const Bytes piece = std::min(left, loop_size) / static_cast<double>(n);
@@ -78,7 +81,7 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t la
     sent[rank] = graph_.transfer(next_[rank], volume, label, std::array{ready[rank]});
   }
   // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
-  const Seconds chains = around * (loops(size) * steps / static_cast<double>(n));
+  const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));
   const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), label, sent);
   return std::vector<TaskId>(n, done);
 }

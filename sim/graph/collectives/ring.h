@@ -47,7 +47,6 @@ class Ring {
  private:
   std::vector<TaskId> run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
-  double loops(Bytes size) const;
   std::size_t previous(std::size_t rank) const { return rank == 0 ? devices_.size() - 1 : rank - 1; }
 
   TaskGraph& graph_;
@@ -58,6 +57,10 @@ class Ring {
 
 // Steps of a collective on n ranks.
 int step_count(Collective collective, int ranks);
+
+// Loops that NCCL cuts a buffer into, and transfers of a collective by steps: ranks x steps x loops.
+double loop_count(int ranks, Bytes size, const RingRules& rules);
+double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules);
 
 // Bytes that each rank sends in total: steps / n of the buffer.
 Bytes sent_per_rank(Collective collective, int ranks, Bytes size);

@@ -19,10 +19,14 @@ constexpr std::array kTable = {
     Row{Technique::kPipeshard, plan_pipeshard, false},
 };
 
-// One sequence per GPU where each computes its own, else one sequence for all of them.
+// One sequence per GPU where each computes its own (or, where that does not divide the batch, the next larger share),
+// else one sequence for all of them.
 int smallest_micro_batches(const PlanRequest& request, bool divides_batch) {
-  const int gpus = static_cast<int>(request.group.devices.size());
-  return divides_batch ? std::max(1, request.scenario.training.batch / gpus) : request.scenario.training.batch;
+  const int batch = request.scenario.training.batch;
+  if (!divides_batch) return batch;
+  int count = std::max(1, batch / static_cast<int>(request.group.devices.size()));
+  while (batch % count != 0) --count;
+  return count;
 }
 
 }  // namespace
