@@ -19,14 +19,6 @@ std::string_view line_of(std::string_view text, int line) {
   return text.substr(0, text.find('\n'));
 }
 
-// Control bytes of a user's file must not reach the terminal.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return out;
-}
-
 // A text from a file may be as long as the file.
 std::string_view shortened(std::string_view text) {
   constexpr std::size_t kMost = 600;
@@ -39,6 +31,13 @@ int letters(std::string_view text) {
 }
 
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return out;
+}
 
 std::string to_string(const Error& error) {
   const auto& [source, line, byte] = error.place;

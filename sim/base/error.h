@@ -33,6 +33,9 @@ struct Error {
 // count letters, as editors do.
 std::string to_string(const Error& error);
 
+// The text without control characters: what a file or a word holds must not steer a terminal.
+std::string printable(std::string_view text);
+
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Error> errors);

@@ -50,7 +50,7 @@ class TreeBuilder : public YAML::EventHandler {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(mark, "an alias inside its own anchor; a value cannot contain itself");
     Node copy = found->second;
-    count(copy, mark, static_cast<int>(stack_.size()));
+    count(copy, place(mark), static_cast<int>(stack_.size()));
     add(std::move(copy), 0);
   }
 
@@ -76,8 +76,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
 
-  [[noreturn]] void fail(const YAML::Mark& mark, std::string text) {
-    errors_.push_back({place(mark), std::move(text)});
+  [[noreturn]] void fail(const YAML::Mark& mark, std::string text) { fail(place(mark), std::move(text)); }
+  [[noreturn]] void fail(const Place& at, std::string text) {
+    errors_.push_back({at, std::move(text)});
     throw InputError(std::move(errors_));
   }
 
@@ -100,7 +101,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
-    if (stack_.size() >= kMaxDepth) too_deep(mark);
+    if (stack_.size() >= kMaxDepth) too_deep(place(mark));
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
       fail(mark,
            "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open?)");
@@ -120,7 +121,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add(Node node, YAML::anchor_t anchor) {
     if (++nodes_ > kMaxNodes) too_large(node.place);
-    if (anchor != 0) anchors_[anchor] = node;
+    if (anchor != 0) {
+      count(node, node.place, static_cast<int>(stack_.size()));  // the copy that is kept for aliases
+      anchors_[anchor] = node;
+    }
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -148,7 +152,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_entry(Open& parent, Node node) {
     parent.has_key = false;
-    if (node.kind == Node::Kind::kNull) node.place = parent.key_place;  // yaml-cpp marks what comes after it
+    // For an empty value yaml-cpp marks what comes after it.
+    if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
     if (const auto* first = find_entry(parent.node, parent.key)) {
       if (errors_.size() < kMaxErrors) {
         errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
@@ -165,15 +170,15 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   // An alias counts as what it stands for, in number and in depth.
-  void count(const Node& node, const YAML::Mark& mark, int depth) {
-    if (++nodes_ > kMaxNodes) too_large(place(mark));
-    if (depth > kMaxDepth) too_deep(mark);
-    for (const auto& item : node.items) count(item, mark, depth + 1);
-    for (const auto& entry : node.entries) count(entry.value, mark, depth + 1);
+  void count(const Node& node, const Place& at, int depth) {
+    if (++nodes_ > kMaxNodes) too_large(at);
+    if (depth > kMaxDepth) too_deep(at);
+    for (const auto& item : node.items) count(item, at, depth + 1);
+    for (const auto& entry : node.entries) count(entry.value, at, depth + 1);
   }
 
-  [[noreturn]] void too_deep(const YAML::Mark& mark) {
-    fail(mark, fmt::format("nested deeper than {} levels; such a file is not a scenario", kMaxDepth));
+  [[noreturn]] void too_deep(const Place& at) {
+    fail(at, fmt::format("nested deeper than {} levels; such a file is not a scenario", kMaxDepth));
   }
 
   [[noreturn]] void too_large(const Place& at) {

@@ -1,4 +1,5 @@
 // slmsim: predicts which pretraining technique to use, on which GPUs, and how long it takes.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -24,13 +25,19 @@ Examples:
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
 
 int usage_error(const std::string& text) {
-  fmt::print(stderr, "slmsim: error: {}\n", text);
+  fmt::print(stderr, "slmsim: error: {}\n", printable(text));
   return kBadInput;
 }
 
 // CLI11 would only say that it did not expect the word.
 std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
+  if (argc < 2) return "";
+  static const std::vector<std::string> kOptions = {"--help", "-h", "--version"};
+  if (argv[1][0] == '-') {
+    if (std::find(kOptions.begin(), kOptions.end(), argv[1]) != kOptions.end()) return "";
+    return fmt::format("unknown option \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
+                       did_you_mean(argv[1], kOptions));
+  }
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";

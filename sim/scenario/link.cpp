@@ -35,7 +35,7 @@ std::size_t node_count(const Node& node) {
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
  public:
-  explicit Linker(const fs::path& file) : root_(data_root(file)), folder_(file.parent_path()) {}
+  explicit Linker(const fs::path& file) : root_(data_root(file)) {}
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
@@ -79,9 +79,8 @@ class Linker {
       throw InputError(node.place,
                        fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
     const bool is_path = node.scalar.find('/') != std::string::npos;
-    // A path counts from the folder of the file that states it; an override's from the scenario's.
-    const fs::path stated_in = node.place.source->name;
-    const fs::path folder_of_path = is_override(node) ? folder_ : stated_in.parent_path();
+    // A path counts from the folder of the file that states it; an override's from the current one.
+    const fs::path folder_of_path = is_override(node) ? fs::path() : fs::path(node.place.source->name).parent_path();
     const fs::path file = is_path ? folder_of_path / node.scalar : root_ / folder / (node.scalar + ".yaml");
     try {
       if (node.scalar.empty() || (!is_path && !fs::exists(file))) {
@@ -113,7 +112,7 @@ class Linker {
 
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
 
-  fs::path root_, folder_;
+  fs::path root_;
   std::map<std::string, Node> files_;
   std::vector<Error> errors_;
   std::size_t references_ = 0, values_ = 0;

@@ -150,7 +150,7 @@ class ScenarioReader {
       } else if (item->kind == Node::Kind::kSequence) {
         std::vector<const Node*> names;
         for (const auto& name : item->items) names.push_back(&name);
-        add_named(item->place, names, false);
+        add_named(names.empty() ? item->place : names.front()->place, names, false);
       } else {
         reading_.error(item->place,
                        "groups: expected \"all\", \"each\", a VM's name, or a list of names such as [gat, amst]");

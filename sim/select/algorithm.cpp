@@ -12,6 +12,9 @@ namespace {
 
 using Candidates = std::vector<const Prediction*>;
 
+// Figures of equal VMs differ by the rounding of sums of many events.
+constexpr double kEqual = 1 + 1e-9;
+
 std::string where(const Prediction& p) {
   return fmt::format("{} on {}", name_of(p.technique), fmt::join(p.group, "+"));
 }
@@ -74,7 +77,7 @@ std::string rate_text(const Prediction* p) {
 const Prediction* best_single(const Trials& trials) {
   const Prediction* best = nullptr;
   for (const Prediction* p : trials.single) {
-    if (trial_rate(p) > trial_rate(best)) best = p;  // strictly: ties stay with V1 and with Data
+    if (trial_rate(p) > trial_rate(best) * kEqual) best = p;  // ties stay with V1 and with Data
   }
   return best;
 }
@@ -157,6 +160,19 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
+// The cheapest first; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
+void order_by_cost(Candidates& candidates, Objective objective) {
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Prediction* a, const Prediction* b) { return cost(*a, objective) < cost(*b, objective); });
+  for (auto first = candidates.begin(); first != candidates.end();) {
+    const auto last = std::find_if(first, candidates.end(), [&](const Prediction* p) {
+      return cost(*p, objective) > cost(**first, objective) * kEqual;
+    });
+    std::sort(first, last);  // all point into one list
+    first = last;
+  }
+}
+
 void explain_difference(Selection& out, const Selection& paper, const Trials& trials) {
   if (paper.technique == out.technique && paper.group == out.group) {
     out.steps.emplace_back("the printed algorithm picks the same");
@@ -185,8 +201,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
         "suggest");
     return;
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Prediction* a, const Prediction* b) { return cost(*a, objective) < cost(*b, objective); });
+  order_by_cost(candidates, objective);
   const Prediction* best = candidates.front();
   out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}",
                                   objective_names()[static_cast<std::size_t>(objective)], candidates.size(),

@@ -50,7 +50,8 @@ LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> c
   for (const auto& [time, change] : changes) {
     if (time > since) rates.emplace_back(rate, time - since);
     since = std::max(since, time);
-    rate = std::max(0.0, rate + change);
+    rate += change;
+    if (rate < peak * kRounding) rate = 0;  // what adding and taking away the same rates leaves
     peak = std::max(peak, rate);
   }
   if (end > since) rates.emplace_back(0.0, end - since);

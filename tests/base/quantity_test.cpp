@@ -101,8 +101,12 @@ TEST(Quantity, MindsTheCaseOfUnits) {
 }
 
 TEST(Quantity, RefusesTextThatDoesNotStartWithANumber) {
-  for (const char* text : {"", " ", "fast", "ms 5", "inf s", "nan s", "-inf s", ".", "1e999 s"})
+  for (const char* text : {"", " ", "fast", "ms 5", "inf s", "nan s", "-inf s", "."})
     EXPECT_THAT(problem_of(text, Dimension::kTime), HasSubstr("does not start with a number")) << text;
+}
+
+TEST(Quantity, RefusesANumberThatIsTooLarge) {
+  EXPECT_THAT(problem_of("1e999 s", Dimension::kTime), HasSubstr("is out of range for a number"));
 }
 
 TEST(Quantity, RefusesWhatFollowsTheNumberAndIsNoUnit) {

@@ -50,7 +50,7 @@ std::vector<WrongUse> wrong_uses() {
       {{"run", kScenario, "no-such.yaml"}, "no-such.yaml", "no such file"},
       {{"run", "no-such-folder/x.yaml"}, "no-such-folder/x.yaml", "no such file"},
       {{"run", "scenarios"}, "scenarios", "not a regular file"},
-      {{"run", std::string(5000, 'x')}, std::string(5000, 'x'), "no such file"},
+      {{"run", std::string(5000, 'x')}, std::string(600, 'x') + ": error", "no such file"},
       {{"check", "no-such.yaml"}, "no-such.yaml", "no such file"},
       {{"validate", "--reference", "no-such.csv"}, "no-such.csv", "no such file"},
 
