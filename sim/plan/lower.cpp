@@ -17,8 +17,8 @@ namespace {
 
 using Tasks = std::vector<TaskId>;
 
-// Beyond so many transfers per iteration collectives are aggregated: some seconds of simulation.
-constexpr double kMostTransfers = 2.5e6;
+// Beyond so many transfers per iteration collectives are aggregated: a second or two of simulation.
+constexpr double kMostTransfers = 1e6;
 
 std::string layers_text(int first, int last) {
   return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);

@@ -33,8 +33,8 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
   return Bytes{input * share * static_cast<double>(by_layer.size()) * in_flight + largest};
 }
 
-Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, const HeldParameters& held,
-                 const Scenario& scenario) {
+Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                 const HeldParameters& held, const Scenario& scenario) {
   const Stage& stage = plan.stages[s];
   const Training& training = scenario.training;
   Bytes buffers{0};
@@ -46,11 +46,16 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   if (plan.optimizer == Optimizer::kDivided && plan.gathered != training.precision) {
     buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
   }
-  if (plan.stages.size() > 1) {
-    const double boundary =
-        operators[stage.last - 1].outputs * micro_batch_sequences(plan, training) * element_bytes(training.precision);
-    buffers += Bytes{boundary * micro_batches_in_flight(plan, s)} + scenario.nccl.buffer * 2.0;
-  }
+  // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
+  const auto received = [&](std::size_t last_operator, Sharding sharding) {
+    const double share = sharding == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
+    return Bytes{operators[last_operator].outputs * micro_batch_sequences(plan, training) * share *
+                 element_bytes(training.precision)};
+  };
+  if (s > 0)
+    buffers +=
+        received(stage.first - 1, stage.shardings.front()) * micro_batches_in_flight(plan, s) + scenario.nccl.buffer;
+  if (s + 1 < plan.stages.size()) buffers += received(stage.last - 1, stage.shardings.back()) + scenario.nccl.buffer;
   return buffers;
 }
 
@@ -73,7 +78,7 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
       memory.gradients = Bytes{held.all * part * element_bytes(training.gradient_precision)};
       memory.optimizer = Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
       memory.activations = activations_of(plan, operators, s, rank, training);
-      memory.buffers = buffers_of(plan, operators, s, held, scenario);
+      memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       memory.framework = scenario.memory.framework;
       out.push_back(memory);
     }

@@ -86,9 +86,12 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
     if (gpus > 1 && i + 1 < count && !is_batch(i) && is_batch(i + 1)) {
       backward.end_with({Collective::kAllGather, Bytes{op.outputs * size}});
     }
+    // Rematerialisation does the forward pass of the layers once more, with its collectives.
+    const bool again = scenario.training.rematerialisation && op.kind != OperatorKind::kLoss;
+    if (again && gpus > 1 && stage.shardings[i] == Sharding::kRow) {
+      backward.end_with({Collective::kAllReduce, Bytes{op.outputs * size}});
+    }
     for (std::size_t rank = 0; rank < gpus; ++rank) {
-      // Rematerialisation computes the forward pass of the layers once more.
-      const bool again = scenario.training.rematerialisation && op.kind != OperatorKind::kLoss;
       backward.add(rank, times[i][rank].backward + (again ? times[i][rank].forward : Seconds{0}), op.layer);
     }
     if (gpus > 1 && stage.shardings[i] == Sharding::kColumn && op.has_weights()) {

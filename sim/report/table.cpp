@@ -39,7 +39,7 @@ void add_row(std::string& out, const Prediction& p, const Selection* pick, const
   const DeviceMemory* memory = tightest(p);
   const std::string used =
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
-  const std::string group = fmt::format("{}", fmt::join(p.group, "+"));
+  const std::string group = group_text(p.group);
   if (p.status != Status::kOk) {
     out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", name_of(p.technique), group,
                        p.gpus, "-", "-", "-", "-", used, verdict(p, pick, best));
@@ -55,7 +55,7 @@ void add_row(std::string& out, const Prediction& p, const Selection* pick, const
 }
 
 std::string picked(const Selection& s) {
-  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), fmt::join(s.group, "+"))
+  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), group_text(s.group))
                      : "nothing: a larger cluster is needed";
 }
 
@@ -83,7 +83,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
   for (const auto& p : result.predictions) {
     if (p.model == model && p.status != Status::kOk)
-      out += fmt::format("  {} on {}: {}\n", name_of(p.technique), fmt::join(p.group, "+"), p.reason);
+      out += fmt::format("  {} on {}: {}\n", name_of(p.technique), group_text(p.group), p.reason);
   }
 }
 

@@ -15,9 +15,7 @@ using Candidates = std::vector<const Prediction*>;
 // Figures of equal VMs differ by the rounding of sums of many events.
 constexpr double kEqual = 1 + 1e-9;
 
-std::string where(const Prediction& p) {
-  return fmt::format("{} on {}", name_of(p.technique), fmt::join(p.group, "+"));
-}
+std::string where(const Prediction& p) { return fmt::format("{} on {}", name_of(p.technique), group_text(p.group)); }
 
 bool runs(const Prediction* p) { return p && p->status == Status::kOk; }
 
@@ -179,11 +177,11 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
     return;
   }
   const std::string theirs =
-      paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), fmt::join(paper.group, "+")) : "nothing";
+      paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), group_text(paper.group)) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
   const std::string why = t_p > 0 && t_z <= 0   ? "it cannot compare when nothing runs in one VM"
                           : t_p <= 0 && t_z > 0 ? "it cannot compare when Pipeshard fails"
-                          : t_p <= 0            ? "it tries nothing else"
+                          : t_p <= 0            ? "where neither Pipeshard nor a single VM runs, ZeRO2 is all it tries"
                                                 : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the printed algorithm picks {}: {}", theirs, why));
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "sim/plan/lower.h"
 #include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/advice.h"
@@ -61,6 +64,12 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
 }
 
 }  // namespace
+
+std::string group_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamedInFull = 4;
+  if (names.size() <= kNamedInFull) return fmt::format("{}", fmt::join(names, "+"));
+  return fmt::format("{}+...+{} ({})", names.front(), names.back(), names.size());
+}
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);

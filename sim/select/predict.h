@@ -35,6 +35,9 @@ struct Prediction {
   double gpu_hours() const { return job.value / 3600.0 * gpus; }
 };
 
+// "gat+amst"; of many VMs only the first and the last, "v0+...+v511 (512)".
+std::string group_text(const std::vector<std::string>& names);
+
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
