@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path root_or_fail() {
-  fs::path root = data_root(fs::current_path() / "x");
-  if (root.empty()) throw InputError({}, "no folder with models/, platforms/ and scenarios/ here or above; go to one");
-  return root;
+  const auto roots = data_roots(fs::current_path() / "x");
+  if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
+  return roots.front();
 }
 
 int check(const std::vector<std::string>& files) {

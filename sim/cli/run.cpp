@@ -136,11 +136,10 @@ Command add_run(CLI::App& app) {
   add_common(*verb, *options);
   verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
   verb->add_option("--trace", options->trace,
-                   "write a Chrome/Perfetto trace of one iteration: of the pick, or of --technique");
+                   "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
   verb->add_option("--technique,-t", options->technique,
                    "predict this technique only: Data, ZeRO2, Shard or Pipeshard");
   verb->add_option("--seed", options->seed, "seed of random choices; predictions make none, so that it changes nothing")
-      ->check(CLI::NonNegativeNumber)
       ->check(CLI::NonNegativeNumber);
   verb->footer(R"(
 Examples:

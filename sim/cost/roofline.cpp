@@ -8,14 +8,14 @@ namespace {
 
 constexpr double kTile = 128;  // cuBLAS' common tensor-core tile is 128 x 128 (DU-09799-001, section 3)
 
-Seconds at_rate(double flops, double bytes, double wave, const Gpu& gpu, Precision precision,
-                const Efficiency& efficiency) {
-  // A precision the tensor cores lack runs on the CUDA cores at the fp32 rate.
-  FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
-  if (peak.value <= 0) peak = gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
-  const Seconds work = Flops{flops} / (peak * (efficiency.matrix_of(gpu) * wave));
-  const Seconds traffic = Bytes{bytes} / (gpu.memory_bandwidth * efficiency.memory);
-  return std::max(work, traffic) + efficiency.launch;
+// A precision the tensor cores lack runs on the CUDA cores at the fp32 rate.
+FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
+  const FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
+  return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
+}
+
+Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu, const Efficiency& efficiency) {
+  return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * efficiency.memory)) + efficiency.launch;
 }
 
 // What the share leaves of each dimension.
@@ -49,8 +49,9 @@ OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu,
     const double elements = static_cast<double>(shape.batch) * (static_cast<double>(m) * static_cast<double>(k) +
                                                                 static_cast<double>(k) * static_cast<double>(n) +
                                                                 static_cast<double>(m) * static_cast<double>(n));
-    return at_rate(shape.flops(), elements * element_bytes(precision), wave_efficiency(shape, gpu.multiprocessors), gpu,
-                   precision, efficiency);
+    const double reached = efficiency.matrix_of(gpu) * wave_efficiency(shape, gpu.multiprocessors);
+    return at_rate(shape.flops(), peak_of(gpu, precision) * reached, elements * element_bytes(precision), gpu,
+                   efficiency);
   };
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
@@ -81,8 +82,10 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   const double forward = (op.inputs + op.outputs) * part * size;
   // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
   const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
-  return {at_rate(op.flops * part, forward, 1.0, gpu, Precision::kFp32, efficiency),
-          at_rate(2 * op.flops * part, backward, 1.0, gpu, Precision::kFp32, efficiency)};
+  // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
+  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
+  return {at_rate(op.flops * part, rate, forward, gpu, efficiency),
+          at_rate(2 * op.flops * part, rate, backward, gpu, efficiency)};
 }
 
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,

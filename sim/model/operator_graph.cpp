@@ -32,6 +32,7 @@ class Builder {
 
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
     op.layer = layer_;
+    op.tokens = s();
     const Vertex vertex = boost::add_vertex(std::move(op), graph_);
     for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
     return vertex;

@@ -32,6 +32,7 @@ struct Operator {
   double weights = 0;     // elements of weights that it reads
   MatrixShape matrix{};
   double flops = 0;    // forward
+  double tokens = 0;   // rows of the activations
   double inputs = 0;   // activation elements read, forward
   double outputs = 0;  // activation elements written, forward
   // What must be kept for the backward pass: elements in training precision, and bytes whatever the precision

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace slmsim {
 namespace {
@@ -64,6 +65,52 @@ double resharding_cost(const IntraOperatorRequest& r, const Block& block, std::s
   return from == to ? 0.0 : r.micro_batches * alpa_all_gather_cost(block.boundary_bytes, r.gpus);
 }
 
+bool is_tied(const IntraOperatorRequest& r) {
+  const bool embedding = r.operators[r.first].kind == OperatorKind::kEmbedding;
+  for (std::size_t v = r.first; v < r.last; ++v) {
+    if (embedding && r.operators[v].has_weights() && r.operators[v].parameters == 0) return true;
+  }
+  return false;
+}
+
+double cost_of(const IntraOperatorRequest& r, const std::vector<Block>& blocks,
+               const std::vector<std::size_t>& strategies) {
+  double cost = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    cost += blocks[i].cost[strategies[i]];
+    if (i > 0) cost += resharding_cost(r, blocks[i - 1], strategies[i - 1], strategies[i]);
+  }
+  return cost;
+}
+
+// The cheapest strategies of a chain of blocks, whose first and last use `ends` if it is given.
+std::vector<std::size_t> cheapest(const IntraOperatorRequest& r, const std::vector<Block>& blocks,
+                                  std::optional<std::size_t> ends) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const auto allowed = [&](std::size_t block, std::size_t strategy) {
+    const bool is_end = block == 0 || block + 1 == blocks.size();
+    return !ends || !is_end || strategy == *ends;
+  };
+  // best[i][s]: cost of blocks 0..i with block i using s; came_from tells the neighbour's strategy.
+  std::vector<std::array<double, kStrategies>> best(blocks.size());
+  std::vector<std::array<std::size_t, kStrategies>> came_from(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t s = 0; s < kStrategies; ++s) {
+      best[i][s] = i == 0 && allowed(i, s) ? blocks[i].cost[s] : kNever;
+      for (std::size_t before = 0; i > 0 && allowed(i, s) && before < kStrategies; ++before) {
+        const double cost = best[i - 1][before] + resharding_cost(r, blocks[i - 1], before, s) + blocks[i].cost[s];
+        if (cost >= best[i][s]) continue;
+        best[i][s] = cost;
+        came_from[i][s] = before;
+      }
+    }
+  }
+  std::vector<std::size_t> strategies(blocks.size());
+  strategies.back() = best.back()[kBatchStrategy] <= best.back()[kTensorStrategy] ? kBatchStrategy : kTensorStrategy;
+  for (std::size_t i = blocks.size() - 1; i > 0; --i) strategies[i - 1] = came_from[i][strategies[i]];
+  return strategies;
+}
+
 }  // namespace
 
 double alpa_all_gather_cost(double bytes, int gpus) { return 1.0 + (gpus - 1.0) / gpus * bytes + 0.1; }
@@ -80,28 +127,19 @@ std::vector<Sharding> divide_operators(const IntraOperatorRequest& r) {
     if (!whole_sequences) block.cost[kBatchStrategy] = kNever;
   }
 
-  // best[i][s]: cheapest cost of blocks 0..i with block i using s; came_from tells the neighbour's strategy.
-  std::vector<std::array<double, kStrategies>> best(blocks.size());
-  std::vector<std::array<std::size_t, kStrategies>> came_from(blocks.size());
-  best[0] = blocks[0].cost;
-  for (std::size_t i = 1; i < blocks.size(); ++i) {
-    for (std::size_t s = 0; s < kStrategies; ++s) {
-      best[i][s] = kNever;
-      for (std::size_t before = 0; before < kStrategies; ++before) {
-        const double cost = best[i - 1][before] + resharding_cost(r, blocks[i - 1], before, s) + blocks[i].cost[s];
-        if (cost < best[i][s]) {
-          best[i][s] = cost;
-          came_from[i][s] = before;
-        }
-      }
-    }
+  std::vector<std::size_t> best;
+  if (is_tied(r)) {
+    // One table of weights serves embedding and head, so both are divided alike.
+    best = cheapest(r, blocks, kBatchStrategy);
+    const auto other = cheapest(r, blocks, kTensorStrategy);
+    if (cost_of(r, blocks, other) < cost_of(r, blocks, best)) best = other;
+  } else {
+    best = cheapest(r, blocks, std::nullopt);
   }
-  std::size_t strategy = best.back()[kBatchStrategy] <= best.back()[kTensorStrategy] ? kBatchStrategy : kTensorStrategy;
-  for (std::size_t i = blocks.size(); i-- > 0;) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     for (std::size_t v = blocks[i].first; v < blocks[i].last; ++v) {
-      shardings[v - r.first] = strategy == kBatchStrategy ? Sharding::kBatch : tensor_sharding(r.operators[v]);
+      shardings[v - r.first] = best[i] == kBatchStrategy ? Sharding::kBatch : tensor_sharding(r.operators[v]);
     }
-    strategy = i > 0 ? came_from[i][strategy] : strategy;
   }
   return shardings;
 }

@@ -20,7 +20,12 @@ using Tasks = std::vector<TaskId>;
 // Beyond so many transfers per iteration collectives are aggregated: a second or two of simulation.
 constexpr double kMostTransfers = 1e6;
 
-std::string layers_text(int first, int last) {
+// "L3", "L0-11"; what lies before the first layer is "embedding", behind the last "head".
+std::string layers_text(int first, int last, int layers) {
+  if (last < 0) return "embedding";
+  if (first >= layers) return "head";
+  first = std::max(first, 0);
+  last = std::min(last, layers - 1);
   return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
 }
 
@@ -40,6 +45,7 @@ class Lowering {
         plan_(request.plan),
         graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())) {
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
+    layers_ = request.operators[boost::num_vertices(request.operators) - 1].layer;
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
       state.program = stage_program(request.operators, plan_.stages[s], sequences_, request.scenario);
@@ -159,7 +165,7 @@ class Lowering {
     const auto& mesh = plan_.stages[s].mesh;
     Tasks now(mesh.size());
     for (const auto& segment : segments) {
-      const std::string where = layers_text(segment.first_layer, segment.last_layer);
+      const std::string where = layers_text(segment.first_layer, segment.last_layer, layers_);
       const auto label = graph_.label(fmt::format("{} {}", what, where));
       const bool is_first = &segment == &segments.front();
       for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
@@ -268,6 +274,7 @@ class Lowering {
   const Plan& plan_;
   TaskGraph graph_;
   double sequences_ = 0;
+  int layers_ = 0;
   std::vector<StageState> stages_;
   Tasks last_;  // per device: the end of its stream
   std::map<std::pair<int, int>, int> peers_;

@@ -21,16 +21,20 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
     by_layer[operators[stage.first + i].layer] +=
         kept_activations(operators, stage, i, rank, sequences, training.precision);
   }
-  double all = 0, largest = 0;
-  for (const auto& [layer, bytes] : by_layer) {
-    all += bytes;
-    largest = std::max(largest, bytes);
-  }
+  double all = 0;
+  for (const auto& [layer, bytes] : by_layer) all += bytes;
   if (!training.rematerialisation) return Bytes{all * in_flight};
-  // Only each layer's input is kept, and one layer at a time is computed anew.
-  const double input = operators[0].outputs * sequences * element_bytes(training.precision);
+  // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
+  const int layers = operators[boost::num_vertices(operators) - 1].layer;
   const double share = stage.shardings.front() == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
-  return Bytes{input * share * static_cast<double>(by_layer.size()) * in_flight + largest};
+  const double input = operators[0].outputs * sequences * share * element_bytes(training.precision);
+  double kept = 0, largest = 0;
+  for (const auto& [layer, bytes] : by_layer) {
+    const bool again = layer >= 0 && layer < layers;
+    kept += again ? input : bytes;
+    if (again) largest = std::max(largest, bytes);
+  }
+  return Bytes{kept * in_flight + largest};
 }
 
 Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
@@ -43,7 +47,8 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
     buffers += scenario.nccl.buffer * (2.0 * scenario.nccl.channels);
     buffers += Bytes{held.shared * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
-  if (plan.optimizer == Optimizer::kDivided && plan.gathered != training.precision) {
+  if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&
+      element_bytes(plan.gathered) != element_bytes(training.precision)) {
     buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
   }
   // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
@@ -75,7 +80,9 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
       memory.limit =
           scenario.platform.devices[static_cast<std::size_t>(memory.device)].gpu.memory * scenario.memory.usable_share;
       memory.parameters = Bytes{held.all * weight};
-      memory.gradients = Bytes{held.all * part * element_bytes(training.gradient_precision)};
+      // With an all-reduce every GPU adds up all gradients.
+      const bool scattered = plan.gradient_collective == GradientCollective::kReduceScatter;
+      memory.gradients = Bytes{held.all * (scattered ? part : 1.0) * element_bytes(training.gradient_precision)};
       memory.optimizer = Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
       memory.activations = activations_of(plan, operators, s, rank, training);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);

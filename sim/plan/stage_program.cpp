@@ -1,6 +1,7 @@
 #include "sim/plan/stage_program.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "sim/plan/holding.h"
@@ -56,6 +57,13 @@ class Collector {
   bool begun_ = false;
 };
 
+// A softmax over a divided vocabulary needs each token's maximum, and then the sum and the target's logit, of all GPUs
+// (Megatron-LM's vocabulary-parallel cross entropy); fp32.
+std::array<Bytes, 2> loss_statistics(const Operator& loss, double sequences) {
+  const double tokens = loss.tokens * sequences;
+  return {Bytes{4 * tokens}, Bytes{8 * tokens}};
+}
+
 }  // namespace
 
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences,
@@ -67,6 +75,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   for (std::size_t i = 0; i < count; ++i)
     times.push_back(times_on_mesh(operators[stage.first + i], stage, i, sequences, scenario));
 
+  const int layers = operators[boost::num_vertices(operators) - 1].layer;
   StageProgram program;
   {
     Collector forward(program.forward, gpus);
@@ -76,8 +85,13 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
         forward.end_with({Collective::kAllGather, Bytes{operators[stage.first + i - 1].outputs * size}});
       }
       for (std::size_t rank = 0; rank < gpus; ++rank) forward.add(rank, times[i][rank].forward, op.layer);
-      if (gpus > 1 && stage.shardings[i] == Sharding::kRow)
+      if (gpus > 1 && stage.shardings[i] == Sharding::kRow) {
         forward.end_with({Collective::kAllReduce, Bytes{op.outputs * size}});
+      }
+      if (gpus > 1 && stage.shardings[i] == Sharding::kColumn && op.kind == OperatorKind::kLoss) {
+        for (const Bytes statistic : loss_statistics(op, sequences))
+          forward.end_with({Collective::kAllReduce, statistic});
+      }
     }
   }
   Collector backward(program.backward, gpus);
@@ -87,7 +101,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       backward.end_with({Collective::kAllGather, Bytes{op.outputs * size}});
     }
     // Rematerialisation does the forward pass of the layers once more, with its collectives.
-    const bool again = scenario.training.rematerialisation && op.kind != OperatorKind::kLoss;
+    const bool again = scenario.training.rematerialisation && op.layer >= 0 && op.layer < layers;
     if (again && gpus > 1 && stage.shardings[i] == Sharding::kRow) {
       backward.end_with({Collective::kAllReduce, Bytes{op.outputs * size}});
     }

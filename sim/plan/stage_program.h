@@ -3,7 +3,7 @@
 //
 // A row-divided operator ends with an all-reduce of its outputs in the forward pass, a column-divided product
 // with weights ends with an all-reduce of its inputs' gradient in the backward pass (Megatron-LM, arXiv
-// 1909.08053, section 3). Between batch-divided and other operators activations are gathered (forward) or
+// 1909.08053, section 3; a loss over a divided vocabulary exchanges two small statistics). Between batch-divided and other operators activations are gathered (forward) or
 // their gradients (backward).
 #pragma once
 

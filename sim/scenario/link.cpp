@@ -35,7 +35,7 @@ std::size_t node_count(const Node& node) {
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
  public:
-  explicit Linker(const fs::path& file) : root_(data_root(file)) {}
+  explicit Linker(const fs::path& file) : roots_(data_roots(file)) {}
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
@@ -81,11 +81,11 @@ class Linker {
     const bool is_path = node.scalar.find('/') != std::string::npos;
     // A path counts from the folder of the file that states it; an override's from the current one.
     const fs::path folder_of_path = is_override(node) ? fs::path() : fs::path(node.place.source->name).parent_path();
-    const fs::path file = is_path ? folder_of_path / node.scalar : root_ / folder / (node.scalar + ".yaml");
+    const fs::path file = is_path ? folder_of_path / node.scalar : find_named(folder, node.scalar);
     try {
-      if (node.scalar.empty() || (!is_path && !fs::exists(file))) {
+      if (node.scalar.empty() || file.empty()) {
         errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", what, node.scalar.substr(0, 64),
-                                                   did_you_mean(node.scalar, names_in(root_ / folder)))});
+                                                   did_you_mean(node.scalar, known_names(folder)))});
         return;
       }
       auto found = files_.find(file.string());
@@ -110,9 +110,26 @@ class Linker {
     }
   }
 
+  // The file of a name in the nearest folder that has it; empty if none has.
+  fs::path find_named(const std::string& folder, const std::string& name) const {
+    for (const auto& root : roots_) {
+      std::error_code ignored;
+      if (fs::path file = root / folder / (name + ".yaml"); fs::exists(file, ignored)) return file;
+    }
+    return {};
+  }
+
+  std::vector<std::string> known_names(const std::string& folder) const {
+    std::vector<std::string> names;
+    for (const auto& root : roots_) {
+      for (auto& name : names_in(root / folder)) names.push_back(std::move(name));
+    }
+    return names;
+  }
+
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
 
-  fs::path root_;
+  std::vector<fs::path> roots_;
   std::map<std::string, Node> files_;
   std::vector<Error> errors_;
   std::size_t references_ = 0, values_ = 0;
@@ -232,17 +249,23 @@ bool apply(Node& root, const Override& override) {
 
 }  // namespace
 
-fs::path data_root(const fs::path& file) {
+std::vector<fs::path> data_roots(const fs::path& file) {
+  std::vector<fs::path> roots;
   std::error_code ignored;
-  fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
-  for (;; folder = folder.parent_path()) {
-    if (fs::is_directory(folder / "platforms", ignored)) return folder;
+  const auto add = [&](const fs::path& folder) {
+    const bool known = std::find(roots.begin(), roots.end(), folder) != roots.end();
+    const bool holds_any =
+        fs::is_directory(folder / "platforms", ignored) || fs::is_directory(folder / "models", ignored);
+    if (!known && holds_any) roots.push_back(folder);
+  };
+  for (fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();; folder = folder.parent_path()) {
+    add(folder);
     if (folder == folder.parent_path()) break;
   }
   for (const char* known : {SLMSIM_INSTALLED_DATA, SLMSIM_SOURCE_DATA}) {
-    if (*known && fs::is_directory(fs::path(known) / "platforms", ignored)) return known;
+    if (*known) add(known);
   }
-  return {};
+  return roots;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {

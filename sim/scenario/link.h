@@ -19,9 +19,9 @@ Node link_scenario(const std::filesystem::path& file, const Overrides& overrides
 // The same for a file of platforms/: its VM types and GPUs.
 Node link_platform(const std::filesystem::path& file);
 
-// The folder that holds models/, platforms/ and scenarios/ for a file: the nearest one above it that has
-// platforms/, else the installed or built one. Empty if there is none.
-std::filesystem::path data_root(const std::filesystem::path& file);
+// Where names are looked up for a file: the folders above it that hold platforms/ or models/, the nearest first, then
+// the installed data, then the source tree's.
+std::vector<std::filesystem::path> data_roots(const std::filesystem::path& file);
 
 // Names of the YAML files directly inside a folder, sorted, without their extension.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

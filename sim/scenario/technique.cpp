@@ -21,7 +21,7 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
   if (technique == Technique::kPipeshard) {
     options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
-    options.stages = static_cast<int>(fields.integer("stages", {1, 1024}, 0));
+    options.stages = static_cast<int>(fields.integer("stages", {2, 1024}, 0));
   }
   if (technique == Technique::kZero2) {
     if (fields.has("gradient_collective")) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,13 +18,6 @@ std::string where(const Prediction& p) { return fmt::format("{} on {}", name_of(
 
 bool runs(const Prediction* p) { return p && p->status == Status::kOk; }
 
-// VM names of a prediction's group; a GPU's name begins with its VM's.
-std::set<std::string> vms_of(const Prediction& p) {
-  std::set<std::string> vms;
-  for (const auto& name : p.group) vms.insert(name.substr(0, name.find('/')));
-  return vms;
-}
-
 // The printed algorithm's five trials and its fall-back.
 struct Trials {
   std::vector<std::string> vms;  // V1, V2
@@ -34,24 +26,20 @@ struct Trials {
   Candidates single;  // Data and Shard on V1, then on V2: the order in which ties are broken
 };
 
+// V1 and V2 are the first two VMs that the scenario's groups name.
 Trials find_trials(const std::vector<Prediction>& predictions) {
   Trials trials;
   for (const auto& p : predictions) {
-    if (vms_of(p).size() < 2) continue;
-    if (trials.vms.empty()) {
-      const auto vms = vms_of(p);
-      for (const auto& name : p.group) {
-        if (trials.vms.size() < 2 && vms.contains(name.substr(0, name.find('/')))) trials.vms.push_back(name);
-      }
+    for (const auto& name : p.group) {
+      const std::string vm = name.substr(0, name.find('/'));
+      const bool known = std::find(trials.vms.begin(), trials.vms.end(), vm) != trials.vms.end();
+      if (!known && trials.vms.size() < 2) trials.vms.push_back(vm);
     }
-    if (p.technique == Technique::kPipeshard && !trials.pipeshard) trials.pipeshard = &p;
-    if (p.technique == Technique::kZero2 && !trials.zero2) trials.zero2 = &p;
   }
-  if (trials.vms.empty()) {
-    for (const auto& p : predictions) {
-      if (trials.vms.size() < 2 && std::find(trials.vms.begin(), trials.vms.end(), p.group.front()) == trials.vms.end())
-        trials.vms.push_back(p.group.front());
-    }
+  for (const auto& p : predictions) {
+    if (trials.vms.size() < 2 || p.group != trials.vms) continue;
+    if (p.technique == Technique::kPipeshard) trials.pipeshard = &p;
+    if (p.technique == Technique::kZero2) trials.zero2 = &p;
   }
   for (const auto& vm : trials.vms) {
     for (const Technique technique : {Technique::kData, Technique::kShard}) {
@@ -179,10 +167,13 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
   const std::string theirs =
       paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), group_text(paper.group)) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
-  const std::string why = t_p > 0 && t_z <= 0   ? "it cannot compare when nothing runs in one VM"
-                          : t_p <= 0 && t_z > 0 ? "it cannot compare when Pipeshard fails"
-                          : t_p <= 0            ? "where neither Pipeshard nor a single VM runs, ZeRO2 is all it tries"
-                                                : "it compares rates per GPU, and only Pipeshard, Data and Shard";
+  const bool fell_to_zero2 = !paper.technique || *paper.technique == Technique::kZero2;
+  const std::string why = trials.vms.size() < 2  ? "it needs two VMs"
+                          : t_p <= 0 && t_z <= 0 ? "where neither Pipeshard nor a single VM runs, ZeRO2 is all it tries"
+                          : t_z <= 0             ? "it cannot compare when nothing runs in one VM"
+                          : t_p <= 0             ? "it cannot compare when Pipeshard fails"
+                          : fell_to_zero2        ? "it leaves a near tie to ZeRO2"
+                                                 : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the printed algorithm picks {}: {}", theirs, why));
 }
 

@@ -54,22 +54,20 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   return rows;
 }
 
-// The study's "2xRTX" is a VM of that GPU; four GPUs are both VMs.
-bool is_group(const Prediction& p, const Scenario& scenario, const std::string& gpus, int count) {
-  if (p.gpus != count) return false;
-  if (count > 2) return true;
-  std::string type = gpus.substr(gpus.find('x') + 1);
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto device = std::find_if(scenario.platform.devices.begin(), scenario.platform.devices.end(),
-                                   [&](const Device& d) { return d.name == p.group.front() + "/0"; });
-  return device != scenario.platform.devices.end() && device->gpu.name.starts_with(type);
-}
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+// The study's "2xRTX" is a VM of that GPU; four GPUs are both VMs.
+bool is_group(const Prediction& p, const Scenario& scenario, const std::string& gpus, int count) {
+  if (p.gpus != count) return false;
+  if (count > 2) return true;
+  const std::string type = lower(gpus.substr(gpus.find('x') + 1));
+  const auto device = std::find_if(scenario.platform.devices.begin(), scenario.platform.devices.end(),
+                                   [&](const Device& d) { return d.name == p.group.front() + "/0"; });
+  return device != scenario.platform.devices.end() && device->gpu.name.starts_with(type);
 }
 
 FactSummary summarise(const std::vector<Fact>& facts) {

@@ -85,7 +85,8 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       if (connection.from == device || connection.to == device) transferring.push_back(when);
     }
   }
-  const Seconds waiting = timeline.end - result.compute - result.optimizer - result.overhead;
+  // Of a GPU that never waits rounding may leave less than nothing.
+  const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);
   if (!pipeline) {
     result.exposed_communication = waiting;
     return result;
@@ -108,7 +109,11 @@ std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) 
   std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
   std::vector<double> bytes(graph.links().size(), 0.0);
   for (const auto& flow : timeline.flows) {
-    const double rate = flow.bytes / std::max(1e-12, flow.finish - flow.start);
+    // Of a short flow rounding makes more than the link carries.
+    double rate = flow.bytes / std::max(1e-12, flow.finish - flow.start);
+    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
+      rate = std::min(rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+    }
     for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
       const auto index = static_cast<std::size_t>(link);
       changes[index].emplace_back(flow.start, rate);

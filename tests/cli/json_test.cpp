@@ -130,7 +130,7 @@ void expect_same_but_for_rounding(const Json& a, const Json& b, const std::strin
   ASSERT_EQ(a.type() == b.type() || (a.is_number() && b.is_number()), true) << where;
   if (a.is_number()) {
     const double x = a.get<double>(), y = b.get<double>();
-    EXPECT_NEAR(x, y, 1e-6 * std::max(std::abs(x), std::abs(y)) + 1e-9) << where;
+    EXPECT_NEAR(x, y, 1e-5 * std::max(std::abs(x), std::abs(y)) + 1e-9) << where;
   } else if (a.is_structured()) {
     ASSERT_EQ(a.size(), b.size()) << where;
     for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y) {

@@ -74,9 +74,10 @@ TEST(Lower, Zero2MayGatherParametersInFp32) {
   EXPECT_EQ(bytes_over(graph, "all-gather parameters"), 4 * 25056);  // 3/4 x 8352 x 4 B
 }
 
-TEST(Lower, TensorDivisionHasFourCollectivesPerLayerAndTwoForEmbeddingAndHead) {
+TEST(Lower, TensorDivisionHasFourCollectivesPerLayerTwoForEmbeddingAndHeadAndTwoForTheLoss) {
   // One sequence cannot be divided by sequences over 2 GPUs, so Shard divides the operators. Megatron: 2
-  // all-reduces per layer forward and 2 backward, one after the embedding and one before the head's gradient.
+  // all-reduces per layer forward and 2 backward, one after the embedding and one before the head's gradient;
+  // the loss over a divided vocabulary exchanges each token's maximum, and its sum and target.
   for (const int layers : {1, 2, 5}) {
     for (const int micro_batches : {1, 3}) {
       Scenario scenario = small_scenario(1, 2);
@@ -89,12 +90,12 @@ TEST(Lower, TensorDivisionHasFourCollectivesPerLayerAndTwoForEmbeddingAndHead) {
       const auto calls = [](const std::vector<Segment>& segments) {
         return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.then.has_value(); });
       };
-      EXPECT_EQ(calls(program.forward), 2 * layers + 1);
+      EXPECT_EQ(calls(program.forward), 2 * layers + 1 + 2);
       EXPECT_EQ(calls(program.backward), 2 * layers + 1);
       const TaskGraph graph = lowered(plan, operators, scenario);
-      EXPECT_EQ(count_of(graph, "all-reduce"), collectives * micro_batches * 4);  // 2 steps x 2 GPUs each
-      // Each reduces S h = 160 elements of 2 B: 320 B per GPU (2 x 1/2).
-      EXPECT_EQ(bytes_over(graph, ""), collectives * micro_batches * 2 * 320);
+      EXPECT_EQ(count_of(graph, "all-reduce"), (collectives + 2) * micro_batches * 4);  // 2 steps x 2 GPUs each
+      // Each reduces S h = 160 elements of 2 B: 320 B per GPU (2 x 1/2); the loss 4 and 8 B for each of 10 tokens.
+      EXPECT_EQ(bytes_over(graph, ""), micro_batches * 2 * (collectives * 320 + 120));
     }
   }
 }

@@ -93,8 +93,9 @@ TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
   write("platforms/wrong.yaml",
         "name: wrong\nsites: {west: {}}\nvms:\n  west: {site: west, type: boks, gpus: [g, othr]}\n");
   write("run.yaml", "platform: wrong\nmodels: tiny\n" + kTraining);
+  // Names are looked up beside the scenario first, then among what slmsim brings.
   EXPECT_THAT(errors(),
-              ElementsAre("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box",
+              ElementsAre("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, fabric-vm",
                           "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
 }
 
@@ -133,7 +134,7 @@ TEST_F(ScenarioFile, MustNotBeMissing) {
 }
 
 TEST_F(ScenarioFile, FindsItsDataInTheNearestFolderAbove) {
-  EXPECT_EQ(data_root(path_ / "deep" / "down" / "run.yaml"), path_);
+  EXPECT_EQ(data_roots(path_ / "deep" / "down" / "run.yaml").front(), path_);
   EXPECT_THAT(names_in(path_ / "platforms" / "gpus"), ElementsAre("g", "other"));
   EXPECT_THAT(names_in(path_ / "nowhere"), IsEmpty());
 }

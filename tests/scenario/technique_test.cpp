@@ -101,7 +101,7 @@ TEST(Technique, RefusesValuesOutOfRange) {
                           "run.yaml:1:52: error: techniques.Pipeshard.schedule: unknown value \"gpip\"; did you mean "
                           "\"gpipe\"?",
                           "run.yaml:1:39: error: techniques.Pipeshard.stages: \"0\" is out of range; expected a whole "
-                          "number from 1 to 1024"));
+                          "number from 2 to 1024"));
 }
 
 using Techniques = Folder;

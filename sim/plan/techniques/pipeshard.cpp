@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-// One mesh per VM of the group; a group inside one VM is one mesh per GPU. With `stages` given, that many
+// One mesh per VM of the group, in the group's order; a group inside one VM is one mesh per GPU. With `stages` given, that many
 // meshes of equal size in the group's order.
 std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vector<int>& devices, int stages) {
   std::vector<std::vector<int>> meshes;
@@ -22,18 +22,21 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
       meshes.emplace_back(devices.begin() + static_cast<long>(i), devices.begin() + static_cast<long>(i + size));
     return meshes;
   }
-  std::map<int, std::vector<int>> by_vm;
-  for (const int device : devices) by_vm[platform.devices[static_cast<std::size_t>(device)].vm].push_back(device);
-  for (auto& [vm, mesh] : by_vm) meshes.push_back(std::move(mesh));
+  std::map<int, std::size_t> mesh_of_vm;
+  for (const int device : devices) {
+    const int vm = platform.devices[static_cast<std::size_t>(device)].vm;
+    const auto [at, is_new] = mesh_of_vm.try_emplace(vm, meshes.size());
+    if (is_new) meshes.emplace_back();
+    meshes[at->second].push_back(device);
+  }
   if (meshes.size() > 1) return meshes;
   meshes.clear();
   for (const int device : devices) meshes.push_back({device});
   return meshes;
 }
 
-// First operator of each stage and, last, the number of operators: cuts after whole layers so that the
-// largest sum of FLOPs of a stage is as small as possible, which for a chain is found by trying each layer
-// boundary in turn.
+// First operator of each stage and, last, the number of operators: cuts after whole layers so that the largest sum of
+// FLOPs of a stage is as small as possible; dynamic programming over stages and layers.
 std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int64_t layers, std::size_t stages) {
   const std::size_t count = boost::num_vertices(operators);
   std::vector<std::size_t> starts;  // first operator of each layer; the first layer's stage also takes the embedding
