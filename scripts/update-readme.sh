@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Puts what `slmsim validate fabric` prints between the facts markers of README.md.
+# Puts what the program prints between the markers of README.md: the example and the table of facts.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-facts=$(mktemp) && trap 'rm -f "$facts" README.md.tmp' EXIT
-build/slmsim validate fabric --output "$facts"
-awk -v facts="$facts" '
-  /^<!-- facts -->$/ { print; while ((getline line < facts) > 0) print line; skip = 1 }
-  /^<!-- \/facts -->$/ { skip = 0 }
-  !skip { print }
-  ' README.md > README.md.tmp
-mv README.md.tmp README.md
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+
+build/slmsim validate fabric --output "$work/facts"
+command=(build/slmsim run scenarios/gat-amst.yaml --set models=gpt2m)
+{ echo "\$ ${command[*]}"; "${command[@]}"; } | sed 's/^/    /; s/ *$//' > "$work/example"
+
+for part in example facts; do
+  awk -v part="$part" -v text="$work/$part" '
+    $0 == "<!-- " part " -->" { print; while ((getline line < text) > 0) print line; skip = 1 }
+    $0 == "<!-- /" part " -->" { skip = 0 }
+    !skip { print }
+    ' README.md > "$work/README.md"
+  cp "$work/README.md" README.md
+done
