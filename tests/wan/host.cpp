@@ -1,22 +1,21 @@
 #include "tests/wan/host.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <thread>
-#include <utility>
-
-#include <arpa/inet.h>
 #include <fcntl.h>
+#include <fstream>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace slmsim::wan {
 namespace {

@@ -6,22 +6,21 @@
 #include <ctime>
 #include <deque>
 #include <memory>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include <poll.h>
+#include <random>
 #include <sched.h>
+#include <stdexcept>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <vector>
 
 namespace slmsim::wan {
 namespace {
 
 using Nanoseconds = std::int64_t;
 constexpr double kNano = 1e-9;
-constexpr int kBatch = 64;              // packets read from one device before the other has its turn
+constexpr int kBatch = 64;             // packets read from one device before the other has its turn
 constexpr Nanoseconds kSpin = 20'000;  // a date this near is waited for without sleeping: waking up takes about as long
 
 Nanoseconds now() {
@@ -62,8 +61,13 @@ struct Packet {
 class Lane {
  public:
   Lane(int from, int to, const Direction& direction, int mtu, Slots& slots, RelayCount& count)
-      : from_(from), to_(to), mtu_(static_cast<std::size_t>(mtu)), direction_(direction), slots_(slots),
-        count_(count), random_(direction.seed) {
+      : from_(from),
+        to_(to),
+        mtu_(static_cast<std::size_t>(mtu)),
+        direction_(direction),
+        slots_(slots),
+        count_(count),
+        random_(direction.seed) {
     draw_loss();
   }
 
@@ -142,8 +146,9 @@ class Lane {
 Relay::Relay(const Host& a, const Host& b, const Direction& forward, const Direction& backward)
     : wake_(eventfd(0, EFD_CLOEXEC)) {
   if (wake_.get() < 0) throw std::runtime_error("cannot make an eventfd");
-  thread_ = std::thread(
-      [=, this, tun_a = a.tun(), tun_b = b.tun(), mtu = std::max(a.mtu(), b.mtu())] { run(tun_a, tun_b, forward, backward, mtu); });
+  thread_ = std::thread([=, this, tun_a = a.tun(), tun_b = b.tun(), mtu = std::max(a.mtu(), b.mtu())] {
+    run(tun_a, tun_b, forward, backward, mtu);
+  });
 }
 
 Relay::~Relay() { stop(); }

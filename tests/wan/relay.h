@@ -13,11 +13,11 @@
 namespace slmsim::wan {
 
 struct Direction {
-  double delay = 0;                      // s, one way
-  double jitter = 0;                     // s, added evenly from 0 to this; packets stay in order
-  double rate = 0;                       // B/s of IP packets; 0: as fast as the relay can
-  double loss = 0;                       // probability
-  std::uint64_t seed = 1;                // of loss and jitter
+  double delay = 0;                       // s, one way
+  double jitter = 0;                      // s, added evenly from 0 to this; packets stay in order
+  double rate = 0;                        // B/s of IP packets; 0: as fast as the relay can
+  double loss = 0;                        // probability
+  std::uint64_t seed = 1;                 // of loss and jitter
   std::int64_t queue = 64 * 1024 * 1024;  // bytes that may wait for the rate; more are dropped
 };
 

@@ -1,6 +1,7 @@
 #include "tests/wan/transfer.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -8,25 +9,23 @@
 #include <cstring>
 #include <exception>
 #include <future>
-#include <memory>
-#include <thread>
-
-#include <arpa/inet.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <memory>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <thread>
 
 namespace slmsim::wan {
 namespace {
 
 using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, one for both ends
 constexpr std::uint16_t kPort = 5001;
-constexpr std::size_t kPiece = 256 * 1024;       // B per send() and recv()
+constexpr std::size_t kPiece = 256 * 1024;  // B per send() and recv()
 constexpr int kPings = 5;
-constexpr std::chrono::milliseconds kWatch{5};   // between looks at TCP_INFO
-constexpr std::chrono::seconds kPatience{60};    // a transfer that makes no progress for so long has failed
+constexpr std::chrono::milliseconds kWatch{5};  // between looks at TCP_INFO
+constexpr std::chrono::seconds kPatience{60};   // a transfer that makes no progress for so long has failed
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -124,11 +123,11 @@ double ping(const Connection& connection) {
   return least;
 }
 
-// Sends `bytes`, divided evenly, over all connections at once. `first_sent` is called after the first connection's
-// first send().
 struct Run {
   Clock::time_point first_send, last_byte;
 };
+
+// Sends `bytes`, divided evenly, over all connections at once. What is asked for is told of the first connection.
 
 Run send_over(const std::vector<Connection>& connections, std::int64_t bytes, Window* after_send,
               std::vector<Window>* during) {
@@ -170,14 +169,14 @@ void wait_until_acknowledged(const std::vector<Connection>& connections) {
 
 void settle(const Host& host, const Case& what) {
   host.set("net.ipv4.tcp_wmem", "4096 16384 " + std::to_string(what.wmem));
-  host.set("net.ipv4.tcp_rmem", "4096 131072 " + std::to_string(what.rmem));
+  host.set("net.ipv4.tcp_rmem", "4096 " + std::to_string(what.rmem_initial) + " " + std::to_string(what.rmem));
   host.set("net.ipv4.tcp_slow_start_after_idle", "1");
   host.set("net.ipv4.tcp_no_metrics_save", "1");  // a connection must know nothing of the one before
 }
 
 }  // namespace
 
-Sample transfer(const Case& what, std::uint64_t seed, bool watch) {
+Sample transfer(const Case& what, std::uint64_t seed) {
   const Host from("10.99.0.2", what.mtu), to("10.99.0.3", what.mtu);
   settle(from, what);
   settle(to, what);
@@ -190,6 +189,7 @@ Sample transfer(const Case& what, std::uint64_t seed, bool watch) {
   sample.path_rtt = ping(connect(from, to, what.congestion));
   std::vector<Connection> connections;
   for (int i = 0; i < what.connections; ++i) connections.push_back(connect(from, to, what.congestion));
+  Clock::time_point last_byte;
   if (what.warm_up > 0) {
     const Run warm_up = send_over(connections, what.warm_up, nullptr, nullptr);
     wait_until_acknowledged(connections);
@@ -197,15 +197,12 @@ Sample transfer(const Case& what, std::uint64_t seed, bool watch) {
       const std::chrono::duration<double> pause(what.pause_timeouts * look(connections[0]).rto);
       std::this_thread::sleep_until(warm_up.last_byte + std::chrono::duration_cast<Clock::duration>(pause));
     }
-    sample.before = look(connections[0]);
-    const Run run = send_over(connections, what.bytes, &sample.after_send, watch ? &sample.during : nullptr);
-    sample.pause = seconds_between(warm_up.last_byte, run.first_send);
-    sample.seconds = seconds_between(run.first_send, run.last_byte);
-  } else {
-    sample.before = look(connections[0]);
-    const Run run = send_over(connections, what.bytes, &sample.after_send, watch ? &sample.during : nullptr);
-    sample.seconds = seconds_between(run.first_send, run.last_byte);
+    last_byte = warm_up.last_byte;
   }
+  sample.before = look(connections[0]);
+  const Run run = send_over(connections, what.bytes, &sample.after_send, &sample.during);
+  if (what.warm_up > 0) sample.pause = seconds_between(last_byte, run.first_send);
+  sample.seconds = seconds_between(run.first_send, run.last_byte);
   for (const auto& connection : connections) sample.retransmitted += look(connection).retransmitted;
   return sample;
 }

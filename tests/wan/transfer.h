@@ -14,12 +14,13 @@ namespace slmsim::wan {
 
 // What a transfer meets; a row of results/tcp.csv begins with it.
 struct Case {
-  double rtt = 0;               // ms
-  double rate = 0;              // Mbit/s, IP packets; 0: none
-  double loss = 0;              // probability per packet towards the receiver
-  int mtu = 1500;               // B
+  double rtt = 0;   // ms
+  double rate = 0;  // Mbit/s, IP packets; 0: none
+  double loss = 0;  // probability per packet towards the receiver
+  int mtu = 1500;   // B
   std::string congestion = "cubic";
-  std::int64_t wmem = 0, rmem = 0;  // B, the third values of tcp_wmem and tcp_rmem
+  std::int64_t wmem = 0, rmem = 0;     // B, the third values of tcp_wmem and tcp_rmem
+  std::int64_t rmem_initial = 131072;  // B, tcp_rmem's second value: where the receiver's autotuning begins
   int connections = 1;
   std::int64_t warm_up = 0;   // B, sent and acknowledged before the measured transfer; 0: a new connection
   double pause_timeouts = 0;  // retransmission time-outs between the last byte of the warm-up and the transfer
@@ -40,14 +41,14 @@ struct Window {
 };
 
 struct Sample {
-  double seconds = 0;             // from the first send() to the receiver's last byte, over all connections
-  double pause = 0;               // s, from the warm-up's last byte at the receiver to the first send()
-  double path_rtt = 0;            // s, least that a ping of one byte took
-  Window before, after_send;      // of the first connection: before the transfer, and just after its first send()
-  std::vector<Window> during;     // of the first connection, every few milliseconds, if asked for
+  double seconds = 0;              // from the first send() to the receiver's last byte, over all connections
+  double pause = 0;                // s, from the warm-up's last byte at the receiver to the first send()
+  double path_rtt = 0;             // s, least that a ping of one byte took
+  Window before, after_send;       // of the first connection: before the transfer, and just after its first send()
+  std::vector<Window> during;      // of the first connection, every few milliseconds
   std::int64_t retransmitted = 0;  // segments, all connections, warm-up included
 };
 
-Sample transfer(const Case& what, std::uint64_t seed, bool watch = false);
+Sample transfer(const Case& what, std::uint64_t seed);
 
 }  // namespace slmsim::wan

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
 #include "tests/wan/relay.h"
 

@@ -1,0 +1,112 @@
+// The simulator's TCP against a real kernel: every row of results/tcp.csv predicted by simulate().
+//
+// Nothing here is fitted: a route is made from the row's conditions as a user would state them.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/engine/simulate.h"
+#include "tests/wan/table.h"
+
+namespace slmsim {
+namespace {
+
+using wan::Row;
+
+constexpr double kInitialSegments = 10;        // RFC 6928
+constexpr double kLeastRto = 0.2;              // s, Linux TCP_RTO_MIN, added to the RTT
+constexpr double kMathis = 1.22;               // as in sim/platform/network.cpp
+constexpr double kFirstReceiveWindow = 65160;  // B, what a receiver offers at first: 65535 in whole segments
+constexpr double kHeaders = 52;                // B, IPv4 and TCP with timestamps
+// Share of the receive buffer that this kernel offers as window: the payload's share of the memory that a packet takes
+// (scaling_ratio, Linux 6.6 and later), 1448 of 2304 B for these TUN devices, in steps of 1/256.
+constexpr double kReceiveShare = 160.0 / 256;
+
+std::vector<Row> stored() {
+  std::ifstream file(SLMSIM_SOURCE_DIR "/tests/wan/results/tcp.csv");
+  return wan::read_table(file);
+}
+
+double predict(const Row& row) {
+  const wan::Case& what = row.what;
+  const double payload = (what.mtu - kHeaders) / what.mtu;
+  const double rtt = row.path_rtt / 1e3;
+  double steady = std::min(static_cast<double>(what.rmem) * kReceiveShare, static_cast<double>(what.wmem));
+  if (what.loss > 0) steady = std::min(steady, row.segment * kMathis / std::sqrt(what.loss));
+  Route route;
+  route.links = {0};
+  route.latency = Seconds{rtt / 2};
+  route.windowed = true;
+  // BBR never restarts from a smaller window (tcp_slow_start_after_idle_check leaves it out).
+  const Seconds idle_limit{what.congestion == "bbr" ? 0 : rtt + kLeastRto};
+  route.window = {Bytes{std::min({steady, kInitialSegments * row.segment, kFirstReceiveWindow})}, Bytes{steady},
+                  Seconds{rtt}, idle_limit};
+  TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * payload}}}, 2);
+  const int connection = graph.add_connection({0, 1, what.connections, route});
+  const std::uint32_t label = graph.label("transfer");
+  std::vector<TaskId> after;
+  if (what.warm_up > 0) {
+    const TaskId warm_up = graph.transfer(connection, Bytes{static_cast<double>(what.warm_up)}, label, {});
+    after = {graph.delay(Seconds{row.pause}, label, std::span(&warm_up, 1))};
+  }
+  const TaskId sent = graph.transfer(connection, Bytes{static_cast<double>(what.bytes)}, label, after);
+  const Timeline timeline = simulate(graph);
+  return timeline.finish[sent] - (after.empty() ? 0.0 : timeline.finish[after[0]]);
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1];
+}
+
+TEST(StoredTcp, HasFortyPointsAndSaysWhereItWasMeasured) {
+  EXPECT_GE(stored().size(), 40);
+  std::ifstream file(SLMSIM_SOURCE_DIR "/tests/wan/results/tcp.csv");
+  std::string first;
+  std::getline(file, first);
+  for (const char* word : {"measured: ", "Linux ", "command: "}) EXPECT_NE(first.find(word), std::string::npos) << word;
+}
+
+// What the model reaches now. Its goal is 8 % and 20 %; what it leaves out, by the groups that show it:
+//   idle     slow start ends at twice what is on the way, so the first time-out of a pause often costs nothing
+//   buffer   a sender that waits for its send buffer goes on only when a third of it is free: at most 30 % slower where
+//            a window takes about as long to send as a round trip
+//   several  HyStart (CUBIC) ends slow start early where connections queue behind each other
+//   loss     a loss halves the window when it happens; Mathis' mean holds only over many losses
+constexpr double kMedianReached = 0.08, kNinetiethReached = 0.45, kNinetiethWithoutLossReached = 0.28;
+
+TEST(StoredTcp, IsPredictedAsWellAsTheModelReachesNow) {
+  std::vector<double> errors, without_loss;
+  std::map<std::string, std::vector<double>> of_group;
+  std::string table;
+  for (const Row& row : stored()) {
+    const double predicted = predict(row), error = predicted / row.median - 1;
+    errors.push_back(std::abs(error));
+    if (row.what.loss == 0) without_loss.push_back(std::abs(error));
+    of_group[row.group].push_back(std::abs(error));
+    table += fmt::format(
+        "{:8} rtt {:5} rate {:3} loss {:5} {:5} wmem {:8} x{} warm-up {:8} pause {:3} bytes {:9}: {:8.4f} s, "
+        "predicted {:8.4f} s, {:+6.1f} %\n",
+        row.group, row.what.rtt, row.what.rate, row.what.loss, row.what.congestion, row.what.wmem, row.what.connections,
+        row.what.warm_up, row.what.pause_timeouts, row.what.bytes, row.median, predicted, error * 100);
+  }
+  for (const auto& [group, values] : of_group) {
+    table += fmt::format("{:8} {:2} points, median error {:4.1f} %, most {:4.1f} %\n", group, values.size(),
+                         quantile(values, 0.5) * 100, quantile(values, 1) * 100);
+  }
+  ASSERT_FALSE(errors.empty());
+  const double median = quantile(errors, 0.5), high = quantile(errors, 0.9);
+  const double high_without_loss = quantile(without_loss, 0.9);
+  fmt::print("{}median {:.1f} %, 90th percentile {:.1f} %, without loss {:.1f} %\n", table, median * 100, high * 100,
+             high_without_loss * 100);
+  EXPECT_LE(median, kMedianReached);
+  EXPECT_LE(high, kNinetiethReached);
+  EXPECT_LE(high_without_loss, kNinetiethWithoutLossReached);
+}
+
+}  // namespace
+}  // namespace slmsim
