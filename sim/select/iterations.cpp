@@ -56,6 +56,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
     if (seen != states.end()) {
       result.cycle_start = static_cast<std::size_t>(seen - states.begin());
+      result.repeats = true;
       return result;
     }
     states.push_back(after);

@@ -14,6 +14,7 @@ namespace slmsim {
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ... as simulated
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
+  bool repeats = false;         // a state came back; else the last iteration stands for all further ones
   Timeline last;                // of the last one simulated
 
   Seconds first() const { return times.front(); }

@@ -47,6 +47,14 @@ TEST(Iterations, SimulatedTogetherEqualTheExtrapolation) {
   expect_k_iterations_equal_the_extrapolation("gat-amst", Technique::kShard, kAllVms, 4);
 }
 
+TEST(Iterations, RepeatOnEverySliceSoThatNothingIsAssumed) {
+  for (const char* slice : {"tacc-tacc", "utah-gpn", "utah-mass", "bris-star", "gat-amst"}) {
+    for (const Technique technique : {Technique::kData, Technique::kZero2, Technique::kShard, Technique::kPipeshard}) {
+      EXPECT_TRUE(simulate_iterations(Job(slice, technique, 0).graph(1)).repeats) << slice << " " << name_of(technique);
+    }
+  }
+}
+
 TEST(Iterations, TheFirstOneIsColdOverAWan) {
   const Job job("utah-mass", Technique::kPipeshard, 0);
   const IterationTimes times = simulate_iterations(job.graph(1));
