@@ -30,6 +30,16 @@ int letters(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
+// A reader needs the first errors, not ten thousand.
+std::vector<Error> bounded(std::vector<Error> errors) {
+  constexpr std::size_t kMost = 50;
+  if (errors.size() <= kMost) return errors;
+  const std::size_t more = errors.size() - kMost;
+  errors.resize(kMost);
+  errors.push_back({{}, fmt::format("and {} more errors", more)});
+  return errors;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -50,20 +60,6 @@ std::string to_string(const Error& error) {
   if (!inside || shown.empty() || shown.size() > kShownLineLength) return out;
   return out + fmt::format("\n  {}\n  {:>{}}", printable(shown), '^', column);
 }
-
-namespace {
-
-// A reader needs the first errors, not ten thousand.
-std::vector<Error> bounded(std::vector<Error> errors) {
-  constexpr std::size_t kMost = 50;
-  if (errors.size() <= kMost) return errors;
-  const std::size_t more = errors.size() - kMost;
-  errors.resize(kMost);
-  errors.push_back({{}, fmt::format("and {} more errors", more)});
-  return errors;
-}
-
-}  // namespace
 
 InputError::InputError(std::vector<Error> errors)
     : std::runtime_error(errors.empty() ? "invalid input" : errors.front().text), errors_(bounded(std::move(errors))) {}

@@ -36,6 +36,11 @@ Sharding tensor_sharding(const Operator& op) {
   return Sharding::kReplicated;
 }
 
+// A head that shares its weights, and their gradient, with an embedding of the same stage.
+bool is_tied_head(const IntraOperatorRequest& r, const Operator& op) {
+  return op.has_weights() && op.parameters == 0 && r.operators[r.first].kind == OperatorKind::kEmbedding;
+}
+
 std::vector<Block> blocks_of(const IntraOperatorRequest& r) {
   std::vector<Block> blocks;
   for (std::size_t v = r.first; v < r.last; ++v) {
@@ -44,9 +49,7 @@ std::vector<Block> blocks_of(const IntraOperatorRequest& r) {
     Block& block = blocks.back();
     block.last = v + 1;
     block.boundary_bytes = op.outputs * r.sequences * r.activation_bytes;
-    // A head tied to an embedding of the same stage shares its gradient.
-    const bool tied = op.parameters == 0 && r.operators[r.first].kind == OperatorKind::kEmbedding;
-    block.cost[kBatchStrategy] += (tied ? 0.0 : op.weights) * r.gradient_bytes;
+    block.cost[kBatchStrategy] += (is_tied_head(r, op) ? 0.0 : op.weights) * r.gradient_bytes;
     const Sharding sharding = tensor_sharding(op);
     double reduced = 0;
     if (sharding == Sharding::kRow) reduced = op.outputs;
@@ -65,10 +68,9 @@ double resharding_cost(const IntraOperatorRequest& r, const Block& block, std::s
   return from == to ? 0.0 : r.micro_batches * alpa_all_gather_cost(block.boundary_bytes, r.gpus);
 }
 
-bool is_tied(const IntraOperatorRequest& r) {
-  const bool embedding = r.operators[r.first].kind == OperatorKind::kEmbedding;
+bool holds_tied_head(const IntraOperatorRequest& r) {
   for (std::size_t v = r.first; v < r.last; ++v) {
-    if (embedding && r.operators[v].has_weights() && r.operators[v].parameters == 0) return true;
+    if (is_tied_head(r, r.operators[v])) return true;
   }
   return false;
 }
@@ -128,7 +130,7 @@ std::vector<Sharding> divide_operators(const IntraOperatorRequest& r) {
   }
 
   std::vector<std::size_t> best;
-  if (is_tied(r)) {
+  if (holds_tied_head(r)) {
     // One table of weights serves embedding and head, so both are divided alike.
     best = cheapest(r, blocks, kBatchStrategy);
     const auto other = cheapest(r, blocks, kTensorStrategy);

@@ -82,18 +82,6 @@ Json breakdown_json(const Breakdown& b) {
           {"overhead", rounded(b.overhead.value)}};
 }
 
-const char* status_text(Status status) {
-  switch (status) {
-    case Status::kOk:
-      return "ok";
-    case Status::kOutOfMemory:
-      return "oom";
-    case Status::kUnsupported:
-      return "unsupported";
-  }
-  return "";
-}
-
 Json prediction_json(const Prediction& p, const Scenario& scenario, const OperatorGraph& operators) {
   Json links = Json::array();
   for (const auto& use : p.links) {
@@ -108,7 +96,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
           {"technique", name_of(p.technique)},
           {"group", p.group},
           {"gpus", p.gpus},
-          {"status", status_text(p.status)},
+          {"status", name_of(p.status)},
           {"reason", p.reason},
           {"minutes", rounded(p.job.value / 60)},
           {"iteration_s", rounded(p.iteration.value)},

@@ -125,11 +125,10 @@ std::string to_csv(const std::vector<RunResult>& results) {
       "exposed_communication_s,pipeline_bubble_s,optimizer_s,overhead_s,memory_bytes,memory_limit_bytes\n";
   for (const auto& result : results) {
     for (const auto& p : result.predictions) {
-      static constexpr const char* kStatus[] = {"ok", "oom", "unsupported"};
       const DeviceMemory* memory = tightest(p);
       const auto& b = p.breakdown;
       out += fmt::format("{},{},{},{},{},{},", result.scenario.name, p.model, name_of(p.technique),
-                         fmt::join(p.group, "+"), p.gpus, kStatus[static_cast<int>(p.status)]);
+                         fmt::join(p.group, "+"), p.gpus, name_of(p.status));
       if (p.status == Status::kOk) {
         out += fmt::format("{:.9g},{:.9g},{:.9g},{:.0f},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},",
                            p.job.value / 60, p.iteration.value, p.first_iteration.value, p.iterations,

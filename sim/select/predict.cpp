@@ -65,6 +65,18 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
 
 }  // namespace
 
+std::string name_of(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kOutOfMemory:
+      return "oom";
+    case Status::kUnsupported:
+      return "unsupported";
+  }
+  return "";
+}
+
 std::string group_text(const std::vector<std::string>& names) {
   constexpr std::size_t kNamedInFull = 4;
   if (names.size() <= kNamedInFull) return fmt::format("{}", fmt::join(names, "+"));

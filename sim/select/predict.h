@@ -12,6 +12,8 @@
 namespace slmsim {
 
 enum class Status { kOk, kOutOfMemory, kUnsupported };
+// "ok", "oom", "unsupported", as scripts read it.
+std::string name_of(Status status);
 
 struct Prediction {
   std::string model;
