@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <optional>
 #include <queue>
 #include <stdexcept>
 #include <tuple>
@@ -16,23 +17,7 @@
 namespace slmsim {
 namespace {
 
-// A sender waits until it may send this share of its window, as acknowledgements do not come byte by byte; it
-// bounds the number of flows per round trip.
-constexpr double kLeastShareOfWindow = 0.25;
-
-// Slow start goes on until the window is twice what the connection can use (tcp_is_cwnd_limited), so that the first
-// halving after a pause often costs nothing; measured, tests/wan.
-constexpr double kWidestWindow = 2.0;
-
-// Linux halves the window for every retransmission time-out that a connection was idle, down to the initial
-// window (tcp_cwnd_restart in net/ipv4/tcp_output.c, after RFC 2861; measured, tests/wan).
-double window_after_idle(double window, double least, double idle, double time_out) {
-  if (time_out <= 0) return window;
-  for (double left = idle - time_out; left > 0 && window > least; left -= time_out) window /= 2;
-  return std::max(window, least);
-}
-
-// A connection while its graph runs. Bytes and windows are those of all its sockets.
+// A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
   double most = 0;                        // B/s that it can ever carry: the least of its sockets and of its links
@@ -42,15 +27,10 @@ struct Channel {
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
-  double window = 0, on_the_way = 0;
-  double last_sent = 0;
+  std::optional<TcpSender> sender;  // where a window may bind
+  double last_sent = -INFINITY;
   std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
 };
-
-// What buffers and loss let a connection have on its way, over all its sockets.
-double steady_window(const Channel& channel) {
-  return channel.connection->route.window.steady.value * channel.connection->sockets;
-}
 
 class Run {
  public:
@@ -139,20 +119,22 @@ class Run {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      const double sockets = connection.route.socket_rate.value * connection.sockets;
-      channel.most = sockets > 0 ? sockets : INFINITY;
-      for (const int link : connection.route.links) channel.most = std::min(channel.most, bandwidth(link));
+      const double socket = connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
+      double path = INFINITY;
+      for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
+      channel.most = std::min(path, socket * connection.sockets);
       for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
       channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
-      channel.window = connection.route.window.initial.value * connection.sockets;
-      channel.last_sent = -INFINITY;
-      if (i < before.size() && before[i].window > 0) {
-        channel.window = before[i].window * connection.sockets;
-        channel.last_sent = -before[i].idle.value;
-        for (const auto& late : before[i].on_the_way) {
-          channel.on_the_way += late.bytes;
+      if (connection.route.windowed) {
+        const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
+        double on_the_way = 0;
+        for (const auto& late : state.on_the_way) {
+          on_the_way += late.bytes;
           acknowledgements.push_back({late.due.value, static_cast<std::uint32_t>(i), true, late.bytes});
         }
+        if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
+        channel.sender.emplace(connection.route.window, connection.sockets, std::min(path, socket), state.tcp,
+                               on_the_way);
       }
       channels_.push_back(std::move(channel));
     }
@@ -223,12 +205,7 @@ class Run {
     Channel& channel = channels_[index];
     timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
-    const Route& route = channel.connection->route;
-    if (route.windowed && channel.remaining > 0) {
-      const double least = route.window.initial.value * channel.connection->sockets;
-      channel.window =
-          window_after_idle(channel.window, least, now() - channel.last_sent, route.window.idle_limit.value);
-    }
+    if (channel.sender && channel.remaining > 0) channel.sender->resume(now() - channel.last_sent);
     if (channel.remaining <= 0) {
       transfer_left(index);
     } else {
@@ -240,17 +217,11 @@ class Run {
   void pump(std::size_t index) {
     Channel& channel = channels_[index];
     if (channel.flowing || channel.head == kNoTask) return;
-    double piece = channel.remaining;
-    if (channel.connection->route.windowed) {
-      const double sendable = std::min(channel.window, steady_window(channel));
-      const double room = std::floor(sendable - channel.on_the_way);
-      if (room < std::min(channel.remaining, std::floor(sendable * kLeastShareOfWindow))) return;
-      piece = std::min(piece, room);
-    }
+    const double piece = channel.sender ? channel.sender->take(channel.remaining) : channel.remaining;
+    if (piece <= 0) return;
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    channel.on_the_way += piece;
     engine_->start_flow(index, piece, channel.contended, channel.cap);
   }
 
@@ -261,14 +232,9 @@ class Run {
     channel.remaining -= bytes;
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
-    const TcpWindow& window = channel.connection->route.window;
-    if (channel.connection->route.windowed) {
-      // Acknowledgements follow the bytes: those of the first ones are back a round trip after the flow began. So a
-      // window covers a path if it holds what the path carries in a round trip.
-      const double due = std::max(0.0, channel.flow_start + window.rtt.value - now());
-      schedule(due, {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = bytes});
-    } else {
-      channel.on_the_way -= bytes;
+    if (channel.sender) {
+      for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
+        schedule(delay, {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = acked});
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -284,8 +250,7 @@ class Run {
       channel.left_over.push_back({Seconds{now()}, bytes});
       return;
     }
-    channel.on_the_way -= bytes;
-    channel.window = std::min(channel.window + bytes, kWidestWindow * steady_window(channel));
+    channel.sender->acknowledged(bytes, now());
     pump(index);
   }
 
@@ -310,9 +275,9 @@ class Run {
     for (const double time : timeline_.finish) timeline_.end = std::max(timeline_.end, Seconds{time});
     for (auto& channel : channels_) {
       ConnectionState state;
-      if (std::isfinite(channel.last_sent) && channel.connection->route.windowed) {
+      if (std::isfinite(channel.last_sent) && channel.sender) {
         for (auto& late : channel.left_over) late.due -= timeline_.end;
-        state = {channel.window / channel.connection->sockets, timeline_.end - Seconds{channel.last_sent},
+        state = {channel.sender->state(timeline_.end.value), timeline_.end - Seconds{channel.last_sent},
                  std::move(channel.left_over)};
       }
       timeline_.connections.push_back(std::move(state));

@@ -42,6 +42,7 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
   tcp.congestion_control =
       static_cast<CongestionControl>(fields.choice("net.ipv4.tcp_congestion_control", congestion_control_names(),
                                                    static_cast<std::size_t>(CongestionControl::kCubic)));
+  tcp.receive_window_share = fields.number("receive_window_share", {0.01, 1}, tcp.receive_window_share);
   tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, 10));
   tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}});
   fields.done();

@@ -31,7 +31,10 @@ inline Scenario small_scenario(int vms, int gpus, double rate = 1e15, double dev
   type.nic = BytesPerSecond{rate};
   type.peer_to_peer = true;
   type.device_latency = Seconds{device_latency};
-  type.tcp = {Bytes{1e18}, Bytes{1e18}, false, 10, BytesPerSecond{1e18}};
+  type.tcp = {.receive_buffer = Bytes{1e18},
+              .send_buffer = Bytes{1e18},
+              .slow_start_after_idle = false,
+              .copy_rate = BytesPerSecond{1e18}};
   Platform& platform = scenario.platform;
   for (int vm = 0; vm < vms; ++vm) {
     const std::string name(1, static_cast<char>('a' + vm));
