@@ -47,30 +47,40 @@ class Run {
     for (TaskId task = 0; task < waiting_for_.size(); ++task) {
       if (waiting_for_[task] == 0) starting_.push_back(task);
     }
-    engine_->run(
-        channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
+    if (engine_) {
+      engine_->run(
+          channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
+    } else {
+      for (start_ready(); !events_.empty();) {
+        clock_ = events_.top().date;
+        happen();
+      }
+    }
     return finish();
   }
 
  private:
-  // Something that happens at a known time: a task is done, or bytes are acknowledged on a channel.
+  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, or bytes are
+  // acknowledged.
+  enum class Kind : std::uint8_t { kTask, kFlow, kAcknowledgement };
   struct Event {
-    double date = 0;          // of the engine's clock
+    double date = 0;          // of the clock
     std::uint32_t index = 0;  // task or channel
-    bool is_acknowledgement = false;
-    double bytes = 0;
+    Kind kind = Kind::kTask;
+    double bytes = 0;  // acknowledged
 
     bool operator>(const Event& other) const {
-      return std::tie(date, is_acknowledgement, index) > std::tie(other.date, other.is_acknowledgement, other.index);
+      return std::tie(date, kind, index) > std::tie(other.date, other.kind, other.index);
     }
   };
 
-  double now() const { return engine_->now() - zero_; }
+  double clock() const { return engine_ ? engine_->now() : clock_; }
+  double now() const { return clock() - zero_; }
 
   void schedule(double delay, Event event) {
-    event.date = engine_->now() + delay;
+    event.date = clock() + delay;
     events_.push(event);
-    if (event.date >= wake_date_) return;
+    if (!engine_ || event.date >= wake_date_) return;
     wake_date_ = event.date;
     engine_->wake_at(wake_date_);
   }
@@ -78,19 +88,27 @@ class Run {
   void wake() {
     wake_date_ = INFINITY;
     start_ready();
-    while (!events_.empty() && events_.top().date <= engine_->now()) {
-      const Event event = events_.top();
-      events_.pop();
-      if (event.is_acknowledgement) {
-        acknowledged(event.index, event.bytes);
-      } else {
-        complete(event.index);
-        start_ready();
-      }
-    }
+    while (!events_.empty() && events_.top().date <= clock()) happen();
     if (events_.empty() || events_.top().date >= wake_date_) return;
     wake_date_ = events_.top().date;
     engine_->wake_at(wake_date_);
+  }
+
+  void happen() {
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case Kind::kTask:
+        complete(event.index);
+        start_ready();
+        break;
+      case Kind::kFlow:
+        flow_ended(event.index);
+        break;
+      case Kind::kAcknowledgement:
+        acknowledged(event.index, event.bytes);
+        break;
+    }
   }
 
   void index_successors() {
@@ -124,13 +142,13 @@ class Run {
       for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
       channel.most = std::min(path, socket * connection.sockets);
       for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
-      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
       if (connection.route.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
         for (const auto& late : state.on_the_way) {
           on_the_way += late.bytes;
-          acknowledgements.push_back({late.due.value, static_cast<std::uint32_t>(i), true, late.bytes});
+          acknowledgements.push_back(
+              {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
         channel.sender.emplace(connection.route.window, connection.sockets, std::min(path, socket), state.tcp,
@@ -138,17 +156,22 @@ class Run {
       }
       channels_.push_back(std::move(channel));
     }
-    // A link that could carry all its connections at their most never limits anybody: flows leave it out.
+    // A link that could carry all its connections at their most never limits anybody: flows leave it out, and one that
+    // has no other links takes its bytes over its own rate.
     for (auto& channel : channels_) {
       for (const int link : channel.connection->route.links) {
         if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) channel.contended.push_back(link);
       }
+      if (channel.contended.empty()) continue;
+      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
     }
-    std::vector<double> rates(caps.size());
-    for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
-    engine_ = &SimgridEngine::instance(graph_.links().size());
-    engine_->configure(graph_.links(), rates);
-    zero_ = engine_->now();
+    if (!caps.empty()) {
+      std::vector<double> rates(caps.size());
+      for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
+      engine_ = &SimgridEngine::instance(graph_.links().size());
+      engine_->configure(graph_.links(), rates);
+      zero_ = engine_->now();
+    }
     for (Event event : acknowledgements) {
       event.date += zero_;
       events_.push(event);
@@ -222,7 +245,11 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    engine_->start_flow(index, piece, channel.contended, channel.cap);
+    if (channel.contended.empty()) {
+      schedule(piece / channel.most, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
+    } else {
+      engine_->start_flow(index, piece, channel.contended, channel.cap);
+    }
   }
 
   void flow_ended(std::size_t index) {
@@ -234,7 +261,7 @@ class Run {
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
     if (channel.sender) {
       for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
-        schedule(delay, {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = acked});
+        schedule(delay, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kAcknowledgement, .bytes = acked});
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -287,7 +314,8 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;
+  SimgridEngine* engine_ = nullptr;  // only where links are shared
+  double clock_ = 0;                 // without it
   double zero_ = 0;
   Timeline timeline_;
   std::vector<std::uint32_t> waiting_for_, first_successor_;
@@ -301,7 +329,7 @@ class Run {
 
 }  // namespace
 
-void reserve_network(std::size_t links) { SimgridEngine::instance(links); }
+void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {
