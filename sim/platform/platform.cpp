@@ -39,6 +39,9 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
   tcp.receive_buffer = fields.quantity<Bytes>("net.ipv4.tcp_rmem", kBufferRange);
   tcp.send_buffer = fields.quantity<Bytes>("net.ipv4.tcp_wmem", kBufferRange);
   tcp.slow_start_after_idle = fields.flag("net.ipv4.tcp_slow_start_after_idle", true);
+  tcp.congestion_control =
+      static_cast<CongestionControl>(fields.choice("net.ipv4.tcp_congestion_control", congestion_control_names(),
+                                                   static_cast<std::size_t>(CongestionControl::kCubic)));
   tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, 10));
   tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}});
   fields.done();
@@ -181,6 +184,11 @@ class PlatformReader {
 };
 
 }  // namespace
+
+const std::vector<std::string>& congestion_control_names() {
+  static const std::vector<std::string> kNames = {"reno", "cubic", "bbr"};
+  return kNames;
+}
 
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);

@@ -9,13 +9,18 @@
 
 namespace slmsim {
 
+// What sizes the send window, by the names Linux gives (RFC 5681, RFC 9438, BBR).
+enum class CongestionControl { kReno, kCubic, kBbr };
+const std::vector<std::string>& congestion_control_names();
+
 // The TCP settings of a VM's kernel, by the names sysctl knows.
 struct TcpSettings {
-  Bytes receive_buffer;               // net.ipv4.tcp_rmem, the maximum (third value)
-  Bytes send_buffer;                  // net.ipv4.tcp_wmem, the maximum
-  bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
-  int initial_window = 10;            // segments, RFC 6928
-  BytesPerSecond copy_rate;           // what one CPU thread moves through one socket
+  Bytes receive_buffer;                                              // net.ipv4.tcp_rmem, the maximum (third value)
+  Bytes send_buffer;                                                 // net.ipv4.tcp_wmem, the maximum
+  bool slow_start_after_idle = true;                                 // net.ipv4.tcp_slow_start_after_idle
+  CongestionControl congestion_control = CongestionControl::kCubic;  // net.ipv4.tcp_congestion_control
+  int initial_window = 10;                                           // segments, RFC 6928
+  BytesPerSecond copy_rate;                                          // what one CPU thread moves through one socket
 };
 
 struct VmType {

@@ -50,9 +50,25 @@ TEST(Platform, ReadsAVmType) {
   EXPECT_DOUBLE_EQ(type.device_latency.value, 10e-6);
   EXPECT_EQ(type.tcp.receive_buffer.value, 8e6);
   EXPECT_EQ(type.tcp.send_buffer.value, 6e6);
-  EXPECT_TRUE(type.tcp.slow_start_after_idle);  // Linux's default
-  EXPECT_EQ(type.tcp.initial_window, 10);       // RFC 6928
+  EXPECT_TRUE(type.tcp.slow_start_after_idle);                        // Linux's default
+  EXPECT_EQ(type.tcp.initial_window, 10);                             // RFC 6928
+  EXPECT_EQ(type.tcp.congestion_control, CongestionControl::kCubic);  // Linux's default
   EXPECT_EQ(type.tcp.copy_rate.value, 1e9);
+}
+
+TEST(Platform, KnowsThreeCongestionControls) {
+  const std::string box =
+      "{name: b, nic: 1 Gbps, device_latency: 1 us, tcp: {net.ipv4.tcp_rmem: 8 MB, "
+      "net.ipv4.tcp_wmem: 6 MB, copy_rate: 1 GB/s, net.ipv4.tcp_congestion_control: ";
+  Reading reading;
+  const auto control = [&](const std::string& name) {
+    return read_vm_type(parse_yaml(box + name + "}}", "b.yaml"), "", reading).tcp.congestion_control;
+  };
+  EXPECT_EQ(control("reno"), CongestionControl::kReno);
+  EXPECT_EQ(control("bbr"), CongestionControl::kBbr);
+  EXPECT_THAT(errors_of(reading), IsEmpty());
+  control("cubi");
+  EXPECT_THAT(errors_of(reading), ElementsAre(testing::HasSubstr("did you mean \"cubic\"?")));
 }
 
 TEST(Platform, GivesSitesEthernetUnlessTheySaySo) {
