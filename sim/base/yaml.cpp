@@ -155,6 +155,9 @@ class TreeBuilder : public YAML::EventHandler {
     // For an empty value yaml-cpp marks what comes after it.
     if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
     if (const auto* first = find_entry(parent.node, parent.key)) {
+      const bool same =
+          node.kind == Node::Kind::kScalar && first->value.kind == node.kind && first->value.scalar == node.scalar;
+      if (same && source_->name.ends_with(".json")) return;
       if (errors_.size() < kMaxErrors) {
         errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
                                                          parent.key, first->place.line)});
