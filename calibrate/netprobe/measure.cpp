@@ -100,7 +100,7 @@ class Measuring {
 
   void leave_out(OneWay& way, const std::string& what, double cost, double left) const {
     way.left_out.push_back(
-        format("%s: some %.0f s, of which %.0f were left", what.c_str(), std::ceil(cost), std::max(0.0, left)));
+        format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
   }
 
   void cold(OneWay& way, Direction direction, const std::string& where) {

@@ -11,7 +11,7 @@ namespace slmsim::netprobe {
 namespace {
 
 constexpr double kLeastTime = 20, kMostTime = 24 * 3600, kMostSize = 64e9;
-constexpr double kQuickTime = 60, kQuickSize = 64e6;
+constexpr double kQuickTime = 90, kQuickSize = 64e6;
 constexpr int kQuickRepeats = 3;
 
 class Words {
@@ -132,7 +132,7 @@ connections and loss, in both directions, and writes a path profile (YAML).
   --name NAME        of the path; default made of the hosts' names
   --max-size SIZE    largest message; default 1GB
   --time-limit TIME  default 5min; what does not fit in is left out, and the profile says so
-  --quick            --time-limit 60s --max-size 64MB and fewer repeats
+  --quick            --time-limit 90s --max-size 64MB and fewer repeats
   --one-way          only from client to server
 
 Examples:
