@@ -130,13 +130,15 @@ class PlatformReader {
     Fields fields(node, path, reading_);
     if (const Node* measured = fields.child("path")) {
       static const std::vector<std::string> kHosts = {"client", "server"};
+      const std::size_t errors = reading_.errors.size();
       const std::string& host = kHosts[fields.choice("host", kHosts)];
+      const Node* its = measured->find(host);
       if (measured->kind != Node::Kind::kMap) {
         fields.error("path", fmt::format("{} is {}; a path's name or file is expected", fields.path_of("path"),
                                          kind_name(measured->kind)));
-      } else if (const Node* its = measured->find(host); its && its->find("tcp")) {
+      } else if (its && its->find("tcp")) {
         tcp = read_tcp(*its->find("tcp"), fmt::format("{}.{}.tcp", fields.path_of("path"), host), reading_, &tcp);
-      } else if (fields.has("host")) {
+      } else if (reading_.errors.size() == errors) {
         fields.error("host",
                      fmt::format("{} does not tell the kernel settings of its {}", fields.path_of("path"), host));
       }
