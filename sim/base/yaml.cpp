@@ -104,7 +104,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (stack_.size() >= kMaxDepth) too_deep(place(mark));
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
       fail(mark,
-           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open?)");
+           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open, or the "
+           "file cut off?)");
     }
     Open level;
     level.node.kind = kind;
@@ -155,6 +156,9 @@ class TreeBuilder : public YAML::EventHandler {
     // For an empty value yaml-cpp marks what comes after it.
     if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
     if (const auto* first = find_entry(parent.node, parent.key)) {
+      const bool same =
+          node.kind == Node::Kind::kScalar && first->value.kind == node.kind && first->value.scalar == node.scalar;
+      if (same && source_->name.ends_with(".json")) return;
       if (errors_.size() < kMaxErrors) {
         errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
                                                          parent.key, first->place.line)});

@@ -46,7 +46,8 @@ inline constexpr std::size_t kMaxNodes = 100'000;
 inline constexpr int kMaxDepth = 48;
 
 // Throws InputError with everything that is wrong: missing or unreadable or oversized file, binary content,
-// syntax, duplicate keys, nesting or alias expansion beyond the limits, more than one document.
+// syntax, duplicate keys, nesting or alias expansion beyond the limits, more than one document. In a .json file, which a
+// program wrote, a key may stand twice with the same value, as in iperf3's.
 Node read_yaml(const std::filesystem::path& path);
 Node parse_yaml(std::string_view text, const std::string& name);
 

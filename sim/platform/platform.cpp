@@ -7,13 +7,11 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
+#include "sim/platform/path.h"
 
 namespace slmsim {
 namespace {
 
-constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
-constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
-constexpr Range<Bytes> kMtuRange{{576}, {65536}};
 constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
 constexpr std::size_t kMostDevices = 8192;
 
@@ -33,19 +31,21 @@ int index_of(const auto& things, const std::string& name) {
   return -1;
 }
 
-TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading) {
-  Fields fields(node, path, reading);
+TcpSettings read_settings(Fields& fields, const TcpSettings* beneath) {
+  const auto known = [&](auto TcpSettings::*member) {
+    return beneath ? std::optional(beneath->*member) : std::nullopt;
+  };
+  const TcpSettings usual = beneath ? *beneath : TcpSettings{};
   TcpSettings tcp;
-  tcp.receive_buffer = fields.quantity<Bytes>("net.ipv4.tcp_rmem", kBufferRange);
-  tcp.send_buffer = fields.quantity<Bytes>("net.ipv4.tcp_wmem", kBufferRange);
-  tcp.slow_start_after_idle = fields.flag("net.ipv4.tcp_slow_start_after_idle", true);
+  tcp.receive_buffer = fields.quantity<Bytes>("net.ipv4.tcp_rmem", kBufferRange, known(&TcpSettings::receive_buffer));
+  tcp.send_buffer = fields.quantity<Bytes>("net.ipv4.tcp_wmem", kBufferRange, known(&TcpSettings::send_buffer));
+  tcp.slow_start_after_idle = fields.flag("net.ipv4.tcp_slow_start_after_idle", usual.slow_start_after_idle);
   tcp.congestion_control =
       static_cast<CongestionControl>(fields.choice("net.ipv4.tcp_congestion_control", congestion_control_names(),
-                                                   static_cast<std::size_t>(CongestionControl::kCubic)));
-  tcp.receive_window_share = fields.number("receive_window_share", {0.01, 1}, tcp.receive_window_share);
-  tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, 10));
-  tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}});
-  fields.done();
+                                                   static_cast<std::size_t>(usual.congestion_control)));
+  tcp.receive_window_share = fields.number("receive_window_share", {0.01, 1}, usual.receive_window_share);
+  tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, usual.initial_window));
+  tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}}, known(&TcpSettings::copy_rate));
   return tcp;
 }
 
@@ -108,6 +108,7 @@ class PlatformReader {
     vm.name = entry.key;
     vm.site = site(fields, "site", fields.child("site", true));
     if (const Node* type = fields.child("type", true)) vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    if (const Node* tcp = fields.child("tcp")) vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list("gpus");
     if (gpus.empty() && !fields.has("gpus") && fields.is_map())
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
@@ -125,6 +126,29 @@ class PlatformReader {
     platform_.vms.push_back(std::move(vm));
   }
 
+  // {path: NAME, host: client} and the keys of a VM type's tcp, which hold over the host's.
+  TcpSettings read_vm_tcp(const Node& node, const std::string& path, TcpSettings tcp) {
+    Fields fields(node, path, reading_);
+    if (const Node* measured = fields.child("path")) {
+      static const std::vector<std::string> kHosts = {"client", "server"};
+      const std::size_t errors = reading_.errors.size();
+      const std::string& host = kHosts[fields.choice("host", kHosts)];
+      const Node* its = measured->find(host);
+      if (measured->kind != Node::Kind::kMap) {
+        fields.error("path", fmt::format("{} is {}; a path's name or file is expected", fields.path_of("path"),
+                                         kind_name(measured->kind)));
+      } else if (its && its->find("tcp")) {
+        tcp = read_tcp(*its->find("tcp"), fmt::format("{}.{}.tcp", fields.path_of("path"), host), reading_, &tcp);
+      } else if (reading_.errors.size() == errors) {
+        fields.error("host",
+                     fmt::format("{} does not tell the kernel settings of its {}", fields.path_of("path"), host));
+      }
+    }
+    tcp = read_settings(fields, &tcp);
+    fields.done();
+    return tcp;
+  }
+
   void read_link(const Entry& entry, Fields& fields) {
     WanLink link;
     link.name = entry.key;
@@ -137,30 +161,33 @@ class PlatformReader {
     } else {
       fields.error("between", fields.path_of("between") + " must name two sites, e.g. between: [gat, amst]");
     }
-    const Seconds rtt = fields.quantity<Seconds>("rtt", kRttRange);
+    const Node* named = fields.child("path");
+    const auto measured = named ? std::optional(read_path(*named, fields.path_of("path"), reading_)) : std::nullopt;
+    if (measured && !measured->rtt && !fields.has("rtt")) {
+      fields.error("path",
+                   fmt::format("{} tells no round trip; state {}", fields.path_of("path"), fields.path_of("rtt")));
+    }
+    const auto known_rtt = measured ? std::optional(measured->rtt.value_or(kRttRange.low)) : std::nullopt;
+    const Seconds rtt = fields.quantity<Seconds>("rtt", kRttRange, known_rtt);
     const Seconds delay = fields.quantity<Seconds>("forward_delay", {{0.0}, {10.0}}, rtt / 2);
     if (delay > rtt)
       fields.error("forward_delay",
                    fields.path_of("forward_delay") + " is longer than the round trip; it is a part of rtt");
-    link.forward = read_direction(fields, delay, nullptr);
-    link.mtu = fields.quantity<Bytes>("mtu", kMtuRange, kEthernetMtu);
-    link.backward = link.forward;
+    link.mtu = fields.quantity<Bytes>("mtu", kMtuRange, measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
+    const auto known_rate = measured ? std::optional(measured->forward.bandwidth) : std::nullopt;
+    link.forward = {fields.quantity<BytesPerSecond>("bandwidth", kNetRange, known_rate), delay,
+                    fields.number("loss", kLossRange, measured ? measured->forward.loss : 0.0)};
+    link.backward = {link.forward.bandwidth, rtt - delay, link.forward.loss};
+    // What the link states holds for both directions.
+    if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
+    if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
     if (const Node* reverse = fields.child("reverse")) {
       Fields back(*reverse, fields.path_of("reverse"), reading_);
-      link.backward = read_direction(back, delay, &link.forward);
+      link.backward.bandwidth = back.quantity<BytesPerSecond>("bandwidth", kNetRange, link.backward.bandwidth);
+      link.backward.loss = back.number("loss", kLossRange, link.backward.loss);
       back.done();
     }
-    link.backward.delay = rtt - delay;
     platform_.links.push_back(std::move(link));
-  }
-
-  static WanDirection read_direction(Fields& fields, Seconds delay, const WanDirection* other) {
-    WanDirection direction;
-    direction.delay = delay;
-    const auto bandwidth = other ? std::optional(other->bandwidth) : std::nullopt;
-    direction.bandwidth = fields.quantity<BytesPerSecond>("bandwidth", kNetRange, bandwidth);
-    direction.loss = fields.number("loss", {0.0, 0.5}, other ? other->loss : 0.0);
-    return direction;
   }
 
   void check_connected() {
@@ -189,6 +216,13 @@ class PlatformReader {
 const std::vector<std::string>& congestion_control_names() {
   static const std::vector<std::string> kNames = {"reno", "cubic", "bbr"};
   return kNames;
+}
+
+TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath) {
+  Fields fields(node, path, reading);
+  const TcpSettings tcp = read_settings(fields, beneath);
+  fields.done();
+  return tcp;
 }
 
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {

@@ -9,6 +9,12 @@
 
 namespace slmsim {
 
+// What a link may state, wherever it is stated.
+inline constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
+inline constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
+inline constexpr Range<Bytes> kMtuRange{{576}, {65536}};
+inline constexpr Range<double> kLossRange{0.0, 0.5};
+
 // What sizes the send window, by the names Linux gives (RFC 5681, RFC 9438, BBR).
 enum class CongestionControl { kReno, kCubic, kBbr };
 const std::vector<std::string>& congestion_control_names();
@@ -79,10 +85,13 @@ struct Platform {
   std::vector<Device> devices;
 };
 
+// A `tcp` map. What it does not say is taken from `beneath`; without one, what has no default is an error.
+TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath = nullptr);
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading);
 
-// Reads a platform whose references to VM types and GPUs have been replaced by those files' maps. Checks
-// every name, every range, and that all sites with VMs reach each other.
+// Reads a platform whose references to VM types, GPUs and paths have been replaced by those files' maps. Checks
+// every name, every range, and that all sites with VMs reach each other. A link takes what it does not say from its
+// path; a VM's `tcp` is laid over that of the path's host, and this over its type's.
 Platform read_platform(const Node& node, const std::string& path, Reading& reading);
 
 }  // namespace slmsim

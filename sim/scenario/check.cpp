@@ -1,5 +1,7 @@
 #include "sim/scenario/check.h"
 
+#include "sim/platform/iperf3.h"
+#include "sim/platform/path.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
@@ -11,6 +13,9 @@ std::string check_file(const std::filesystem::path& file) {
   if (node.find("vms")) {
     kind = "platform";
     read_platform(link_platform(file), "", reading);
+  } else if (is_path(node)) {
+    kind = "path";
+    read_path(as_path(node), "", reading);
   } else if (node.find("model_type") || node.find("family")) {
     kind = "model";
     read_transformer(node, "", "model", reading);

@@ -7,6 +7,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
+#include "sim/platform/iperf3.h"
 
 #ifndef SLMSIM_INSTALLED_DATA
 #define SLMSIM_INSTALLED_DATA ""
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
+constexpr const char* kPaths = "platforms/paths";
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
 constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
@@ -39,9 +41,16 @@ class Linker {
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
+    if (Node* links = platform.find("links")) {
+      for (auto& link : links->entries) {
+        if (Node* path = link.value.find("path")) resolve(*path, kPaths, "path");
+      }
+    }
     if (!vms || vms->kind != Node::Kind::kMap) return;
     for (auto& vm : vms->entries) {
       if (Node* type = vm.value.find("type")) resolve(*type, "platforms/vms", "VM type");
+      Node* tcp = vm.value.find("tcp");
+      if (Node* path = tcp ? tcp->find("path") : nullptr) resolve(*path, kPaths, "path");
       Node* gpus = vm.value.find("gpus");
       if (!gpus) continue;
       if (gpus->kind == Node::Kind::kScalar) *gpus = list_of(*gpus);
@@ -89,7 +98,10 @@ class Linker {
         return;
       }
       auto found = files_.find(file.string());
-      if (found == files_.end()) found = files_.emplace(file.string(), read_yaml(file)).first;
+      if (found == files_.end()) {
+        Node read = read_yaml(file);
+        found = files_.emplace(file.string(), folder == kPaths ? as_path(std::move(read)) : std::move(read)).first;
+      }
       values_ += node_count(found->second);
       if (values_ > kMostValues)
         throw InputError(

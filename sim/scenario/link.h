@@ -1,5 +1,6 @@
 // From a scenario file to one self-contained tree: bases that it extends are merged in, overrides are laid
-// over it, and the names of platforms, VM types, GPUs and models are replaced by the maps in their files.
+// over it, and the names of platforms, VM types, GPUs, paths and models are replaced by the maps in their files;
+// iperf3's JSON is made into a path.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ using Overrides = std::vector<std::string>;
 // Throws InputError with every reference that leads nowhere, files that extend each other in a ring, and
 // overrides that are not KEY=VALUE or whose path does not exist.
 Node link_scenario(const std::filesystem::path& file, const Overrides& overrides);
-// The same for a file of platforms/: its VM types and GPUs.
+// The same for a file of platforms/: its VM types, GPUs and paths.
 Node link_platform(const std::filesystem::path& file);
 
 // Where names are looked up for a file: the folders above it that hold platforms/ or models/, the nearest first, then

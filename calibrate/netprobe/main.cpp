@@ -1,0 +1,124 @@
+// slmsim-netprobe: measures the path between two hosts.
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <unistd.h>
+
+#include "calibrate/netprobe/failure.h"
+#include "calibrate/netprobe/measure.h"
+#include "calibrate/netprobe/option.h"
+#include "calibrate/netprobe/profile.h"
+#include "calibrate/netprobe/server.h"
+#include "calibrate/netprobe/text.h"
+#include "calibrate/netprobe/wire.h"
+
+namespace slmsim::netprobe {
+namespace {
+
+enum Status { kDone = 0, kNetworkFailed = 1, kBadUsage = 2, kInternal = 3 };
+
+// One line that is written over, with the share of the time limit; on a terminal only.
+class ProgressLine {
+ public:
+  void show(const std::string& what, double share) const {
+    if (terminal_) std::fprintf(stderr, "\r\033[K%3.0f %%  %s", 100 * share, what.c_str());
+  }
+  ~ProgressLine() {
+    if (terminal_) std::fprintf(stderr, "\r\033[K");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+};
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// Nothing is on disk before the result is whole.
+void interrupted(int signal) {
+  constexpr char kText[] = "\nslmsim-netprobe: interrupted; nothing was written\n";
+  if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) _exit(kInternal);
+  _exit(128 + signal);
+}
+
+int run_server(const Options& options) {
+  const Descriptor listener = listen_on(options.bind, options.port);
+  std::fprintf(stderr, "slmsim-netprobe: listening on port %d; end with Ctrl-C\n", port_of(listener));
+  serve(listener, options.once);
+  return kDone;
+}
+
+int run_client(const Options& options, const std::string& command) {
+  check_writable(options.output);
+  std::signal(SIGINT, interrupted);
+  std::signal(SIGTERM, interrupted);
+  const std::string date = now_utc();
+  Client client(options.host, options.port);
+  const Hosts hosts = client.hosts();
+  Measurement measurement;
+  {
+    const ProgressLine line;
+    measurement =
+        measure(client.wire(), options.request, [&](const std::string& what, double share) { line.show(what, share); });
+  }
+  const std::string name =
+      options.name.empty() ? name_from(fact(hosts.client, "host") + "-" + fact(hosts.server, "host")) : options.name;
+  const std::string text = to_yaml(measurement, hosts, {name, date, command});
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_IGN);
+  write_file(options.output, text);
+  std::size_t left_out = measurement.forward.left_out.size();
+  if (measurement.reverse) left_out += measurement.reverse->left_out.size();
+  if (left_out > 0)
+    std::fprintf(
+        stderr,
+        "slmsim-netprobe: %zu points were left out for want of time; the profile names them, --time-limit gives more\n",
+        left_out);
+  return kDone;
+}
+
+int run(const std::vector<std::string>& words) {
+  const Options options = parse_options(words);
+  std::string command = "slmsim-netprobe";
+  for (const auto& word : words) command += " " + word;
+  switch (options.verb) {
+    case Options::Verb::kHelp:
+      std::fputs(kHelp, stdout);
+      return kDone;
+    case Options::Verb::kVersion:
+      std::printf("slmsim-netprobe %s, protocol %d\n", SLMSIM_VERSION, kProtocol);
+      return kDone;
+    case Options::Verb::kServer:
+      return run_server(options);
+    case Options::Verb::kClient:
+      return run_client(options, command);
+  }
+  return kInternal;
+}
+
+}  // namespace
+}  // namespace slmsim::netprobe
+
+int main(int argc, char** argv) {
+  using namespace slmsim::netprobe;
+  const auto fail = [](const char* text, int status) {
+    std::fprintf(stderr, "slmsim-netprobe: error: %s\n", text);
+    return status;
+  };
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const UsageError& error) {
+    return fail(error.what(), kBadUsage);
+  } catch (const NetworkError& error) {
+    return fail(error.what(), kNetworkFailed);
+  } catch (const std::exception& error) {
+    return fail(error.what(), kInternal);
+  }
+}

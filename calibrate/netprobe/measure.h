@@ -1,0 +1,79 @@
+// Measures a path: round trips, then per direction cold-start and after-idle curves, the steady rate of several
+// connections, and loss.
+//
+// Loss. A transfer that fills the path overflows its queue, and what it sends again tells of congestion that it made
+// itself; the simulator's `loss` is that of a path which is not full. So loss is measured by streams that the kernel
+// paces (SO_MAX_PACING_RATE) to half of the rate that was just reached: retransmitted segments, less those that the
+// receiver had already (DSACK), over segments sent. What other traffic drops meanwhile counts, as it will in use.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/netprobe/statistics.h"
+#include "calibrate/netprobe/wire.h"
+
+namespace slmsim::netprobe {
+
+inline constexpr double kLossPace = 0.5;  // of the highest steady rate
+inline constexpr int kLossConnections = 4;
+inline constexpr double kLongestLossTest = 10;  // s
+
+struct Request {
+  double time_limit = 300;  // s
+  double largest = 1e9;     // bytes of a message
+  int repeats = 5;          // at most, of a point; of a rate three fifths of it
+  bool one_way = false;     // only from the client to the server
+};
+
+struct Point {
+  double size = 0;  // bytes
+  Spread seconds;
+  double pause = 0;                        // s, median
+  double in_flight = 0, send_window = 0;   // B, the most of all repeats
+  double initial_window = 0;               // segments
+  double congestion_before = 0;            // segments, median
+  double threshold_before = 0;             // segments, the least
+  double segments = 0, retransmitted = 0;  // of all repeats
+};
+
+struct Steady {
+  int connections = 0;
+  Spread rate;                            // bytes acknowledged per second, all connections
+  double growth = 0;                      // rate of the second half over that of the first, the farthest from 1
+  double in_flight = 0, send_window = 0;  // B, the most that one connection had
+  double segments = 0, retransmitted = 0;
+  double receive_limited = 0, buffer_limited = 0;  // shares of the time, means
+};
+
+struct Loss {
+  double pace = 0, seconds = 0;
+  double segments = 0, retransmitted = 0, spurious = 0;
+  double share() const;
+};
+
+struct OneWay {
+  std::vector<Point> cold, idle;
+  std::vector<Steady> steady;
+  Loss loss;
+  double segment = 0, path_mtu = 0;   // B
+  std::vector<std::string> left_out;  // sentences
+};
+
+struct Measurement {
+  Spread rtt;  // s
+  double kernel_rtt = 0;
+  OneWay forward;
+  std::optional<OneWay> reverse;
+};
+
+// `progress` is told what is being measured and which share of the time limit has passed.
+using Progress = std::function<void(const std::string& what, double share)>;
+Measurement measure(const Wire& wire, const Request& request, const Progress& progress);
+
+// The direction's steady rate with the highest median; the first of equals.
+const Steady& best_rate(const OneWay& way);
+
+}  // namespace slmsim::netprobe

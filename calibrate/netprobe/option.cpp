@@ -1,0 +1,159 @@
+#include "calibrate/netprobe/option.h"
+
+#include <optional>
+
+#include "calibrate/netprobe/failure.h"
+#include "calibrate/netprobe/profile.h"
+#include "calibrate/netprobe/schedule.h"
+#include "calibrate/netprobe/text.h"
+
+namespace slmsim::netprobe {
+namespace {
+
+constexpr double kLeastTime = 20, kMostTime = 24 * 3600, kMostSize = 64e9;
+constexpr double kQuickTime = 90, kQuickSize = 64e6;
+constexpr int kQuickRepeats = 3;
+
+class Words {
+ public:
+  explicit Words(const std::vector<std::string>& words) : words_(words) {}
+  bool more() const { return at_ < words_.size(); }
+  std::string next() { return words_[at_++]; }
+  // The option's value: the next word, or what stands after "=".
+  std::string value(const std::string& option) {
+    if (!more()) throw UsageError(option + " needs a value; see slmsim-netprobe --help");
+    return next();
+  }
+
+ private:
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 0;
+};
+
+template <class Parse>
+double quantity(const std::string& option, const std::string& text, Parse parse, double low, double high,
+                const std::string& right) {
+  const auto value = parse(text);
+  if (!value || *value < low || *value > high)
+    throw UsageError(format("%s: \"%s\" is not %s", option.c_str(), printable(text).c_str(), right.c_str()));
+  return *value;
+}
+
+int port(const std::string& option, const std::string& text) {
+  const double value = quantity(option, text, parse_number, 0, 65535, "a port from 0 to 65535");
+  if (value != static_cast<int>(value)) throw UsageError(option + ": a port is a whole number");
+  return static_cast<int>(value);
+}
+
+[[noreturn]] void unknown(const std::string& word, const std::string& known) {
+  throw UsageError(format("unknown %s \"%s\"; known are: %s", word.starts_with("-") ? "option" : "word",
+                          printable(word).substr(0, 64).c_str(), known.c_str()));
+}
+
+Options server(Words words) {
+  Options options;
+  options.verb = Options::Verb::kServer;
+  options.port = kDefaultPort;
+  while (words.more()) {
+    const std::string word = words.next();
+    if (word == "--help" || word == "-h") return {};
+    if (word == "--port") {
+      options.port = port(word, words.value(word));
+    } else if (word == "--bind") {
+      options.bind = words.value(word);
+    } else if (word == "--once") {
+      options.once = true;
+    } else {
+      unknown(word, "--port, --bind, --once");
+    }
+  }
+  return options;
+}
+
+Options client(Words words) {
+  Options options;
+  options.verb = Options::Verb::kClient;
+  options.port = kDefaultPort;
+  std::optional<double> time, size;
+  while (words.more()) {
+    const std::string word = words.next();
+    if (word == "--help" || word == "-h") return {};
+    if (word == "--port") {
+      options.port = port(word, words.value(word));
+    } else if (word == "--output" || word == "-o") {
+      options.output = words.value(word);
+    } else if (word == "--name") {
+      options.name = words.value(word);
+      if (!is_name(options.name))
+        throw UsageError("--name: \"" + printable(options.name) +
+                         "\" is not a name; letters, digits, '-', '_' and '.' make one");
+    } else if (word == "--quick") {
+      options.request.time_limit = kQuickTime;
+      options.request.largest = kQuickSize;
+      options.request.repeats = kQuickRepeats;
+    } else if (word == "--one-way") {
+      options.request.one_way = true;
+    } else if (word == "--max-size") {
+      size = quantity(word, words.value(word), parse_size, kSmallest, kMostSize,
+                      "a size such as 256MB, from 64 kB to 64 GB");
+    } else if (word == "--time-limit") {
+      time = quantity(word, words.value(word), parse_time, kLeastTime, kMostTime,
+                      "a time such as 5min, from 20 s to 24 h");
+    } else if (!word.starts_with("-") && options.host.empty()) {
+      options.host = word;
+    } else {
+      unknown(word, "--port, --output, --name, --quick, --one-way, --max-size, --time-limit");
+    }
+  }
+  if (options.host.empty()) throw UsageError("client needs the server's name or address; see slmsim-netprobe --help");
+  options.request.time_limit = time.value_or(options.request.time_limit);
+  options.request.largest = size.value_or(options.request.largest);
+  return options;
+}
+
+}  // namespace
+
+const char* const kHelp =
+    R"(Measures the path between two hosts over TCP, for a link of slmsim's platforms.
+
+  slmsim-netprobe server [--port N] [--bind ADDRESS] [--once]
+  slmsim-netprobe client HOST [--port N] [--output FILE] [--name NAME] [--quick] [--one-way]
+                         [--max-size SIZE] [--time-limit TIME]
+
+server waits for a client and sends and receives what it asks for.
+  --port N           port to listen on; default 5210, 0 takes a free one and tells which
+  --bind ADDRESS     listen on this address only
+  --once             end after one client
+
+client measures round trips, cold-start and after-idle times of messages, the steady rate of 1, 2, 4 and 8
+connections and loss, in both directions, and writes a path profile (YAML).
+  --port N           the server's port; default 5210
+  --output, -o FILE  the profile; default standard output
+  --name NAME        of the path; default made of the hosts' names
+  --max-size SIZE    largest message; default 1GB
+  --time-limit TIME  default 5min; what does not fit in is left out, and the profile says so
+  --quick            --time-limit 90s --max-size 64MB and fewer repeats
+  --one-way          only from client to server
+
+Examples:
+  slmsim-netprobe server                                    on one VM
+  slmsim-netprobe client 203.0.113.7 -o lab-cloud.yaml      on the other
+  slmsim check lab-cloud.yaml
+
+Exit status: 0 done, 1 the network or the other host failed, 2 bad usage or output, 3 internal error.
+)";
+
+Options parse_options(const std::vector<std::string>& words) {
+  Words rest(words);
+  if (!rest.more()) throw UsageError("say server or client; see slmsim-netprobe --help");
+  const std::string verb = rest.next();
+  if (verb == "--help" || verb == "-h") return {};
+  if (verb == "--version")
+    return {
+        .verb = Options::Verb::kVersion, .port = 0, .bind = {}, .host = {}, .output = {}, .name = {}, .request = {}};
+  if (verb == "server") return server(rest);
+  if (verb == "client") return client(rest);
+  unknown(verb, "server, client, --help, --version");
+}
+
+}  // namespace slmsim::netprobe

@@ -1,0 +1,27 @@
+// The result as a file of platforms/paths/: YAML, schema slmsim/path/1, which a platform's link and VMs may name.
+#pragma once
+
+#include <string>
+
+#include "calibrate/netprobe/measure.h"
+
+namespace slmsim::netprobe {
+
+struct Origin {
+  std::string name;     // of the path: letters, digits, - _ .
+  std::string date;     // UTC, "2026-01-31T12:00:00Z"
+  std::string command;  // as typed
+};
+
+std::string to_yaml(const Measurement& measurement, const Hosts& hosts, const Origin& origin);
+
+// A name made of the text's letters, digits, - and _; "path" where nothing is left.
+std::string name_from(const std::string& text);
+bool is_name(const std::string& text);
+
+// Throws UsageError where `file` cannot be written; writes nothing.
+void check_writable(const std::string& file);
+// Whole or not at all; to standard output where `file` is empty. Throws UsageError.
+void write_file(const std::string& file, const std::string& text);
+
+}  // namespace slmsim::netprobe

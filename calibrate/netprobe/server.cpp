@@ -1,0 +1,145 @@
+#include "calibrate/netprobe/server.h"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <poll.h>
+#include <random>
+#include <sys/socket.h>
+#include <thread>
+#include <utility>
+
+#include "calibrate/netprobe/failure.h"
+#include "calibrate/netprobe/session.h"
+#include "calibrate/netprobe/text.h"
+
+namespace slmsim::netprobe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMostGuests = 64;     // connections that have not said what they are
+constexpr std::size_t kLongestHello = 128;  // bytes
+
+std::string new_token() {
+  std::random_device random;
+  return format("%08x%08x", random(), random());
+}
+
+void tell(const std::string& text) { std::fprintf(stderr, "slmsim-netprobe: %s\n", text.c_str()); }
+
+// A connection whose first line is not complete.
+struct Guest {
+  Descriptor socket;
+  std::string line;
+  Clock::time_point deadline;
+};
+
+class Server {
+ public:
+  Server(const Descriptor& listener, bool once) : listener_(listener), once_(once) {}
+
+  void run() {
+    for (;;) {
+      end_session_if_over();
+      if (once_ && served_) return;
+      std::vector<pollfd> ready{{listener_.get(), POLLIN, 0}};
+      for (const auto& guest : guests_) ready.push_back({guest.socket.get(), POLLIN, 0});
+      poll(ready.data(), ready.size(), 200);
+      // Guests first: accepting adds some that were not polled.
+      std::vector<Guest> stay;
+      for (std::size_t i = 0; i < guests_.size(); ++i) {
+        const bool waits = !(ready[i + 1].revents) || hear(guests_[i]);
+        if (waits && Clock::now() < guests_[i].deadline) stay.push_back(std::move(guests_[i]));
+      }
+      guests_ = std::move(stay);
+      if (ready[0].revents) accept_one();
+    }
+  }
+
+ private:
+  void accept_one() {
+    Descriptor socket{accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (socket.get() < 0) {
+      // Out of descriptors, or a guest who left already: the next one may have more luck.
+      if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return;
+    }
+    if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
+    const auto patience = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatience));
+    guests_.push_back({std::move(socket), "", Clock::now() + patience});
+  }
+
+  // True while the line may still become complete.
+  bool hear(Guest& guest) {
+    char buffer[kLongestHello];
+    const ssize_t got = recv(guest.socket.get(), buffer, sizeof buffer, 0);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got == 0) return false;
+    guest.line.append(buffer, static_cast<std::size_t>(got));
+    const auto end = guest.line.find('\n');
+    if (end == std::string::npos)
+      return guest.line.size() < kLongestHello &&
+             guest.line.starts_with(std::string(kGreeting).substr(0, guest.line.size()));
+    // Nobody who waits for our answer says more than one line.
+    if (end + 1 == guest.line.size()) greet(std::move(guest.socket), words_of(guest.line));
+    return false;
+  }
+
+  void greet(Descriptor socket, const std::vector<std::string>& words) {
+    if (words.size() < 3 || words[0] != kGreeting) return;
+    const std::string peer = peer_of(socket.get());
+    Connection connection(std::move(socket));
+    try {
+      if (words[1] != std::to_string(kProtocol)) {
+        connection.send_text(format("version %d\n", kProtocol));
+        tell(format("%s speaks another version of the protocol; use the same program on both hosts", peer.c_str()));
+      } else if (words[2] == "control" && session_) {
+        connection.send_text("busy\n");
+      } else if (words[2] == "control") {
+        begin_session(std::move(connection), peer);
+      } else if (words[2] == "data" && words.size() == 5 && session_ && words[3] == session_->token()) {
+        session_->attach(words[4], std::move(connection));
+      }
+    } catch (const NetworkError&) {
+      // It left before its answer.
+    }
+  }
+
+  void begin_session(Connection control, const std::string& peer) {
+    tell(format("%s: measuring", peer.c_str()));
+    session_ = std::make_unique<Session>(std::move(control), new_token());
+    over_ = false;
+    thread_ = std::thread([this, peer] {
+      try {
+        session_->run();
+        tell(format("%s: done", peer.c_str()));
+      } catch (const std::exception& error) {
+        tell(format("%s: %s", peer.c_str(), error.what()));
+      }
+      over_ = true;
+    });
+  }
+
+  void end_session_if_over() {
+    if (!session_ || !over_) return;
+    thread_.join();
+    session_.reset();
+    served_ = true;
+  }
+
+  const Descriptor& listener_;
+  bool once_, served_ = false;
+  std::vector<Guest> guests_;
+  std::unique_ptr<Session> session_;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+void serve(const Descriptor& listener, bool once) { Server(listener, once).run(); }
+
+}  // namespace slmsim::netprobe

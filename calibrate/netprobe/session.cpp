@@ -1,0 +1,113 @@
+#include "calibrate/netprobe/session.h"
+
+#include "calibrate/netprobe/failure.h"
+#include "calibrate/netprobe/flow.h"
+#include "calibrate/netprobe/host.h"
+#include "calibrate/netprobe/server.h"
+#include "calibrate/netprobe/text.h"
+
+namespace slmsim::netprobe {
+namespace {
+
+constexpr std::size_t kMostConnections = 64;
+constexpr double kMostBytes = 1e12, kMostSeconds = 3600, kMostPings = 100'000;
+
+// A command that no client of this version gives.
+struct BadCommand : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+double number(const std::vector<std::string>& words, std::size_t at, double most) {
+  const auto value = at < words.size() ? parse_number(words[at]) : std::nullopt;
+  if (!value || *value < 0 || *value > most) throw BadCommand("a number is missing or out of range");
+  return *value;
+}
+
+}  // namespace
+
+void Session::attach(const std::string& id, Connection connection) {
+  const std::lock_guard hold(mutex_);
+  if (data_.size() >= kMostConnections || data_.contains(id)) return;
+  const Connection& kept = data_.emplace(id, std::move(connection)).first->second;
+  kept.send_text("ok\n");
+}
+
+std::vector<Connection> Session::take(const std::vector<std::string>& words, std::size_t first) {
+  const std::lock_guard hold(mutex_);
+  std::vector<Connection> taken;
+  for (std::size_t i = first; i < words.size(); ++i) {
+    const auto found = data_.find(words[i]);
+    if (found == data_.end()) throw BadCommand("there is no such connection");
+    taken.push_back(std::move(found->second));
+    data_.erase(found);
+  }
+  if (taken.empty()) throw BadCommand("a connection is missing");
+  return taken;
+}
+
+void Session::put(const std::string& id, Connection connection) {
+  const std::lock_guard hold(mutex_);
+  data_.insert_or_assign(id, std::move(connection));
+}
+
+void Session::run() {
+  control_.send_text("welcome " + token_ + "\n");
+  for (;;) {
+    if (!control_.wait_readable(kIdleClient)) throw NetworkError(format("no command for %g s; given up", kIdleClient));
+    const std::string line = control_.read_line();
+    if (line == "bye") return;
+    try {
+      obey(words_of(line));
+    } catch (const BadCommand& error) {
+      control_.send_text(format("error %s\n", error.what()));
+    }
+  }
+}
+
+void Session::obey(const std::vector<std::string>& words) {
+  const std::string verb = words.empty() ? "" : words[0];
+  if (verb == "facts") {
+    std::string answer;
+    for (const auto& [name, value] : facts_of_this_host()) answer += name + " " + value + "\n";
+    control_.send_text(answer + ".\n");
+  } else if (verb == "ping") {
+    const double count = number(words, 1, kMostPings);
+    for (int i = 0; i < count; ++i) {
+      control_.receive_bytes(1);
+      control_.send_text(".");
+    }
+  } else if (verb == "receive") {
+    const double bytes = number(words, 1, kMostBytes);
+    auto taken = take(words, 2);
+    control_.send_text("ready\n");
+    receive_message(taken[0], bytes);
+    put(words[2], std::move(taken[0]));
+    control_.send_text("received\n");
+  } else if (verb == "send") {
+    const double bytes = number(words, 1, kMostBytes), pause = number(words, 2, kMostSeconds),
+                 rtt = number(words, 3, kMostSeconds);
+    auto taken = take(words, 4);
+    const Message message = send_message(taken[0], bytes, pause, rtt);
+    put(words[4], std::move(taken[0]));
+    control_.send_text("sent" + to_words(message) + "\n");
+  } else if (verb == "drain") {
+    auto taken = take(words, 1);
+    control_.send_text("ready\n");
+    std::vector<Connection*> each;
+    for (auto& connection : taken) each.push_back(&connection);
+    receive_stream(each);
+    control_.send_text("drained\n");
+  } else if (verb == "stream") {
+    const double warm_up = number(words, 1, kMostSeconds), seconds = number(words, 2, kMostSeconds),
+                 pace = number(words, 3, kMostBytes);
+    auto taken = take(words, 4);
+    control_.send_text("streamed" + to_words(send_stream(taken, warm_up, seconds, pace)) + "\n");
+  } else if (verb == "close") {
+    for (auto& connection : take(words, 1)) connection.abort();
+    control_.send_text("closed\n");
+  } else {
+    throw BadCommand("there is no such command");
+  }
+}
+
+}  // namespace slmsim::netprobe

@@ -1,0 +1,67 @@
+// TCP connections that never wait for ever: every wait ends after kPatience without progress.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slmsim::netprobe {
+
+inline constexpr double kPatience = 15;            // s without progress, after which the other host is lost
+inline constexpr std::size_t kPiece = 256 * 1024;  // bytes per send() and recv()
+inline constexpr std::size_t kLongestLine = 4096;  // bytes of a line of the protocol
+inline constexpr int kDefaultPort = 5210;
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int get() const { return number_; }
+  int release();
+
+ private:
+  int number_;
+};
+
+class Connection {
+ public:
+  Connection() = default;
+  // Sets TCP_NODELAY, and lets the kernel give up on data that nobody acknowledges.
+  explicit Connection(Descriptor socket);
+
+  int get() const { return socket_.get(); }
+  // The congestion window with which it began, segments.
+  double initial_window() const { return initial_window_; }
+  // Throw NetworkError where the peer is gone or makes no progress.
+  void send_text(const std::string& text) const;
+  void send_bytes(double bytes) const;     // zeros
+  void receive_bytes(double bytes) const;  // whatever they are
+  // Until the peer ends the stream, by whatever means. A reset may be lost on its way, so silence for kPatience / 3
+  // ends it too, once something came.
+  void drain() const;
+  // Up to a newline, which is taken off. `patience`: s for each byte.
+  std::string read_line(double patience = kPatience) const;
+  bool wait_readable(double seconds) const;
+  bool wait_writable(double seconds) const;
+  // Closes with RST: what is on its way is dropped, and the kernel does not remember the connection's slow-start
+  // threshold for the next one (tcp_metrics), so that each starts as the first did.
+  void abort();
+
+ private:
+  Descriptor socket_;
+  double initial_window_ = 0;
+};
+
+// To a name or an address, IPv4 or IPv6, the first that answers.
+Connection connect_to(const std::string& host, int port);
+// On an address, or on all (both protocols) where it is empty. Port 0 takes a free one.
+Descriptor listen_on(const std::string& address, int port);
+int port_of(const Descriptor& listener);
+// "10.0.0.1", "fe80::1"; without the port.
+std::string peer_of(int socket);
+std::string own_address_of(int socket);
+
+}  // namespace slmsim::netprobe

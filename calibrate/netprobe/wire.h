@@ -1,0 +1,61 @@
+// What can be measured between two hosts, as functions: the real ones come from connect_wire, tests give their own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibrate/netprobe/flow.h"
+#include "calibrate/netprobe/host.h"
+
+namespace slmsim::netprobe {
+
+// Forward: from the client, where the program runs, to the server.
+enum class Direction { kForward, kReverse };
+
+struct Wire {
+  std::function<double()> now;  // s, of a clock that only goes on
+  // Round trips of one byte over an established connection, s each.
+  std::function<std::vector<double>(int count)> ping;
+  // The least round trip that the kernel saw on that connection, s.
+  std::function<double()> kernel_rtt;
+  // One message over a new connection.
+  std::function<Message(Direction, double bytes)> cold;
+  // The same connection first sends `warm_up` bytes, then nothing for `timeouts` retransmission time-outs.
+  std::function<Message(Direction, double warm_up, double timeouts, double bytes)> idle;
+  std::function<Stream(Direction, int connections, double warm_up, double seconds, double pace)> stream;
+};
+
+struct Hosts {
+  HostFacts client, server;
+  std::string client_address, server_address;
+};
+
+// A session with a server: everything that a Wire's functions need. Throws NetworkError where nobody listens, another
+// program or version does, or it serves someone else.
+class Client {
+ public:
+  Client(std::string host, int port);
+  ~Client();
+
+  Hosts hosts();
+  // Valid as long as this client; its functions throw NetworkError where the server is lost.
+  Wire wire();
+
+ private:
+  std::vector<std::string> answer(const std::string& verb, double patience);
+  std::string open(Connection& connection);
+  std::vector<std::string> open(std::vector<Connection>& connections, int count);
+  Message transfer(Direction direction, const Connection& connection, const std::string& id, double bytes,
+                   double pause);
+  std::vector<double> ping(int count);
+
+  std::string host_;
+  int port_;
+  Connection control_;
+  std::string token_;
+  double rtt_ = 0;  // s, median of the pings
+  int opened_ = 0;
+};
+
+}  // namespace slmsim::netprobe

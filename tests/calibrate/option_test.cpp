@@ -1,0 +1,97 @@
+#include "calibrate/netprobe/option.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include "calibrate/netprobe/failure.h"
+#include "calibrate/netprobe/host.h"
+#include "calibrate/netprobe/text.h"
+
+namespace slmsim::netprobe {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::vector<std::string>& words) {
+  try {
+    parse_options(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, OfAServer) {
+  const Options o = parse_options({"server", "--port", "7000", "--bind", "::1", "--once"});
+  EXPECT_EQ(o.verb, Options::Verb::kServer);
+  EXPECT_EQ(o.port, 7000);
+  EXPECT_EQ(o.bind, "::1");
+  EXPECT_TRUE(o.once);
+  EXPECT_EQ(parse_options({"server"}).port, 5210);
+}
+
+TEST(Options, OfAClient) {
+  const Options o = parse_options(
+      {"client", "cloud", "-o", "p.yaml", "--max-size", "256MB", "--time-limit", "10min", "--name", "lab-cloud"});
+  EXPECT_EQ(o.verb, Options::Verb::kClient);
+  EXPECT_EQ(o.host, "cloud");
+  EXPECT_EQ(o.output, "p.yaml");
+  EXPECT_EQ(o.name, "lab-cloud");
+  EXPECT_EQ(o.request.largest, 256e6);
+  EXPECT_EQ(o.request.time_limit, 600);
+  EXPECT_FALSE(o.request.one_way);
+}
+
+TEST(Options, ThatAreStatedHoldOverQuickInAnyOrder) {
+  EXPECT_EQ(parse_options({"client", "c", "--time-limit", "45s", "--quick"}).request.time_limit, 45);
+  EXPECT_EQ(parse_options({"client", "c", "--quick", "--max-size", "1GB"}).request.largest, 1e9);
+  EXPECT_LT(parse_options({"client", "c", "--quick"}).request.time_limit, 300);
+}
+
+TEST(Options, SayWhatWouldBeRight) {
+  EXPECT_THAT(error_of({}), HasSubstr("say server or client"));
+  EXPECT_THAT(error_of({"sever"}), HasSubstr("unknown word \"sever\"; known are: server, client"));
+  EXPECT_THAT(error_of({"client"}), HasSubstr("needs the server's name or address"));
+  EXPECT_THAT(error_of({"client", "a", "b"}), HasSubstr("unknown word \"b\""));
+  EXPECT_THAT(error_of({"client", "a", "--fast"}), HasSubstr("unknown option \"--fast\"; known are: --port"));
+  EXPECT_THAT(error_of({"client", "a", "--port"}), HasSubstr("--port needs a value"));
+  for (const char* port : {"65536", "-1", "80.5", "http", ""})
+    EXPECT_THAT(error_of({"server", "--port", port}), HasSubstr("port")) << port;
+  for (const char* size : {"256", "1 XB", "10GB0", "100GB", "1kB", "nan GB"})
+    EXPECT_THAT(error_of({"client", "a", "--max-size", size}), HasSubstr("is not a size such as 256MB")) << size;
+  for (const char* time : {"5", "5 m", "1s", "inf h"})
+    EXPECT_THAT(error_of({"client", "a", "--time-limit", time}), HasSubstr("is not a time such as 5min")) << time;
+  EXPECT_THAT(error_of({"client", "a", "--name", "a b"}), HasSubstr("is not a name"));
+}
+
+TEST(Text, HasUnitsThatTheSimulatorReads) {
+  EXPECT_EQ(time_text(0.1032), "103.2 ms");
+  EXPECT_EQ(time_text(2e-7), "0.2 us");
+  EXPECT_EQ(time_text(75), "75 s");
+  EXPECT_EQ(size_text(64e3), "64 kB");
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(rate_text(50e6), "400 Mbps");
+  EXPECT_EQ(rate_text(1.25e9), "10 Gbps");
+  EXPECT_EQ(printable("a\033[2J\n"), "a?[2J?");
+}
+
+TEST(Host, TellsItsKernelsSettings) {
+  namespace fs = std::filesystem;
+  const fs::path proc = fs::path(testing::TempDir()) / ("slmsim_proc_" + std::to_string(getpid()));
+  fs::create_directories(proc / "sys/net/ipv4");
+  std::ofstream(proc / "cpuinfo") << "processor : 0\nmodel name\t: Some CPU\n";
+  std::ofstream(proc / "sys/net/ipv4/tcp_rmem") << "4096\t131072\t6291456\n";
+  const HostFacts facts = facts_of_this_host(proc);
+  EXPECT_THAT(fact(facts, "machine"), HasSubstr("Some CPU, "));
+  EXPECT_EQ(fact(facts, "net.ipv4.tcp_rmem"), "4096 131072 6291456");
+  EXPECT_EQ(last_number(facts, "net.ipv4.tcp_rmem"), 6291456);
+  EXPECT_FALSE(facts.contains("net.ipv4.tcp_wmem"));
+  EXPECT_EQ(last_number(facts, "net.ipv4.tcp_wmem"), 0);
+  fs::remove_all(proc);
+}
+
+}  // namespace
+}  // namespace slmsim::netprobe
