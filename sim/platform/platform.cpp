@@ -233,6 +233,8 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.peer_to_peer = fields.flag("peer_to_peer", false);
   type.nvlink = fields.flag("nvlink", false);
   type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
+  static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
+  type.cloud = static_cast<Cloud>(fields.choice("cloud", kClouds, 0));
   if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();
   return type;

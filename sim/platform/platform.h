@@ -34,6 +34,9 @@ struct TcpSettings {
   BytesPerSecond copy_rate;  // what one CPU thread moves through one socket
 };
 
+// Whose virtual NIC a VM has. NCCL reads the vendor of the network device to choose its number of sockets.
+enum class Cloud { kOther, kAws, kGcp };
+
 struct VmType {
   std::string name;
   BytesPerSecond nic;         // each direction
@@ -41,6 +44,7 @@ struct VmType {
   bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all
   Seconds device_latency;     // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
+  Cloud cloud = Cloud::kOther;
 };
 
 struct Vm {

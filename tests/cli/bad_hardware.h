@@ -39,7 +39,7 @@ inline std::vector<BadCase> bad_model_cases() {
         {"8:14", "\"165 TFLOPS\" has the unit \"TFLOPS\"; expected a rate such as \"65 TFLOP/s\""},
         {"8:26", "unknown key \"fp8\" in peak; known are: bf16, fp16, fp32, tf32"},
         {"8:50", "peak.fp32: \"-1 TFLOP/s\" " + kRange + "1 GFLOP/s to "},
-        {"9:1", "unknown key \"colour\"; known are: architecture, memory, "}},
+        {"9:1", "unknown key \"colour\"; known are: architecture, compute_capability, "}},
        ""},
       {"check",
        "vm-type.yaml",

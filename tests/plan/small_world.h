@@ -49,7 +49,9 @@ inline Scenario small_scenario(int vms, int gpus, double rate = 1e15, double dev
   scenario.training.batch = 1;
   scenario.efficiency.matrix["Round"] = 1;
   scenario.efficiency.memory = 1;
-  scenario.nccl.channels = 1;
+  scenario.nccl.max_channels = 1;
+  scenario.nccl.algorithm = NcclAlgorithm::kRing;
+  scenario.nccl.protocol = NcclProtocol::kSimple;
   scenario.nccl.buffer = Bytes{2e12};  // a chunk is half of it: any collective is one loop
   scenario.memory.usable_share = 1;
   return scenario;

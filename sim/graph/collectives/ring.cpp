@@ -24,12 +24,12 @@ Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
 }
 
 Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, RingRules rules)
-    : graph_(graph), devices_(std::move(devices)), rules_(rules) {
+    : graph_(graph), devices_(std::move(devices)), rules_(std::move(rules)) {
   if (devices_.size() < 2) return;
   for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
     const int from = devices_[rank], to = devices_[(rank + 1) % devices_.size()];
-    next_.push_back(
-        graph_.add_connection({from, to, rules_.channels * rules_.sockets_per_channel, network.route(from, to)}));
+    const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
+    next_.push_back(graph_.add_connection({from, to, rules_.channels * sockets, network.route(from, to)}));
   }
 }
 
@@ -39,6 +39,14 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t l
   const int steps = step_count(collective, static_cast<int>(devices_.size()));
   return rules_.detail == Detail::kSteps ? run_steps(steps, size, label, ready)
                                          : run_aggregated(steps, size, label, ready);
+}
+
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, std::uint32_t label,
+                              std::span<const TaskId> ready) {
+  const Bytes usual = std::exchange(rules_.chunk, chunk);
+  auto done = run(collective, size, label, ready);
+  rules_.chunk = usual;
+  return done;
 }
 
 std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {

@@ -30,6 +30,7 @@ struct RingRules {
   int sockets_per_channel = 1;
   Bytes chunk;  // of one channel, one rank and one step
   Detail detail = Detail::kSteps;
+  std::vector<int> sockets = {};  // per channel of the edge from rank r; empty: sockets_per_channel on all
 };
 
 // A communicator: GPUs in ring order and their connections to the next one. Channels run in step, so those of
@@ -41,6 +42,9 @@ class Ring {
   // `size` is the buffer that is reduced, or what all ranks hold after gathering. `ready[r]` is the task
   // after which rank r takes part. Returns per rank the task after which it has its result.
   std::vector<TaskId> run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
+  // The same in chunks of another size.
+  std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, std::uint32_t label,
+                          std::span<const TaskId> ready);
 
   int size() const { return static_cast<int>(devices_.size()); }
 
