@@ -20,7 +20,8 @@ namespace {
 
 using Nanoseconds = std::int64_t;
 constexpr double kNano = 1e-9;
-constexpr int kBatch = 64;             // packets read from one device before the other has its turn
+constexpr int kBatch = 64;  // packets read from one device before the other has its turn
+constexpr std::uint64_t kMarkEvery = 16 * 1024;
 constexpr Nanoseconds kSpin = 20'000;  // a date this near is waited for without sleeping: waking up takes about as long
 
 Nanoseconds now() {
@@ -94,6 +95,9 @@ class Lane {
         if (write(to_, packet.data, packet.size) < 0 && errno == EAGAIN) return;
         waiting_.pop_front();
         ++count_.packets;
+        if (count_.bytes / kMarkEvery != (count_.bytes + packet.size) / kMarkEvery) {
+          count_.curve.push_back({static_cast<double>(time) * kNano, count_.bytes + packet.size});
+        }
         count_.bytes += packet.size;
         count_.latest = std::max(count_.latest, static_cast<double>(time - packet.due) * kNano);
         slots_.give(packet.data);
