@@ -17,7 +17,9 @@ inline constexpr std::array kShares = {0.1, 0.3, 0.5, 0.7, 0.9};
 
 // A collective among `ranks` processes, the first half of them on one host, the others on the other.
 struct CollectiveCase {
-  std::string collective;  // allreduce, allgather, reducescatter, sendrecv
+  // allreduce, allgather, reducescatter; sendrecv: from the first rank of one host to the first of the other;
+  // localsend: from the first rank of a host to the second, to know what this machine's loopback is like
+  std::string collective;
   int ranks = 4;
   Case path;  // path.bytes: of the buffer that is reduced, gathered or sent; warm_up and connections do not count
 

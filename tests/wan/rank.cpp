@@ -131,10 +131,9 @@ Work reduce_scatter(const Context& context, std::size_t count) {
   return work;
 }
 
-// From the first host's first rank to the second host's first.
-Work send_receive(const Context& context, std::size_t count) {
+Work send_receive(const Context& context, std::size_t count, int receiver) {
   Work work;
-  const int sender = 0, receiver = context->size / 2;
+  const int sender = 0;
   if (context->rank == sender || context->rank == receiver) work.data.resize(count);
   float* data = work.data.data();
   const bool sends = context->rank == sender, receives = context->rank == receiver;
@@ -167,7 +166,8 @@ Work work_of(const CollectiveCase& what, const Context& context) {
   if (what.collective == "allreduce") return all_reduce(context, count);
   if (what.collective == "allgather") return all_gather(context, count);
   if (what.collective == "reducescatter") return reduce_scatter(context, count);
-  if (what.collective == "sendrecv") return send_receive(context, count);
+  if (what.collective == "sendrecv") return send_receive(context, count, context->size / 2);
+  if (what.collective == "localsend") return send_receive(context, count, 1);
   throw std::runtime_error("no such collective: " + what.collective);
 }
 
