@@ -75,6 +75,12 @@ class World {
       edges.push_back({connection(from, to), latency(to, from)});
       in_order.push_back(ready[static_cast<std::size_t>(from)]);
     }
+    // The ring crosses the wide-area path once in each direction: words go back among the data of the other crossing.
+    for (std::size_t at = 0; at < edges.size(); ++at) {
+      const int from = place(static_cast<int>(at)), to = place((static_cast<int>(at) + 1) % ranks_);
+      if (host(from) == host(to)) continue;
+      edges[at].behind = edges[(at + edges.size() / 2) % edges.size()].connection;
+    }
     const auto ended = Ring(graph_, edges, rules).run(collective, size, label_, in_order);
     std::vector<TaskId> result(ready.size());
     for (int at = 0; at < ranks_; ++at)

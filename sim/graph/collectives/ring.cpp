@@ -90,7 +90,9 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
       if (rules_.announced) {
         const std::size_t to = next(rank);
         const std::array waiting = {waits_for[to], early ? ready[to] : kNoTask};
-        after[2] = graph_.delay(edges_[rank].back, label, waiting);
+        const RingEdge& edge = edges_[rank];
+        after[2] = edge.behind < 0 ? graph_.delay(edge.back, label, waiting)
+                                   : graph_.transfer(edge.behind, Bytes{0}, label, waiting);
       }
       sent[rank] = graph_.transfer(edges_[rank].connection, piece, label, after);
     }

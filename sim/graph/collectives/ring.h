@@ -52,10 +52,12 @@ struct RingRules {
   static RingRules gloo_all_gather();
 };
 
-// From a rank to its successor: the connection, and how long a word of the successor takes on the way back.
+// From a rank to its successor: the connection, and the way of a word back. A word is a few bytes, but where other data
+// leaves the successor's host by the same link it waits for what is queued there.
 struct RingEdge {
   int connection = 0;
-  Seconds back;
+  Seconds back;     // how long a word takes on an idle way
+  int behind = -1;  // the connection whose data it follows instead; -1: none
 };
 
 // A communicator: GPUs in ring order and their connections to the next one. Channels run in step, so those of
