@@ -10,17 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine/simulate.h"
+#include "tests/wan/route.h"
 #include "tests/wan/table.h"
 
 namespace slmsim {
 namespace {
 
 using wan::Row;
-
-constexpr double kHeaders = 52;  // B, IPv4 and TCP with timestamps
-// Share of the receive buffer that this kernel offers as window: the payload's share of the memory that a packet takes
-// (scaling_ratio, Linux 6.6 and later), 1448 of 2304 B for these TUN devices, in steps of 1/256.
-constexpr double kReceiveShare = 160.0 / 256;
 
 std::vector<Row> stored() {
   std::ifstream file(SLMSIM_SOURCE_DIR "/tests/wan/results/tcp.csv");
@@ -29,22 +25,8 @@ std::vector<Row> stored() {
 
 double predict(const Row& row) {
   const wan::Case& what = row.what;
-  const double payload = (what.mtu - kHeaders) / what.mtu;
-  const double rtt = row.path_rtt / 1e3;
-  TcpSettings settings;
-  settings.receive_buffer = Bytes{static_cast<double>(what.rmem)};
-  settings.send_buffer = Bytes{static_cast<double>(what.wmem)};
-  settings.receive_window_share = kReceiveShare;
-  const auto& names = congestion_control_names();
-  settings.congestion_control =
-      static_cast<CongestionControl>(std::find(names.begin(), names.end(), what.congestion) - names.begin());
-  Route route;
-  route.links = {0};
-  route.latency = Seconds{rtt / 2};
-  route.windowed = true;
-  route.window = tcp_window(settings, settings, Seconds{rtt}, Bytes{static_cast<double>(what.mtu)}, what.loss);
-  route.window.sender_sleeps = true;  // transfer.cpp sends by a blocking send()
-  TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * payload}}}, 2);
+  const Route route = wan::route_of(what, row.path_rtt / 1e3);
+  TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * wan::payload_share(what.mtu)}}}, 2);
   const int connection = graph.add_connection({0, 1, what.connections, route});
   const std::uint32_t label = graph.label("transfer");
   std::vector<TaskId> after;
