@@ -24,9 +24,9 @@ struct TcpSettings {
   Bytes receive_buffer;                                              // net.ipv4.tcp_rmem, the maximum (third value)
   Bytes send_buffer;                                                 // net.ipv4.tcp_wmem, the maximum
   bool slow_start_after_idle = true;                                 // net.ipv4.tcp_slow_start_after_idle
-  CongestionControl congestion_control = CongestionControl::kCubic;  // net.ipv4.tcp_congestion_control
   int initial_window = 10;                                           // segments, RFC 6928
   BytesPerSecond copy_rate;                                          // what one CPU thread moves through one socket
+  CongestionControl congestion_control = CongestionControl::kCubic;  // net.ipv4.tcp_congestion_control
 };
 
 struct VmType {
