@@ -26,7 +26,7 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
   if (!training.rematerialisation) return Bytes{all * in_flight};
   // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
   const int layers = operators[boost::num_vertices(operators) - 1].layer;
-  const double share = stage.shardings.front() == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
+  const double share = share_of(stage, 0, rank, 1.0).sequences;
   const double input = operators[0].outputs * sequences * share * element_bytes(training.precision);
   double kept = 0, largest = 0;
   for (const auto& [layer, bytes] : by_layer) {
@@ -45,22 +45,20 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   if (stage.mesh.size() > 1) {
     // Each channel of the ring has a buffer to send from and one to receive into.
     buffers += scenario.nccl.buffer * (2.0 * scenario.nccl.channels);
-    buffers += Bytes{held.shared * element_bytes(training.gradient_precision)};  // fused for one all-reduce
+    buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&
       element_bytes(plan.gathered) != element_bytes(training.precision)) {
     buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
   }
   // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
-  const auto received = [&](std::size_t last_operator, Sharding sharding) {
-    const double share = sharding == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
-    return Bytes{operators[last_operator].outputs * micro_batch_sequences(plan, training) * share *
-                 element_bytes(training.precision)};
+  const auto received = [&](std::size_t last_operator, std::size_t index) {
+    const double sequences = share_of(stage, index, rank, micro_batch_sequences(plan, training)).sequences;
+    return Bytes{operators[last_operator].outputs * sequences * element_bytes(training.precision)};
   };
-  if (s > 0)
-    buffers +=
-        received(stage.first - 1, stage.shardings.front()) * micro_batches_in_flight(plan, s) + scenario.nccl.buffer;
-  if (s + 1 < plan.stages.size()) buffers += received(stage.last - 1, stage.shardings.back()) + scenario.nccl.buffer;
+  if (s > 0) buffers += received(stage.first - 1, 0) * micro_batches_in_flight(plan, s) + scenario.nccl.buffer;
+  if (s + 1 < plan.stages.size())
+    buffers += received(stage.last - 1, stage.shardings.size() - 1) + scenario.nccl.buffer;
   return buffers;
 }
 

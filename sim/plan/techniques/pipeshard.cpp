@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/intra_operator.h"
-#include "sim/plan/techniques/technique_plan.h"
+#include "sim/plan/techniques/stage_plan.h"
 
 namespace slmsim {
 namespace {
@@ -96,17 +95,14 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   plan.technique = options.technique;
   plan.micro_batches = options.micro_batches;
   plan.schedule = options.schedule;
+  std::optional<Network> network;
+  if (options.planner == Planner::kSlmsim) network.emplace(scenario.platform);
   const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
   for (std::size_t s = 0; s < meshes.size(); ++s) {
-    Stage stage;
-    stage.first = cuts[s];
-    stage.last = cuts[s + 1];
-    stage.mesh = meshes[s];
-    stage.batch_shares.assign(stage.mesh.size(), 1.0 / static_cast<double>(stage.mesh.size()));
-    stage.shardings = divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
-                                        micro_batch_sequences(plan, training), plan.micro_batches,
-                                        element_bytes(training.precision), element_bytes(training.gradient_precision)});
-    plan.stages.push_back(std::move(stage));
+    StageResult result =
+        plan_stage({request, network ? &*network : nullptr, cuts[s], cuts[s + 1], meshes[s], 1, 1, std::nullopt});
+    if (!result.stage) return {std::nullopt, result.reason};
+    plan.stages.push_back(std::move(*result.stage));
   }
   return {std::move(plan), ""};
 }

@@ -1,0 +1,184 @@
+#include "sim/plan/collective_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::int64_t kLoopsFollowed = 4;
+// Beyond so many ranks the mean edge stands for all: following every hop would take ranks^2 steps.
+constexpr std::size_t kMostRanksFollowed = 64;
+
+// How long the sender is busy with a piece, and how long after the piece's first byte its last one has left.
+struct Sending {
+  Seconds busy, left;
+};
+
+}  // namespace
+
+CollectiveTimes::CollectiveTimes(const Network& network, const Nccl& nccl, std::vector<int> mesh, MeshShape shape)
+    : network_(network), nccl_(nccl), mesh_(std::move(mesh)), shape_(shape) {}
+
+std::vector<std::vector<int>> CollectiveTimes::groups(Axes axes) const {
+  Stage stage;
+  stage.mesh = mesh_;
+  stage.columns = shape_[1];
+  std::vector<std::vector<int>> out;
+  for (const auto& ranks : stage.groups(axes)) {
+    out.emplace_back();
+    for (const std::size_t rank : ranks) out.back().push_back(mesh_[rank]);
+  }
+  return out;
+}
+
+CollectiveTimes::Edge CollectiveTimes::edge(const Route& route, const std::map<int, int>& uses) const {
+  const double sockets = nccl_.channels * nccl_.sockets_per_channel;
+  Edge edge{route.latency, BytesPerSecond{std::numeric_limits<double>::infinity()},
+            Bytes{std::numeric_limits<double>::infinity()}, route.window.rtt};
+  for (const int link : route.links) {
+    edge.rate = std::min(edge.rate, network_.links()[static_cast<std::size_t>(link)].bandwidth / uses.at(link));
+  }
+  if (route.socket_rate.value > 0) edge.rate = std::min(edge.rate, route.socket_rate * sockets);
+  if (route.windowed) edge.window = route.window.steady * sockets;
+  return edge;
+}
+
+std::vector<std::vector<CollectiveTimes::Edge>> CollectiveTimes::rings(Axes axes) const {
+  std::vector<std::vector<Route>> routes;
+  std::map<int, int> uses;
+  for (const auto& group : groups(axes)) {
+    routes.emplace_back();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      routes.back().push_back(network_.route(group[i], group[(i + 1) % group.size()]));
+      for (const int link : routes.back().back().links) ++uses[link];
+    }
+  }
+  std::vector<std::vector<Edge>> rings;
+  for (const auto& ring : routes) {
+    rings.emplace_back();
+    for (const auto& route : ring) rings.back().push_back(edge(route, uses));
+  }
+  return rings;
+}
+
+Seconds CollectiveTimes::of(const CollectiveCall& call) const {
+  const Axes axes = within(call.axes, shape_);
+  if (axes == 0 || call.size <= Bytes{0}) return {};
+  const auto [at, is_new] =
+      known_.try_emplace({call.all_to_all, static_cast<int>(call.collective), axes, call.size.value});
+  if (!is_new) return at->second;
+  if (call.all_to_all) return at->second = all_to_all(call.size, axes);
+  auto found = rings_.find(axes);
+  if (found == rings_.end()) found = rings_.emplace(axes, rings(axes)).first;
+  for (const auto& edges : found->second) at->second = std::max(at->second, ring(edges, call.collective, call.size));
+  return at->second;
+}
+
+Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collective, Bytes size) const {
+  const std::size_t n = edges.size();
+  const int steps = step_count(collective, static_cast<int>(n));
+  const RingRules rules{nccl_.channels, nccl_.sockets_per_channel, nccl_.buffer / 2, Detail::kSteps};
+  const auto loops = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules));
+  const Bytes loop_size = rules.chunk * (static_cast<double>(rules.channels) * static_cast<double>(n));
+  const auto sending = [](const Edge& edge, Bytes piece) {
+    const Seconds wire = piece / edge.rate;
+    if (!std::isfinite(edge.window.value)) return Sending{wire, wire};
+    // Beyond a window the sender waits for acknowledgements: one window per round trip.
+    const double waits = std::ceil(piece / edge.window) - 1.0;
+    const Seconds stall = std::max(Seconds{0}, edge.rtt - edge.window / edge.rate);
+    return Sending{std::max(wire, edge.rtt * (piece / edge.window)), wire + stall * waits};
+  };
+  if (n > kMostRanksFollowed) {
+    Seconds around{0}, slowest{0};
+    for (const Edge& edge : edges) {
+      around += edge.latency;
+      slowest = std::max(slowest, sending(edge, std::min(size, loop_size) / static_cast<double>(n)).busy);
+    }
+    const double hops = static_cast<double>(loops) * steps;
+    return around * (hops / static_cast<double>(n)) +
+           slowest * (hops * (size / loop_size) / static_cast<double>(loops));
+  }
+  // received[r]: when rank r has what it sends next; free[r]: when it may send.
+  std::vector<Seconds> received(n), free(n), next(n);
+  const auto end = [&] { return *std::max_element(received.begin(), received.end()); };
+  const auto run_loop = [&](Bytes piece) {
+    for (int step = 0; step < steps; ++step) {
+      for (std::size_t rank = 0; rank < n; ++rank) {
+        const Sending sent = sending(edges[rank], piece);
+        const Seconds start = std::max(received[rank], free[rank]);
+        free[rank] = start + sent.busy;
+        next[(rank + 1) % n] = start + sent.left + edges[rank].latency;
+      }
+      received = next;
+    }
+  };
+  Seconds before{0}, further{0};
+  for (std::int64_t loop = 0; loop + 1 < std::min(loops, kLoopsFollowed); ++loop) {
+    before = end();
+    run_loop(loop_size / static_cast<double>(n));
+  }
+  if (loops > kLoopsFollowed) further = (end() - before) * static_cast<double>(loops - kLoopsFollowed);
+  run_loop((size - loop_size * static_cast<double>(loops - 1)) / static_cast<double>(n));
+  return end() + further;
+}
+
+namespace {
+
+// When the last of these transfers arrives, all begun at once: each takes at least what its connection and its
+// busiest link need.
+struct Flow {
+  Route route;
+  Bytes size;
+};
+
+Seconds together(const Network& network, double sockets, const std::vector<Flow>& flows) {
+  std::map<int, double> load;
+  for (const auto& flow : flows) {
+    for (const int link : flow.route.links) load[link] += flow.size.value;
+  }
+  Seconds end{0};
+  for (const auto& [route, size] : flows) {
+    Seconds sent{0};
+    for (const int link : route.links)
+      sent = std::max(sent, Bytes{load[link]} / network.links()[static_cast<std::size_t>(link)].bandwidth);
+    if (route.socket_rate.value > 0) sent = std::max(sent, size / (route.socket_rate * sockets));
+    if (route.windowed) {
+      const double waits = std::ceil(size / (route.window.steady * sockets)) - 1.0;
+      sent = std::max(sent, route.window.rtt * waits);
+    }
+    end = std::max(end, sent + route.latency);
+  }
+  return end;
+}
+
+}  // namespace
+
+Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
+  std::vector<Flow> flows;
+  for (const auto& group : groups(axes)) {
+    const Bytes piece = size / static_cast<double>(group.size() * group.size());
+    for (const int from : group) {
+      for (const int to : group) {
+        if (from != to) flows.push_back({network_.route(from, to), piece});
+      }
+    }
+  }
+  return together(network_, nccl_.channels * nccl_.sockets_per_channel, flows);
+}
+
+Seconds transfer_time(const Network& network, const Nccl& nccl, const std::vector<int>& from,
+                      const std::vector<int>& to, Bytes size) {
+  const std::size_t pairs = std::max(from.size(), to.size());
+  std::vector<Flow> flows;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const int a = from[pair * from.size() / pairs], b = to[pair * to.size() / pairs];
+    flows.push_back({network.route(a, b), size / static_cast<double>(pairs)});
+  }
+  return together(network, nccl.channels * nccl.sockets_per_channel, flows);
+}
+
+}  // namespace slmsim

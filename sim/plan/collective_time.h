@@ -1,0 +1,50 @@
+// How long a collective takes on a mesh, without simulating it: for planners.
+//
+// A ring is followed hop by hop through a few of NCCL's loops (sim/graph/collectives/ring.h); the further loops take as long as the
+// last one followed. An edge of the ring sends at the least of its links' bandwidths (divided by the edges of
+// the same call that share the link), its sockets' copy rate and W / RTT; connections are warm, no other traffic is under way.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/sharding.h"
+#include "sim/platform/network.h"
+#include "sim/scenario/scenario.h"
+
+namespace slmsim {
+
+class CollectiveTimes {
+ public:
+  // `mesh`: devices, row by row. The network must outlive this object.
+  CollectiveTimes(const Network& network, const Nccl& nccl, std::vector<int> mesh, MeshShape shape);
+
+  Seconds of(const CollectiveCall& call) const;
+
+ private:
+  struct Edge {
+    Seconds latency;
+    BytesPerSecond rate;
+    Bytes window;  // of all sockets; infinite where it never binds
+    Seconds rtt;
+  };
+  Seconds ring(const std::vector<Edge>& edges, Collective collective, Bytes size) const;
+  Seconds all_to_all(Bytes size, Axes axes) const;
+  std::vector<std::vector<Edge>> rings(Axes axes) const;
+  std::vector<std::vector<int>> groups(Axes axes) const;
+  Edge edge(const Route& route, const std::map<int, int>& uses) const;
+
+  const Network& network_;
+  Nccl nccl_;
+  std::vector<int> mesh_;
+  MeshShape shape_;
+  mutable std::map<Axes, std::vector<std::vector<Edge>>> rings_;  // caches
+  mutable std::map<std::tuple<bool, int, Axes, double>, Seconds> known_;
+};
+
+// From one mesh to the next: each pair of GPUs carries its part of `size` bytes, one way.
+Seconds transfer_time(const Network& network, const Nccl& nccl, const std::vector<int>& from,
+                      const std::vector<int>& to, Bytes size);
+
+}  // namespace slmsim
