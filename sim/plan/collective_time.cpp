@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "sim/plan/plan.h"
@@ -9,13 +10,56 @@
 namespace slmsim {
 namespace {
 
-constexpr std::int64_t kLoopsFollowed = 4;
+// Loops are followed up to so many transfers; the mean of the later half of them stands for all further ones.
+constexpr std::int64_t kTransfersFollowed = 20000;
+constexpr std::int64_t kLeastLoopsFollowed = 4;
 // Beyond so many ranks the mean edge stands for all: following every hop would take ranks^2 steps.
 constexpr std::size_t kMostRanksFollowed = 64;
 
-// How long the sender is busy with a piece, and how long after the piece's first byte its last one has left.
-struct Sending {
-  Seconds busy, left;
+// A sender waits until it may send this share of its window; see sim/engine/simulate.cpp.
+constexpr double kLeastShareOfWindow = 0.25;
+
+// The sender's side of an edge while a ring is followed: bytes that are on their way until they are acknowledged, a
+// round trip after they began to leave.
+class Sender {
+ public:
+  Sender(BytesPerSecond rate, Bytes window, Seconds rtt) : rate_(rate), window_(window), rtt_(rtt) {}
+
+  // When the last byte of a piece has left that is there at `ready`.
+  Seconds send(Seconds ready, Bytes piece) {
+    Seconds now = std::max(ready, free_);
+    if (!std::isfinite(window_.value)) return free_ = now + piece / rate_;
+    for (Bytes left = piece; left > Bytes{0};) {
+      while (!way_.empty() && way_.front().back <= now) arrive();
+      const Bytes room = window_ - on_the_way_;
+      if (room < std::min(left, window_ * kLeastShareOfWindow)) {
+        now = way_.front().back;
+        continue;
+      }
+      const Bytes part = std::min(left, room);
+      way_.push_back({std::max(now + rtt_, now + part / rate_), part});
+      on_the_way_ += part;
+      now += part / rate_;
+      left -= part;
+    }
+    return free_ = now;
+  }
+
+ private:
+  struct Part {
+    Seconds back;
+    Bytes size;
+  };
+  void arrive() {
+    on_the_way_ -= way_.front().size;
+    way_.pop_front();
+  }
+
+  BytesPerSecond rate_;
+  Bytes window_;
+  Seconds rtt_, free_{0};
+  std::deque<Part> way_;
+  Bytes on_the_way_{0};
 };
 
 }  // namespace
@@ -84,44 +128,41 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
   const RingRules rules{nccl_.channels, nccl_.sockets_per_channel, nccl_.buffer / 2, Detail::kSteps};
   const auto loops = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules));
   const Bytes loop_size = rules.chunk * (static_cast<double>(rules.channels) * static_cast<double>(n));
-  const auto sending = [](const Edge& edge, Bytes piece) {
-    const Seconds wire = piece / edge.rate;
-    if (!std::isfinite(edge.window.value)) return Sending{wire, wire};
-    // Beyond a window the sender waits for acknowledgements: one window per round trip.
-    const double waits = std::ceil(piece / edge.window) - 1.0;
-    const Seconds stall = std::max(Seconds{0}, edge.rtt - edge.window / edge.rate);
-    return Sending{std::max(wire, edge.rtt * (piece / edge.window)), wire + stall * waits};
-  };
   if (n > kMostRanksFollowed) {
     Seconds around{0}, slowest{0};
     for (const Edge& edge : edges) {
       around += edge.latency;
-      slowest = std::max(slowest, sending(edge, std::min(size, loop_size) / static_cast<double>(n)).busy);
+      const Bytes piece = std::min(size, loop_size) / static_cast<double>(n);
+      slowest = std::max(
+          {slowest, piece / edge.rate, edge.rtt * (std::isfinite(edge.window.value) ? piece / edge.window : 0.0)});
     }
     const double hops = static_cast<double>(loops) * steps;
     return around * (hops / static_cast<double>(n)) +
            slowest * (hops * (size / loop_size) / static_cast<double>(loops));
   }
-  // received[r]: when rank r has what it sends next; free[r]: when it may send.
-  std::vector<Seconds> received(n), free(n), next(n);
+  std::vector<Sender> senders;
+  for (const Edge& edge : edges) senders.emplace_back(edge.rate, edge.window, edge.rtt);
+  std::vector<Seconds> received(n), next(n);  // when each rank has what it sends next
   const auto end = [&] { return *std::max_element(received.begin(), received.end()); };
   const auto run_loop = [&](Bytes piece) {
     for (int step = 0; step < steps; ++step) {
       for (std::size_t rank = 0; rank < n; ++rank) {
-        const Sending sent = sending(edges[rank], piece);
-        const Seconds start = std::max(received[rank], free[rank]);
-        free[rank] = start + sent.busy;
-        next[(rank + 1) % n] = start + sent.left + edges[rank].latency;
+        next[(rank + 1) % n] = senders[rank].send(received[rank], piece) + edges[rank].latency;
       }
       received = next;
     }
   };
-  Seconds before{0}, further{0};
-  for (std::int64_t loop = 0; loop + 1 < std::min(loops, kLoopsFollowed); ++loop) {
-    before = end();
+  const std::int64_t full = loops - 1;
+  const std::int64_t followed =
+      std::min(full, std::max(kLeastLoopsFollowed, kTransfersFollowed / (steps * static_cast<std::int64_t>(n))));
+  Seconds half{0};
+  for (std::int64_t loop = 0; loop < followed; ++loop) {
+    if (loop == followed / 2) half = end();
     run_loop(loop_size / static_cast<double>(n));
   }
-  if (loops > kLoopsFollowed) further = (end() - before) * static_cast<double>(loops - kLoopsFollowed);
+  Seconds further{0};
+  if (full > followed)
+    further = (end() - half) * (static_cast<double>(full - followed) / static_cast<double>(followed - followed / 2));
   run_loop((size - loop_size * static_cast<double>(loops - 1)) / static_cast<double>(n));
   return end() + further;
 }

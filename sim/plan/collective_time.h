@@ -1,8 +1,9 @@
 // How long a collective takes on a mesh, without simulating it: for planners.
 //
-// A ring is followed hop by hop through a few of NCCL's loops (sim/graph/collectives/ring.h); the further loops take as long as the
-// last one followed. An edge of the ring sends at the least of its links' bandwidths (divided by the edges of
-// the same call that share the link), its sockets' copy rate and W / RTT; connections are warm, no other traffic is under way.
+// A ring is followed transfer by transfer through NCCL's loops (sim/graph/collectives/ring.h), of very many loops
+// through the first ones. An edge of the ring sends at the least of its links' bandwidths (divided by the edges of the
+// same call that share the link) and its sockets' copy rate, with at most TCP's steady window on its way. Connections
+// are warm, and no other traffic is under way.
 #pragma once
 
 #include <map>

@@ -29,7 +29,8 @@ inline constexpr std::size_t kAxes = 2;
 struct Division {
   std::array<Sharding, kAxes> along{};
 
-  Division(Sharding first = Sharding::kReplicated, Sharding second = Sharding::kReplicated) : along{first, second} {}
+  constexpr Division(Sharding first = Sharding::kReplicated, Sharding second = Sharding::kReplicated)
+      : along{first, second} {}
   bool operator==(const Division&) const = default;
 };
 
