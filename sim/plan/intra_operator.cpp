@@ -1,7 +1,6 @@
 #include "sim/plan/intra_operator.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/holding.h"
+#include "sim/plan/memory_division.h"
 
 namespace slmsim {
 namespace {
@@ -19,7 +19,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // The solver's accuracy.
 constexpr double kTolerance = 1e-6;
-// Programs with a memory limit can be hard; then the best plan found in this time stands.
+// Programs with a memory limit are hard beyond a few layers: up to so many operators the whole is solved exactly.
+constexpr std::size_t kMostChoices = 48;
+// Far more than any program here takes.
 constexpr Seconds kSolverTime{20};
 constexpr double kMasterBytes = 4, kMomentBytes = 8;  // see sim/plan/memory.h
 
@@ -223,11 +225,22 @@ class Builder {
 
 IntraOperatorPlan plan_from(const DivisionProgram& built, const ChoiceResult& result) {
   IntraOperatorPlan plan;
-  plan.cost = result.cost;
+  plan.cost = plan.bound = result.cost;
   plan.optimal = result.status == SolveStatus::kOptimal;
   for (const std::size_t choice : built.choice_of)
     plan.shardings.push_back(built.divisions[choice][result.options[choice]]);
   return plan;
+}
+
+bool keeps_within(const IntraOperatorRequest& r, const std::vector<Division>& shardings) {
+  const DivisionProgram each = division_program(r, false);
+  std::vector<std::size_t> options;
+  for (std::size_t v = 0; v < shardings.size(); ++v) {
+    const auto& divisions = each.divisions[each.choice_of[v]];
+    options.push_back(
+        static_cast<std::size_t>(std::find(divisions.begin(), divisions.end(), shardings[v]) - divisions.begin()));
+  }
+  return within_budgets(each.program, options);
 }
 
 // What the stage needs at least, whatever its costs.
@@ -243,7 +256,42 @@ DivisionProgram division_program(const IntraOperatorRequest& request, bool alike
   return Builder(request, alike).build();
 }
 
+namespace {
+
+IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
+  const DivisionProgram once = division_program(r, true), each = division_program(r, false);
+  MemoryDivision found = divide_within_memory(once, each, r);
+  IntraOperatorPlan plan;
+  const bool near = !found.options.empty() && found.cost <= found.bound * (1 + kTolerance);
+  const bool small = each.program.cost.size() <= kMostChoices;
+  if (found.options.empty() || (small && !near)) {
+    const ChoiceResult whole = solve(each.program, kSolverTime);
+    if (!whole.options.empty()) return plan_from(each, whole);
+  }
+  if (found.options.empty()) {
+    // Then the solver found none either.
+    plan.optimal = least_memory(each) > *r.memory_limit;
+    plan.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
+    if (least_memory(each) > *r.memory_limit)
+      plan.reason += fmt::format("; they need at least {}", to_text(least_memory(each)));
+    return plan;
+  }
+  plan = plan_from(each, {SolveStatus::kOptimal, std::move(found.options), found.cost});
+  plan.bound = found.bound;
+  plan.optimal = found.cost <= found.bound * (1 + kTolerance);
+  return plan;
+}
+
+}  // namespace
+
 IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
+  if (r.memory_limit) {
+    IntraOperatorRequest free = r;
+    free.memory_limit.reset();
+    // What is cheapest without a limit and keeps within it is cheapest.
+    IntraOperatorPlan plan = divide_operators(free);
+    return keeps_within(r, plan.shardings) ? plan : divide_with_limit(r);
+  }
   const DivisionProgram once = division_program(r, true);
   const ChoiceResult periodic = solve(once.program, kSolverTime);
   const DivisionProgram each = division_program(r, false);
@@ -253,19 +301,10 @@ IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
   const ChoiceResult whole = solve(each.program, kSolverTime);
   const bool whole_is_better =
       !whole.options.empty() && (periodic.options.empty() || whole.cost < periodic.cost * (1 - kTolerance));
-  if (whole_is_better) return plan_from(each, whole);
-  if (!periodic.options.empty()) {
-    IntraOperatorPlan plan = plan_from(once, periodic);
-    plan.optimal = whole.status == SolveStatus::kOptimal;
-    return plan;
-  }
-  IntraOperatorPlan none;
-  none.optimal = whole.status == SolveStatus::kInfeasible;
-  assert(r.memory_limit && "without a limit every operator may be replicated");
-  none.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
-  if (least_memory(each) > *r.memory_limit)
-    none.reason += fmt::format("; they need at least {}", to_text(least_memory(each)));
-  return none;
+  IntraOperatorPlan plan = whole_is_better ? plan_from(each, whole) : plan_from(once, periodic);
+  plan.optimal = whole.status == SolveStatus::kOptimal;
+  if (bound) plan.bound = *bound;
+  return plan;
 }
 
 }  // namespace slmsim

@@ -35,7 +35,8 @@ struct IntraOperatorRequest {
 struct IntraOperatorPlan {
   std::vector<Division> shardings;  // of operators first, first + 1, ...; empty: there is none
   double cost = 0;                  // in the unit of the request's costs
-  bool optimal = true;              // for the whole stage; false where the solver was stopped
+  double bound = 0;                 // no other division of the stage costs less
+  bool optimal = true;              // `cost` is that bound
   std::string reason;               // why there is no plan
 };
 
