@@ -10,6 +10,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/holding.h"
+#include "sim/plan/memory.h"
 #include "sim/plan/memory_division.h"
 
 namespace slmsim {
@@ -23,7 +24,6 @@ constexpr double kTolerance = 1e-6;
 constexpr std::size_t kMostChoices = 48;
 // Far more than any program here takes.
 constexpr Seconds kSolverTime{20};
-constexpr double kMasterBytes = 4, kMomentBytes = 8;  // see sim/plan/memory.h
 
 // Operators that two layers have alike.
 bool alike(const Operator& a, const Operator& b) {
@@ -193,9 +193,7 @@ class Builder {
   }
 
   void add_budget() {
-    const double weight = element_bytes(r_.training.precision);
-    const double state = weight + kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0) +
-                         element_bytes(r_.training.gradient_precision);
+    const double state = state_bytes(r_.training);
     ChoiceProgram::Budget budget{{}, r_.memory_limit->value};
     for (const auto& [v, choice] : number_) {
       const Operator& op = r_.operators[v];

@@ -11,6 +11,10 @@ namespace {
 constexpr double kMasterBytes = 4;  // fp32 copy of half-precision weights
 constexpr double kMomentBytes = 8;  // Adam's two, fp32
 
+double optimizer_bytes(const Training& training) {
+  return kMomentBytes + (element_bytes(training.precision) < kMasterBytes ? kMasterBytes : 0.0);
+}
+
 Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
                      const Training& training) {
   const Stage& stage = plan.stages[s];
@@ -64,6 +68,10 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 
 }  // namespace
 
+double state_bytes(const Training& training) {
+  return element_bytes(training.precision) + element_bytes(training.gradient_precision) + optimizer_bytes(training);
+}
+
 std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   std::vector<DeviceMemory> out;
   const Training& training = scenario.training;
@@ -81,7 +89,7 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
       // With an all-reduce every GPU adds up all gradients.
       const bool scattered = plan.gradient_collective == GradientCollective::kReduceScatter;
       memory.gradients = Bytes{held.all * (scattered ? part : 1.0) * element_bytes(training.gradient_precision)};
-      memory.optimizer = Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
+      memory.optimizer = Bytes{held.all * part * optimizer_bytes(training)};
       memory.activations = activations_of(plan, operators, s, rank, training);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       memory.framework = scenario.memory.framework;

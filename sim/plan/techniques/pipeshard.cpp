@@ -1,11 +1,15 @@
-// Pipeshard: Alpa's inter-operator parallelism. Layers become stages, each on the GPUs of one VM (inside a
-// single VM: one GPU each), and operators are divided inside a stage. Layers are split evenly by their FLOPs;
-// the embedding goes with the first stage and the head with the last.
+// Pipeshard: Alpa's inter-operator parallelism. Layers become stages on meshes of GPUs, and operators are divided inside
+// a stage.
+//
+// By default as Alpa's uniform stages: one per VM (inside a single VM one per GPU), layers split evenly by their FLOPs, the
+// embedding with the first stage and the head with the last. With `stages: auto`, or by planner kSlmsim, the inter-operator
+// planner chooses both.
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "sim/plan/techniques/stage_choice.h"
 #include "sim/plan/techniques/stage_plan.h"
 
 namespace slmsim {
@@ -72,6 +76,32 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int6
   return cuts;
 }
 
+struct Chosen {
+  std::vector<ChosenStage> stages;
+  std::string reason;  // where there are none
+};
+
+// Alpa's UniformStageOption: equal meshes, layers of equal FLOPs.
+Chosen uniform_stages(const PlanRequest& request) {
+  const auto& [scenario, model, operators, group, options] = request;
+  const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
+  if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
+    return {{},
+            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
+  }
+  if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
+  const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
+  Chosen chosen;
+  for (std::size_t s = 0; s < meshes.size(); ++s) chosen.stages.push_back({cuts[s], cuts[s + 1], meshes[s]});
+  return chosen;
+}
+
+// Where nothing fits, equal stages stand for what is missing.
+Chosen chosen_stages(const PlanRequest& request, const Network& network) {
+  Chosen chosen{choose_stages(request, network), ""};
+  return chosen.stages.empty() ? uniform_stages(request) : chosen;
+}
+
 }  // namespace
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
@@ -84,24 +114,29 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   if (options.stages > 0 && group.devices.size() % static_cast<std::size_t>(options.stages) != 0) {
     return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), options.stages)};
   }
-  const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
-  if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
-    return {std::nullopt,
-            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
-  }
-  if (meshes.size() < 2) return {std::nullopt, "a pipeline needs at least two GPUs"};
-
   Plan plan;
   plan.technique = options.technique;
   plan.micro_batches = options.micro_batches;
   plan.schedule = options.schedule;
   std::optional<Network> network;
-  if (options.planner == Planner::kSlmsim) network.emplace(scenario.platform);
-  const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
-  for (std::size_t s = 0; s < meshes.size(); ++s) {
-    StageResult result =
-        plan_stage({request, network ? &*network : nullptr, cuts[s], cuts[s + 1], meshes[s], 1, 1, std::nullopt});
-    if (!result.stage) return {std::nullopt, result.reason};
+  if (options.planner == Planner::kSlmsim || options.choose_stages) network.emplace(scenario.platform);
+  const Chosen chosen = options.planner == Planner::kSlmsim || options.choose_stages ? chosen_stages(request, *network)
+                                                                                     : uniform_stages(request);
+  if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
+  for (const auto& [first, last, mesh] : chosen.stages) {
+    const std::size_t behind = chosen.stages.size() - plan.stages.size();
+    const int in_flight = options.schedule == Schedule::kGpipe
+                              ? options.micro_batches
+                              : std::min(options.micro_batches, static_cast<int>(behind));
+    std::optional<Bytes> limit;
+    // Half a percent below, for what neighbouring stages send.
+    if (options.planner == Planner::kSlmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
+    StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, 1, in_flight, limit};
+    StageResult result = plan_stage(stage);
+    if (!result.stage) {  // the fastest one then tells what is missing
+      stage.memory_limit.reset();
+      result = plan_stage(stage);
+    }
     plan.stages.push_back(std::move(*result.stage));
   }
   return {std::move(plan), ""};
