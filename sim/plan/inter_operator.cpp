@@ -11,32 +11,35 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// A way to run layers [first, end) from a stage on.
+// A way to run layers [first, end) from a stage on; see the header for the sums.
 struct Suffix {
-  double sum = 0;      // of times and traffic from this stage on
-  double slowest = 0;  // t_max so far
+  double sum = 0;
+  double slowest = 0;  // t_max
+  double waiting = 0;  // max r
   PipelineStage stage;
-  std::size_t rest = kNone;  // entry of the stages behind it
+  std::size_t rest = kNone;  // of the stages behind it
 };
 
-int in_flight(const PipelineProblem& p, std::size_t stages_from_here) {
-  return p.all_in_flight ? p.micro_batches : std::min(p.micro_batches, static_cast<int>(stages_from_here));
-}
-
-// The stage in front of `rest`, which is absent behind the last one; slowest = kNever where it does not fit.
+// The stage in front of `rest`, which is absent behind the last one; an infinite sum where it does not fit.
 Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, const Suffix* rest, std::size_t stages) {
-  Suffix entry{0, kNever, stage, kNone};
-  const int kept = in_flight(p, stages);
-  if (p.most_in_flight && p.most_in_flight(stage.first, stage.last, stage.submesh) < kept) return entry;
+  Suffix suffix{kNever, 0, 0, stage, kNone};
+  const int under_way = p.all_in_flight ? p.micro_batches : static_cast<int>(stages);
+  if (p.most_in_flight &&
+      p.most_in_flight(stage.first, stage.last, stage.submesh) < std::min(p.micro_batches, under_way))
+    return suffix;
   const double time = p.time(stage.first, stage.last, stage.submesh);
   const double sent = rest && p.traffic ? 2 * p.traffic(stage.last, stage.submesh, rest->stage.submesh) : 0.0;
-  entry.sum = time + sent + (rest ? rest->sum : 0.0);
-  // A micro-batch comes back after `sum`; `kept` of them are under way meanwhile.
-  entry.slowest = std::max({time, entry.sum / kept, rest ? rest->slowest : 0.0});
-  return entry;
+  const int further = p.micro_batches - 1;
+  suffix.sum = time + sent + (rest ? rest->sum : 0.0);
+  suffix.slowest = std::max(time, rest ? rest->slowest : 0.0);
+  const double waiting = further / under_way * suffix.sum + further % under_way * suffix.slowest;
+  suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
+  return suffix;
 }
 
-double total(const PipelineProblem& p, const Suffix& entry) { return entry.sum + (p.micro_batches - 1) * entry.slowest; }
+double total(const PipelineProblem& p, const Suffix& suffix) {
+  return suffix.sum + std::max((p.micro_batches - 1) * suffix.slowest, suffix.waiting);
+}
 
 class Cutter {
  public:
@@ -86,8 +89,10 @@ class Cutter {
   }
 
   void keep(Front& front, Suffix entry, std::size_t rest) {
-    if (entry.slowest == kNever || entry.sum == kNever) return;
-    const auto not_worse = [](const Suffix& a, const Suffix& b) { return a.sum <= b.sum && a.slowest <= b.slowest; };
+    if (entry.sum == kNever) return;
+    const auto not_worse = [](const Suffix& a, const Suffix& b) {
+      return a.sum <= b.sum && a.slowest <= b.slowest && a.waiting <= b.waiting;
+    };
     for (const std::size_t e : front) {
       if (not_worse(entries_[e], entry)) return;
     }
@@ -100,7 +105,7 @@ class Cutter {
   const PipelineProblem& p_;
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
   std::vector<Suffix> entries_;
-  // By stages - 1, first layer and submesh: the entries of which none is better in both sum and slowest.
+  // By stages - 1, first layer and submesh: the entries of which none is better in all sums.
   std::vector<std::vector<std::vector<Front>>> fronts_;
 };
 
@@ -125,7 +130,7 @@ double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineS
   std::optional<Suffix> rest;
   for (std::size_t s = stages.size(); s-- > 0;) {
     rest = in_front(problem, stages[s], rest ? &*rest : nullptr, stages.size() - s);
-    if (rest->slowest == kNever) return kNever;
+    if (rest->sum == kNever) return kNever;
   }
   return total(problem, *rest);
 }

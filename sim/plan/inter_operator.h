@@ -2,14 +2,16 @@
 // section 5), with the traffic between stages, which Alpa leaves out.
 //
 // An iteration of M micro-batches takes
-//   T = sum_s t_s + 2 sum_s c_s + (M - 1) t_max
-// with t_s the time of stage s for one micro-batch, forward and backward, c_s that of sending its activations on (and
-// getting their gradient back), and t_max what comes between two micro-batches: the slowest stage, or where
-// stages are far apart the time around the pipeline from some stage on, over the micro-batches that
-// its 1F1B schedule lets be under way at once.
+//   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
+// with t_s the time of stage s for one micro-batch, forward and backward, t_max the largest of them, and c_s the time of
+// sending activations on (and getting their gradient back). Where stages are far apart, r_s counts: the 1F1B schedule
+// lets w = (stages from s on) micro-batches be under way behind stage s, and the next one waits until the first is
+// back. With a_s the way there and back, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w)
+// times the largest t from s on. Without traffic r_s never counts, and T is Alpa's.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
-// dynamic program keeps all pairs of sum and t_max of which none is better in both: so it covers every t_max that Alpa enumerates.
+// dynamic program keeps all triples of sum, t_max and r of which none is better in all: so it covers every t_max that
+// Alpa enumerates.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,9 @@ std::vector<Prediction> predictions(const std::string& slice, Technique techniqu
 }
 
 TEST(Planner, ByTimesIsNotSlowerThanByAlpasCosts) {
-  // 3 %: what the planner's times of collectives and the simulation differ by.
-  constexpr double kTolerance = 0.03;
+  // The planner's times of collectives and of pipelines with far stages lie up to 12 % beside the simulated ones
+  // (collective_time_test, inter_operator_test), so it may take the second best of two near plans.
+  constexpr double kTolerance = 0.05;
   for (const char* slice : {"tacc-tacc", "utah-gpn", "utah-mass", "bris-star", "gat-amst"}) {
     for (const Technique technique : {Technique::kShard, Technique::kPipeshard}) {
       const auto alpa = predictions(slice, technique, "alpa"), slmsim = predictions(slice, technique, "slmsim");
