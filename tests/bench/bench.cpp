@@ -120,7 +120,7 @@ void predict_technique(benchmark::State& state, Technique technique) {
   for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
 }
 
-// gpt2L on a mesh of four GPUs: the integer program of all 393 operators, and the planner, which solves layers that repeat once.
+// gpt2L on a mesh of four GPUs: the planner, and the integer program of the whole without layers divided alike.
 enum class Size { kOnce, kWhole };
 void integer_program(benchmark::State& state, MeshShape shape, Size size) {
   const Transformer model{"gpt2L", Family::kGpt2, 1280, 20, 20, 30, 1024, 50257, 5120, true};
