@@ -13,7 +13,7 @@ build_dir=$repo_root/build
 min_cmake=3.22
 
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
-  libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+  libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev)
 
 say() { printf '== %s\n' "$*"; }

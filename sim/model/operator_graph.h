@@ -31,6 +31,9 @@ struct Operator {
   double parameters = 0;  // trained here; a tied head has none of its own
   double weights = 0;     // elements of weights that it reads
   MatrixShape matrix{};
+  // Into how many equal, independent parts its outputs and its inner sum can be cut at most (attention: key-value
+  // heads; embedding: width and vocabulary); 0: not at all.
+  std::int64_t columns = 0, rows = 0;
   double flops = 0;    // forward
   double tokens = 0;   // rows of the activations
   double inputs = 0;   // activation elements read, forward

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/graph/collectives/ring.h"
+#include "sim/plan/intra_operator.h"
 #include "sim/plan/lower.h"
 #include "sim/report/report.h"
 #include "sim/select/iterations.h"
@@ -120,6 +121,27 @@ void predict_technique(benchmark::State& state, Technique technique) {
   for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
 }
 
+// gpt2L on a mesh of four GPUs: the planner, and the integer program of the whole without layers divided alike.
+enum class Size { kOnce, kWhole };
+void integer_program(benchmark::State& state, MeshShape shape, Size size) {
+  const Transformer model{"gpt2L", Family::kGpt2, 1280, 20, 20, 30, 1024, 50257, 5120, true};
+  const OperatorGraph operators = build_operator_graph(model);
+  const Training training;
+  const IntraOperatorRequest request{operators,        0, boost::num_vertices(operators), shape, 4, training,
+                                     alpa_costs(shape)};
+  for (auto _ : state) {
+    if (size == Size::kOnce) {
+      benchmark::DoNotOptimize(divide_operators(request));
+    } else {
+      benchmark::DoNotOptimize(solve(division_program(request, false).program, Seconds{60}));
+    }
+  }
+}
+
+BENCHMARK_CAPTURE(integer_program, gpt2L_4x1, MeshShape{4, 1}, Size::kOnce)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_4x1_whole, MeshShape{4, 1}, Size::kWhole)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_2x2, MeshShape{2, 2}, Size::kOnce)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_2x2_whole, MeshShape{2, 2}, Size::kWhole)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, Data, Technique::kData)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, ZeRO2, Technique::kZero2)->Unit(benchmark::kMillisecond);

@@ -1,5 +1,5 @@
-// The house keeps its order: each room includes only rooms above it, files stay readable, and yaml-cpp and
-// SimGrid are known in one place each.
+// The house keeps its order: each room includes only rooms above it, files stay readable, and yaml-cpp,
+// SimGrid and CBC are known in one place each.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -72,7 +72,7 @@ TEST(Rooms, IncludeOnlyRoomsAboveThem) {
   }
 }
 
-TEST(Rooms, KnowYamlCppAndSimgridInOnePlaceEach) {
+TEST(Rooms, KnowYamlCppSimgridAndCbcInOnePlaceEach) {
   for (const auto& file : sources("sim")) {
     for (const auto& include : file.includes) {
       if (include.starts_with("yaml-cpp/")) {
@@ -80,6 +80,11 @@ TEST(Rooms, KnowYamlCppAndSimgridInOnePlaceEach) {
       }
       if (include.starts_with("simgrid/")) {
         EXPECT_EQ(file.path.generic_string(), "sim/engine/simgrid_engine.cpp");
+      }
+      for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
+        if (include.starts_with(coin)) {
+          EXPECT_EQ(file.path.generic_string(), "sim/plan/solver/cbc.cpp");
+        }
       }
     }
   }
