@@ -215,6 +215,16 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
 
 Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
   std::vector<Flow> flows;
+  const int ranks = span(axes, shape_);
+  if (ranks >
+      static_cast<int>(kMostRanksFollowed)) {  // too many pairs: all of a rank's bytes over its edge of the ring
+    Seconds longest{0};
+    for (const auto& edges : rings(axes)) {
+      for (const Edge& edge : edges)
+        longest = std::max(longest, edge.latency + size / static_cast<double>(ranks) / edge.rate);
+    }
+    return longest;
+  }
   for (const auto& group : groups(axes)) {
     const Bytes piece = size / static_cast<double>(group.size() * group.size());
     for (const int from : group) {

@@ -1,6 +1,7 @@
 #include "sim/plan/techniques/stage_choice.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,7 +18,8 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostLayers = 48;     // operators are clustered into at most so many
+constexpr std::size_t kMostLayers = 48;     // operators are clustered into at most so many,
+constexpr std::size_t kFewLayers = 16;      // for groups of more than kMostGpusApart into so many
 constexpr std::size_t kMostGpusApart = 32;  // of larger groups only whole VMs are submeshes
 constexpr std::size_t kMostVmsPermuted = 4;
 
@@ -63,7 +65,8 @@ class Chooser {
  public:
   Chooser(const PlanRequest& request, const Network& network)
       : request_(request), network_(network), count_(boost::num_vertices(request.operators)) {
-    const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), kMostLayers);
+    const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
+    const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
     starts_ = cluster_operators(request.operators, layers);
     starts_.push_back(count_);
     sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches;
@@ -84,12 +87,20 @@ class Chooser {
     for (const auto& submesh : problem.submeshes)
       meshes.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                           devices.begin() + static_cast<long>(submesh.last));
+    // Per submesh, for stages with and without embedding and head.
+    std::vector<std::array<const Table*, 4>> tables(meshes.size(), {nullptr, nullptr, nullptr, nullptr});
+    const auto table_of = [&](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+      const bool begins = first == 0, ends = last + 1 == starts_.size();
+      const Table*& found = tables[m][begins * 2u + ends];
+      if (!found) found = &table(meshes[m], begins, ends);
+      return *found;
+    };
     problem.time = [&](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table(meshes[m], first, last);
+      const Table& t = table_of(first, last, m);
       return t.seconds[starts_[last]] - t.seconds[starts_[first]];
     };
     problem.most_in_flight = [&](std::size_t first, std::size_t last, std::size_t m) {
-      const Table& t = table(meshes[m], first, last);
+      const Table& t = table_of(first, last, m);
       const double left = t.limit - (t.bytes[starts_[last]] - t.bytes[starts_[first]]);
       const double each = t.bytes_in_flight[starts_[last]] - t.bytes_in_flight[starts_[first]];
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
@@ -135,15 +146,9 @@ class Chooser {
     return kind;
   }
 
-  const Table& table(const std::vector<int>& mesh, std::size_t first, std::size_t last) {
-    const bool begins = first == 0, ends = last + 1 == starts_.size();
-    auto& known = tables_[mesh];
-    Table*& found = known[begins * 2 + ends];
-    if (!found) {
-      auto& shared = by_kind_[{kind_of(mesh), begins, ends}];
-      if (!shared) shared = std::make_unique<Table>(make_table(mesh, begins, ends));
-      found = shared.get();
-    }
+  const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
+    auto& found = by_kind_[{kind_of(mesh), begins, ends}];
+    if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
     return *found;
   }
 
@@ -235,7 +240,6 @@ class Chooser {
   std::size_t count_ = 0;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
-  std::map<std::vector<int>, std::map<int, Table*>> tables_;
   std::map<std::tuple<std::string, bool, bool>, std::unique_ptr<Table>> by_kind_;
   std::map<std::tuple<std::size_t, std::vector<int>, std::vector<int>>, double> traffic_;
   std::vector<ChosenStage> best_;
