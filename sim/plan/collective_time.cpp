@@ -216,10 +216,10 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
 Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
   std::vector<Flow> flows;
   const int ranks = span(axes, shape_);
-  if (ranks >
-      static_cast<int>(kMostRanksFollowed)) {  // too many pairs: all of a rank's bytes over its edge of the ring
+  // Too many pairs: all of a rank's bytes over its edge of the ring.
+  if (ranks > static_cast<int>(kMostRanksFollowed)) {
     Seconds longest{0};
-    for (const auto& edges : rings(axes)) {
+    for (const auto& edges : rings(axes).edges) {
       for (const Edge& edge : edges)
         longest = std::max(longest, edge.latency + size / static_cast<double>(ranks) / edge.rate);
     }
