@@ -88,7 +88,7 @@ CollectiveTimes::Edge CollectiveTimes::edge(const Route& route, double sockets, 
     edge.rate = std::min(edge.rate, network_.links()[static_cast<std::size_t>(link)].bandwidth / uses.at(link));
   }
   if (route.socket_rate.value > 0) edge.rate = std::min(edge.rate, route.socket_rate * sockets);
-  if (route.windowed) edge.window = route.window.steady * sockets;
+  if (route.windowed) edge.window = mean_window(route.window) * sockets;
   return edge;
 }
 
@@ -203,7 +203,7 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
       sent = std::max(sent, Bytes{load[link]} / network.links()[static_cast<std::size_t>(link)].bandwidth);
     if (route.socket_rate.value > 0) sent = std::max(sent, size / (route.socket_rate * sockets));
     if (route.windowed) {
-      const double waits = std::ceil(size / (route.window.steady * sockets)) - 1.0;
+      const double waits = std::ceil(size / (mean_window(route.window) * sockets)) - 1.0;
       sent = std::max(sent, route.window.rtt * waits);
     }
     end = std::max(end, sent + route.latency);

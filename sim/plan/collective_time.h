@@ -2,7 +2,7 @@
 //
 // A ring is followed transfer by transfer through NCCL's loops (sim/graph/collectives/ring.h), of very many loops
 // through the first ones; a call that NCCL would run over its trees counts as a ring. An edge of the ring sends at the least of its links' bandwidths (divided by the edges of the
-// same call that share the link) and its sockets' copy rate, with at most TCP's steady window on its way. Connections
+// same call that share the link) and its sockets' copy rate, with at most TCP's mean window on its way. Connections
 // are warm, and no other traffic is under way.
 #pragma once
 
