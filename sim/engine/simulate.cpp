@@ -331,6 +331,8 @@ class Run {
 
 void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 
+bool engine_has_run() { return SimgridEngine::exists(); }
+
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {
   if (graph.tasks().empty()) return {};

@@ -61,4 +61,8 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
 // after a smaller one says so beforehand; simulate() throws std::logic_error otherwise.
 void reserve_network(std::size_t links);
 
+// Whether any simulation of this process needed the engine. Its clock runs on, so that a further simulation may differ
+// from the first one of a process in the last digits.
+bool engine_has_run();
+
 }  // namespace slmsim
