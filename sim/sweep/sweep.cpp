@@ -89,16 +89,27 @@ std::vector<Error> Sweep::errors_of(const AxisKey& key, const std::vector<Overri
 // What is wrong with a key is wrong at every point; what is wrong with a value only there. The two are told apart by
 // the place that is blamed. A key may exist only beside other axes' values, so it is tried alone and with theirs.
 void Sweep::check_axes() {
-  std::vector<Error> errors;
+  const auto first_of = [](const AxisKey& key) { return Override{key.key, key.values.front(), key.place}; };
+  auto sound = fixed_;
+  std::vector<const AxisKey*> doubtful;
   for (const auto& axis : axes_) {
     for (const auto& key : axis.keys) {
       auto overrides = fixed_;
-      overrides.push_back({key.key, key.values.front(), key.place});
-      const auto alone = errors_of(key, overrides);
-      if (!alone.empty() && !errors_of(key, overrides_at(0)).empty())
-        errors.insert(errors.end(), alone.begin(), alone.end());
+      overrides.push_back(first_of(key));
+      if (errors_of(key, overrides).empty()) {
+        sound.push_back(first_of(key));
+      } else {
+        doubtful.push_back(&key);
+      }
       read_named_files(key);
     }
+  }
+  std::vector<Error> errors;
+  for (const auto* key : doubtful) {
+    auto overrides = sound;
+    overrides.push_back(first_of(*key));
+    const auto wrong = errors_of(*key, overrides);
+    errors.insert(errors.end(), wrong.begin(), wrong.end());
   }
   if (!errors.empty()) throw InputError(std::move(errors));
 }

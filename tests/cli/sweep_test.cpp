@@ -83,7 +83,7 @@ TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
 TEST_F(SweepTest, AgreesWithRun) {
   ASSERT_EQ(run({}, "a.csv").status, 0);
   const std::string row = slmsim_run({"run", kScenario, "--set", "models=gpt2m", "--set", "groups=all", "--set",
-                                      "platform.links.wan.rtt=200 ms", "--technique", "Data", "--format", "csv"})
+                                      "platform.links.wan.rtt=200 ms", "--set", "techniques=Data", "--format", "csv"})
                               .out;
   EXPECT_THAT(contents(folder_.file("a.csv")), HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1)));
 }
