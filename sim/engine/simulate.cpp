@@ -178,7 +178,7 @@ class Run {
     }
     std::size_t contended = 0;
     for (const auto& channel : channels_) contended += channel.contended.empty() ? 0 : 1;
-    if (contended > 0 && contended <= kFewFlows) {
+    if (contended > 0 && contended <= kFewFlows && !options_.always_engine) {
       std::vector<double> bandwidths;
       for (const auto& link : graph_.links()) bandwidths.push_back(link.bandwidth.value);
       shares_.emplace(std::move(bandwidths), channels_.size());

@@ -49,6 +49,7 @@ struct Timeline {
 
 struct SimulationOptions {
   bool record_flows = false;
+  bool always_engine = false;  // also where few flows share links, which is slower and gives the same
 };
 
 // `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never
