@@ -12,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/capacity.h"
 #include "sim/engine/fair_shares.h"
+#include "sim/engine/in_order.h"
 #include "sim/engine/simgrid_engine.h"
 
 namespace slmsim {
@@ -141,18 +143,17 @@ class Run {
   }
 
   void open_channels(const std::vector<ConnectionState>& before) {
-    std::vector<double> demand(graph_.links().size(), 0.0);
+    const auto limits = capacities(graph_);
     std::map<double, int> caps;
     std::vector<Event> acknowledgements;  // of the previous iteration's last bytes
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      const double socket = connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
-      double path = INFINITY;
-      for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
-      channel.most = std::min(path, socket * connection.sockets);
-      for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
+      channel.most = limits[i].most;
+      channel.contended = limits[i].contended;
+      if (!channel.contended.empty())
+        channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
       if (connection.route.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
@@ -162,19 +163,9 @@ class Run {
               {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
-        channel.sender.emplace(connection.route.window, connection.sockets, std::min(path, socket), state.tcp,
-                               on_the_way);
+        channel.sender.emplace(connection.route.window, connection.sockets, limits[i].single, state.tcp, on_the_way);
       }
       channels_.push_back(std::move(channel));
-    }
-    // A link that could carry all its connections at their most never limits anybody: flows leave it out, and one that
-    // has no other links takes its bytes over its own rate.
-    for (auto& channel : channels_) {
-      for (const int link : channel.connection->route.links) {
-        if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) channel.contended.push_back(link);
-      }
-      if (channel.contended.empty()) continue;
-      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
     }
     std::size_t contended = 0;
     for (const auto& channel : channels_) contended += channel.contended.empty() ? 0 : 1;
@@ -194,8 +185,6 @@ class Run {
       events_.push(event);
     }
   }
-
-  double bandwidth(int link) const { return graph_.links()[static_cast<std::size_t>(link)].bandwidth.value; }
 
   // In the order in which they became ready, which is the order in which they were added where that is the same.
   void start_ready() {
@@ -377,6 +366,9 @@ bool engine_has_run() { return SimgridEngine::exists(); }
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {
   if (graph.tasks().empty()) return {};
+  if (!options.record_flows && !options.always_events && !options.always_engine) {
+    if (auto timeline = simulate_in_order(graph, before)) return std::move(*timeline);
+  }
   return Run(graph, before, options).run();
 }
 

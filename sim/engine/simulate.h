@@ -49,6 +49,7 @@ struct Timeline {
 
 struct SimulationOptions {
   bool record_flows = false;
+  bool always_events = false;  // also where tasks can be gone through in order (in_order.h), which gives the same
   bool always_engine = false;  // also where few flows share links, which is slower and gives the same
 };
 
