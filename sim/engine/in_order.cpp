@@ -12,6 +12,14 @@ struct Ack {
   double date = 0, bytes = 0;
 };
 
+// When a task becomes ready and which task's end makes it so. What one task makes ready starts in the order in which it
+// was added.
+constexpr TaskId kStart = kNoTask - 1, kNobody = kNoTask;  // nothing to wait for; several that end together
+struct Release {
+  double time = 0;
+  TaskId by = kStart;
+};
+
 // A connection up to the last transfer that it was given.
 class Line {
  public:
@@ -27,11 +35,12 @@ class Line {
     sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
   }
 
-  // Sends a transfer that is ready at this time; false where it would have to overtake, or nothing would let it go.
-  bool send(double ready, double bytes, double& start, double& finish) {
-    if (ready <= last_ready_) return false;
-    last_ready_ = ready;
-    start = std::max(ready, free_);
+  // Sends a transfer that is ready then; false where it might have to overtake, or nothing would let it go.
+  bool send(const Release& release, double bytes, double& start, double& finish) {
+    const bool together = release.time == last_.time && release.by == last_.by && release.by != kNobody;
+    if (release.time <= last_.time && !together) return false;
+    last_ = release;
+    start = std::max(release.time, free_);
     double now = start;
     if (sender_ && bytes > 0) {
       settle(now);
@@ -86,7 +95,8 @@ class Line {
   }
 
   double most_ = 0, latency_ = 0;
-  double free_ = 0, last_ready_ = -1, last_sent_ = -INFINITY;
+  double free_ = 0, last_sent_ = -INFINITY;
+  Release last_{-1, kNobody};
   std::optional<TcpSender> sender_;
   std::vector<Ack> acks_;  // from next_ack_ on, by date
   std::size_t next_ack_ = 0;
@@ -106,13 +116,20 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
   out.start.resize(tasks.size());
   out.finish.resize(tasks.size());
   for (TaskId id = 0; id < tasks.size(); ++id) {
-    double ready = 0;
-    for (const TaskId task : graph.predecessors(id)) ready = std::max(ready, out.finish[task]);
+    Release release;
+    for (const TaskId before_it : graph.predecessors(id)) {
+      const double time = out.finish[before_it];
+      if (release.by == kStart || time > release.time) {
+        release = {time, before_it};
+      } else if (time == release.time && before_it != release.by) {
+        release.by = kNobody;
+      }
+    }
     const Task& task = tasks[id];
     if (task.kind != TaskKind::kTransfer) {
-      out.start[id] = ready;
-      out.finish[id] = task.amount > 0 ? ready + task.amount : ready;
-    } else if (!lines[static_cast<std::size_t>(task.place)].send(ready, task.amount, out.start[id], out.finish[id])) {
+      out.start[id] = release.time;
+      out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
+    } else if (!lines[static_cast<std::size_t>(task.place)].send(release, task.amount, out.start[id], out.finish[id])) {
       return std::nullopt;
     }
   }
