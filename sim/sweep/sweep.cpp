@@ -190,4 +190,6 @@ PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {
   return out;
 }
 
+bool is_sweep(const fs::path& file) { return read_yaml(file).find("axes") != nullptr; }
+
 }  // namespace slmsim

@@ -54,4 +54,7 @@ class Sweep {
   std::vector<ScenarioFile> scenario_;  // one
 };
 
+// Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.
+bool is_sweep(const std::filesystem::path& file);
+
 }  // namespace slmsim
