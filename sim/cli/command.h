@@ -23,5 +23,6 @@ Command add_select(CLI::App& app);
 Command add_validate(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_list(CLI::App& app);
+Command add_plot(CLI::App& app);
 
 }  // namespace slmsim
