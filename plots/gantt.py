@@ -12,7 +12,7 @@ from style import plt
 
 # By the beginning of a task's name.
 KINDS = {"fwd": ("forward", "#dcebf7", ""), "bwd": ("backward", "#5a8fbd", ""), "adam": ("optimizer", "#0b2440", ""),
-         "launch": ("launching", "#ffffff", "///"), "send": ("activations and their gradients", "#777777", ""),
+         "launch": ("launching", "#ffffff", "///"), "send": ("activations and their gradients", "#333333", ""),
          "": ("collective", "#ffffff", "xxxx")}
 MOST_TRACKS = 24
 

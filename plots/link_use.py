@@ -10,6 +10,8 @@ import style
 import trace
 from style import plt
 
+MEANS = 60
+
 
 def arguments(parser):
     parser.add_argument("trace", help="what `slmsim run --trace` wrote")
@@ -19,6 +21,16 @@ def arguments(parser):
 def carried(steps, end):
     """MB."""
     return sum(rate * (after - time) for (time, rate), (after, _) in zip(steps, steps[1:] + [(end, 0)]))
+
+
+def means(steps, end):
+    """Over MEANS equal times: their edges and rates."""
+    edges, rates = [end * i / MEANS for i in range(MEANS + 1)], [0.0] * MEANS
+    for (time, rate), (after, _) in zip(steps, steps[1:] + [(end, 0)]):
+        first, last = int(time / end * MEANS), min(MEANS - 1, int(after / end * MEANS))
+        for i in range(first, last + 1):
+            rates[i] += rate * max(0.0, min(after, edges[i + 1]) - max(time, edges[i])) / (end / MEANS)
+    return edges, rates + rates[-1:]
 
 
 def draw(options):
@@ -37,14 +49,18 @@ def draw(options):
         steps = shown.links[name]
         times = [0.0] + [time for time, _ in steps] + [shown.end]
         rates = [0.0] + [rate for _, rate in steps] + [steps[-1][1]]
-        axes.fill_between([scale * t for t in times], rates, step="post", color="#5a8fbd", edgecolor="#0b2440", linewidth=0.6)
-        axes.set_title(f"{name}: {volume[name] / 1e3:.3g} GB", loc="left")
+        axes.fill_between([scale * t for t in times], rates, step="post", color="#b9d3e8", edgecolor="#9dc3e0",
+                          linewidth=0.5, label="at each moment")
+        edges, mean = means(steps, shown.end)
+        axes.step([scale * t for t in edges], mean, where="post", color="#0b2440", label=f"mean over 1/{MEANS} of the time")
+        axes.set_title(f"{name}: {volume[name]:.4g} MB", loc="left")
         axes.set_ylim(0, 1.08 * max(rates))
         axes.set_ylabel("MB/s")
         axes.locator_params(axis="y", nbins=3)
     panels[-1, 0].set_xlim(0, scale * shown.end)
     panels[-1, 0].set_xlabel(f"time in the iteration ({unit}), {shown.title}")
     figure.align_ylabels()
+    style.legend_below(figure, *panels[0, 0].get_legend_handles_labels())
     return figure
 
 

@@ -39,7 +39,7 @@ def draw(options):
         limit = gpu["limit_bytes"] / GIB
         over = left > limit
         axes.plot([limit, limit], [y - 0.45, y + 0.45], color="black", linewidth=2.4, label="limit", solid_capstyle="butt")
-        axes.annotate(f"{left:.1f} GiB{', out of memory' if over else ''}", (max(left, limit), y), (5, 0),
+        axes.annotate(f"{left:.1f} of {limit:.1f} GiB{', out of memory' if over else ''}", (max(left, limit), y), (5, 0),
                       textcoords="offset points", va="center", weight="bold" if over else "normal")
         group = style.group_text("+".join(row["group"]))
         labels.append(f"{row['scenario'] + ': ' if several else ''}{row['technique']} on {group}")

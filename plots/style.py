@@ -122,10 +122,12 @@ def plain_numbers(axis):
 
 def legend_below(figure, handles, labels, columns=4):
     """Outside the data; the page grows by as much."""
-    seen = dict(zip(labels, handles))
+    order = list(TECHNIQUES)
+    pairs = sorted(zip(labels, handles), key=lambda pair: order.index(pair[0]) if pair[0] in order else -1)
+    seen = dict(pairs)
     if seen:
         figure.legend(seen.values(), seen.keys(), loc="upper center", bbox_to_anchor=(0.5, 0),
-                               ncol=min(columns, len(seen)), frameon=False, handlelength=2.8)
+                      ncol=min(columns, len(seen)), frameon=False, handlelength=2.8)
 
 
 def note_below(figure, lines):
@@ -139,25 +141,23 @@ def texts_on(figure):
     """Every piece of text that shows, with its box in pixels."""
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
+    hidden = set(labels_beyond(figure))
     found = []
     for text in figure.findobj(matplotlib.text.Text):
-        if text.get_visible() and text.get_text().strip():
+        if text.get_visible() and text.get_text().strip() and text not in hidden:
             box = text.get_window_extent(renderer)
-            if box.width > 0 and is_drawn(text):
+            if box.width > 0:
                 found.append((text.get_text(), box))
     return found
 
 
-def is_drawn(text):
-    """Ticks outside the axis' limits have labels that are never drawn."""
-    axes = text.axes
-    if axes is None:
-        return True
-    for axis, low_high in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        for tick in axis.get_major_ticks() + axis.get_minor_ticks():
-            if text in (tick.label1, tick.label2):
-                return min(low_high) <= tick.get_loc() <= max(low_high)
-    return True
+def labels_beyond(figure):
+    """Ticks outside their axis' limits have labels that are never drawn."""
+    for axes in figure.axes:
+        for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            for tick in axis.get_major_ticks() + axis.get_minor_ticks():
+                if not min(ends) <= tick.get_loc() <= max(ends):
+                    yield from (tick.label1, tick.label2)
 
 
 def save(figure, path):

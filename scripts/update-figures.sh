@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws the README's figures into plots/figures, from the scenarios.
+# Draws the README's figures from the scenarios.
+# Usage: scripts/update-figures.sh [FOLDER]; default plots/figures. PNG=1 draws PNGs too, SLMSIM names the program.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
@@ -14,8 +15,8 @@ draw() {
   if [[ -n ${PNG:-} ]]; then "$slmsim" plot "$figure" "$@" -o "$figures/$name.png"; fi
 }
 
-"$slmsim" run scenarios/*.yaml --format csv --output "$work/all.csv"
-draw technique-comparison technique-comparison "$work/all.csv" --model gpt2m
+"$slmsim" run scenarios/{tacc-tacc,utah-mass,gat-amst}.yaml --format csv --output "$work/all.csv" --set models=gpt2L
+draw technique-comparison technique-comparison "$work/all.csv"
 
 "$slmsim" run scenarios/gat-amst.yaml --format csv --output "$work/gat-amst.csv" --set models=gpt2m
 draw breakdown breakdown "$work/gat-amst.csv"
@@ -48,6 +49,9 @@ draw latency-sweep latency-sweep "$work/sweep.csv" --measured "$work/measured.cs
 draw predicted-measured predicted-measured "$work/facts.csv"
 
 "$slmsim" run scenarios/utah-mass.yaml --set models=gpt2m --set groups=all --technique Pipeshard \
-  --trace "$work/trace.json" > "$work/ignored"
-draw link-use link-use "$work/trace.json" --links 4
-draw gantt gantt "$work/trace.json"
+  --trace "$work/pipeshard.json" > "$work/ignored"
+draw gantt gantt "$work/pipeshard.json"
+
+"$slmsim" run scenarios/utah-mass.yaml --set models=gpt2m --set groups=all --technique Data \
+  --trace "$work/data.json" > "$work/ignored"
+draw link-use link-use "$work/data.json" --links 4

@@ -21,7 +21,7 @@ h1 { font-size: 1.5rem; margin: .2em 0; } h2 { font-size: 1.25rem; margin: 1.6em
 .verdict { border-left: 5px solid var(--accent); background: var(--soft); padding: 12px 16px; margin: 12px 0; }
 .verdict p { margin: .4em 0; } .verdict .first { font-size: 1.15rem; font-weight: 600; }
 .note, .axis { color: var(--faint); font-size: .875rem; } .axis { margin: .5em 0 .3em; } .below { text-align: center; margin-top: 1.8em; }
-.bar { display: grid; grid-template-columns: 11em 1fr 10em; gap: 10px; align-items: center; font-size: .875rem; padding: 2px 0; }
+.bar { display: grid; grid-template-columns: 13em 1fr 11em; gap: 10px; align-items: center; font-size: .875rem; padding: 2px 0; }
 .bar svg { display: block; background: var(--soft); } .strong { font-weight: 700; }
 @media (max-width: 640px) { .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
   .bar .text { grid-column: 2; grid-row: 1; } .bar svg { grid-column: 1 / 3; grid-row: 2; } }
@@ -40,7 +40,7 @@ rect { stroke: var(--ink); stroke-width: .5; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: .5em 0; font-size: .875rem; }
 .wide { overflow-x: auto; margin: .6em 0; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; }
-td:last-child { overflow-wrap: anywhere; min-width: 7em; } .n { text-align: right; white-space: nowrap; } summary { cursor: pointer; }
+td:last-child:not(.n) { overflow-wrap: anywhere; min-width: 15em; } .n { text-align: right; white-space: nowrap; } summary { cursor: pointer; }
 footer { margin-top: 2em; border-top: 1px solid var(--line); }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } .wide { overflow: visible; } .bar, .chart, tr { break-inside: avoid; }
   rect, svg, .verdict { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }

@@ -86,6 +86,7 @@ std::string memory_section(const ModelReport& report) {
   for (const Prediction* p : report.predictions) {
     if (const DeviceMemory* m = tightest(*p)) most = std::max({most, m->total().value, m->limit.value});
   }
+  most *= 1.02;  // room for the marks
   std::vector<Bar> bars;
   for (const Prediction* p : report.predictions) {
     const DeviceMemory* m = tightest(*p);
