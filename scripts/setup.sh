@@ -15,6 +15,8 @@ min_cmake=3.22
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+# Without these the tests of figures and of the page in a browser are skipped.
+picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 
 say() { printf '== %s\n' "$*"; }
 
