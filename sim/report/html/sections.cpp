@@ -158,7 +158,9 @@ std::string latency_section(const ModelReport& report) {
   std::vector<std::vector<std::string>> groups;
   for (auto& [key, curve] : curves) {
     if (curve.y.front() == curve.y.back()) {
-      if (!level || curve.y.front() < level->y.front()) level = curve;
+      const bool picked = report.selection().technique == key.second && report.selection().group == key.first;
+      const double lead = level ? level->y.front() / curve.y.front() : 2.0;
+      if (lead > 1 + 1e-9 || (picked && lead > 1 - 1e-9)) level = curve;  // of equals the pick
       continue;
     }
     if (std::find(groups.begin(), groups.end(), key.first) == groups.end()) groups.push_back(key.first);

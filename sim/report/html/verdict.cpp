@@ -32,9 +32,11 @@ int most_gpus(const ModelReport& report) {
   return most;
 }
 
-std::string factor(const Prediction& slow, const Prediction& fast) {
+// "4 % longer", "4.1 times as long".
+std::string longer(const Prediction& slow, const Prediction& fast) {
   const double ratio = slow.job / fast.job;
-  return ratio >= 10 ? fmt::format("{:.0f} times", ratio) : fmt::format("{:.1f} times", ratio);
+  if (ratio < 2) return fmt::format("{:.0f} % longer", 100 * (ratio - 1));
+  return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
 }
 
 std::string nothing_text(const ModelReport& report) {
@@ -58,17 +60,17 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
     if (!best) return fmt::format(" On all {} GPUs nothing runs.", most);
     if (best->job <= pick.job)
       return fmt::format(" All {} GPUs with {} would take {}.", most, name_of(best->technique), duration(best->job));
-    std::string out = fmt::format(" All {} GPUs together would take {} as long with {}, the best technique there", most,
-                                  factor(*best, pick), name_of(best->technique));
+    std::string out = fmt::format(" All {} GPUs together would take {} with {}, the best technique there", most,
+                                  longer(*best, pick), name_of(best->technique));
     const Prediction* same = of(report, best->group, pick.technique);
     if (same && same != best && runs(same))
-      out += fmt::format(", and {} with {}", factor(*same, pick), name_of(pick.technique));
+      out += fmt::format(", and {} with {}", longer(*same, pick), name_of(pick.technique));
     return out + ".";
   }
   const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
   if (!best) return "";
-  return fmt::format(" With fewer GPUs the best is {}: {} ({} as long).", place_of(*best), duration(best->job),
-                     factor(*best, pick));
+  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(*best), duration(best->job),
+                     longer(*best, pick));
 }
 
 }  // namespace
