@@ -92,7 +92,7 @@ class Report(unittest.TestCase):
                     self.check_layout()
                     lines = text.splitlines()
                     self.assertTrue(lines[2].startswith("Train gpt2m with Data on gat alone: "), lines[:3])
-                    for words in ("41 times", "the pick changes from Pipeshard on gat+amst", "Comparison", "Memory",
+                    for words in ("times as long with Data", "the pick changes from Pipeshard on gat+amst", "Comparison", "Memory",
                                   "Time of an iteration", "Round-trip time", "Timeline of an iteration", "Inputs",
                                   "arXiv 2602.02632, Table I", "inferred (fitted)"):
                         self.assertIn(words, text)
