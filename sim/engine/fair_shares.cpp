@@ -16,60 +16,66 @@ FairShares::FairShares(std::vector<double> bandwidths, std::size_t flows) : flow
   for (const double bandwidth : bandwidths) links_.push_back({.bandwidth = bandwidth, .flows = {}});
 }
 
-const std::vector<std::size_t>& FairShares::come(std::size_t index, const std::vector<int>& links, double cap) {
+void FairShares::come(std::size_t index, const std::vector<int>& links, double cap) {
   Flow& flow = flows_[index];
   flow.links = &links;
   flow.cap = cap;
-  changed_.assign(1, index);
-  bool alone = true;
-  for (const int link : links) {
-    alone = alone && links_[at(link)].flows.empty() && links_[at(link)].bandwidth >= cap;
-    links_[at(link)].flows.push_back(index);
-  }
-  if (alone) {
-    flow.rate = cap;
-    return changed_;
-  }
-  changed_.clear();
-  collect(links);
-  fill();
-  return changed_;
+  flow.rate = 0;
+  for (const int link : links) links_[at(link)].flows.push_back(index);
+  touch(links);
 }
 
-const std::vector<std::size_t>& FairShares::go(std::size_t index) {
+void FairShares::go(std::size_t index) {
   const auto& links = *flows_[index].links;
-  bool alone = true;
   for (const int link : links) {
-    std::erase(links_[at(link)].flows, index);
-    alone = alone && links_[at(link)].flows.empty();
+    auto& flows = links_[at(link)].flows;
+    *std::find(flows.begin(), flows.end(), index) = flows.back();
+    flows.pop_back();
   }
+  touch(links);
+}
+
+void FairShares::touch(const std::vector<int>& links) {
+  for (const int link : links) {
+    if (links_[at(link)].touched) continue;
+    links_[at(link)].touched = true;
+    touched_.push_back(link);
+  }
+}
+
+const std::vector<std::size_t>& FairShares::settle() {
   changed_.clear();
-  if (alone) return changed_;
-  collect(links);
-  fill();
+  for (const int link : touched_) {
+    if (!links_[at(link)].touched) continue;  // with one before it
+    collect(link);
+    fill();
+    changed_.insert(changed_.end(), together_.begin(), together_.end());
+  }
+  touched_.clear();
   return changed_;
 }
 
-// All flows that a chain of shared links joins to these links.
-void FairShares::collect(const std::vector<int>& links) {
-  reached_.clear();
-  const auto reach = [&](int link) {
-    if (links_[at(link)].seen) return;
-    links_[at(link)].seen = true;
-    reached_.push_back(link);
-  };
-  for (const int link : links) reach(link);
+// All flows that a chain of shared links joins to this link.
+void FairShares::collect(int first) {
+  together_.clear();
+  reached_.assign(1, first);
+  links_[at(first)].seen = true;
   for (std::size_t next = 0; next < reached_.size(); ++next) {
-    for (const std::size_t flow : links_[at(reached_[next])].flows) {
-      if (flows_[flow].seen) continue;
-      flows_[flow].seen = true;
-      changed_.push_back(flow);
-      for (const int link : *flows_[flow].links) reach(link);
+    links_[at(reached_[next])].touched = false;
+    for (const std::size_t index : links_[at(reached_[next])].flows) {
+      Flow& flow = flows_[index];
+      if (flow.seen) continue;
+      flow.seen = true;
+      together_.push_back(index);
+      for (const int link : *flow.links) {
+        if (links_[at(link)].seen) continue;
+        links_[at(link)].seen = true;
+        reached_.push_back(link);
+      }
     }
   }
-  for (const std::size_t flow : changed_) flows_[flow].seen = false;
+  for (const std::size_t flow : together_) flows_[flow].seen = false;
   for (const int link : reached_) links_[at(link)].seen = false;
-  std::sort(changed_.begin(), changed_.end());
 }
 
 void FairShares::fill() {
@@ -77,15 +83,15 @@ void FairShares::fill() {
     links_[at(link)].room = links_[at(link)].bandwidth;
     links_[at(link)].rising = links_[at(link)].flows.size();
   }
-  for (const std::size_t flow : changed_) flows_[flow].rising = true;
-  for (std::size_t left = changed_.size(); left > 0;) {
+  for (const std::size_t flow : together_) flows_[flow].rising = true;
+  for (std::size_t left = together_.size(); left > 0;) {
     // The level at which the next flow stops.
     double level = std::numeric_limits<double>::infinity();
     for (const int index : reached_) {
       const Link& link = links_[at(index)];
       if (link.rising > 0) level = std::min(level, link.room / static_cast<double>(link.rising));
     }
-    for (const std::size_t flow : changed_) {
+    for (const std::size_t flow : together_) {
       if (flows_[flow].rising) level = std::min(level, flows_[flow].cap);
     }
     const auto stops = [&](const Flow& flow) {
@@ -96,7 +102,7 @@ void FairShares::fill() {
     };
     // Decided for all before any stops: what one takes must not decide over the next at the same level.
     std::size_t stopped = 0;
-    for (const std::size_t index : changed_) {
+    for (const std::size_t index : together_) {
       Flow& flow = flows_[index];
       if (flow.rising && stops(flow)) {
         flow.rate = std::min(flow.cap, level);
@@ -104,7 +110,7 @@ void FairShares::fill() {
         ++stopped;
       }
     }
-    for (const std::size_t index : changed_) {
+    for (const std::size_t index : together_) {
       Flow& flow = flows_[index];
       if (!flow.seen) continue;
       flow.seen = flow.rising = false;

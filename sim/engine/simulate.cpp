@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include <boost/pending/disjoint_sets.hpp>
 #include <fmt/format.h>
 
 #include "sim/engine/capacity.h"
@@ -20,8 +21,24 @@
 namespace slmsim {
 namespace {
 
-// Up to so many connections that share links their rates are found by FairShares, at a tenth of the engine's time.
-constexpr std::size_t kFewFlows = 64;
+// Connections that a chain of links that may have to be shared joins: up to so many their rates are found by FairShares,
+// at a tenth of the engine's time.
+constexpr std::size_t kFewFlows = 8192;
+
+// The most connections that are joined so.
+std::size_t most_joined(const std::vector<Capacity>& limits, std::size_t links) {
+  std::vector<std::size_t> rank(limits.size() + links), parent(limits.size() + links), joined(limits.size() + links);
+  boost::disjoint_sets sets(rank.data(), parent.data());
+  for (std::size_t i = 0; i < parent.size(); ++i) sets.make_set(i);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    for (const int link : limits[i].contended) sets.union_set(i, limits.size() + static_cast<std::size_t>(link));
+  }
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (!limits[i].contended.empty()) most = std::max(most, ++joined[sets.find_set(i)]);
+  }
+  return most;
+}
 
 // A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
@@ -60,9 +77,12 @@ class Run {
       engine_->run(
           channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
     } else {
-      for (start_ready(); !events_.empty();) {
+      start_ready();
+      share();
+      while (!events_.empty()) {
         clock_ = events_.top().date;
-        happen();
+        while (!events_.empty() && events_.top().date == clock_) happen();
+        share();
       }
     }
     return finish();
@@ -167,13 +187,12 @@ class Run {
       }
       channels_.push_back(std::move(channel));
     }
-    std::size_t contended = 0;
-    for (const auto& channel : channels_) contended += channel.contended.empty() ? 0 : 1;
-    if (contended > 0 && contended <= kFewFlows && !options_.always_engine) {
+    const std::size_t joined = most_joined(limits, graph_.links().size());
+    if (joined > 0 && joined <= kFewFlows && !options_.always_engine) {
       std::vector<double> bandwidths;
       for (const auto& link : graph_.links()) bandwidths.push_back(link.bandwidth.value);
       shares_.emplace(std::move(bandwidths), channels_.size());
-    } else if (contended > 0) {
+    } else if (joined > 0) {
       std::vector<double> rates(caps.size());
       for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
       engine_ = &SimgridEngine::instance(graph_.links().size());
@@ -256,7 +275,8 @@ class Run {
     } else if (shares_) {
       channel.flow_left = piece;
       channel.flow_seen = clock_;
-      share_anew(shares_->come(index, channel.contended, channel.most));
+      channel.flow_end = INFINITY;  // until share()
+      shares_->come(index, channel.contended, channel.most);
     } else {
       engine_->start_flow(index, piece, channel.contended, channel.cap);
     }
@@ -267,9 +287,10 @@ class Run {
     schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
   }
 
-  // Flows whose rate may have changed just now.
-  void share_anew(const std::vector<std::size_t>& flows) {
-    for (const std::size_t index : flows) {
+  // Rates of the flows that came and went just now, and of those they share links with.
+  void share() {
+    if (!shares_ || shares_->is_settled()) return;
+    for (const std::size_t index : shares_->settle()) {
       Channel& channel = channels_[index];
       const double rate = shares_->rate(index);
       if (rate == channel.flow_rate && channel.flow_seen < clock_) continue;
@@ -284,7 +305,7 @@ class Run {
     Channel& channel = channels_[index];
     const double bytes = channel.flow_bytes;
     channel.flowing = false;
-    if (shares_ && !channel.contended.empty()) share_anew(shares_->go(index));
+    if (shares_ && !channel.contended.empty()) shares_->go(index);
     channel.remaining -= bytes;
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});

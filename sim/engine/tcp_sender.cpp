@@ -64,25 +64,29 @@ void TcpSender::resume(double idle) {
 
 double TcpSender::take(double remaining) {
   const double most = usable() * connections_;
-  const double room = std::floor(most - on_the_way_);
+  // A call of std::floor would cost more than all else here.
+  const double room = std::trunc(most - on_the_way_);
   const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
-  if (room < std::min(remaining, std::floor(most * share))) return 0;
+  if (room < std::min(remaining, std::trunc(most * share))) return 0;
   const double piece = std::min(remaining, room);
   on_the_way_ += piece;
   watch_use();
   return piece;
 }
 
-std::vector<Acknowledgement> TcpSender::left(double bytes, double length) {
+const std::vector<Acknowledgement>& TcpSender::left(double bytes, double length) {
   const double rtt = path_.rtt.value;
   watch_for_queues(bytes, length);
-  if (!sleeps_on_buffer()) return {{std::max(0.0, rtt - length), bytes}};
+  acknowledgements_.clear();
+  if (!sleeps_on_buffer()) {
+    acknowledgements_.push_back({std::max(0.0, rtt - length), bytes});
+    return acknowledgements_;
+  }
   const int count = std::max(
       1, static_cast<int>(std::ceil(bytes / (path_.steady.value * connections_) * kAcknowledgementsPerWindow)));
-  std::vector<Acknowledgement> out;
   for (int i = 1; i <= count; ++i)
-    out.push_back({std::max(0.0, rtt + length * (static_cast<double>(i) / count - 1)), bytes / count});
-  return out;
+    acknowledgements_.push_back({std::max(0.0, rtt + length * (static_cast<double>(i) / count - 1)), bytes / count});
+  return acknowledgements_;
 }
 
 void TcpSender::watch_for_queues(double bytes, double length) {

@@ -55,8 +55,9 @@ class TcpSender {
   // Takes what may leave now of `remaining` bytes; 0: more must be acknowledged first.
   double take(double remaining);
   // `bytes` have just left, over `length` seconds. Acknowledgements follow the bytes: those of the first ones are back a
-  // round trip after they began to leave, so a window covers a path if it holds what the path carries in a round trip.
-  std::vector<Acknowledgement> left(double bytes, double length);
+  // round trip after they began to leave, so a window covers a path if it holds what the path carries in a round trip. What is
+  // returned holds until the next call.
+  const std::vector<Acknowledgement>& left(double bytes, double length);
   void acknowledged(double bytes, double now);
 
   TcpState state(double now) const;
@@ -74,9 +75,10 @@ class TcpSender {
   TcpWindow path_;
   double connections_ = 1, rate_ = 0;
   TcpState state_;
-  double last_loss_ = 0;                     // s; moved on by pauses
-  double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K, of that W_max
-  double on_the_way_ = 0;                    // bytes of all connections
+  double last_loss_ = 0;                           // s; moved on by pauses
+  double way_back_ = 0, way_back_from_ = 0;        // CUBIC's K, of that W_max
+  double on_the_way_ = 0;                          // bytes of all connections
+  std::vector<Acknowledgement> acknowledgements_;  // of what left last
 };
 
 }  // namespace slmsim

@@ -63,7 +63,11 @@ class TaskGraph {
   void remove_latency();
 
   const std::vector<Task>& tasks() const { return tasks_; }
-  std::span<const TaskId> predecessors(TaskId task) const;
+  std::span<const TaskId> predecessors(TaskId task) const {
+    const std::size_t first = tasks_[task].first_predecessor;
+    const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : predecessors_.size();
+    return {predecessors_.data() + first, last - first};
+  }
   const std::vector<Connection>& connections() const { return connections_; }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<std::string>& labels() const { return labels_; }

@@ -24,6 +24,8 @@ struct Transformer {
   std::int64_t vocabulary = 0;
   std::int64_t intermediate = 0;  // width of the MLP
   bool tied_embedding = true;     // the head uses the token embedding's weights
+
+  bool operator==(const Transformer&) const = default;
 };
 
 // Family names as the files write them.

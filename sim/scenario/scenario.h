@@ -29,6 +29,8 @@ struct Training {
 
   // Iterations of the whole job; a last, smaller batch counts as one.
   double iterations() const;
+
+  bool operator==(const Training&) const = default;
 };
 
 struct MemoryRules {

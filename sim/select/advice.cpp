@@ -20,7 +20,7 @@ bool fits(const PlanResult& result, const OperatorGraph& operators, const Scenar
 PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
   TechniqueOptions options = request.options;
   options.micro_batches = micro_batches;
-  return make_plan({request.scenario, request.model, request.operators, request.group, options});
+  return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 
 std::string largest_part(const DeviceMemory& m) {
@@ -35,7 +35,7 @@ std::string largest_part(const DeviceMemory& m) {
 }  // namespace
 
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, memo] = request;
   const auto memory = memory_of(plan, operators, scenario);
   const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
     return a.total() - a.limit < b.total() - b.limit;
@@ -55,7 +55,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   std::vector<std::string> techniques;
   for (const auto& other : scenario.techniques) {
     if (other.technique == options.technique) continue;
-    if (fits(make_plan({scenario, model, operators, group, other}), operators, scenario))
+    if (fits(make_plan({scenario, model, operators, group, other, memo}), operators, scenario))
       techniques.push_back(name_of(other.technique));
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));

@@ -8,7 +8,8 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
-constexpr double kSettled = 0.005;           // relative
+constexpr double kSettled = 0.005;           // relative, by one more of at least three
+constexpr double kAgree = 0.0005;            // by a second one
 constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
 
 using State = std::vector<ConnectionState>;
@@ -43,21 +44,38 @@ bool loses_segments(const TaskGraph& graph) {
                      [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
 }
 
-bool all_met_a_loss(const State& state) {
-  return std::all_of(state.begin(), state.end(),
-                     [](const ConnectionState& c) { return c.tcp.window <= 0 || c.tcp.before_loss > 0; });
+// Connections that lose a segment within the iterations that are simulated at most.
+std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
+  const auto& connections = graph.connections();
+  std::vector<double> bytes(connections.size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) bytes[static_cast<std::size_t>(task.place)] += task.amount;
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const TcpWindow& window = connections[i].route.window;
+    if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
+      continue;
+    const double segments = bytes[i] / connections[i].sockets / window.segment.value;
+    if (segments * window.loss * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+  }
+  return out;
+}
+
+bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) {
+  return std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return state[i].tcp.before_loss > 0; });
 }
 
 // Also moves the start of what stands for the rest to where losses are usual.
-bool has_settled(IterationTimes& result, const std::vector<State>& states) {
+bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing) {
   const std::size_t done = result.times.size();
   std::size_t& start = result.cycle_start;
-  while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start]))) ++start;
-  if (done < start + 3) return false;
+  while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start], losing))) ++start;
+  const std::size_t count = done - start;
+  if (count < 2) return false;
   const Seconds mean = result.steady(), last = result.times.back();
-  const Seconds without_last =
-      (mean * static_cast<double>(done - start) - last) / static_cast<double>(done - start - 1);
-  return std::abs(mean / without_last - 1) <= kSettled;
+  const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
+  return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
 }
 
 }  // namespace
@@ -83,6 +101,7 @@ Seconds IterationTimes::total(double count) const {
 IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
+  const std::vector<std::size_t> losing = losing_connections(graph);
   const bool lossy = loses_segments(graph);
   while (result.times.size() < kMostIterations) {
     result.before_last = states.back();
@@ -96,7 +115,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       return result;
     }
     states.push_back(after);
-    if (lossy && has_settled(result, states)) return result;
+    if (lossy && has_settled(result, states, losing)) return result;
   }
   if (!lossy) result.cycle_start = result.times.size() - 1;
   return result;

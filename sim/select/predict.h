@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/division_memo.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/plan.h"
 #include "sim/select/measure.h"
@@ -47,6 +48,7 @@ std::string group_text(const std::vector<std::string>& names);
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
+  DivisionMemo* memo = nullptr;  // for who predicts much that is alike
 };
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.

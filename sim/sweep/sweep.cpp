@@ -180,7 +180,8 @@ PointRows Sweep::rows(std::uint64_t point) {
     add_row(point, row_without_prediction("invalid", printable(error.errors().front().text)), out);
     return out;
   }
-  for (const auto& prediction : predict(scenario)) add_row(point, row_of(scenario.name, prediction), out);
+  for (const auto& prediction : predict(scenario, {.memo = &memo_}))
+    add_row(point, row_of(scenario.name, prediction), out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/division_memo.h"
 #include "sim/report/csv.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/axis.h"
@@ -52,6 +53,7 @@ class Sweep {
   std::vector<Override> fixed_;
   std::vector<std::string> fixed_texts_;
   std::vector<ScenarioFile> scenario_;  // one
+  DivisionMemo memo_;
 };
 
 // Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.

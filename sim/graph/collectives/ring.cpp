@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <deque>
 
 namespace slmsim {
 
@@ -80,8 +79,11 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
   const bool two_phases = rules_.phase_by_phase && collective == Collective::kAllReduce;
   const std::int64_t phase = two_phases ? steps * pieces / 2 : steps * pieces;
-  // What each rank received, the latest last, as far back as anyone waits for it.
-  std::deque<std::vector<TaskId>> received(static_cast<std::size_t>(rules_.in_flight), {ready.begin(), ready.end()});
+  // What each rank received in the steps that somebody still waits for: step i in row i modulo their number.
+  const auto rows = static_cast<std::size_t>(rules_.in_flight);
+  std::vector<TaskId> received;
+  for (std::size_t row = 0; row < rows; ++row) received.insert(received.end(), ready.begin(), ready.end());
+  TaskId* last = received.data();
   std::vector<TaskId> sent(n);
   for (std::int64_t i = 0; i < steps * pieces; ++i) {
     const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / steps) : size;
@@ -90,7 +92,7 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
     // A connection keeps the order, so the piece waited for also says that all before it came. A phase's first pieces
     // wait for the last of the phase before.
     const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
-    const auto& waits_for = received[static_cast<std::size_t>(rules_.in_flight - back)];
+    const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * n];
     // What came around the whole ring says that the rank itself was ready; what came before that does not.
     const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
     for (std::size_t rank = 0; rank < n; ++rank) {
@@ -104,19 +106,17 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
       }
       sent[rank] = graph_.transfer(edges_[rank].connection, piece, label, after);
     }
-    std::vector<TaskId> arrived(n);
-    for (std::size_t rank = 0; rank < n; ++rank) arrived[rank] = sent[previous(rank)];
-    received.pop_front();
-    received.push_back(std::move(arrived));
+    last = &received[static_cast<std::size_t>(i) % rows * n];
+    for (std::size_t rank = 0; rank < n; ++rank) last[rank] = sent[previous(rank)];
   }
-  std::vector<TaskId> last = std::move(received.back());
+  std::vector<TaskId> done(last, last + n);
   // In n-1 steps a rank receives what started at its other neighbour: that alone does not say it was ready
   // itself.
   if (steps < static_cast<std::int64_t>(n)) {
     for (std::size_t rank = 0; rank < n; ++rank)
-      last[rank] = graph_.delay({0}, label, std::array{last[rank], ready[rank]});
+      done[rank] = graph_.delay({0}, label, std::array{done[rank], ready[rank]});
   }
-  return last;
+  return done;
 }
 
 std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {

@@ -83,7 +83,7 @@ struct Chosen {
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs.
 Chosen uniform_stages(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, memo] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
@@ -105,7 +105,7 @@ Chosen chosen_stages(const PlanRequest& request, const Network& network) {
 }  // namespace
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, memo] = request;
   const Training& training = scenario.training;
   if (training.batch % options.micro_batches != 0) {
     return {std::nullopt,

@@ -5,7 +5,7 @@
 namespace slmsim {
 
 PlanResult plan_replicas(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, memo] = request;
   const int gpus = static_cast<int>(group.devices.size());
   const int batch = scenario.training.batch;
   if (batch % options.micro_batches != 0) {

@@ -40,7 +40,7 @@ struct Candidate {
 }  // namespace
 
 PlanResult plan_shard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options] = request;
+  const auto& [scenario, model, operators, group, options, memo] = request;
   const Training& training = scenario.training;
   if (training.batch % options.micro_batches != 0) {
     return {std::nullopt,

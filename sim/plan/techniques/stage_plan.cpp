@@ -10,7 +10,7 @@
 namespace slmsim {
 
 StageResult plan_stage(const StageRequest& r) {
-  const auto& [scenario, model, operators, group, options] = r.request;
+  const auto& [scenario, model, operators, group, options, memo] = r.request;
   StageResult result;
   Stage stage;
   stage.first = r.first;
@@ -21,11 +21,19 @@ StageResult plan_stage(const StageRequest& r) {
   stage.shardings.assign(r.last - r.first, Division());
   if (r.mesh.size() > 1) {
     const double sequences = static_cast<double>(scenario.training.batch) / options.micro_batches;
-    PlanningCosts costs = options.planner == Planner::kAlpa ? alpa_costs(stage.shape())
-                                                            : time_costs(scenario, *r.network, r.mesh, stage.shape(),
-                                                                         sequences, options.micro_batches);
-    IntraOperatorPlan plan = divide_operators({operators, r.first, r.last, stage.shape(), sequences, scenario.training,
-                                               std::move(costs), r.memory_limit, r.micro_batches_in_flight});
+    const bool alpa = options.planner == Planner::kAlpa;
+    const IntraOperatorRequest request{
+        operators,
+        r.first,
+        r.last,
+        stage.shape(),
+        sequences,
+        scenario.training,
+        alpa ? alpa_costs(stage.shape())
+             : time_costs(scenario, *r.network, r.mesh, stage.shape(), sequences, options.micro_batches),
+        r.memory_limit,
+        r.micro_batches_in_flight};
+    IntraOperatorPlan plan = alpa ? memo.divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {
       result.reason = std::move(plan.reason);
       return result;

@@ -36,7 +36,7 @@ PlanResult make_plan(const PlanRequest& request) {
                                 [&](const Row& r) { return r.technique == request.options.technique; });
   TechniqueOptions options = request.options;
   if (options.micro_batches == 0) options.micro_batches = smallest_micro_batches(request, row->divides_batch);
-  return row->plan({request.scenario, request.model, request.operators, request.group, options});
+  return row->plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 
 }  // namespace slmsim

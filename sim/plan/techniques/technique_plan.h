@@ -1,6 +1,7 @@
 // One function per technique: the plan it follows on a group of GPUs, or why it cannot run there.
 #pragma once
 
+#include "sim/plan/division_memo.h"
 #include "sim/plan/plan.h"
 
 namespace slmsim {
@@ -11,6 +12,7 @@ struct PlanRequest {
   const OperatorGraph& operators;
   const Group& group;
   const TechniqueOptions& options;
+  DivisionMemo& memo;
 };
 
 PlanResult plan_data(const PlanRequest& request);
