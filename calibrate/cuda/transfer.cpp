@@ -178,7 +178,7 @@ std::string measure_graph(const Device& device, const Rules& rules) {
 std::vector<Unit> copy_units(const Device& device, const Rules& rules) {
   std::vector<Unit> units;
   for (const std::size_t size : kSizes) {
-    const std::string of = " " + size_text(static_cast<double>(size));
+    const std::string of = format(" %s", size_text(static_cast<double>(size)).c_str());
     for (const bool pinned : {true, false}) {
       for (const bool to_device : {true, false}) {
         const std::string key = format("%s %s%s", to_device ? "host-to-device" : "device-to-host",
