@@ -14,7 +14,7 @@ min_cmake=3.22
 
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -16,6 +16,16 @@ std::string measured(const std::string& value, const std::string& source) {
   return format("{value: %s, provenance: measured, source: %s}", value.c_str(), quoted(source).c_str());
 }
 
+constexpr double kMostly = 0.5;  // of the time
+
+// The rate at which the receiver's window held one connection back, and was thus as wide as it gets; null: none.
+const Steady* held_by_receiver(const OneWay& way) {
+  for (const Steady& steady : way.steady) {
+    if (steady.receive_limited > kMostly) return &steady;
+  }
+  return nullptr;
+}
+
 class Writer {
  public:
   Writer(const Measurement& m, const Hosts& hosts, const Origin& origin) : m_(m), hosts_(hosts), origin_(origin) {}
@@ -32,8 +42,8 @@ class Writer {
     line("name: " + origin_.name);
     line("date: " + quoted(origin_.date));
     line("command: " + quoted(origin_.command));
-    host("client", hosts_.client, hosts_.client_address, &m_.forward);
-    host("server", hosts_.server, hosts_.server_address, m_.reverse ? &*m_.reverse : nullptr);
+    host("client", hosts_.client, hosts_.client_address, &m_.forward, m_.reverse ? &*m_.reverse : nullptr);
+    host("server", hosts_.server, hosts_.server_address, m_.reverse ? &*m_.reverse : nullptr, &m_.forward);
     line("rtt: " +
          measured(time_text(m_.rtt.median),
                   source(format("median of %d round trips of one byte on an idle connection, %s to %s", m_.rtt.count,
@@ -64,7 +74,8 @@ class Writer {
     return format("slmsim-netprobe, %s: %s", origin_.date.c_str(), text.c_str());
   }
 
-  void host(const std::string& role, const HostFacts& facts, const std::string& address, const OneWay* sent) {
+  void host(const std::string& role, const HostFacts& facts, const std::string& address, const OneWay* sent,
+            const OneWay* received) {
     line(role + ":");
     line("  host: " + quoted(fact(facts, "host")));
     line("  address: " + quoted(address));
@@ -87,6 +98,11 @@ class Writer {
     if (sent && !sent->cold.empty() && sent->cold.front().initial_window >= 1)
       line("    initial_window: " + measured(format("%.0f", sent->cold.front().initial_window),
                                              source("congestion window of a new connection (tcpi_snd_cwnd)")));
+    const double buffer = last_number(facts, "net.ipv4.tcp_rmem");
+    const Steady* held = received ? held_by_receiver(*received) : nullptr;
+    if (held && buffer > 0 && held->send_window <= buffer)
+      line("    receive_window_share: " + measured(format("%.3f", held->send_window / buffer),
+                                                   source("the window that held the other host back, of tcp_rmem")));
     line("  settings:");
     for (const auto& [name, value] : facts) {
       if (name.starts_with("net.")) line("    " + name + ": " + quoted(value));
@@ -99,7 +115,6 @@ class Writer {
                              best.connections, best.connections > 1 ? "s" : "", best.rate.count,
                              rate_text(best.rate.least).c_str(), rate_text(best.rate.most).c_str());
     const double held = best.receive_limited + best.buffer_limited;
-    constexpr double kMostly = 0.5;
     if (held > kMostly)
       how +=
           format("; the hosts' windows held them back for %.0f %% of the time, so the path may carry more", 100 * held);

@@ -104,7 +104,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (stack_.size() >= kMaxDepth) too_deep(place(mark));
     if (!stack_.empty() && stack_.back().node.kind == Node::Kind::kMap && !stack_.back().has_key) {
       fail(mark,
-           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open?)");
+           "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open, or the "
+           "file cut off?)");
     }
     Open level;
     level.node.kind = kind;

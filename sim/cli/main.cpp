@@ -19,6 +19,7 @@ Examples:
   slmsim run scenarios/gat-amst.yaml --set platform.links.wan.rtt=57.4ms
   slmsim run scenarios/*.yaml --format csv --output all.csv
   slmsim select scenarios/tacc-tacc.yaml
+  slmsim explain scenarios/gat-amst.yaml --technique Data
   slmsim validate fabric
   slmsim list gpus
 
@@ -51,7 +52,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app), add_select(app), add_validate(app), add_check(app), add_list(app)};
+  const std::array commands = {add_run(app),      add_select(app), add_explain(app),
+                               add_validate(app), add_check(app),  add_list(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

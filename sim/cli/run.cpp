@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/select/iterations.h"
@@ -14,39 +14,10 @@
 namespace slmsim {
 namespace {
 
-struct RunOptions {
-  std::vector<std::string> scenarios;
-  std::string format = "table", output, trace, technique;
-  Overrides overrides;
+struct RunOptions : ScenarioOptions {
+  std::string format = "table", trace, technique;
   std::uint64_t seed = 0;
 };
-
-std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {
-  const auto at = std::find(known.begin(), known.end(), word);
-  if (at == known.end())
-    throw InputError({},
-                     fmt::format("{} \"{}\" is unknown; {}", option, word.substr(0, 64), did_you_mean(word, known)));
-  return static_cast<std::size_t>(at - known.begin());
-}
-
-// All scenarios are read before the first is simulated, so that all their errors are told at once.
-std::vector<Scenario> load_all(const std::vector<std::string>& files, const Overrides& overrides) {
-  std::vector<Scenario> scenarios;
-  std::vector<Error> errors;
-  for (const auto& file : files) {
-    try {
-      scenarios.push_back(load_scenario(file, overrides));
-    } catch (const InputError& error) {
-      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
-    }
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
-  // From here on no input can be wrong.
-  std::size_t links = 0;
-  for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());
-  reserve_network(links);
-  return scenarios;
-}
 
 RunResult predict_and_select(Scenario scenario, const PredictOptions& options) {
   RunResult result;
@@ -94,8 +65,7 @@ int run(const RunOptions& options) {
     predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
   }
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options.scenarios, options.overrides))
-    results.push_back(predict_and_select(std::move(scenario), predict_options));
+  for (auto& scenario : load_all(options)) results.push_back(predict_and_select(std::move(scenario), predict_options));
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (!options.trace.empty()) {
     if (const Prediction* traced = to_be_traced(results.front())) {
@@ -111,7 +81,7 @@ int run(const RunOptions& options) {
 int select(const RunOptions& options) {
   std::string text;
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options.scenarios, options.overrides)) {
+  for (auto& scenario : load_all(options)) {
     results.push_back(predict_and_select(std::move(scenario), {}));
     text += (text.empty() ? "" : "\n") + to_selection_table(results.back());
   }
@@ -119,21 +89,12 @@ int select(const RunOptions& options) {
   return anything_runs(results) ? kDone : kNothingFits;
 }
 
-void add_common(CLI::App& verb, RunOptions& options) {
-  verb.add_option("SCENARIO", options.scenarios, "scenario files, see scenarios/")->required();
-  verb.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
-  verb.add_option("--set", options.overrides,
-                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
-}
-
 }  // namespace
 
 Command add_run(CLI::App& app) {
   auto* verb = app.add_subcommand("run", "predict every technique of a scenario on every group, and select");
   auto options = std::make_shared<RunOptions>();
-  add_common(*verb, *options);
+  add_scenario_options(*verb, *options);
   verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
@@ -154,7 +115,7 @@ Examples:
 Command add_select(CLI::App& app) {
   auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
-  add_common(*verb, *options);
+  add_scenario_options(*verb, *options);
   verb->footer("\nExample:\n  slmsim select scenarios/tacc-tacc.yaml --set selection.delta=0.05");
   return {verb, [options] { return select(*options); }};
 }

@@ -17,7 +17,7 @@ namespace kernel = simgrid::kernel;
 using LinkImpl = kernel::resource::StandardLinkImpl;
 
 // Links cannot be added once an engine has run, so a pool is made beforehand; 1.3 us each.
-constexpr std::size_t kLeastLinks = 1024;
+std::size_t least_links = 1024;
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
 
 // A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
@@ -84,7 +84,7 @@ struct SimgridEngine::Impl {
 };
 
 SimgridEngine::SimgridEngine(std::size_t links)
-    : impl_(std::make_unique<Impl>(std::max(links, kLeastLinks), 2 * std::max(links, kLeastLinks))) {}
+    : impl_(std::make_unique<Impl>(std::max(links, least_links), 2 * std::max(links, least_links))) {}
 
 SimgridEngine::~SimgridEngine() = default;
 
@@ -93,6 +93,8 @@ SimgridEngine& SimgridEngine::instance(std::size_t links) {
   static auto* engine = new SimgridEngine(links);
   return *engine;
 }
+
+void SimgridEngine::reserve(std::size_t links) { least_links = std::max(least_links, links); }
 
 void SimgridEngine::configure(const std::vector<Link>& links, const std::vector<double>& caps) {
   if (links.size() > impl_->links.size() || caps.size() > impl_->caps.size()) {

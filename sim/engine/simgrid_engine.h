@@ -12,9 +12,10 @@ namespace slmsim {
 
 class SimgridEngine {
  public:
-  // Made at the first call; its pool then has room for at least `links` links and twice as many rate caps: a rate is
-  // that of a link or of a VM's sockets, and each VM has links of its own.
+  // Made at the first call; its pool then has room for at least `links` links, or what was reserved before, and twice as
+  // many rate caps: a rate is that of a link or of a VM's sockets, and each VM has links of its own.
   static SimgridEngine& instance(std::size_t links);
+  static void reserve(std::size_t links);
   ~SimgridEngine();
 
   // Gives the pool's links these bandwidths, and its caps these rates.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <optional>
 #include <queue>
 #include <stdexcept>
 #include <tuple>
@@ -16,23 +17,7 @@
 namespace slmsim {
 namespace {
 
-// A sender waits until it may send this share of its window, as acknowledgements do not come byte by byte; it
-// bounds the number of flows per round trip.
-constexpr double kLeastShareOfWindow = 0.25;
-
-// Slow start goes on until the window is twice what the connection can use (tcp_is_cwnd_limited), so that the first
-// halving after a pause often costs nothing; measured, tests/wan.
-constexpr double kWidestWindow = 2.0;
-
-// Linux halves the window for every retransmission time-out that a connection was idle, down to the initial
-// window (tcp_cwnd_restart in net/ipv4/tcp_output.c, after RFC 2861; measured, tests/wan).
-double window_after_idle(double window, double least, double idle, double time_out) {
-  if (time_out <= 0) return window;
-  for (double left = idle - time_out; left > 0 && window > least; left -= time_out) window /= 2;
-  return std::max(window, least);
-}
-
-// A connection while its graph runs. Bytes and windows are those of all its sockets.
+// A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
   double most = 0;                        // B/s that it can ever carry: the least of its sockets and of its links
@@ -42,15 +27,10 @@ struct Channel {
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
-  double window = 0, on_the_way = 0;
-  double last_sent = 0;
+  std::optional<TcpSender> sender;  // where a window may bind
+  double last_sent = -INFINITY;
   std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
 };
-
-// What buffers and loss let a connection have on its way, over all its sockets.
-double steady_window(const Channel& channel) {
-  return channel.connection->route.window.steady.value * channel.connection->sockets;
-}
 
 class Run {
  public:
@@ -67,30 +47,40 @@ class Run {
     for (TaskId task = 0; task < waiting_for_.size(); ++task) {
       if (waiting_for_[task] == 0) starting_.push_back(task);
     }
-    engine_->run(
-        channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
+    if (engine_) {
+      engine_->run(
+          channels_.size(), [this] { wake(); }, [this](std::size_t channel) { flow_ended(channel); });
+    } else {
+      for (start_ready(); !events_.empty();) {
+        clock_ = events_.top().date;
+        happen();
+      }
+    }
     return finish();
   }
 
  private:
-  // Something that happens at a known time: a task is done, or bytes are acknowledged on a channel.
+  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, or bytes are
+  // acknowledged.
+  enum class Kind : std::uint8_t { kTask, kFlow, kAcknowledgement };
   struct Event {
-    double date = 0;          // of the engine's clock
+    double date = 0;          // of the clock
     std::uint32_t index = 0;  // task or channel
-    bool is_acknowledgement = false;
-    double bytes = 0;
+    Kind kind = Kind::kTask;
+    double bytes = 0;  // acknowledged
 
     bool operator>(const Event& other) const {
-      return std::tie(date, is_acknowledgement, index) > std::tie(other.date, other.is_acknowledgement, other.index);
+      return std::tie(date, kind, index) > std::tie(other.date, other.kind, other.index);
     }
   };
 
-  double now() const { return engine_->now() - zero_; }
+  double clock() const { return engine_ ? engine_->now() : clock_; }
+  double now() const { return clock() - zero_; }
 
   void schedule(double delay, Event event) {
-    event.date = engine_->now() + delay;
+    event.date = clock() + delay;
     events_.push(event);
-    if (event.date >= wake_date_) return;
+    if (!engine_ || event.date >= wake_date_) return;
     wake_date_ = event.date;
     engine_->wake_at(wake_date_);
   }
@@ -98,19 +88,27 @@ class Run {
   void wake() {
     wake_date_ = INFINITY;
     start_ready();
-    while (!events_.empty() && events_.top().date <= engine_->now()) {
-      const Event event = events_.top();
-      events_.pop();
-      if (event.is_acknowledgement) {
-        acknowledged(event.index, event.bytes);
-      } else {
-        complete(event.index);
-        start_ready();
-      }
-    }
+    while (!events_.empty() && events_.top().date <= clock()) happen();
     if (events_.empty() || events_.top().date >= wake_date_) return;
     wake_date_ = events_.top().date;
     engine_->wake_at(wake_date_);
+  }
+
+  void happen() {
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case Kind::kTask:
+        complete(event.index);
+        start_ready();
+        break;
+      case Kind::kFlow:
+        flow_ended(event.index);
+        break;
+      case Kind::kAcknowledgement:
+        acknowledged(event.index, event.bytes);
+        break;
+    }
   }
 
   void index_successors() {
@@ -139,34 +137,41 @@ class Run {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      const double sockets = connection.route.socket_rate.value * connection.sockets;
-      channel.most = sockets > 0 ? sockets : INFINITY;
-      for (const int link : connection.route.links) channel.most = std::min(channel.most, bandwidth(link));
+      const double socket = connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
+      double path = INFINITY;
+      for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
+      channel.most = std::min(path, socket * connection.sockets);
       for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
-      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
-      channel.window = connection.route.window.initial.value * connection.sockets;
-      channel.last_sent = -INFINITY;
-      if (i < before.size() && before[i].window > 0) {
-        channel.window = before[i].window * connection.sockets;
-        channel.last_sent = -before[i].idle.value;
-        for (const auto& late : before[i].on_the_way) {
-          channel.on_the_way += late.bytes;
-          acknowledgements.push_back({late.due.value, static_cast<std::uint32_t>(i), true, late.bytes});
+      if (connection.route.windowed) {
+        const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
+        double on_the_way = 0;
+        for (const auto& late : state.on_the_way) {
+          on_the_way += late.bytes;
+          acknowledgements.push_back(
+              {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
+        if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
+        channel.sender.emplace(connection.route.window, connection.sockets, std::min(path, socket), state.tcp,
+                               on_the_way);
       }
       channels_.push_back(std::move(channel));
     }
-    // A link that could carry all its connections at their most never limits anybody: flows leave it out.
+    // A link that could carry all its connections at their most never limits anybody: flows leave it out, and one that
+    // has no other links takes its bytes over its own rate.
     for (auto& channel : channels_) {
       for (const int link : channel.connection->route.links) {
         if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) channel.contended.push_back(link);
       }
+      if (channel.contended.empty()) continue;
+      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
     }
-    std::vector<double> rates(caps.size());
-    for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
-    engine_ = &SimgridEngine::instance(graph_.links().size());
-    engine_->configure(graph_.links(), rates);
-    zero_ = engine_->now();
+    if (!caps.empty()) {
+      std::vector<double> rates(caps.size());
+      for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
+      engine_ = &SimgridEngine::instance(graph_.links().size());
+      engine_->configure(graph_.links(), rates);
+      zero_ = engine_->now();
+    }
     for (Event event : acknowledgements) {
       event.date += zero_;
       events_.push(event);
@@ -223,12 +228,7 @@ class Run {
     Channel& channel = channels_[index];
     timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
-    const Route& route = channel.connection->route;
-    if (route.windowed && channel.remaining > 0) {
-      const double least = route.window.initial.value * channel.connection->sockets;
-      channel.window =
-          window_after_idle(channel.window, least, now() - channel.last_sent, route.window.idle_limit.value);
-    }
+    if (channel.sender && channel.remaining > 0) channel.sender->resume(now() - channel.last_sent);
     if (channel.remaining <= 0) {
       transfer_left(index);
     } else {
@@ -240,18 +240,16 @@ class Run {
   void pump(std::size_t index) {
     Channel& channel = channels_[index];
     if (channel.flowing || channel.head == kNoTask) return;
-    double piece = channel.remaining;
-    if (channel.connection->route.windowed) {
-      const double sendable = std::min(channel.window, steady_window(channel));
-      const double room = std::floor(sendable - channel.on_the_way);
-      if (room < std::min(channel.remaining, std::floor(sendable * kLeastShareOfWindow))) return;
-      piece = std::min(piece, room);
-    }
+    const double piece = channel.sender ? channel.sender->take(channel.remaining) : channel.remaining;
+    if (piece <= 0) return;
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    channel.on_the_way += piece;
-    engine_->start_flow(index, piece, channel.contended, channel.cap);
+    if (channel.contended.empty()) {
+      schedule(piece / channel.most, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
+    } else {
+      engine_->start_flow(index, piece, channel.contended, channel.cap);
+    }
   }
 
   void flow_ended(std::size_t index) {
@@ -261,14 +259,9 @@ class Run {
     channel.remaining -= bytes;
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
-    const TcpWindow& window = channel.connection->route.window;
-    if (channel.connection->route.windowed) {
-      // Acknowledgements follow the bytes: those of the first ones are back a round trip after the flow began. So a
-      // window covers a path if it holds what the path carries in a round trip.
-      const double due = std::max(0.0, channel.flow_start + window.rtt.value - now());
-      schedule(due, {.index = static_cast<std::uint32_t>(index), .is_acknowledgement = true, .bytes = bytes});
-    } else {
-      channel.on_the_way -= bytes;
+    if (channel.sender) {
+      for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
+        schedule(delay, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kAcknowledgement, .bytes = acked});
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -284,8 +277,7 @@ class Run {
       channel.left_over.push_back({Seconds{now()}, bytes});
       return;
     }
-    channel.on_the_way -= bytes;
-    channel.window = std::min(channel.window + bytes, kWidestWindow * steady_window(channel));
+    channel.sender->acknowledged(bytes, now());
     pump(index);
   }
 
@@ -310,9 +302,9 @@ class Run {
     for (const double time : timeline_.finish) timeline_.end = std::max(timeline_.end, Seconds{time});
     for (auto& channel : channels_) {
       ConnectionState state;
-      if (std::isfinite(channel.last_sent) && channel.connection->route.windowed) {
+      if (std::isfinite(channel.last_sent) && channel.sender) {
         for (auto& late : channel.left_over) late.due -= timeline_.end;
-        state = {channel.window / channel.connection->sockets, timeline_.end - Seconds{channel.last_sent},
+        state = {channel.sender->state(timeline_.end.value), timeline_.end - Seconds{channel.last_sent},
                  std::move(channel.left_over)};
       }
       timeline_.connections.push_back(std::move(state));
@@ -322,7 +314,8 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;
+  SimgridEngine* engine_ = nullptr;  // only where links are shared
+  double clock_ = 0;                 // without it
   double zero_ = 0;
   Timeline timeline_;
   std::vector<std::uint32_t> waiting_for_, first_successor_;
@@ -336,7 +329,7 @@ class Run {
 
 }  // namespace
 
-void reserve_network(std::size_t links) { SimgridEngine::instance(links); }
+void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {

@@ -6,13 +6,12 @@
 //   - latency: a transfer arrives one latency after its last byte left;
 //   - order: a connection carries its transfers one after the other;
 //   - sockets: a connection's rate is at most what its sockets can copy;
-//   - TCP's window: at most a window of bytes is on its way; acknowledged bytes return one round trip after they
-//     left and let the window grow by as much (slow start) up to its steady size; for each retransmission time-out
-//     that a connection was idle its window is halved, down to the initial one.
+//   - TCP's window: at most a window of bytes is on its way (tcp_sender.h).
 #pragma once
 
 #include <vector>
 
+#include "sim/engine/tcp_sender.h"
 #include "sim/graph/task_graph.h"
 
 namespace slmsim {
@@ -27,8 +26,8 @@ struct OnTheWay {
 
 // A connection between iterations.
 struct ConnectionState {
-  double window = 0;  // bytes, per socket; 0: never used
-  Seconds idle;       // since its last byte left
+  TcpState tcp;
+  Seconds idle;  // since its last byte left
   std::vector<OnTheWay> on_the_way;
 
   bool operator==(const ConnectionState&) const = default;

@@ -47,6 +47,19 @@ std::uint32_t TaskGraph::label(const std::string& text) {
   return at->second;
 }
 
+void TaskGraph::scale(Activity activity, double factor) {
+  for (auto& task : tasks_) {
+    if (task.kind == TaskKind::kCompute && task.activity == activity) task.amount *= factor;
+  }
+}
+
+void TaskGraph::remove_latency() {
+  for (auto& connection : connections_) connection.route.latency = Seconds{0};
+  for (auto& task : tasks_) {
+    if (task.kind == TaskKind::kDelay) task.amount = 0;
+  }
+}
+
 std::span<const TaskId> TaskGraph::predecessors(TaskId task) const {
   const std::size_t first = tasks_[task].first_predecessor;
   const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : predecessors_.size();

@@ -57,6 +57,11 @@ class TaskGraph {
   int add_connection(Connection connection);
   std::uint32_t label(const std::string& text);  // the same text gives the same number
 
+  // For what-ifs. Computations that are counted as `activity` take `factor` times as long; a transfer arrives with its
+  // last byte and delays are over at once (they stand for the latencies of aggregated collectives).
+  void scale(Activity activity, double factor);
+  void remove_latency();
+
   const std::vector<Task>& tasks() const { return tasks_; }
   std::span<const TaskId> predecessors(TaskId task) const;
   const std::vector<Connection>& connections() const { return connections_; }

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/graph/collectives/ring.h"
+#include "sim/plan/communicator.h"
 #include "sim/plan/holding.h"
 #include "sim/plan/stage_program.h"
 
@@ -32,7 +32,7 @@ std::string layers_text(int first, int last, int layers) {
 // A stage while its tasks are made.
 struct StageState {
   StageProgram program;
-  std::optional<Ring> ring;
+  std::optional<Communicator> communicator;
   std::vector<Step> steps;
   std::size_t next_step = 0;
   std::vector<Tasks> inputs, gradients;  // per micro-batch: what each GPU waits for; empty until it was sent
@@ -52,12 +52,14 @@ class Lowering {
       state.steps = schedule_steps(plan_, s);
       stages_.push_back(std::move(state));
     }
-    const Nccl& nccl = request.scenario.nccl;
-    RingRules rules{nccl.channels, nccl.sockets_per_channel, nccl.buffer / 2, Detail::kSteps};
-    if (transfers_by_steps(rules) > kMostTransfers) rules.detail = Detail::kAggregated;
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       const auto& mesh = plan_.stages[s].mesh;
-      if (mesh.size() > 1) stages_[s].ring.emplace(graph_, request.network, mesh, rules);
+      if (mesh.size() > 1) stages_[s].communicator.emplace(graph_, request.network, request.scenario, mesh);
+    }
+    if (transfers_by_steps() > kMostTransfers) {
+      for (auto& stage : stages_) {
+        if (stage.communicator) stage.communicator->aggregate();
+      }
     }
     last_.assign(request.scenario.platform.devices.size(), kNoTask);
   }
@@ -69,23 +71,22 @@ class Lowering {
 
  private:
   // Transfers of one iteration's collectives if every chunk of them were one.
-  double transfers_by_steps(const RingRules& rules) const {
+  double transfers_by_steps() const {
     double all = 0;
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      const int ranks = static_cast<int>(plan_.stages[s].mesh.size());
-      const auto transfers = [&](Collective collective, Bytes size) {
-        return ranks < 2 ? 0.0 : transfer_count(collective, ranks, size, rules);
-      };
+      const auto& communicator = stages_[s].communicator;
+      if (!communicator) continue;
       for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
         for (const auto& segment : *segments) {
-          if (segment.then) all += plan_.micro_batches * transfers(segment.then->collective, segment.then->size);
+          if (segment.then) all += plan_.micro_batches * communicator->transfer_count(*segment.then);
         }
       }
       const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
-      all += transfers(Collective::kAllReduce,
-                       Bytes{held.shared * element_bytes(request_.scenario.training.gradient_precision)});
-      if (plan_.optimizer == Optimizer::kDivided)
-        all += transfers(Collective::kAllGather, Bytes{held.all * element_bytes(plan_.gathered)});
+      all += communicator->transfer_count(
+          {Collective::kAllReduce, Bytes{held.shared * element_bytes(request_.scenario.training.gradient_precision)}});
+      if (plan_.optimizer == Optimizer::kDivided) {
+        all += communicator->transfer_count({Collective::kAllGather, Bytes{held.all * element_bytes(plan_.gathered)}});
+      }
     }
     return all;
   }
@@ -192,8 +193,8 @@ class Lowering {
   }
 
   Tasks collective(std::size_t s, const CollectiveCall& call, std::uint32_t label, const Tasks& ready) {
-    if (!stages_[s].ring) return ready;
-    Tasks done = stages_[s].ring->run(call.collective, call.size, label, ready);
+    if (!stages_[s].communicator) return ready;
+    Tasks done = stages_[s].communicator->run(call, label, ready);
     for (std::size_t rank = 0; rank < done.size(); ++rank)
       last_[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = done[rank];
     return done;
@@ -224,16 +225,13 @@ class Lowering {
     Tasks arrived;
     for (const auto& part : parts) arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
     const Sharding needed = from < to ? target.shardings.front() : target.shardings.back();
-    if (needed == Sharding::kBatch || !stages_[to].ring) return arrived;
-    return stages_[to].ring->run(Collective::kAllGather, all, graph_.label("all-gather " + text), arrived);
+    if (needed == Sharding::kBatch || !stages_[to].communicator) return arrived;
+    return stages_[to].communicator->run({Collective::kAllGather, all}, graph_.label("all-gather " + text), arrived);
   }
 
   int peer_connection(int from, int to) {
     const auto [at, is_new] = peers_.try_emplace({from, to}, 0);
-    if (is_new)
-      at->second =
-          graph_.add_connection({from, to, request_.scenario.nccl.channels * request_.scenario.nccl.sockets_per_channel,
-                                 request_.network.route(from, to)});
+    if (is_new) at->second = connect_pair(graph_, request_.network, request_.scenario, from, to);
     return at->second;
   }
 

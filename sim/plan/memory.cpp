@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/plan/holding.h"
+#include "sim/plan/nccl_rules.h"
 
 namespace slmsim {
 namespace {
@@ -43,8 +44,9 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   const Training& training = scenario.training;
   Bytes buffers{0};
   if (stage.mesh.size() > 1) {
-    // Each channel of the ring has a buffer to send from and one to receive into.
-    buffers += scenario.nccl.buffer * (2.0 * scenario.nccl.channels);
+    // Each channel has a buffer to send from and one to receive into.
+    const int channels = nccl_channels(scenario.nccl, nccl_view(scenario.platform, stage.mesh));
+    buffers += scenario.nccl.buffer * (2.0 * channels);
     buffers += Bytes{held.shared * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&

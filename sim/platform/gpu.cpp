@@ -1,6 +1,16 @@
 #include "sim/platform/gpu.h"
 
+#include <array>
+#include <cmath>
+
 namespace slmsim {
+namespace {
+
+// Of an architecture's data-centre GPUs, in the order of architecture_names() (CUDA C++ Programming Guide, compute
+// capabilities); a GPU that has another one says so.
+constexpr std::array kCapabilities = {7.0, 7.5, 8.0, 8.9, 9.0, 10.0};
+
+}  // namespace
 
 const std::vector<std::string>& precision_names() {
   static const std::vector<std::string> kNames = {"fp16", "bf16", "tf32", "fp32"};
@@ -23,7 +33,10 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
   Gpu gpu;
   gpu.name = fields.name("name");
   gpu.title = fields.text("title", gpu.name);
-  gpu.architecture = architecture_names()[fields.choice("architecture", architecture_names())];
+  const std::size_t architecture = fields.choice("architecture", architecture_names());
+  gpu.architecture = architecture_names()[architecture];
+  gpu.compute_capability =
+      static_cast<int>(std::lround(10 * fields.number("compute_capability", {5.0, 20.0}, kCapabilities[architecture])));
   gpu.multiprocessors = static_cast<int>(fields.integer("multiprocessors", {1, 4096}));
   gpu.memory = fields.quantity<Bytes>("memory", {{64 * kMebi}, {16384 * kGibi}});
   gpu.memory_bandwidth = fields.quantity<BytesPerSecond>("memory_bandwidth", {{1e9}, {1e15}});

@@ -29,6 +29,7 @@ struct Gpu {
   std::array<FlopsPerSecond, kPrecisions> peak{};  // dense; 0 where the GPU does not have it
   BytesPerSecond pcie;                             // one direction
   BytesPerSecond nvlink;                           // one direction, all links; 0 without NVLink
+  int compute_capability = 0;                      // 86: 8.6
 };
 
 const std::vector<std::string>& architecture_names();

@@ -12,20 +12,27 @@
 namespace slmsim {
 namespace {
 
-constexpr double kReceiveWindowShare = 0.5;  // tcp_adv_win_scale = 1
-constexpr double kMathis = 1.22;             // sqrt(3/2), periodic loss, one ACK per segment
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
+constexpr Bytes kFirstReceiveWindow{65535};  // what a receiver offers before it knows the sender's rate (RFC 7323)
 constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
 
-TcpWindow window_of(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss) {
-  const Bytes segment = mtu - kTcpIpHeaders;
-  Bytes steady = std::min(receiver.receive_buffer * kReceiveWindowShare, sender.send_buffer);
-  if (loss > 0) steady = std::min(steady, segment * (kMathis / std::sqrt(loss)));
-  const Bytes initial = std::min(steady, segment * sender.initial_window);
-  return {initial, std::max(steady, segment), rtt, sender.slow_start_after_idle ? rtt + kLeastRto : Seconds{0}};
-}
-
 }  // namespace
+
+TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss) {
+  const Bytes segment = mtu - kTcpIpHeaders, receive_window = receiver.receive_buffer * receiver.receive_window_share;
+  TcpWindow window;
+  window.steady = std::max(std::min(receive_window, sender.send_buffer), segment);
+  window.initial = std::min({window.steady, segment * sender.initial_window, kFirstReceiveWindow});
+  window.rtt = rtt;
+  window.segment = segment;
+  window.loss = loss;
+  window.congestion_control = sender.congestion_control;
+  window.send_buffer = sender.send_buffer;
+  // BBR keeps its window through pauses (tcp_slow_start_after_idle_check, include/net/tcp.h).
+  if (sender.slow_start_after_idle && sender.congestion_control != CongestionControl::kBbr)
+    window.idle_limit = rtt + kLeastRto;
+  return window;
+}
 
 Network::Network(const Platform& platform) : platform_(platform), ways_(platform.sites.size()) {
   for (const auto& device : platform.devices) {
@@ -136,13 +143,13 @@ Route Network::route(int from, int to) const {
   route.links.push_back(4 * to + 1);
   route.latency += vm_out.type.device_latency + vm_in.type.device_latency;
   route.socket_rate = std::min(vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate);
-  route.window = window_of(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
+  route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds, and one slow start of some 100 us is all it
   // costs.
   BytesPerSecond fastest = route.socket_rate;
   for (const int link : route.links) fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};
-  route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt;
+  route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt || route.window.loss > 0;
   return route;
 }
 

@@ -16,18 +16,25 @@ struct Link {
   BytesPerSecond bandwidth;
 };
 
-// The send window of one TCP connection over a path.
+// What one TCP connection may have on its way over a path, and how its window gets there.
 //
-// Steady window W = min(receive window, send buffer, Mathis). The receive window is half of tcp_rmem's
-// maximum, since Linux counts as much again for its own bookkeeping (tcp_adv_win_scale = 1, tcp(7)). The send
-// buffer bounds the bytes in flight at tcp_wmem's maximum. Mathis et al. (CCR 27(3), 1997, eq. 3): W = 1.22
-// MSS / sqrt(loss).
+// Steady window W = min(receive window, send buffer). The receive window is the share of tcp_rmem's maximum that Linux
+// leaves to payload (TcpSettings); the send buffer bounds the bytes in flight at tcp_wmem's maximum.
 struct TcpWindow {
-  Bytes initial;  // slow start begins here: 10 segments, RFC 6928
-  Bytes steady;   // and doubles every round trip up to here
+  Bytes initial;  // slow start begins here: 10 segments (RFC 6928), but no more than a receiver first offers
+  Bytes steady;
   Seconds rtt;
   Seconds idle_limit;  // the window is halved for each such pause: RTO = RTT + 200 ms; 0 = never
+  Bytes segment;
+  double loss = 0;  // share of segments
+  CongestionControl congestion_control = CongestionControl::kReno;
+  Bytes send_buffer;
+  // The sending program sleeps on a full buffer (a blocking send(), epoll); NCCL's threads poll (ncclSocketProgressOpt,
+  // NCCL 2.15, src/misc/socket.cc).
+  bool sender_sleeps = false;
 };
+
+TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);
 
 struct Route {
   std::vector<int> links;      // indices into Network::links

@@ -39,7 +39,7 @@ void each_of(Fields& fields, const std::string& key, Reading& reading, Each each
 
 void check_order(Fields& item, auto least, auto median, auto most) {
   if (least <= median && median <= most) return;
-  item.error("least", fmt::format("{} does not lie within least and most", item.path_of("its median")));
+  item.error("least", fmt::format("{} and most do not enclose the median", item.path_of("least")));
 }
 
 std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {

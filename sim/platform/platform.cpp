@@ -43,6 +43,7 @@ TcpSettings read_settings(Fields& fields, const TcpSettings* beneath) {
   tcp.congestion_control =
       static_cast<CongestionControl>(fields.choice("net.ipv4.tcp_congestion_control", congestion_control_names(),
                                                    static_cast<std::size_t>(usual.congestion_control)));
+  tcp.receive_window_share = fields.number("receive_window_share", {0.01, 1}, usual.receive_window_share);
   tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, usual.initial_window));
   tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}}, known(&TcpSettings::copy_rate));
   return tcp;
@@ -130,13 +131,15 @@ class PlatformReader {
     Fields fields(node, path, reading_);
     if (const Node* measured = fields.child("path")) {
       static const std::vector<std::string> kHosts = {"client", "server"};
+      const std::size_t errors = reading_.errors.size();
       const std::string& host = kHosts[fields.choice("host", kHosts)];
+      const Node* its = measured->find(host);
       if (measured->kind != Node::Kind::kMap) {
         fields.error("path", fmt::format("{} is {}; a path's name or file is expected", fields.path_of("path"),
                                          kind_name(measured->kind)));
-      } else if (const Node* its = measured->find(host); its && its->find("tcp")) {
+      } else if (its && its->find("tcp")) {
         tcp = read_tcp(*its->find("tcp"), fmt::format("{}.{}.tcp", fields.path_of("path"), host), reading_, &tcp);
-      } else if (fields.has("host")) {
+      } else if (reading_.errors.size() == errors) {
         fields.error("host",
                      fmt::format("{} does not tell the kernel settings of its {}", fields.path_of("path"), host));
       }
@@ -230,6 +233,8 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.peer_to_peer = fields.flag("peer_to_peer", false);
   type.nvlink = fields.flag("nvlink", false);
   type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
+  static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
+  type.cloud = static_cast<Cloud>(fields.choice("cloud", kClouds, 0));
   if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();
   return type;

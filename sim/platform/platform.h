@@ -21,13 +21,21 @@ const std::vector<std::string>& congestion_control_names();
 
 // The TCP settings of a VM's kernel, by the names sysctl knows.
 struct TcpSettings {
-  Bytes receive_buffer;                                              // net.ipv4.tcp_rmem, the maximum (third value)
-  Bytes send_buffer;                                                 // net.ipv4.tcp_wmem, the maximum
-  bool slow_start_after_idle = true;                                 // net.ipv4.tcp_slow_start_after_idle
-  CongestionControl congestion_control = CongestionControl::kCubic;  // net.ipv4.tcp_congestion_control
-  int initial_window = 10;                                           // segments, RFC 6928
-  BytesPerSecond copy_rate;                                          // what one CPU thread moves through one socket
+  Bytes receive_buffer;               // net.ipv4.tcp_rmem, the maximum (third value)
+  Bytes send_buffer;                  // net.ipv4.tcp_wmem, the maximum
+  bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
+  // net.ipv4.tcp_congestion_control
+  CongestionControl congestion_control = CongestionControl::kCubic;
+  // Of the receive buffer, what Linux offers as window, since it counts its bookkeeping too: 1/2 before 6.6
+  // (tcp_adv_win_scale = 1, tcp(7)), from then on payload / memory of a packet, 5/8 for packets of 1500 B (measured,
+  // tests/wan).
+  double receive_window_share = 0.5;
+  int initial_window = 10;   // segments, RFC 6928
+  BytesPerSecond copy_rate;  // what one CPU thread moves through one socket
 };
+
+// Whose virtual NIC a VM has. NCCL reads the vendor of the network device to choose its number of sockets.
+enum class Cloud { kOther, kAws, kGcp };
 
 struct VmType {
   std::string name;
@@ -36,6 +44,7 @@ struct VmType {
   bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all
   Seconds device_latency;     // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
+  Cloud cloud = Cloud::kOther;
 };
 
 struct Vm {

@@ -1,22 +1,26 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
+#include "sim/report/json_values.h"
 #include "sim/report/report.h"
 
 namespace slmsim {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Nine digits: what is below them is the rounding of sums of many events.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
   return std::round(value * scale) / scale;
 }
+
+Json breakdown_json(const Breakdown& b) {
+  return {{"compute", rounded(b.compute.value)},
+          {"exposed_communication", rounded(b.exposed_communication.value)},
+          {"pipeline_bubble", rounded(b.pipeline_bubble.value)},
+          {"optimizer", rounded(b.optimizer.value)},
+          {"overhead", rounded(b.overhead.value)}};
+}
+
+namespace {
 
 Json memory_json(const Prediction& p, const Platform& platform) {
   Json list = Json::array();
@@ -72,14 +76,6 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
           {"schedule", plan.schedule == Schedule::kGpipe ? "gpipe" : "1f1b"},
           {"optimizer", plan.optimizer == Optimizer::kDivided ? "divided" : "replicated"},
           {"stages", stages}};
-}
-
-Json breakdown_json(const Breakdown& b) {
-  return {{"compute", rounded(b.compute.value)},
-          {"exposed_communication", rounded(b.exposed_communication.value)},
-          {"pipeline_bubble", rounded(b.pipeline_bubble.value)},
-          {"optimizer", rounded(b.optimizer.value)},
-          {"overhead", rounded(b.overhead.value)}};
 }
 
 Json prediction_json(const Prediction& p, const Scenario& scenario, const OperatorGraph& operators) {

@@ -16,7 +16,6 @@ constexpr double kDefaultDelta = 0.1;
 constexpr double kDefaultMatrixEfficiency = 0.6;  // typical of large cuBLAS products inside training steps
 constexpr double kDefaultMemoryEfficiency = 0.8;  // typical of streaming kernels
 constexpr Seconds kDefaultLaunch{5e-6};           // typical of a CUDA kernel launch
-constexpr Bytes kDefaultNcclBuffer{4 * kMebi};    // NCCL_BUFFSIZE
 constexpr double kDefaultUsableShare = 0.9;       // XLA_PYTHON_CLIENT_MEM_FRACTION of JAX in the study's time
 constexpr Bytes kDefaultFramework{600 * kMebi};   // typical of a CUDA context with cuBLAS and NCCL
 constexpr std::size_t kMostGroups = 1024;
@@ -39,7 +38,7 @@ class ScenarioReader {
             {.technique = spec.technique, .gradient_collective = {}, .gathered = {}, .startup = {}});
     }
     read_training();
-    read_nccl();
+    scenario_.nccl = read_nccl(section("nccl"));
     read_software();
     read_selection();
     read_groups();
@@ -93,16 +92,6 @@ class ScenarioReader {
                                         "at most as many as sequences",
                                         t.batch, options.micro_batches, name_of(options.technique)));
     }
-  }
-
-  void read_nccl() {
-    Fields fields = section("nccl");
-    scenario_.nccl.channels = static_cast<int>(fields.integer("NCCL_MIN_NCHANNELS", {1, 64}, 2));
-    const auto per_thread = fields.integer("NCCL_NSOCKS_PERTHREAD", {1, 64}, 1);
-    const auto threads = fields.integer("NCCL_SOCKET_NTHREADS", {1, 16}, 1);
-    scenario_.nccl.sockets_per_channel = static_cast<int>(per_thread * threads);
-    scenario_.nccl.buffer = fields.quantity<Bytes>("NCCL_BUFFSIZE", {{16 * kKibi}, {kGibi}}, kDefaultNcclBuffer);
-    fields.done();
   }
 
   void read_software() {

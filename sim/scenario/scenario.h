@@ -10,6 +10,7 @@
 #include "sim/model/transformer.h"
 #include "sim/platform/platform.h"
 #include "sim/scenario/link.h"
+#include "sim/scenario/nccl.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {
@@ -28,13 +29,6 @@ struct Training {
 
   // Iterations of the whole job; a last, smaller batch counts as one.
   double iterations() const;
-};
-
-// What the collectives' library does, by the names of NCCL's environment variables.
-struct Nccl {
-  int channels = 2;             // NCCL_MIN_NCHANNELS; NCCL duplicates its one ring
-  int sockets_per_channel = 1;  // NCCL_NSOCKS_PERTHREAD x NCCL_SOCKET_NTHREADS
-  Bytes buffer;                 // NCCL_BUFFSIZE; a chunk is half of it
 };
 
 struct MemoryRules {

@@ -1,29 +1,63 @@
 #include "sim/select/iterations.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
+constexpr double kSettled = 0.005;           // relative
 constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
 
 using State = std::vector<ConnectionState>;
 
 bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)}); }
 
+bool same(const TcpState& a, const TcpState& b) {
+  const auto numbers = [](const TcpState& s) {
+    return std::array{s.window, s.threshold, s.since_loss, s.before_loss, s.reno, s.age, s.used, s.left_of_round};
+  };
+  const auto x = numbers(a), y = numbers(b);
+  return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
+           return p == q || near(p, q);  // the threshold may be infinite
+         });
+}
+
 bool same(const OnTheWay& a, const OnTheWay& b) { return near(a.due.value, b.due.value) && near(a.bytes, b.bytes); }
 
 bool same(const ConnectionState& a, const ConnectionState& b) {
   const auto& x = a.on_the_way;
   const auto& y = b.on_the_way;
-  return near(a.window, b.window) && near(a.idle.value, b.idle.value) &&
+  return same(a.tcp, b.tcp) && near(a.idle.value, b.idle.value) &&
          std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& p, const auto& q) { return same(p, q); });
 }
 
 bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
+}
+
+bool loses_segments(const TaskGraph& graph) {
+  return std::any_of(graph.connections().begin(), graph.connections().end(),
+                     [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
+}
+
+bool all_met_a_loss(const State& state) {
+  return std::all_of(state.begin(), state.end(),
+                     [](const ConnectionState& c) { return c.tcp.window <= 0 || c.tcp.before_loss > 0; });
+}
+
+// Also moves the start of what stands for the rest to where losses are usual.
+bool has_settled(IterationTimes& result, const std::vector<State>& states) {
+  const std::size_t done = result.times.size();
+  std::size_t& start = result.cycle_start;
+  while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start]))) ++start;
+  if (done < start + 3) return false;
+  const Seconds mean = result.steady(), last = result.times.back();
+  const Seconds without_last =
+      (mean * static_cast<double>(done - start) - last) / static_cast<double>(done - start - 1);
+  return std::abs(mean / without_last - 1) <= kSettled;
 }
 
 }  // namespace
@@ -49,6 +83,7 @@ Seconds IterationTimes::total(double count) const {
 IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
+  const bool lossy = loses_segments(graph);
   while (result.times.size() < kMostIterations) {
     result.last = simulate(graph, states.back(), options);
     result.times.push_back(result.last.end);
@@ -60,8 +95,9 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       return result;
     }
     states.push_back(after);
+    if (lossy && has_settled(result, states)) return result;
   }
-  result.cycle_start = result.times.size() - 1;
+  if (!lossy) result.cycle_start = result.times.size() - 1;
   return result;
 }
 

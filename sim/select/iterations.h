@@ -2,7 +2,8 @@
 //
 // Iterations are equal but for the state in which they find their connections: the first one meets new
 // connections, a later one meets what its predecessor left. An iteration is a function of that state, so as
-// soon as a state comes back, all further iterations are known.
+// soon as a state comes back, all further iterations are known. On paths that lose segments no state comes back: once
+// every connection has met a loss, iterations are simulated until their mean settles within 1/2 %, at most 12.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace slmsim {
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ... as simulated
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
-  bool repeats = false;         // a state came back; else the last iteration stands for all further ones
+  bool repeats = false;         // a state came back; else those from cycle_start on stand for all further ones
   Timeline last;                // of the last one simulated
 
   Seconds first() const { return times.front(); }

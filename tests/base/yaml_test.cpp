@@ -89,7 +89,7 @@ TEST(Yaml, RefusesMergeKeysAndNamesTheAlternative) {
 TEST(Yaml, RefusesKeysThatAreNoPlainNames) {
   EXPECT_THAT(errors_in("? [a, b]\n: 1\n"),
               ElementsAre("run.yaml:1:3: error: not valid YAML: a map or list used as a key; keys are plain names (is "
-                          "a bracket or brace left open?)"));
+                          "a bracket or brace left open, or the file cut off?)"));
   EXPECT_THAT(errors_in("~: 1\n"), ElementsAre("run.yaml:1:1: error: a key that is not a plain name"));
 }
 

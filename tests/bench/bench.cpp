@@ -34,7 +34,7 @@ Platform cluster(int count, BytesPerSecond nic) {
   gpu.pcie = BytesPerSecond{25e9};
   gpu.nvlink = BytesPerSecond{300e9};
   VmType type{.name = "vm", .nic = nic, .nvlink = true, .device_latency = Seconds{3e-6}};
-  type.tcp = {Bytes{64 * kMebi}, Bytes{64 * kMebi}, true, 10, BytesPerSecond{3e9}};
+  type.tcp = {.receive_buffer = Bytes{64 * kMebi}, .send_buffer = Bytes{64 * kMebi}, .copy_rate = BytesPerSecond{3e9}};
   for (int first = 0; first < count; first += 8) {
     platform.vms.push_back({"vm" + std::to_string(first / 8), 0, type, first, 8});
     for (int i = 0; i < 8; ++i)
@@ -48,6 +48,7 @@ Scenario cluster_scenario(int gpus, BytesPerSecond nic) {
   scenario.platform = cluster(gpus, nic);
   scenario.training = {.batch = 4096, .epochs = 1, .blocks_per_epoch = 4096, .iteration_overhead = {}};
   scenario.nccl.buffer = Bytes{4 * kMebi};
+  scenario.nccl.algorithm = NcclAlgorithm::kRing;
   for (const auto& name : architecture_names()) scenario.efficiency.matrix[name] = 0.5;
   scenario.efficiency.memory = 0.8;
   scenario.efficiency.launch = Seconds{5e-6};

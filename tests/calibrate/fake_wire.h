@@ -39,7 +39,7 @@ struct FakePath {
       const double most = std::min(rate, connections * window / rtt);
       stream.bytes = seconds * (pace > 0 ? std::min(pace, most) : most);
       stream.first_half = stream.bytes / 2;
-      stream.in_flight = window;
+      stream.in_flight = stream.send_window = window;
       stream.segment = 1000;
       stream.path_mtu = 1052;
       stream.segments = stream.bytes / stream.segment;

@@ -54,6 +54,19 @@ struct Example {
   PathProfile profile;
 };
 
+// One connection is held back by its receiver's window of 3145728 B, half of tcp_rmem; on the faster path by nothing.
+TEST(Profile, TellsTheShareOfTheReceiveBufferWhereTheWindowIsWhatHolds) {
+  FakePath held;
+  held.window = 3145728;
+  held.rate = 1e9;
+  EXPECT_DOUBLE_EQ(Example(held).tcp("server").receive_window_share, 0.5);
+  EXPECT_DOUBLE_EQ(Example(held).tcp("client").receive_window_share, 0.5);
+  FakePath free;
+  free.window = 4e6;
+  Example other(free);
+  EXPECT_EQ(other.text.find("receive_window_share"), std::string::npos);
+}
+
 TEST(Profile, IsReadBackByTheSimulator) {
   FakePath path;
   path.lost_share = 0.001;

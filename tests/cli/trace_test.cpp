@@ -48,8 +48,10 @@ TEST_P(Trace, IsOneIterationWithoutOverlaps) {
       }
     }
     const double iteration = run.at("predictions")[0].at("iteration_s");
-    // Where several iterations make a cycle, iteration_s is their mean and the trace shows one of them.
-    EXPECT_NEAR(end / 1e6, iteration, 1e-3 * iteration);
+    // Where iterations differ, iteration_s is their mean and the trace shows one of them: little in a cycle, more where
+    // segments are lost (GAT-AMST).
+    const double difference = scenario == "gat-amst" ? 0.05 : 1e-3;
+    EXPECT_NEAR(end / 1e6, iteration, difference * iteration);
   }
 }
 

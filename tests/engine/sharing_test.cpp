@@ -133,6 +133,22 @@ TEST(Sharing, ComputationAndDelayTakeTheirTimeAfterAllTheyWaitFor) {
   EXPECT_NEAR(timeline.end.value, 7.5, kClock);
 }
 
+// Link 1 has to be shared, so that SimGrid runs; link 0 has not, with or without it.
+TEST(Sharing, AFlowThatSharesNothingTakesAsLongBesideOthersAsAlone) {
+  const auto ends = [](bool beside_others) {
+    SmallGraph graph({100, 50});
+    const int windowed = graph.connect_windowed(64, 512, 0.5);
+    const TaskId first = graph.send(windowed, 1000), second = graph.send(windowed, 700, {graph.wait(3, {first})});
+    if (beside_others) {
+      for (const int connection : {graph.connect({1}), graph.connect({1})}) graph.send(connection, 500);
+    }
+    const Timeline timeline = graph.run();
+    return std::pair{timeline.finish[first], timeline.finish[second]};
+  };
+  EXPECT_NEAR(ends(true).first, ends(false).first, kClock);
+  EXPECT_NEAR(ends(true).second, ends(false).second, kClock);
+}
+
 TEST(Sharing, AnEmptyTransferTakesOnlyTheLatency) {
   SmallGraph graph({100});
   const int connection = graph.connect({0}, 2);

@@ -72,7 +72,7 @@ TEST(Window, SocketsMultiplyTheWindow) {
   graph.wait(2, {sent});  // until all is acknowledged
   const Timeline timeline = graph.run();
   EXPECT_NEAR(timeline.finish[sent], 2, kClock);
-  EXPECT_EQ(timeline.connections[0].window, 8000);  // per socket: (2000 + 14000) / 2
+  EXPECT_EQ(timeline.connections[0].tcp.window, 8000);  // per socket: (2000 + 14000) / 2
 }
 
 TEST(Window, AGrownWindowServesTheNextTransfer) {
@@ -141,9 +141,9 @@ TEST(Window, AnEmptyTransferDoesNotCountOneIdleTimeTwice) {
 TEST(Window, AConnectionsStateGoesOnWhereThePreviousIterationLeftIt) {
   SmallGraph graph({kFast});
   graph.send(graph.connect_windowed(1000, 1e6, 1, 10), 8000);
-  EXPECT_NEAR(graph.end(), 3, kClock);                                 // new: 1000, 2000, 4000, 1000
-  EXPECT_NEAR(graph.run({{8000, Seconds{5}}}).end.value, 0, kClock);   // still wide
-  EXPECT_NEAR(graph.run({{8000, Seconds{15}}}).end.value, 1, kClock);  // halved: 4000, 4000
+  EXPECT_NEAR(graph.end(), 3, kClock);                                             // new: 1000, 2000, 4000, 1000
+  EXPECT_NEAR(graph.run({{{.window = 8000}, Seconds{5}}}).end.value, 0, kClock);   // still wide
+  EXPECT_NEAR(graph.run({{{.window = 8000}, Seconds{15}}}).end.value, 1, kClock);  // halved: 4000, 4000
 }
 
 TEST(Window, TheStateAfterARunIsTheWindowAndTheTimeSinceTheLastByte) {
@@ -152,7 +152,7 @@ TEST(Window, TheStateAfterARunIsTheWindowAndTheTimeSinceTheLastByte) {
   graph.connect_windowed(1000, 1e6, 1);                                        // never used
   graph.wait(6, {sent});                                                       // ends at 7 s
   const Timeline timeline = graph.run();
-  EXPECT_EQ(timeline.connections[0].window, 4000);  // 1000 + 3000 acknowledged
+  EXPECT_EQ(timeline.connections[0].tcp.window, 4000);  // 1000 + 3000 acknowledged
   EXPECT_NEAR(timeline.connections[0].idle.value, 6, kClock);
   EXPECT_EQ(timeline.connections[1], ConnectionState{});
 }
@@ -161,8 +161,8 @@ TEST(Window, AnUnusedConnectionGrowsIdleOverTheIteration) {
   SmallGraph graph({kFast});
   graph.connect_windowed(1000, 1e6, 1);
   graph.wait(6);
-  const Timeline timeline = graph.run({{4000, Seconds{2}}});
-  EXPECT_EQ(timeline.connections[0].window, 4000);
+  const Timeline timeline = graph.run({{{.window = 4000}, Seconds{2}}});
+  EXPECT_EQ(timeline.connections[0].tcp.window, 4000);
   EXPECT_NEAR(timeline.connections[0].idle.value, 8, kClock);  // 2 before and 6 now
 }
 

@@ -125,7 +125,7 @@ TEST(Memory, ATiedHeadOnAnotherStageHoldsItsOwnCopyOfTheEmbedding) {
 TEST(Memory, BuffersAreNcclsAndTheFusedGradients) {
   World world(1, 4, 4);
   world.scenario.nccl.buffer = Bytes{1000};
-  world.scenario.nccl.channels = 3;
+  world.scenario.nccl.min_channels = 3;
   // 3 channels with 2 buffers of 1000 B, and all gradients at 2 B.
   EXPECT_EQ(world.memory(Technique::kData, 1)[0].buffers.value, 6000 + 2 * kParameters);
 }

@@ -31,7 +31,10 @@ inline Scenario small_scenario(int vms, int gpus, double rate = 1e15, double dev
   type.nic = BytesPerSecond{rate};
   type.peer_to_peer = true;
   type.device_latency = Seconds{device_latency};
-  type.tcp = {Bytes{1e18}, Bytes{1e18}, false, 10, BytesPerSecond{1e18}};
+  type.tcp = {.receive_buffer = Bytes{1e18},
+              .send_buffer = Bytes{1e18},
+              .slow_start_after_idle = false,
+              .copy_rate = BytesPerSecond{1e18}};
   Platform& platform = scenario.platform;
   for (int vm = 0; vm < vms; ++vm) {
     const std::string name(1, static_cast<char>('a' + vm));
@@ -46,7 +49,9 @@ inline Scenario small_scenario(int vms, int gpus, double rate = 1e15, double dev
   scenario.training.batch = 1;
   scenario.efficiency.matrix["Round"] = 1;
   scenario.efficiency.memory = 1;
-  scenario.nccl.channels = 1;
+  scenario.nccl.max_channels = 1;
+  scenario.nccl.algorithm = NcclAlgorithm::kRing;
+  scenario.nccl.protocol = NcclProtocol::kSimple;
   scenario.nccl.buffer = Bytes{2e12};  // a chunk is half of it: any collective is one loop
   scenario.memory.usable_share = 1;
   return scenario;

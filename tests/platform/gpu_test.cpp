@@ -44,6 +44,11 @@ TEST(Gpu, ReadsADataSheet) {
   EXPECT_EQ(e.gpu.peak[kFp32].value, 1e12);
 }
 
+TEST(Gpu, HasItsArchitecturesComputeCapabilityUnlessItSaysSo) {
+  EXPECT_EQ(Example(kBefore + "peak: {fp32: 1 TFLOP/s}\n").gpu.compute_capability, 80);
+  EXPECT_EQ(Example(kBefore + "compute_capability: 8.6\npeak: {fp32: 1 TFLOP/s}\n").gpu.compute_capability, 86);
+}
+
 TEST(Gpu, HasNoNvlinkUnlessItSaysSo) {
   EXPECT_EQ(Example(kBefore + "peak: {fp32: 1 TFLOP/s}\n").gpu.nvlink.value, 0.0);
 }

@@ -45,19 +45,14 @@ TEST(TcpWindow, IsMadeOfTheSendersSendAndTheReceiversReceiveBuffer) {
   EXPECT_EQ(network.route(2, 0).window.steady.value, 2e6);  // min(8 / 2, 2)
 }
 
-TEST(TcpWindow, ShrinksWithLossAsMathisSays) {
-  // 1.22 x 1448 / sqrt(10^-4) = 122 x 1448; the loss goes through 1 - (1 - loss), which keeps 12 digits of
-  // it.
-  EXPECT_NEAR(route_over("rtt: 20 ms, loss: 1e-4").window.steady.value, 176656.0, 1e-6);
-}
-
-TEST(TcpWindow, IgnoresALossTooSmallToBind) {
-  // 1.22 x 1448 / sqrt(10^-8) = 17.7 MB, more than 4 MB
-  EXPECT_EQ(route_over("rtt: 20 ms, loss: 1e-8").window.steady.value, 4e6);
+TEST(TcpWindow, OffersTheShareOfTheReceiveBufferThatTheKernelLeaves) {
+  // 5/8 of 8 MB
+  EXPECT_EQ(route_over("rtt: 20 ms", "copy_rate: 1 GB/s, receive_window_share: 0.625").window.steady.value, 5e6);
 }
 
 TEST(TcpWindow, MindsTheLossOfItsOwnDirectionOnly) {
-  EXPECT_EQ(route_over("rtt: 20 ms, reverse: {loss: 1e-4}").window.steady.value, 4e6);
+  EXPECT_EQ(route_over("rtt: 20 ms, reverse: {loss: 1e-4}").window.loss, 0);
+  EXPECT_NEAR(route_over("rtt: 20 ms, loss: 1e-4").window.loss, 1e-4, 1e-15);
 }
 
 TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
@@ -65,8 +60,7 @@ TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
                                         "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
                                         "  one: {between: [west, mid], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n"
                                         "  two: {between: [mid, east], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n");
-  // 1 - 0.8 x 0.8 = 0.36, of which the root is 0.6: 1.22 x 1448 / 0.6 = 2944.27. Rounding of 1 - 0.64: 1e-9.
-  EXPECT_NEAR(Network(platform).route(0, 2).window.steady.value, 1.22 * 1448 / 0.6, 1e-9);
+  EXPECT_NEAR(Network(platform).route(0, 2).window.loss, 0.36, 1e-15);  // 1 - 0.8 x 0.8
 }
 
 TEST(TcpWindow, NeverFallsBelowOneSegment) {
@@ -82,10 +76,20 @@ TEST(TcpWindow, StartsAtTenSegments) {
 }
 
 TEST(TcpWindow, StartsNoWiderThanItGets) {
-  // Loss 0.25: 1.22 x 1448 / 0.5 = 3533.12, less than ten segments.
-  const TcpWindow window = route_over("rtt: 20 ms, loss: 0.25").window;
-  EXPECT_DOUBLE_EQ(window.steady.value, 3533.12);
-  EXPECT_DOUBLE_EQ(window.initial.value, 3533.12);
+  // tcp_rmem 16 kB: a window of 8000 B, less than ten segments. 50 segments are more than the 65535 B that a receiver
+  // offers at first.
+  const std::string tcp = "copy_rate: 1 GB/s, initial_window: 50";
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp).window.initial.value, 65535);
+  const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 16 kB") +
+                                        "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
+                                        "  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
+  EXPECT_EQ(Network(platform).route(0, 2).window.initial.value, 8000);
+}
+
+TEST(TcpWindow, IsKeptThroughPausesByBbr) {
+  const std::string tcp = "copy_rate: 1 GB/s, net.ipv4.tcp_congestion_control: ";
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "bbr").window.idle_limit.value, 0);
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp + "cubic").window.idle_limit.value, 0.22);
 }
 
 TEST(TcpWindow, CutsSegmentsToTheSmallestMtuOfTheWay) {

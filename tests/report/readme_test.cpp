@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/report/explanation.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/report.h"
 
@@ -18,17 +19,35 @@ std::string readme() {
   return text.str();
 }
 
+void expect_in_readme(const std::string& printed) {
+  const std::string text = readme();
+  std::istringstream lines(printed);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    EXPECT_NE(text.find(line.empty() ? "" : "    " + line + "\n"), std::string::npos)
+        << line << "\nrun scripts/update-readme.sh";
+  }
+}
+
+TEST(Readme, ShowsWhatExplainPrints) {
+  const Overrides overrides = {"models=gpt2m", "groups=all"};
+  ExplainResult result{load_scenario(kRoot / "scenarios/gat-amst.yaml", overrides), {}};
+  ExplainOptions options;
+  options.only = Technique::kData;
+  options.reload = [&](Overrides more) {
+    more.insert(more.begin(), overrides.begin(), overrides.end());
+    return load_scenario(kRoot / "scenarios/gat-amst.yaml", more);
+  };
+  result.explanations = explain(result.scenario, options);
+  expect_in_readme(to_explanation_table({result}));
+}
+
 TEST(Readme, ShowsWhatItsExamplePrints) {
   RunResult result;
   result.scenario = load_scenario(kRoot / "scenarios/gat-amst.yaml", {"models=gpt2m"});
   result.predictions = predict(result.scenario);
   result.selections = select_techniques(result.scenario, result.predictions, Algorithm::kAmended);
-  const std::string text = readme();
-  std::istringstream lines(to_table(result));
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    EXPECT_NE(text.find(line.empty() ? "" : "    " + line + "\n"), std::string::npos) << line;
-  }
+  expect_in_readme(to_table(result));
 }
 
 TEST(Readme, ShowsTheFactsThatValidatePrints) {

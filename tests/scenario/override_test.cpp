@@ -56,7 +56,7 @@ TEST_F(Override, TakesAWholeMap) {
 
 TEST_F(Override, AddsAKeyThatTheFileLeavesOut) {
   EXPECT_TRUE(load({"training.rematerialisation=yes"}).training.rematerialisation);
-  EXPECT_EQ(load({"nccl={NCCL_MIN_NCHANNELS: 4}"}).nccl.channels, 4);
+  EXPECT_EQ(load({"nccl={NCCL_MIN_NCHANNELS: 4}"}).nccl.min_channels, 4);
 }
 
 TEST_F(Override, TakesAModelsPathFromTheCurrentFolder) {

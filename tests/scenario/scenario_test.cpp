@@ -35,8 +35,11 @@ TEST_F(ScenarioFile, NeedNotSayWhatSoftwareDoesByDefault) {
   EXPECT_EQ(s.training.precision, Precision::kFp16);
   EXPECT_EQ(s.training.gradient_precision, Precision::kFp16);
   EXPECT_FALSE(s.training.rematerialisation);
-  EXPECT_EQ(s.nccl.channels, 2);
-  EXPECT_EQ(s.nccl.sockets_per_channel, 1);
+  EXPECT_EQ(s.nccl.algorithm, NcclAlgorithm::kAuto);
+  EXPECT_EQ(s.nccl.protocol, NcclProtocol::kAuto);
+  EXPECT_EQ(s.nccl.min_channels, 0);
+  EXPECT_EQ(s.nccl.max_channels, 32);
+  EXPECT_FALSE(s.nccl.sockets_per_thread);
   EXPECT_EQ(s.nccl.buffer.value, 4 * kMebi);  // NCCL_BUFFSIZE
   EXPECT_EQ(s.memory.usable_share, 0.9);      // XLA's pool
   EXPECT_EQ(s.selection.algorithm, Algorithm::kAmended);
@@ -44,10 +47,25 @@ TEST_F(ScenarioFile, NeedNotSayWhatSoftwareDoesByDefault) {
   EXPECT_EQ(s.selection.delta, 0.1);
 }
 
-TEST_F(ScenarioFile, MultipliesNcclsSocketsByItsThreads) {
-  write("run.yaml", kRun + "nccl: {NCCL_NSOCKS_PERTHREAD: 8, NCCL_SOCKET_NTHREADS: 2, NCCL_BUFFSIZE: 1 MiB}\n");
-  EXPECT_EQ(load().nccl.sockets_per_channel, 16);  // AWS' defaults
-  EXPECT_EQ(load().nccl.buffer.value, kMebi);
+TEST_F(ScenarioFile, ReadsNcclsSettingsByTheirNames) {
+  write("run.yaml", kRun +
+                        "nccl: {NCCL_ALGO: Tree, NCCL_PROTO: LL128, NCCL_MIN_NCHANNELS: 3, NCCL_MAX_NCHANNELS: 7,"
+                        " NCCL_NSOCKS_PERTHREAD: 8, NCCL_SOCKET_NTHREADS: 2, NCCL_BUFFSIZE: 1 MiB}\n");
+  const Nccl nccl = load().nccl;
+  EXPECT_EQ(nccl.algorithm, NcclAlgorithm::kTree);
+  EXPECT_EQ(nccl.protocol, NcclProtocol::kLl128);
+  EXPECT_EQ(nccl.min_channels, 3);
+  EXPECT_EQ(nccl.max_channels, 7);
+  EXPECT_EQ(nccl.sockets_per_thread, 8);
+  EXPECT_EQ(nccl.socket_threads, 2);
+  EXPECT_EQ(nccl.buffer.value, kMebi);
+}
+
+TEST_F(ScenarioFile, RefusesAlgorithmsThatNcclDoesNotHave) {
+  EXPECT_THAT(
+      errors({"nccl={NCCL_ALGO: Treee, NCCL_PROTO: simple, NCCL_MAX_CHANNELS: 2}"}),
+      ElementsAre(HasSubstr("\"Treee\"; did you mean \"Tree\"?"), HasSubstr("\"simple\"; did you mean \"Simple\"?"),
+                  HasSubstr("\"NCCL_MAX_CHANNELS\" in nccl; did you mean \"NCCL_MAX_NCHANNELS\"?")));
 }
 
 TEST_F(ScenarioFile, ExchangesGradientsInTheTrainingPrecisionUnlessItSaysSo) {

@@ -20,7 +20,7 @@
 namespace slmsim::wan {
 namespace {
 
-constexpr char kDevice[] = "wan0";
+constexpr char kDevice[] = "wan0", kLoopback[] = "lo";
 // Packets that the device holds until the relay reads them: more than any window here, so that only the relay drops.
 constexpr int kDeviceQueue = 65536;
 
@@ -59,13 +59,17 @@ Descriptor make_tun(const std::string& address, int mtu) {
     apply(what, "address");
   };
   set_address(SIOCSIFADDR, address);
-  set_address(SIOCSIFNETMASK, "255.255.255.254");
+  set_address(SIOCSIFNETMASK, "255.255.255.0");
   request.ifr_mtu = mtu;
   apply(SIOCSIFMTU, "MTU");
   request.ifr_qlen = kDeviceQueue;
   apply(SIOCSIFTXQLEN, "queue");
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   apply(SIOCSIFFLAGS, "state");
+  ifreq loopback{};  // through which programs of the same host reach each other
+  std::copy(std::begin(kLoopback), std::end(kLoopback), loopback.ifr_name);
+  loopback.ifr_flags = IFF_UP | IFF_RUNNING;
+  require(ioctl(control.get(), SIOCSIFFLAGS, &loopback) == 0, "cannot bring the loopback device up");
   return tun;
 }
 

@@ -33,7 +33,7 @@ class Descriptor {
 
 class Host {
  public:
-  // The address is that of the host; the other end's differs in the last bit: 10.99.0.2 and 10.99.0.3.
+  // The address is that of the host; every other of the same 24 bits is reached through the device.
   Host(const std::string& address, int mtu);
 
   const std::string& address() const { return address_; }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <ctime>
 #include <deque>
-#include <memory>
 #include <poll.h>
 #include <random>
 #include <sched.h>
@@ -13,49 +11,13 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <vector>
+
+#include "tests/wan/packet.h"
 
 namespace slmsim::wan {
 namespace {
 
-using Nanoseconds = std::int64_t;
-constexpr double kNano = 1e-9;
-constexpr int kBatch = 64;             // packets read from one device before the other has its turn
-constexpr Nanoseconds kSpin = 20'000;  // a date this near is waited for without sleeping: waking up takes about as long
-
-Nanoseconds now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return Nanoseconds{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// Memory for packets; the one freed last is used first, while it is in the cache.
-class Slots {
- public:
-  explicit Slots(int size) : size_(static_cast<std::size_t>(size)) {}
-  char* take() {
-    if (free_.empty()) {
-      blocks_.push_back(std::make_unique<char[]>(size_ * kPerBlock));
-      for (std::size_t i = 0; i < kPerBlock; ++i) free_.push_back(blocks_.back().get() + i * size_);
-    }
-    char* slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  void give(char* slot) { free_.push_back(slot); }
-
- private:
-  static constexpr std::size_t kPerBlock = 1024;
-  std::size_t size_;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  std::vector<char*> free_;
-};
-
-struct Packet {
-  Nanoseconds due;
-  char* data;
-  std::size_t size;
-};
+constexpr std::uint64_t kMarkEvery = 16 * 1024;
 
 // One direction: reads packets from a device, keeps them until they are due, writes them to the other.
 class Lane {
@@ -94,6 +56,9 @@ class Lane {
         if (write(to_, packet.data, packet.size) < 0 && errno == EAGAIN) return;
         waiting_.pop_front();
         ++count_.packets;
+        if (count_.bytes / kMarkEvery != (count_.bytes + packet.size) / kMarkEvery) {
+          count_.curve.push_back({static_cast<double>(time) * kNano, count_.bytes + packet.size});
+        }
         count_.bytes += packet.size;
         count_.latest = std::max(count_.latest, static_cast<double>(time - packet.due) * kNano);
         slots_.give(packet.data);
@@ -143,6 +108,13 @@ class Lane {
 
 }  // namespace
 
+void take_precedence() {
+  prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  sched_param priority{};
+  priority.sched_priority = 1;
+  sched_setscheduler(0, SCHED_RR, &priority);
+}
+
 Relay::Relay(const Host& a, const Host& b, const Direction& forward, const Direction& backward)
     : wake_(eventfd(0, EFD_CLOEXEC)) {
   if (wake_.get() < 0) throw std::runtime_error("cannot make an eventfd");
@@ -161,11 +133,7 @@ void Relay::stop() {
 }
 
 void Relay::run(int tun_a, int tun_b, Direction forward, Direction backward, int mtu) {
-  prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  // A relay that waits for its turn on a busy machine delays every packet; without the right to this it still works.
-  sched_param priority{};
-  priority.sched_priority = 1;
-  sched_setscheduler(0, SCHED_RR, &priority);
+  take_precedence();
   Slots slots(mtu);
   Lane out(tun_a, tun_b, forward, mtu, slots, count_[0]), back(tun_b, tun_a, backward, mtu, slots, count_[1]);
   pollfd ready[] = {{tun_a, POLLIN, 0}, {tun_b, POLLIN, 0}, {wake_.get(), POLLIN, 0}};

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "tests/wan/host.h"
 
@@ -21,9 +22,16 @@ struct Direction {
   std::int64_t queue = 64 * 1024 * 1024;  // bytes that may wait for the rate; more are dropped
 };
 
+// A point of the curve of delivered bytes over time.
+struct Mark {
+  double time = 0;  // s, CLOCK_MONOTONIC
+  std::uint64_t bytes = 0;
+};
+
 struct RelayCount {
   std::uint64_t packets = 0, bytes = 0, lost = 0, overflowed = 0;
-  double latest = 0;  // s, the most that a packet was delivered after its date
+  double latest = 0;        // s, the most that a packet was delivered after its date
+  std::vector<Mark> curve;  // a mark for every 16 KiB
 };
 
 class Relay {

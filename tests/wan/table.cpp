@@ -1,13 +1,8 @@
 #include "tests/wan/table.h"
 
 #include <algorithm>
-#include <functional>
-#include <istream>
-#include <ostream>
-#include <sstream>
-#include <stdexcept>
 
-#include <fmt/format.h>
+#include "tests/wan/csv.h"
 
 namespace slmsim::wan {
 namespace {
@@ -19,37 +14,11 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// One column: its name and where its value lies.
-struct Column {
-  const char* name;
-  std::function<std::string(const Row&)> write;
-  std::function<void(Row&, const std::string&)> read;
-};
-
-template <typename Place>
-Column column(const char* name, Place place, int digits = 6) {
-  using Value = std::remove_cvref_t<decltype(place(std::declval<Row&>()))>;
-  Column made{name, {}, {}};
-  if constexpr (std::is_same_v<Value, std::string>) {
-    made.write = [place](const Row& row) { return place(const_cast<Row&>(row)); };
-    made.read = [place](Row& row, const std::string& text) { place(row) = text; };
-  } else if constexpr (std::is_floating_point_v<Value>) {
-    made.write = [place, digits](const Row& row) {
-      return fmt::format("{:.{}g}", place(const_cast<Row&>(row)), digits);
-    };
-    made.read = [place](Row& row, const std::string& text) { place(row) = std::stod(text); };
-  } else {
-    made.write = [place](const Row& row) { return fmt::format("{}", place(const_cast<Row&>(row))); };
-    made.read = [place](Row& row, const std::string& text) { place(row) = static_cast<Value>(std::stoll(text)); };
-  }
-  return made;
-}
-
 #define COLUMN(name, member) \
-  column(                    \
+  column<Row>(               \
       name, [](Row & row) -> auto& { return row.member; })
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {
+const std::vector<Column<Row>>& columns() {
+  static const std::vector<Column<Row>> all = {
       COLUMN("group", group),
       COLUMN("rtt_ms", what.rtt),
       COLUMN("rate_mbps", what.rate),
@@ -81,13 +50,6 @@ const std::vector<Column>& columns() {
   return all;
 }
 #undef COLUMN
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream text(line);
-  for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
-  return cells;
-}
 
 }  // namespace
 
@@ -122,45 +84,11 @@ Row row_of(const std::string& group, const Case& what, const std::vector<Sample>
 }
 
 void write_header(std::ostream& out, const std::vector<std::string>& comments) {
-  for (const auto& comment : comments) out << "# " << comment << '\n';
-  const char* separator = "";
-  for (const auto& column : columns()) {
-    out << separator << column.name;
-    separator = ",";
-  }
-  out << '\n';
+  write_csv_header(out, columns(), comments);
 }
 
-void write_row(std::ostream& out, const Row& row) {
-  const char* separator = "";
-  for (const auto& column : columns()) {
-    out << separator << column.write(row);
-    separator = ",";
-  }
-  out << '\n' << std::flush;
-}
+void write_row(std::ostream& out, const Row& row) { write_csv_row(out, columns(), row); }
 
-std::vector<Row> read_table(std::istream& in) {
-  std::vector<Row> rows;
-  bool headed = false;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    const auto cells = split(line);
-    if (cells.size() != columns().size())
-      throw std::runtime_error(fmt::format("line {}: wrong number of cells", number));
-    Row row;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (!headed && cells[i] != columns()[i].name) {
-        throw std::runtime_error(fmt::format("line {}: column {} instead of {}", number, cells[i], columns()[i].name));
-      }
-      if (headed) columns()[i].read(row, cells[i]);
-    }
-    if (headed) rows.push_back(row);
-    headed = true;
-  }
-  return rows;
-}
+std::vector<Row> read_table(std::istream& in) { return read_csv(in, columns()); }
 
 }  // namespace slmsim::wan

@@ -10,21 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine/simulate.h"
+#include "tests/wan/route.h"
 #include "tests/wan/table.h"
 
 namespace slmsim {
 namespace {
 
 using wan::Row;
-
-constexpr double kInitialSegments = 10;        // RFC 6928
-constexpr double kLeastRto = 0.2;              // s, Linux TCP_RTO_MIN, added to the RTT
-constexpr double kMathis = 1.22;               // as in sim/platform/network.cpp
-constexpr double kFirstReceiveWindow = 65160;  // B, what a receiver offers at first: 65535 in whole segments
-constexpr double kHeaders = 52;                // B, IPv4 and TCP with timestamps
-// Share of the receive buffer that this kernel offers as window: the payload's share of the memory that a packet takes
-// (scaling_ratio, Linux 6.6 and later), 1448 of 2304 B for these TUN devices, in steps of 1/256.
-constexpr double kReceiveShare = 160.0 / 256;
 
 std::vector<Row> stored() {
   std::ifstream file(SLMSIM_SOURCE_DIR "/tests/wan/results/tcp.csv");
@@ -33,19 +25,8 @@ std::vector<Row> stored() {
 
 double predict(const Row& row) {
   const wan::Case& what = row.what;
-  const double payload = (what.mtu - kHeaders) / what.mtu;
-  const double rtt = row.path_rtt / 1e3;
-  double steady = std::min(static_cast<double>(what.rmem) * kReceiveShare, static_cast<double>(what.wmem));
-  if (what.loss > 0) steady = std::min(steady, row.segment * kMathis / std::sqrt(what.loss));
-  Route route;
-  route.links = {0};
-  route.latency = Seconds{rtt / 2};
-  route.windowed = true;
-  // BBR never restarts from a smaller window (tcp_slow_start_after_idle_check leaves it out).
-  const Seconds idle_limit{what.congestion == "bbr" ? 0 : rtt + kLeastRto};
-  route.window = {Bytes{std::min({steady, kInitialSegments * row.segment, kFirstReceiveWindow})}, Bytes{steady},
-                  Seconds{rtt}, idle_limit};
-  TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * payload}}}, 2);
+  const Route route = wan::route_of(what, row.path_rtt / 1e3);
+  TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * wan::payload_share(what.mtu)}}}, 2);
   const int connection = graph.add_connection({0, 1, what.connections, route});
   const std::uint32_t label = graph.label("transfer");
   std::vector<TaskId> after;
@@ -71,12 +52,11 @@ TEST(StoredTcp, HasFortyPointsAndSaysWhereItWasMeasured) {
   for (const char* word : {"measured: ", "Linux ", "command: "}) EXPECT_NE(first.find(word), std::string::npos) << word;
 }
 
-// What the model reaches now. Its goal is 8 % and 20 %; what it leaves out, by the groups that show it:
-//   buffer   a sender that waits for its send buffer goes on only when a third of it is free: at most 30 % slower where
-//            a window takes about as long to send as a round trip
-//   several  HyStart (CUBIC) ends slow start early where connections queue behind each other
-//   loss     a loss halves the window when it happens; Mathis' mean holds only over many losses
-constexpr double kMedianReached = 0.08, kNinetiethReached = 0.30, kNinetiethWithoutLossReached = 0.23;
+// What the model must reach is 8 % and 20 %. What it still leaves out, by the groups that show it:
+//   loss     which segments are lost is chance: a few losses per transfer, here at even distances
+//   buffer   the bookkeeping that the kernel counts as part of a small send buffer
+//   several  connections that start together do not stay in step
+constexpr double kMedianReached = 0.02, kNinetiethReached = 0.15, kNinetiethWithoutLossReached = 0.10;
 
 TEST(StoredTcp, IsPredictedAsWellAsTheModelReachesNow) {
   std::vector<double> errors, without_loss;

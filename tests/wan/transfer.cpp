@@ -167,6 +167,8 @@ void wait_until_acknowledged(const std::vector<Connection>& connections) {
   }
 }
 
+}  // namespace
+
 void settle(const Host& host, const Case& what) {
   host.set("net.ipv4.tcp_wmem", "4096 16384 " + std::to_string(what.wmem));
   host.set("net.ipv4.tcp_rmem", "4096 " + std::to_string(what.rmem_initial) + " " + std::to_string(what.rmem));
@@ -174,7 +176,7 @@ void settle(const Host& host, const Case& what) {
   host.set("net.ipv4.tcp_no_metrics_save", "1");  // a connection must know nothing of the one before
 }
 
-}  // namespace
+double round_trip(const Host& from, const Host& to) { return ping(connect(from, to, "cubic")); }
 
 Sample transfer(const Case& what, std::uint64_t seed) {
   const Host from("10.99.0.2", what.mtu), to("10.99.0.3", what.mtu);

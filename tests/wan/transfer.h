@@ -51,4 +51,9 @@ struct Sample {
 
 Sample transfer(const Case& what, std::uint64_t seed);
 
+// Gives a host the case's kernel settings; connections that it then makes know nothing of those before.
+void settle(const Host& host, const Case& what);
+// s, the least that a ping of one byte took over a new connection.
+double round_trip(const Host& from, const Host& to);
+
 }  // namespace slmsim::wan

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <deque>
 
 namespace slmsim {
 
@@ -11,8 +12,25 @@ int step_count(Collective collective, int ranks) {
   return collective == Collective::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
 }
 
+RingRules RingRules::gloo_all_reduce() {
+  return {.channels = 1,
+          .chunk = Bytes{1024.0 * 1024},  // kMaxSegmentSize, gloo/allreduce.h
+          .order = Order::kStepAfterStep,
+          .least_pieces = 2,
+          .in_flight = 2,
+          .announced = true,
+          .phase_by_phase = true};
+}
+
+RingRules RingRules::gloo_all_gather() {
+  RingRules rules = gloo_all_reduce();
+  rules.chunk = Bytes{INFINITY};  // always two halves of a share
+  return rules;
+}
+
 double loop_count(int ranks, Bytes size, const RingRules& rules) {
-  return std::max(1.0, std::ceil(size / (rules.chunk * (static_cast<double>(rules.channels) * ranks))));
+  const double wanted = std::ceil(size / (rules.chunk * (static_cast<double>(rules.channels) * ranks)));
+  return std::max(static_cast<double>(rules.least_pieces), wanted);
 }
 
 double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules) {
@@ -24,61 +42,93 @@ Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
 }
 
 Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, RingRules rules)
-    : graph_(graph), devices_(std::move(devices)), rules_(rules) {
-  if (devices_.size() < 2) return;
-  for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
-    const int from = devices_[rank], to = devices_[(rank + 1) % devices_.size()];
-    next_.push_back(
-        graph_.add_connection({from, to, rules_.channels * rules_.sockets_per_channel, network.route(from, to)}));
+    : graph_(graph), size_(devices.size()), rules_(std::move(rules)) {
+  if (size_ < 2) return;
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    const int from = devices[rank], to = devices[next(rank)];
+    const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
+    const int connection = graph_.add_connection({from, to, rules_.channels * sockets, network.route(from, to)});
+    edges_.push_back({connection, rules_.announced ? network.route(to, from).latency : Seconds{0}});
   }
 }
+
+Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
+    : graph_(graph), size_(edges.size()), edges_(std::move(edges)), rules_(std::move(rules)) {}
 
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
-  assert(ready.size() == devices_.size());
-  if (devices_.size() < 2) return {ready.begin(), ready.end()};
-  const int steps = step_count(collective, static_cast<int>(devices_.size()));
-  return rules_.detail == Detail::kSteps ? run_steps(steps, size, label, ready)
-                                         : run_aggregated(steps, size, label, ready);
+  assert(ready.size() == size_);
+  if (size_ < 2) return {ready.begin(), ready.end()};
+  if (rules_.detail == Detail::kSteps) return run_steps(collective, size, label, ready);
+  assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
+  return run_aggregated(step_count(collective, static_cast<int>(size_)), size, label, ready);
 }
 
-std::vector<TaskId> Ring::run_steps(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
-  const std::size_t n = devices_.size();
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, std::uint32_t label,
+                              std::span<const TaskId> ready) {
+  const Bytes usual = std::exchange(rules_.chunk, chunk);
+  auto done = run(collective, size, label, ready);
+  rules_.chunk = usual;
+  return done;
+}
+
+std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint32_t label,
+                                    std::span<const TaskId> ready) {
+  const std::size_t n = size_;
+  const auto steps = static_cast<std::int64_t>(step_count(collective, static_cast<int>(n)));
+  const auto pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
+  const bool by_piece = rules_.order == Order::kPieceAfterPiece;
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
-  std::vector<TaskId> received(ready.begin(), ready.end());
+  const bool two_phases = rules_.phase_by_phase && collective == Collective::kAllReduce;
+  const std::int64_t phase = two_phases ? steps * pieces / 2 : steps * pieces;
+  // What each rank received, the latest last, as far back as anyone waits for it.
+  std::deque<std::vector<TaskId>> received(static_cast<std::size_t>(rules_.in_flight), {ready.begin(), ready.end()});
   std::vector<TaskId> sent(n);
-  const auto count = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
-  for (std::int64_t loop = 0; loop < count; ++loop) {
-    const Bytes left = size - loop_size * static_cast<double>(loop);
-    const Bytes piece = std::min(left, loop_size) / static_cast<double>(n);
-    for (int step = 0; step < steps; ++step) {
-      for (std::size_t rank = 0; rank < n; ++rank) {
-        // What arrives before it went through this rank does not say that the rank itself is ready.
-        const bool early = step < static_cast<int>(n) && (loop == 0 || steps < static_cast<int>(n));
-        const std::array after = {received[rank], early ? ready[rank] : kNoTask};
-        sent[rank] = graph_.transfer(next_[rank], piece, label, after);
+  for (std::int64_t i = 0; i < steps * pieces; ++i) {
+    const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / steps) : size;
+    const Bytes piece =
+        (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
+    // A connection keeps the order, so the piece waited for also says that all before it came. A phase's first pieces
+    // wait for the last of the phase before.
+    const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
+    const auto& waits_for = received[static_cast<std::size_t>(rules_.in_flight - back)];
+    // What came around the whole ring says that the rank itself was ready; what came before that does not.
+    const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      std::array after = {waits_for[rank], early ? ready[rank] : kNoTask, kNoTask};
+      if (rules_.announced) {
+        const std::size_t to = next(rank);
+        const std::array waiting = {waits_for[to], early ? ready[to] : kNoTask};
+        const RingEdge& edge = edges_[rank];
+        after[2] = edge.behind < 0 ? graph_.delay(edge.back, label, waiting)
+                                   : graph_.transfer(edge.behind, Bytes{0}, label, waiting);
       }
-      for (std::size_t rank = 0; rank < n; ++rank) received[rank] = sent[previous(rank)];
+      sent[rank] = graph_.transfer(edges_[rank].connection, piece, label, after);
     }
+    std::vector<TaskId> arrived(n);
+    for (std::size_t rank = 0; rank < n; ++rank) arrived[rank] = sent[previous(rank)];
+    received.pop_front();
+    received.push_back(std::move(arrived));
   }
+  std::vector<TaskId> last = std::move(received.back());
   // In n-1 steps a rank receives what started at its other neighbour: that alone does not say it was ready
   // itself.
-  if (steps < static_cast<int>(n)) {
+  if (steps < static_cast<std::int64_t>(n)) {
     for (std::size_t rank = 0; rank < n; ++rank)
-      received[rank] = graph_.delay({0}, label, std::array{received[rank], ready[rank]});
+      last[rank] = graph_.delay({0}, label, std::array{last[rank], ready[rank]});
   }
-  return received;
+  return last;
 }
 
 std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
-  const std::size_t n = devices_.size();
+  const std::size_t n = size_;
   const Bytes volume = size * (static_cast<double>(steps) / static_cast<double>(n));
   std::vector<TaskId> sent(n);
   Seconds around{0}, longest{0};
   for (std::size_t rank = 0; rank < n; ++rank) {
-    const Seconds latency = graph_.connections()[static_cast<std::size_t>(next_[rank])].route.latency;
+    const Seconds latency = graph_.connections()[static_cast<std::size_t>(edges_[rank].connection)].route.latency;
     around += latency;
     longest = std::max(longest, latency);
-    sent[rank] = graph_.transfer(next_[rank], volume, label, std::array{ready[rank]});
+    sent[rank] = graph_.transfer(edges_[rank].connection, volume, label, std::array{ready[rank]});
   }
   // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
   const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));

@@ -1,0 +1,79 @@
+// slmsim explain SCENARIO...: what limits each technique, and which settings would help.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
+#include "sim/report/explanation.h"
+
+namespace slmsim {
+namespace {
+
+struct ExplainVerb : ScenarioOptions {
+  std::string format = "table", technique;
+};
+
+void show_progress(std::size_t done, std::size_t all) {
+  if (!isatty(STDERR_FILENO)) return;
+  fmt::print(stderr, "\r{} of {} explained{}", done, all, done == all ? "\r\033[K" : "");
+  std::fflush(stderr);
+}
+
+Reload reload_of(const ScenarioOptions& options, const std::string& file) {
+  return [&options, file](const Overrides& more) -> std::optional<Scenario> {
+    Overrides all = options.overrides;
+    all.insert(all.end(), more.begin(), more.end());
+    try {
+      return load_scenario(file, all);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  };
+}
+
+int explain_all(const ExplainVerb& verb) {
+  static const std::vector<std::string> kFormats = {"table", "json"};
+  const bool json = index_of("--format", verb.format, kFormats) == 1;
+  ExplainOptions options;
+  options.on_progress = show_progress;
+  if (!verb.technique.empty())
+    options.only = technique_table()[index_of("--technique", verb.technique, technique_names())].technique;
+  std::vector<ExplainResult> results;
+  auto scenarios = load_all(verb);
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    options.reload = reload_of(verb, verb.scenarios[i]);
+    auto explanations = explain(scenarios[i], options);
+    results.push_back({std::move(scenarios[i]), std::move(explanations)});
+  }
+  write_result(json ? to_explanation_json(results) : to_explanation_table(results), verb.output);
+  const bool any = std::any_of(results.begin(), results.end(), [](const ExplainResult& result) {
+    return std::any_of(result.explanations.begin(), result.explanations.end(),
+                       [](const Explanation& e) { return e.prediction.status == Status::kOk; });
+  });
+  return any ? kDone : kNothingFits;
+}
+
+}  // namespace
+
+Command add_explain(CLI::App& app) {
+  auto* verb = app.add_subcommand("explain", "tell what limits each technique and which settings would help");
+  auto options = std::make_shared<ExplainVerb>();
+  add_scenario_options(*verb, *options);
+  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  verb->add_option("--technique,-t", options->technique,
+                   "explain this technique only: Data, ZeRO2, Shard or Pipeshard");
+  verb->footer(R"(
+Each number is a prediction of its own, with one thing without limit or one setting changed.
+
+Examples:
+  slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all
+  slmsim explain scenarios/gat-amst.yaml --technique Data --format json --output limits.json)");
+  return {verb, [options] { return explain_all(*options); }};
+}
+
+}  // namespace slmsim

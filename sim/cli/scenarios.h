@@ -1,0 +1,28 @@
+// The scenarios that a verb is given, and words of its options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/scenario/scenario.h"
+
+namespace slmsim {
+
+struct ScenarioOptions {
+  std::vector<std::string> scenarios;
+  std::string output;
+  Overrides overrides;
+};
+
+// SCENARIO..., --output and --set.
+void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
+
+// All scenarios are read before the first is simulated, so that all their errors are told at once: throws InputError.
+std::vector<Scenario> load_all(const ScenarioOptions& options);
+
+// Which of the known words an option's word is. Throws InputError with the nearest one.
+std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace slmsim

@@ -1,0 +1,156 @@
+#include "sim/engine/tcp_sender.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slmsim {
+namespace {
+
+// A sender waits until it may send this share of its window, as acknowledgements do not come byte by byte; it bounds the
+// number of flows per round trip.
+constexpr double kLeastShareOfWindow = 0.25;
+// Of a full send buffer so much must be free before a sleeping program is woken.
+constexpr double kFreeShareOfBuffer = 1.0 / 3;
+// Acknowledgements per window that is full, for the sake of the above; more of them change nothing by more than 1 %.
+constexpr double kAcknowledgementsPerWindow = 12;
+
+constexpr double kWidestWindow = 2.0;         // of what was on its way
+constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
+constexpr double kLeastWindow = 2;            // segments
+
+// HyStart: begins at 16 segments (hystart_low_window); late is more than RTT / 8 within 4 and 16 ms (HYSTART_DELAY_MIN
+// and _MAX). Connections that start together are as often before as behind each other.
+constexpr double kHystartLeastWindow = 16;                              // segments
+constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
+constexpr double kShareAhead = 0.5;
+
+// RFC 5681 and RFC 9438: what a loss leaves, CUBIC's scale (segments / s^3), its Reno-friendly slope.
+constexpr double kRenoBeta = 0.5, kCubicBeta = 0.7, kCubicScale = 0.4;
+constexpr double kCubicFriendly = 3 * (1 - kCubicBeta) / (1 + kCubicBeta);
+constexpr double kFastConvergence = (1 + kCubicBeta) / 2;
+constexpr double kLeastGrowth = 0.01,
+                 kMostGrowth = 0.5;  // segments, share of the window per round trip (bictcp_update)
+constexpr double kGrowthBeforeLoss = 0.05;
+
+}  // namespace
+
+TcpSender::TcpSender(const TcpWindow& path, int connections, double rate, const TcpState& state, double on_the_way)
+    : path_(path),
+      connections_(connections),
+      rate_(rate),
+      state_(state),
+      last_loss_(-state.age),
+      on_the_way_(on_the_way) {
+  if (state_.window <= 0) state_.window = path.initial.value;
+}
+
+double TcpSender::usable() const { return std::min(state_.window, path_.steady.value); }
+
+// Bytes that wait in the buffer bridge the sleep where the window is at most 2/3 of it.
+bool TcpSender::sleeps_on_buffer() const {
+  return path_.sender_sleeps && state_.window >= path_.steady.value &&
+         path_.steady.value > (1 - kFreeShareOfBuffer) * path_.send_buffer.value;
+}
+
+void TcpSender::resume(double idle) {
+  const double time_out = path_.idle_limit.value, was = state_.window;
+  if (time_out <= 0) return;
+  for (double left = idle - time_out; left > 0 && state_.window > path_.initial.value; left -= time_out)
+    state_.window /= 2;
+  state_.window = std::max(state_.window, std::min(was, path_.initial.value));
+  if (state_.window < was) state_.threshold = std::max(state_.threshold, kThresholdAfterIdle * was);
+  if (std::isfinite(idle) && idle > 0) last_loss_ += idle;  // CUBIC's clock stands still (bictcp_cwnd_event)
+}
+
+double TcpSender::take(double remaining) {
+  const double most = usable() * connections_;
+  const double room = std::floor(most - on_the_way_);
+  const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
+  if (room < std::min(remaining, std::floor(most * share))) return 0;
+  const double piece = std::min(remaining, room);
+  on_the_way_ += piece;
+  watch_use();
+  return piece;
+}
+
+std::vector<Acknowledgement> TcpSender::left(double bytes, double length) {
+  const double rtt = path_.rtt.value;
+  watch_for_queues(bytes, length);
+  if (!sleeps_on_buffer()) return {{std::max(0.0, rtt - length), bytes}};
+  const int count = std::max(
+      1, static_cast<int>(std::ceil(bytes / (path_.steady.value * connections_) * kAcknowledgementsPerWindow)));
+  std::vector<Acknowledgement> out;
+  for (int i = 1; i <= count; ++i)
+    out.push_back({std::max(0.0, rtt + length * (static_cast<double>(i) / count - 1)), bytes / count});
+  return out;
+}
+
+void TcpSender::watch_for_queues(double bytes, double length) {
+  if (!is_cubic() || !in_slow_start() || state_.window <= kHystartLeastWindow * path_.segment.value) return;
+  const double rtt = path_.rtt.value;
+  if (length > rtt / 2) {
+    // Found within the round: what is acknowledged until then has let the window grow.
+    state_.threshold = state_.window + bytes / connections_ / length * rtt / 2;
+  } else if ((length - bytes / connections_ / rate_) * kShareAhead >
+             std::clamp(rtt / 8, kHystartLeastDelay, kHystartMostDelay)) {
+    state_.threshold = state_.window;
+  }
+}
+
+void TcpSender::acknowledged(double bytes, double now) {
+  on_the_way_ -= bytes;
+  if (on_the_way_ < 1e-3) on_the_way_ = 0;  // pieces of bytes do not add up to the last digit
+  state_.left_of_round -= bytes / connections_;
+  grow(bytes / connections_, now);
+  if (path_.loss > 0 && path_.congestion_control != CongestionControl::kBbr)
+    count_towards_loss(bytes / connections_, now);
+}
+
+// As tcp_cwnd_validate (net/ipv4/tcp_output.c): once per round, or whenever more is on its way.
+void TcpSender::watch_use() {
+  const double used = on_the_way_ / connections_;
+  const bool limited = used > state_.window - path_.segment.value;
+  if (state_.left_of_round > 0 && !limited && used <= state_.used) return;
+  state_.used = state_.left_of_round = used;
+  state_.limited = limited;
+}
+
+void TcpSender::grow(double bytes, double now) {
+  double& window = state_.window;
+  const double segment = path_.segment.value;
+  if (in_slow_start()) {
+    window = std::max(window, std::min({window + bytes, kWidestWindow * state_.used, state_.threshold}));
+  } else if (!state_.limited) {
+    return;
+  } else if (!is_cubic()) {
+    window += bytes * segment / window;
+  } else if (state_.before_loss <= 0) {
+    window += bytes * kGrowthBeforeLoss;
+  } else {
+    const double most = state_.before_loss / segment;
+    const double since_most = now - last_loss_ + path_.rtt.value - std::cbrt(most * (1 - kCubicBeta) / kCubicScale);
+    state_.reno += kCubicFriendly * segment * bytes / window;
+    const double target = std::max((kCubicScale * std::pow(since_most, 3) + most) * segment, state_.reno);
+    window += bytes / window * std::clamp(target - window, kLeastGrowth * segment, kMostGrowth * window);
+  }
+}
+
+void TcpSender::count_towards_loss(double bytes, double now) {
+  const double distance = path_.segment.value / path_.loss;
+  state_.since_loss += bytes;
+  if (state_.since_loss < distance) return;
+  state_.since_loss -= distance;
+  const double window = usable();
+  state_.before_loss = is_cubic() && window < state_.before_loss ? window * kFastConvergence : window;
+  state_.window = std::max(window * (is_cubic() ? kCubicBeta : kRenoBeta), kLeastWindow * path_.segment.value);
+  state_.threshold = state_.reno = state_.window;
+  last_loss_ = now;
+}
+
+TcpState TcpSender::state(double now) const {
+  TcpState out = state_;
+  out.age = out.before_loss > 0 ? now - last_loss_ : 0;
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,55 @@
+// The GPUs of a mesh as NCCL joins them: the one place that knows which algorithms there are. Each call runs as
+// nccl_choice has it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/graph/collectives/ring.h"
+#include "sim/graph/collectives/tree.h"
+#include "sim/plan/nccl_rules.h"
+#include "sim/plan/stage_program.h"
+
+namespace slmsim {
+
+class Communicator {
+ public:
+  // At least two devices, in ring order.
+  Communicator(TaskGraph& graph, const Network& network, const Scenario& scenario, std::vector<int> devices);
+
+  // `ready[r]` is the task after which rank r takes part. Returns per rank the task after which it has its result.
+  std::vector<TaskId> run(const CollectiveCall& call, std::uint32_t label, std::span<const TaskId> ready);
+
+  // Transfers of a call if every chunk of it is one.
+  double transfer_count(const CollectiveCall& call) const;
+  // From here on calls are run in aggregate. Before the first call.
+  void aggregate() { detail_ = Detail::kAggregated; }
+
+ private:
+  // Of one call, on the wire.
+  struct Course {
+    NcclChoice choice;
+    Bytes size, chunk;
+  };
+  Course course_of(const CollectiveCall& call) const;
+  int sockets_to(std::size_t rank) const;
+  Ring& ring();
+  Tree& tree();
+
+  TaskGraph& graph_;
+  const Network& network_;
+  const Scenario& scenario_;
+  std::vector<int> devices_;
+  NcclView view_;
+  int channels_ = 0;
+  Detail detail_ = Detail::kSteps;
+  // Connected with the first call that uses them.
+  std::optional<Ring> ring_;
+  std::optional<Tree> tree_;
+};
+
+// The connection for messages from one GPU to another, with the sockets of NCCL's channels between the two
+// (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair are both 2 by default).
+int connect_pair(TaskGraph& graph, const Network& network, const Scenario& scenario, int from, int to);
+
+}  // namespace slmsim

@@ -1,0 +1,68 @@
+// NCCL 2.15's choices: algorithm and protocol of a call, channels, sockets and chunks, each after its source.
+//
+// The choice is as blind as NCCL's: it believes a fixed latency per hop and the rates of PCIe, NVLink and NIC, and knows
+// nothing of a WAN. What was chosen then runs on the real network. Rules and constants are those of v2.15.1 and v2.15.5:
+//   algorithm, protocol  src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime: the least of
+//                        latency + bytes / (bandwidth x correction) over those that are enabled
+//   channels             src/graph/connect.cc, ncclTopoPostset: twice what the search found, then at most
+//                        NCCL_MAX_NCHANNELS, then at least NCCL_MIN_NCHANNELS
+//   sockets              src/transport/net_socket.cc, ncclSocketGetNsockNthread
+//   chunks               src/enqueue.cc, computeColl; src/include/collectives.h (a ring's chunk has 4 of 8 steps)
+//
+// Simpler than NCCL: its search for rings in the PCIe tree is replaced by the largest step of its list of speeds that
+// PCIe and NIC carry, one channel per NIC (the search may find a step less below Intel's root complex or on GPUs before
+// Ampere), and a tree inside nodes without NVLink is as fast as a ring there (on PCIe 4 the search may raise it by half).
+// CPUs count as Intel's. A call below some 32 KiB gets all channels, where NCCL takes one; it is one loop either way.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/graph/collectives/ring.h"
+#include "sim/scenario/scenario.h"
+
+namespace slmsim {
+
+// A communicator as NCCL's search and tuning see it.
+struct NcclView {
+  int ranks = 0;
+  int nodes = 0;        // VMs
+  bool nvlink = false;  // between all GPUs of every node
+  int least_capability = 0, most_capability = 0;
+  int search_channels = 1;                // before they are doubled
+  double ring_speed = 0, tree_speed = 0;  // GB/s, of one of those channels
+
+  // Of NCCL's tree: the chain inside a node and the binary tree over nodes.
+  int tree_depth() const;
+};
+
+NcclView nccl_view(const Platform& platform, std::span<const int> devices);
+
+struct NcclChoice {
+  NcclAlgorithm algorithm = NcclAlgorithm::kRing;
+  NcclProtocol protocol = NcclProtocol::kSimple;
+
+  bool operator==(const NcclChoice&) const = default;
+};
+
+// What NCCL believes a call takes; absent where the algorithm or the protocol is not for this collective or not enabled.
+// `size` is the buffer that is reduced, or what all ranks hold after gathering.
+std::optional<Seconds> nccl_expected_time(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size,
+                                          const NcclChoice& choice);
+NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size);
+
+int nccl_channels(const Nccl& nccl, const NcclView& view);
+
+// TCP connections of a channel to a VM: NCCL_NSOCKS_PERTHREAD x NCCL_SOCKET_NTHREADS, at most 64. By default 8 x 2 on AWS,
+// 1 x 4 on GCP, otherwise 1 x 1 as NCCL's documentation has it. (The code's default is 0 threads besides the main one,
+// so that NCCL_NSOCKS_PERTHREAD opens more sockets only together with NCCL_SOCKET_NTHREADS.) The receiver decides.
+int nccl_sockets(const Nccl& nccl, Cloud receiver);
+
+// Bytes on the wire per byte of data: LL sends a flag with every 4 bytes, LL128 one with every 120
+// (src/include/devcomm.h).
+double nccl_wire_factor(NcclProtocol protocol);
+
+// Of one channel and one step of a ring or edge of a tree, in bytes on the wire.
+Bytes nccl_chunk(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size);
+
+}  // namespace slmsim

@@ -1,0 +1,21 @@
+// Prints what limits the techniques; computes nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/select/explain.h"
+
+namespace slmsim {
+
+struct ExplainResult {
+  Scenario scenario;
+  std::vector<Explanation> explanations;
+};
+
+// For people: per technique the limits, the settings that help and what to change first.
+std::string to_explanation_table(const std::vector<ExplainResult>& results);
+// One JSON object of schema "slmsim/explain/1", or a list of several.
+std::string to_explanation_json(const std::vector<ExplainResult>& results);
+
+}  // namespace slmsim

@@ -1,0 +1,17 @@
+// Values as JSON that several reports hold.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sim/select/measure.h"
+
+namespace slmsim {
+
+using Json = nlohmann::ordered_json;
+
+// Nine digits: what is below them is the rounding of sums of many events.
+double rounded(double value);
+
+Json breakdown_json(const Breakdown& breakdown);
+
+}  // namespace slmsim

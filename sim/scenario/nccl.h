@@ -1,0 +1,35 @@
+// What the collectives' library is told, by the names of NCCL's environment variables. What NCCL makes of it is in
+// sim/plan/nccl_rules.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/fields.h"
+#include "sim/base/unit.h"
+
+namespace slmsim {
+
+// kAuto: as NCCL's tuning model chooses for each call.
+enum class NcclAlgorithm { kAuto, kRing, kTree };
+enum class NcclProtocol { kAuto, kLl, kLl128, kSimple };
+// "auto", "Ring", "Tree" and "auto", "LL", "LL128", "Simple", in the order of the enumerators.
+const std::vector<std::string>& nccl_algorithm_names();
+const std::vector<std::string>& nccl_protocol_names();
+
+inline constexpr int kNcclMostChannels = 32;  // MAXCHANNELS, src/include/devcomm.h of NCCL 2.15
+
+struct Nccl {
+  NcclAlgorithm algorithm = NcclAlgorithm::kAuto;  // NCCL_ALGO
+  NcclProtocol protocol = NcclProtocol::kAuto;     // NCCL_PROTO
+  int min_channels = 0;                            // NCCL_MIN_NCHANNELS; 0: not set
+  int max_channels = kNcclMostChannels;            // NCCL_MAX_NCHANNELS
+  std::optional<int> sockets_per_thread;           // NCCL_NSOCKS_PERTHREAD; absent: by the VM's cloud
+  std::optional<int> socket_threads;               // NCCL_SOCKET_NTHREADS; absent: by the VM's cloud
+  Bytes buffer;                                    // NCCL_BUFFSIZE
+};
+
+Nccl read_nccl(Fields fields);
+
+}  // namespace slmsim

@@ -1,0 +1,93 @@
+// The JSON and the table of `slmsim explain`, and that its what-ifs are what `slmsim run` predicts.
+#include <gmock/gmock.h>
+
+#include "tests/cli/prediction.h"
+
+namespace slmsim {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<std::string> kCase = {"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=all"};
+
+Finished explain(std::vector<std::string> more) {
+  std::vector<std::string> words = {"explain"};
+  words.insert(words.end(), kCase.begin(), kCase.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return slmsim_run(words);
+}
+
+Json explain_json(std::vector<std::string> more) {
+  more.insert(more.end(), {"--format", "json"});
+  const Finished run = explain(more);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const Json json = Json::parse(run.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded());
+  return json;
+}
+
+TEST(Explain, PrintsItsSchema) {
+  const Json json = explain_json({});
+  EXPECT_EQ(json.at("schema"), "slmsim/explain/1");
+  EXPECT_EQ(json.at("scenario"), "gat-amst");
+  ASSERT_EQ(json.at("explanations").size(), 4u);
+  for (const auto& e : json.at("explanations")) {
+    for (const auto* key : {"model", "technique", "group", "gpus", "status", "reason", "minutes", "iteration_s",
+                            "breakdown_s", "latencies", "limits", "what_ifs", "advice"})
+      EXPECT_TRUE(e.contains(key)) << key;
+    const double iteration = e.at("iteration_s");
+    double before = iteration;
+    ASSERT_FALSE(e.at("limits").empty());
+    for (const auto& limit : e.at("limits")) {
+      EXPECT_GE(limit.at("given_back_s"), 0.01 * iteration);
+      EXPECT_LE(limit.at("given_back_s"), before);
+      before = limit.at("given_back_s");
+      EXPECT_NE(limit.at("what"), "");
+    }
+  }
+}
+
+TEST(Explain, AgreesWithRun) {
+  std::vector<std::string> words = kCase;
+  const Json run = run_json(words);
+  const Json explained = explain_json({});
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(explained.at("explanations")[i].at("technique"), run.at("predictions")[i].at("technique"));
+    EXPECT_EQ(explained.at("explanations")[i].at("iteration_s"), run.at("predictions")[i].at("iteration_s"));
+  }
+}
+
+TEST(Explain, PrintsSettingsThatDoWhatItSays) {
+  const Json json = explain_json({"--technique", "Pipeshard"});
+  ASSERT_EQ(json.at("explanations").size(), 1u);
+  const Json& changes = json.at("explanations")[0].at("what_ifs");
+  ASSERT_FALSE(changes.empty());
+  for (const auto& change : changes) {
+    std::vector<std::string> words = kCase;
+    words.insert(words.end(), {"--technique", "Pipeshard"});
+    for (const auto& set : change.at("set")) words.insert(words.end(), {"--set", set.get<std::string>()});
+    const Json run = run_json(words);
+    EXPECT_EQ(run.at("predictions")[0].at("iteration_s"), change.at("iteration_s"));
+    EXPECT_EQ(run.at("predictions")[0].at("minutes"), change.at("minutes"));
+  }
+}
+
+TEST(Explain, TellsPeopleWhatToChange) {
+  const Finished run = explain({"-t", "Data"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.out, HasSubstr("gpt2m, Data on gat+amst: "));
+  EXPECT_THAT(run.out, HasSubstr("gives back"));
+  EXPECT_THAT(run.out, HasSubstr("--set nccl.NCCL_"));
+  EXPECT_THAT(run.out, HasSubstr("Limited most by window"));
+  EXPECT_EQ(run.out, explain({"-t", "Data"}).out);
+}
+
+TEST(Explain, EndsWithOneWhereNothingFits) {
+  const Finished run = explain({"--set", "software.framework_memory=60GiB"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("out of memory"));
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,194 @@
+// The sender's window by itself, against RFC 5681, RFC 9438, Mathis et al. and hand calculation.
+#include "sim/engine/tcp_sender.h"
+
+#include <cmath>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace slmsim {
+namespace {
+
+constexpr double kSegment = 1000, kRtt = 0.1;
+
+TcpWindow path(CongestionControl congestion_control, double loss = 0, double steady = 1e9) {
+  TcpWindow window;
+  window.initial = Bytes{10 * kSegment};
+  window.steady = Bytes{steady};
+  window.rtt = Seconds{kRtt};
+  window.segment = Bytes{kSegment};
+  window.loss = loss;
+  window.congestion_control = congestion_control;
+  return window;
+}
+
+// A path so fast that a window leaves at once, round trip by round trip: the bytes of `rounds` of them.
+struct Rounds {
+  double bytes = 0;
+  TcpState state;
+};
+Rounds run(const TcpWindow& window, int rounds, TcpState state = {}, int connections = 1) {
+  TcpSender sender(window, connections, INFINITY, state, 0);
+  Rounds out;
+  for (int i = 0; i < rounds; ++i) {
+    const double sent = sender.take(1e12);
+    out.bytes += sent;
+    double acknowledged = 0;
+    for (const auto& [delay, bytes] : sender.left(sent, 0)) {
+      EXPECT_EQ(delay, kRtt);
+      acknowledged += bytes;
+    }
+    EXPECT_NEAR(acknowledged, sent, 1e-6);
+    // Segment by segment, as a receiver without delayed acknowledgements does.
+    for (double left = sent; left > 0; left -= kSegment * connections)
+      sender.acknowledged(std::min(left, kSegment * connections), (i + 1) * kRtt);
+  }
+  out.state = sender.state(rounds * kRtt);
+  return out;
+}
+
+TEST(TcpSender, DoublesInSlowStartUpToTwiceWhatItCanUse) {
+  EXPECT_EQ(run(path(CongestionControl::kReno), 3).bytes, 70 * kSegment);  // 10 + 20 + 40
+  EXPECT_EQ(run(path(CongestionControl::kReno, 0, 50 * kSegment), 8).state.window, 100 * kSegment);
+}
+
+// Messages of 30 segments, one per round trip: nothing shows that the path could carry more than twice that.
+TEST(TcpSender, DoesNotGrowBeyondTwiceWhatItsProgramSends) {
+  TcpSender sender(path(CongestionControl::kCubic), 1, INFINITY, {}, 0);
+  double window = 0;
+  for (int round = 0; round < 20; ++round) {
+    double left = 30 * kSegment;
+    while (left > 0) {
+      const double piece = sender.take(left);
+      left -= piece;
+      sender.acknowledged(piece, round * kRtt);
+    }
+    window = sender.state(0).window;
+  }
+  EXPECT_EQ(window, 60 * kSegment);
+}
+
+TEST(TcpSender, RenoAddsASegmentPerRoundTripBeyondTheThreshold) {
+  const TcpState state{.window = 100 * kSegment, .threshold = 100 * kSegment};
+  // Each acknowledgement adds 1 / window of a segment: a little less than one per round, as the window grows meanwhile.
+  EXPECT_NEAR(run(path(CongestionControl::kReno), 20, state).state.window, 120 * kSegment, 0.2 * kSegment);
+}
+
+TEST(TcpSender, CubicGrowsByATwentiethPerRoundTripBeforeTheFirstLoss) {
+  const TcpState state{.window = 1000 * kSegment, .threshold = 1000 * kSegment};
+  EXPECT_NEAR(run(path(CongestionControl::kCubic), 10, state).state.window / kSegment, 1000 * std::pow(1.05, 10), 2);
+}
+
+TEST(TcpSender, ALossLeavesHalfToRenoAndSevenTenthsToCubic) {
+  const TcpState state{.window = 100 * kSegment, .threshold = 100 * kSegment, .since_loss = 999 * kSegment};
+  for (const auto& [algorithm, left] :
+       {std::pair{CongestionControl::kReno, 0.5}, std::pair{CongestionControl::kCubic, 0.7}}) {
+    TcpSender sender(path(algorithm, 1e-3), 1, INFINITY, state, kSegment);
+    sender.acknowledged(kSegment, 1);  // the thousandth segment
+    EXPECT_NEAR(sender.state(1).window / kSegment, 100 * left, 0.1);
+    EXPECT_EQ(sender.state(3).age, 2);
+  }
+}
+
+TEST(TcpSender, BbrMindsNoLoss) {
+  EXPECT_EQ(run(path(CongestionControl::kBbr, 1e-2), 10).bytes, run(path(CongestionControl::kBbr), 10).bytes);
+}
+
+// Mathis et al., CCR 27(3), 1997, eq. 3: a mean of 1.22 / sqrt(p) segments per round trip.
+TEST(TcpSender, RenosMeanUnderLossIsMathis) {
+  for (const double loss : {1e-3, 1e-4, 1e-5}) {
+    const Rounds warm = run(path(CongestionControl::kReno, loss), 4000);
+    constexpr int kRounds = 40'000;
+    const double mean = run(path(CongestionControl::kReno, loss), kRounds, warm.state).bytes / kSegment / kRounds;
+    EXPECT_NEAR(mean, 1.22 / std::sqrt(loss), 0.05 * mean) << loss;
+  }
+}
+
+// RFC 9438, section 5.1, eq. 6 with C = 0.4, beta = 0.7: a mean of 1.054 (RTT / p)^(3/4) segments, where that is more
+// than Reno's.
+TEST(TcpSender, CubicsMeanUnderLossIsThatOfRfc9438) {
+  for (const double loss : {1e-5, 1e-6}) {
+    const Rounds warm = run(path(CongestionControl::kCubic, loss), 2000);
+    constexpr int kRounds = 8000;
+    const double mean = run(path(CongestionControl::kCubic, loss), kRounds, warm.state).bytes / kSegment / kRounds;
+    EXPECT_NEAR(mean, 1.054 * std::pow(kRtt / loss, 0.75), 0.1 * mean) << loss;
+  }
+}
+
+TEST(TcpSender, IsNeverSlowerWithLessLoss) {
+  for (const auto algorithm : {CongestionControl::kReno, CongestionControl::kCubic}) {
+    double before = 0;
+    for (const double loss : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0}) {
+      const double bytes = run(path(algorithm, loss, 1e7), 2000).bytes;
+      EXPECT_GE(bytes, before) << loss;
+      before = bytes;
+    }
+  }
+}
+
+TEST(TcpSender, SeveralConnectionsInStepAreOneTimesTheirNumber) {
+  const TcpWindow window = path(CongestionControl::kCubic, 1e-4, 1e7);
+  const double one = run(window, 500).bytes;
+  EXPECT_NEAR(run(window, 500, {}, 4).bytes, 4 * one, 1e-4 * one);  // bytes are whole
+}
+
+// HyStart, one connection: a round of 0.06 s is more than half a round trip. What is acknowledged in the first half
+// of the round trip, 100 x 0.05 / 0.06 segments, still lets the window grow.
+TEST(TcpSender, HystartEndsSlowStartWhereARoundTakesHalfARoundTrip) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.initial = Bytes{100 * kSegment};
+  TcpSender sender(window, 1, 100 * kSegment / 0.06, {}, 0);
+  sender.left(sender.take(1e12), 0.06);
+  EXPECT_NEAR(sender.state(0).threshold / kSegment, 100 + 100 * 0.05 / 0.06, 1e-9);
+  window.congestion_control = CongestionControl::kReno;
+  TcpSender reno(window, 1, 100 * kSegment / 0.06, {}, 0);
+  reno.left(reno.take(1e12), 0.06);
+  EXPECT_EQ(reno.state(0).threshold, INFINITY);
+}
+
+// Four connections share what one alone sends in 10 ms: 30 ms wait for others, half of that on average; RTT / 8 is
+// 12.5 ms. Where each is slowed by its own program alone, nobody waits in a queue.
+TEST(TcpSender, HystartEndsSlowStartWhereOthersAreQueuedBefore) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.initial = Bytes{100 * kSegment};
+  TcpSender queued(window, 4, 100 * kSegment / 0.01, {}, 0);
+  queued.left(queued.take(1e12), 0.04);
+  EXPECT_EQ(queued.state(0).threshold, 100 * kSegment);
+  TcpSender slow(window, 4, 100 * kSegment / 0.04, {}, 0);
+  slow.left(slow.take(1e12), 0.04);
+  EXPECT_EQ(slow.state(0).threshold, INFINITY);
+}
+
+TEST(TcpSender, SlowStartAfterAPauseLeadsBackToThreeQuarters) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.idle_limit = Seconds{0.3};
+  TcpSender sender(window, 1, INFINITY, {.window = 800 * kSegment, .threshold = 200 * kSegment}, 0);
+  sender.resume(0.7);  // two time-outs
+  EXPECT_EQ(sender.state(0).window, 200 * kSegment);
+  EXPECT_EQ(sender.state(0).threshold, 600 * kSegment);
+}
+
+// A window of 3000 B, all of the send buffer: a third is free once 1000 B are acknowledged. A program that polls sends a
+// quarter, by which this model counts.
+TEST(TcpSender, AProgramThatSleepsWaitsForAThirdOfItsBuffer) {
+  TcpWindow window = path(CongestionControl::kReno, 0, 3000);
+  window.send_buffer = Bytes{3000};
+  const TcpState full{.window = 3000};
+  for (const bool sleeps : {true, false}) {
+    window.sender_sleeps = sleeps;
+    TcpSender sender(window, 1, INFINITY, full, 3000);
+    sender.acknowledged(800, 0);
+    EXPECT_EQ(sender.take(1e6), sleeps ? 0 : 800);
+    sender.acknowledged(200, 0);
+    EXPECT_EQ(sender.take(1e6), sleeps ? 1000 : 0);
+  }
+  // Half as wide a window: the other half of the buffer bridges the sleep.
+  window.sender_sleeps = true;
+  window.send_buffer = Bytes{6000};
+  TcpSender sender(window, 1, INFINITY, full, 3000);
+  sender.acknowledged(800, 0);
+  EXPECT_EQ(sender.take(1e6), 800);
+}
+
+}  // namespace
+}  // namespace slmsim

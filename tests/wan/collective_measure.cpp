@@ -1,0 +1,145 @@
+// Measures Gloo's collectives over emulated wide-area paths and prints the table of tests/wan/results/collectives.csv.
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <sys/utsname.h>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <gloo/config.h>
+
+#include "tests/wan/collective.h"
+
+namespace {
+
+using slmsim::wan::Case;
+using slmsim::wan::CollectiveCase;
+
+constexpr std::int64_t kMega = 1'000'000, kMebi = 1 << 20;
+
+// Linux' defaults before 6.18: 6 MiB to receive, 4 MiB to send.
+CollectiveCase usual(const std::string& collective, int ranks, double rtt, std::int64_t bytes) {
+  const Case path{.rtt = rtt, .rate = 400, .wmem = 4 * kMebi, .rmem = 6 * kMebi, .bytes = bytes};
+  return {collective, ranks, path};
+}
+
+std::vector<CollectiveCase> points() {
+  std::vector<CollectiveCase> all;
+  for (const std::int64_t bytes : {std::int64_t{4}, 64 * kMega}) all.push_back(usual("localsend", 4, 0.1, bytes));
+  for (const double rtt : {0.1, 20.2, 57.4, 103.0}) {
+    for (const int size : {1, 4, 16, 64}) all.push_back(usual("allreduce", 4, rtt, size * kMega));
+    for (const char* collective : {"allgather", "reducescatter", "sendrecv"}) {
+      for (const int size : {1, 16, 64}) all.push_back(usual(collective, 4, rtt, size * kMega));
+    }
+    for (const int size : {1, 16, 64}) all.push_back(usual("allreduce", 8, rtt, size * kMega));
+    for (const int size : {4, 64}) all.push_back(usual("allgather", 8, rtt, size * kMega));
+    all.push_back(usual("reducescatter", 8, rtt, 16 * kMega));
+    // A quarter of the rate, where the machine's own speed matters less.
+    for (const char* collective : {"allreduce", "allgather", "reducescatter"}) {
+      CollectiveCase what = usual(collective, 4, rtt, 16 * kMega);
+      what.path.rate = 100;
+      all.push_back(what);
+    }
+    if (rtt < 50) all.push_back(usual("allreduce", 4, rtt, 256 * kMega));
+    all.push_back(usual("sendrecv", 4, rtt, 256 * kMega));
+  }
+  for (const double rtt : {57.4, 103.0}) {
+    for (CollectiveCase what : {usual("allgather", 4, rtt, 64 * kMega), usual("allreduce", 4, rtt, 64 * kMega)}) {
+      what.path.wmem = 16 * kMebi;
+      what.path.rmem = 32 * kMebi;
+      all.push_back(what);
+    }
+  }
+  for (const double rtt : {0.1, 57.4, 103.0}) {
+    // Without HyStart, which ends CUBIC's slow start where connections queue behind each other.
+    for (const char* collective : {"allreduce", "allgather", "reducescatter"}) {
+      for (const int size : {16, 64}) {
+        CollectiveCase what = usual(collective, 4, rtt, size * kMega);
+        what.path.congestion = "reno";
+        all.push_back(what);
+      }
+    }
+  }
+  return all;
+}
+
+std::string setting(const std::string& path) {
+  std::ifstream file("/proc/sys/" + path);
+  std::string value;
+  std::getline(file, value);
+  return value;
+}
+
+std::vector<std::string> comments(int argc, char** argv) {
+  utsname system{};
+  uname(&system);
+  const std::time_t now = std::time(nullptr);
+  char date[16];
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  std::string command = "collective_measure";
+  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
+  return {
+      fmt::format("measured: {}, {} {} {}, {} CPUs, Gloo {}.{}.{} (Debian libgloo-dev), command: {}", date,
+                  system.sysname, system.release, system.machine, std::thread::hardware_concurrency(),
+                  GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH, command),
+      "Gloo's collectives, half of the ranks in each of two network namespaces joined by tests/wan/relay; allreduce:",
+      "ring; allgather: ring; reducescatter: halving and doubling, the only one that this version has; sendrecv: from",
+      "the first rank of one host to the first of the other. Seconds from a common start to the last rank's end; sizes",
+      fmt::format("in bytes; net.core.wmem_max = {}; localsend: from a host's first rank to its second.",
+                  setting("net/core/wmem_max")),
+      "forward_10_s: when a tenth of the run's bytes had reached the second host; backward_10_s: the first"};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace slmsim::wan;
+  int repeats = 3, ranks = 0;
+  double rtt = 0, wmem = 0, rate = 0;
+  std::string output, only, congestion;
+  CLI::App app{"Measures Gloo's collectives over emulated wide-area paths"};
+  app.add_option("--repeats", repeats, "of each point")->check(CLI::Range(1, 99))->capture_default_str();
+  app.add_option("--collective", only, "only this: allreduce, allgather, reducescatter, sendrecv or localsend");
+  app.add_option("--rtt", rtt, "only at this round trip, ms");
+  app.add_option("--ranks", ranks, "only among so many");
+  app.add_option("--rate", rate, "only at this rate, Mbit/s");
+  app.add_option("--wmem", wmem, "only with this send buffer, MiB");
+  app.add_option("--congestion", congestion, "only with this congestion control: cubic or reno");
+  app.add_option("--output", output, "file, instead of standard output");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::ofstream file;
+    if (!output.empty()) file.open(output);
+    std::ostream& out = output.empty() ? std::cout : file;
+    write_collective_header(out, comments(argc, argv));
+    const auto all = points();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const CollectiveCase& what = all[i];
+      if (!only.empty() && what.collective != only) continue;
+      if ((rtt > 0 && what.path.rtt != rtt) || (ranks > 0 && what.ranks != ranks)) continue;
+      if (wmem > 0 && static_cast<double>(what.path.wmem) != wmem * kMebi) continue;
+      if (rate > 0 && what.path.rate != rate) continue;
+      if (!congestion.empty() && what.path.congestion != congestion) continue;
+      std::vector<CollectiveSample> cold, warm;
+      double path_rtt = INFINITY;
+      for (int repeat = 0; repeat < repeats; ++repeat) {
+        const ColdAndWarm both = collective(what, 1000 * i + static_cast<std::uint64_t>(repeat));
+        cold.push_back(both.cold);
+        warm.push_back(both.warm);
+        path_rtt = std::min(path_rtt, both.path_rtt);
+      }
+      for (const auto& [state, samples] : {std::pair{"cold", cold}, std::pair{"warm", warm}}) {
+        const CollectiveRow row = row_of(what, state, path_rtt, samples);
+        write_row(out, row);
+        fmt::print(stderr, "{}/{} {} {} ranks, {} ms, {} B, {}: {:.4f} s ({:.4f} to {:.4f})\n", i + 1, all.size(),
+                   what.collective, what.ranks, what.path.rtt, what.path.bytes, state, row.median, row.least, row.most);
+      }
+    }
+    if (!out) throw std::runtime_error("cannot write " + output);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "collective_measure: %s\n", error.what());
+    return 1;
+  }
+}
