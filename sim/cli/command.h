@@ -24,5 +24,6 @@ Command add_explain(CLI::App& app);
 Command add_validate(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_list(CLI::App& app);
+Command add_shapes(CLI::App& app);
 
 }  // namespace slmsim

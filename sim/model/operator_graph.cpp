@@ -88,6 +88,7 @@ class Builder {
 
     Operator scores{.kind = OperatorKind::kMatrix, .name = "scores"};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
+    scores.factor_transposed = true;
     scores.flops = scores.matrix.flops();
     scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
     scores.outputs = squares;
@@ -128,6 +129,7 @@ class Builder {
     const Vertex normed = norm("final norm", stream);
     Operator op{.kind = OperatorKind::kMatrix, .name = "head"};
     op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
+    op.factor_transposed = true;
     op.weights = v() * h();
     op.parameters = model_.tied_embedding ? 0.0 : op.weights;
     op.flops = op.matrix.flops();
