@@ -68,9 +68,9 @@ double Kernel::flops() const { return family() == "gemm" ? 2 * elements() * stat
 
 const std::vector<std::string>& kernel_names() {
   static const std::vector<std::string> kNames = {
-      "gemm-nn",       "gemm-nt",      "gemm-tn",       "softmax-forward",  "softmax-backward",  "norm-forward",
-      "norm-backward", "gelu-forward", "gelu-backward", "residual-forward", "residual-backward", "loss-forward",
-      "loss-backward", "adam"};
+      "gemm-nn",       "gemm-nt",      "gemm-tn",        "softmax-forward",  "softmax-backward",  "norm-forward",
+      "norm-backward", "gelu-forward", "gelu-backward",  "residual-forward", "residual-backward", "loss-forward",
+      "loss-backward", "adam",         "swiglu-forward", "swiglu-backward"};
   return kNames;
 }
 

@@ -4,6 +4,7 @@
 //   gemm-nn, -nt, -tn    `batch` products of (m x k) by (k x n), row-major; t: the factor lies transposed in memory
 //   softmax-, norm-, gelu-, residual-, loss-forward and -backward    m rows of n elements (loss: of the vocabulary)
 //   adam                 m parameters
+//   swiglu-              known, but nobody times it here yet
 #pragma once
 
 #include <cstdint>

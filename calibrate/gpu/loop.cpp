@@ -8,6 +8,7 @@ namespace slmsim::calibrate {
 namespace {
 
 constexpr int kMostLaunches = 1000;
+constexpr double kSlack = 1e-6;          // so that a hundred times 2 us are 200 us
 constexpr double kClockInterval = 0.05;  // s; reading the clock takes longer than many a kernel
 constexpr double kMostWarmUp = 0.25;     // of the time limit
 
@@ -32,7 +33,7 @@ Measurement measure(Timer& timer, const Rules& rules) {
   const double warm_until = elapsed() + std::min(rules.warm_up, kMostWarmUp * rules.time_limit);
   // A kernel launched alone takes longer than one in a row; ask again with many.
   const auto launches_for = [&](double seconds) {
-    return std::clamp(static_cast<int>(std::ceil(rules.sample / std::max(seconds, 1e-9))), 1, kMostLaunches);
+    return std::clamp(static_cast<int>(std::ceil(rules.sample / std::max(seconds, 1e-9) - kSlack)), 1, kMostLaunches);
   };
   result.launches = launches_for(timer.run(1));
   if (result.launches > 1) result.launches = launches_for(timer.run(result.launches) / result.launches);
