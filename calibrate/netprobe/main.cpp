@@ -41,10 +41,15 @@ int run_client(const Options& options, const std::string& command) {
   Client client(options.host, options.port);
   const Hosts hosts = client.hosts();
   Measurement measurement;
-  {
+  std::string doing;
+  try {
     const ProgressLine line;
-    measurement =
-        measure(client.wire(), options.request, [&](const std::string& what, double share) { line.show(what, share); });
+    measurement = measure(client.wire(), options.request, [&](const std::string& what, double share) {
+      line.show(what, share);
+      doing = what;
+    });
+  } catch (const NetworkError& error) {
+    throw NetworkError(format("%s (%s); did the server end? Nothing was written", error.what(), doing.c_str()));
   }
   const std::string name =
       options.name.empty() ? name_from(fact(hosts.client, "host") + "-" + fact(hosts.server, "host")) : options.name;

@@ -21,6 +21,8 @@ struct Command {
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);
 Command add_explain(CLI::App& app);
+Command add_sweep(CLI::App& app);
+Command add_merge(CLI::App& app);
 Command add_validate(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_list(CLI::App& app);

@@ -12,6 +12,7 @@
 #include "sim/report/facts_table.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/scenario.h"
+#include "sim/sweep/sweep.h"
 
 namespace slmsim {
 namespace {
@@ -24,11 +25,13 @@ fs::path root_or_fail() {
   return roots.front();
 }
 
+std::string check_sweep(const std::string& file) { return fmt::format("sweep of {} points", Sweep(file).points()); }
+
 int check(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const auto& file : files) {
     try {
-      const std::string kind = check_file(file);
+      const std::string kind = is_sweep(file) ? check_sweep(file) : check_file(file);
       fmt::print("{}: ok, a {}\n", file, kind);
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.errors().begin(), error.errors().end());
@@ -123,7 +126,8 @@ int validate(const std::string& study, const std::string& reference, const std::
 }  // namespace
 
 Command add_check(CLI::App& app) {
-  auto* verb = app.add_subcommand("check", "read scenario, platform, model, GPU and VM files, and tell what is wrong");
+  auto* verb =
+      app.add_subcommand("check", "read scenario, sweep, platform, model, GPU and VM files, and tell what is wrong");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "YAML or JSON files")->required();
   verb->footer("\nExample:\n  slmsim check scenarios/*.yaml platforms/gpus/*.yaml");

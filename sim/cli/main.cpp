@@ -20,6 +20,7 @@ Examples:
   slmsim run scenarios/*.yaml --format csv --output all.csv
   slmsim select scenarios/tacc-tacc.yaml
   slmsim explain scenarios/gat-amst.yaml --technique Data
+  slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
   slmsim validate fabric
   slmsim list gpus
   slmsim shapes gpt2m --output gpt2m.csv
@@ -53,8 +54,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app),   add_select(app), add_explain(app), add_validate(app),
-                               add_check(app), add_list(app),   add_shapes(app)};
+  const std::array commands = {add_run(app),      add_select(app), add_explain(app), add_sweep(app), add_merge(app),
+                               add_validate(app), add_check(app),  add_list(app),    add_shapes(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

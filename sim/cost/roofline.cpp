@@ -20,15 +20,10 @@ Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu,
 
 // What the share leaves of each dimension.
 MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
-  const auto part = [&](std::int64_t size) { return std::max<std::int64_t>(1, (size + share.ways - 1) / share.ways); };
-  if (share.sharding == Sharding::kColumn) {
-    if (weights) {
-      shape.n = part(shape.n);
-    } else {
-      shape.batch = part(shape.batch);  // attention is divided by heads
-    }
-  }
-  if (share.sharding == Sharding::kRow) shape.k = part(shape.k);
+  const auto part = [](std::int64_t size, int ways) { return std::max<std::int64_t>(1, (size + ways - 1) / ways); };
+  auto& outputs = weights ? shape.n : shape.batch;  // attention is divided by heads
+  outputs = part(outputs, share.columns);
+  shape.k = part(shape.k, share.rows);
   return shape;
 }
 
@@ -76,8 +71,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
                            const Efficiency& efficiency) {
   if (share.sequences <= 0) return {};
   if (op.kind == OperatorKind::kMatrix) return matrix_time(op, share, gpu, precision, efficiency);
-  const bool split = share.sharding == Sharding::kColumn;
-  const double part = share.sequences / (split ? share.ways : 1);
+  const double part = share.sequences / share.columns;
   const double size = element_bytes(precision);
   const double forward = (op.inputs + op.outputs) * part * size;
   // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.

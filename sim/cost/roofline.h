@@ -26,18 +26,10 @@ struct Efficiency {
   double matrix_of(const Gpu& gpu) const { return matrix.at(gpu.architecture); }
 };
 
-// How an operator is divided over the GPUs of a mesh.
-//   kReplicated  every GPU computes all of it
-//   kBatch       every GPU computes its share of the sequences
-//   kColumn      every GPU computes its share of the outputs (attention: of the heads)
-//   kRow         every GPU computes its share of the inner sum; the partial results must be added
-//   (all-reduce)
-enum class Sharding { kReplicated, kBatch, kColumn, kRow };
-
 // The part of an operator that one GPU computes.
 struct Share {
-  Sharding sharding = Sharding::kReplicated;
-  int ways = 1;          // over how many GPUs kColumn and kRow divide
+  int columns = 1;       // over how many GPUs the outputs are divided (attention: the heads)
+  int rows = 1;          // over how many GPUs the inner sum is divided
   double sequences = 1;  // that this GPU computes in one micro-batch
 };
 

@@ -18,6 +18,7 @@ using LinkImpl = kernel::resource::StandardLinkImpl;
 
 // Links cannot be added once an engine has run, so a pool is made beforehand; 1.3 us each.
 std::size_t least_links = 1024;
+bool made = false;
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
 
 // A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
@@ -91,10 +92,13 @@ SimgridEngine::~SimgridEngine() = default;
 SimgridEngine& SimgridEngine::instance(std::size_t links) {
   // Never destroyed: SimGrid's own statics may be gone first.
   static auto* engine = new SimgridEngine(links);
+  made = true;
   return *engine;
 }
 
 void SimgridEngine::reserve(std::size_t links) { least_links = std::max(least_links, links); }
+
+bool SimgridEngine::exists() { return made; }
 
 void SimgridEngine::configure(const std::vector<Link>& links, const std::vector<double>& caps) {
   if (links.size() > impl_->links.size() || caps.size() > impl_->caps.size()) {

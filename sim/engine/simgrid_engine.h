@@ -16,6 +16,7 @@ class SimgridEngine {
   // many rate caps: a rate is that of a link or of a VM's sockets, and each VM has links of its own.
   static SimgridEngine& instance(std::size_t links);
   static void reserve(std::size_t links);
+  static bool exists();
   ~SimgridEngine();
 
   // Gives the pool's links these bandwidths, and its caps these rates.

@@ -12,10 +12,16 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/capacity.h"
+#include "sim/engine/fair_shares.h"
+#include "sim/engine/in_order.h"
 #include "sim/engine/simgrid_engine.h"
 
 namespace slmsim {
 namespace {
+
+// Up to so many connections that share links their rates are found by FairShares, at a tenth of the engine's time.
+constexpr std::size_t kFewFlows = 64;
 
 // A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
@@ -27,6 +33,9 @@ struct Channel {
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
+  double flow_end = 0;  // without the engine
+  double flow_left = 0, flow_seen = 0,
+         flow_rate = 0;             // of one that shares links: bytes at that time, and its rate since
   std::optional<TcpSender> sender;  // where a window may bind
   double last_sent = -INFINITY;
   std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
@@ -79,6 +88,10 @@ class Run {
 
   void schedule(double delay, Event event) {
     event.date = clock() + delay;
+    schedule_at(event);
+  }
+
+  void schedule_at(const Event& event) {
     events_.push(event);
     if (!engine_ || event.date >= wake_date_) return;
     wake_date_ = event.date;
@@ -102,8 +115,8 @@ class Run {
         complete(event.index);
         start_ready();
         break;
-      case Kind::kFlow:
-        flow_ended(event.index);
+      case Kind::kFlow:  // not if its rate has changed since
+        if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
       case Kind::kAcknowledgement:
         acknowledged(event.index, event.bytes);
@@ -130,18 +143,17 @@ class Run {
   }
 
   void open_channels(const std::vector<ConnectionState>& before) {
-    std::vector<double> demand(graph_.links().size(), 0.0);
+    const auto limits = capacities(graph_);
     std::map<double, int> caps;
     std::vector<Event> acknowledgements;  // of the previous iteration's last bytes
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      const double socket = connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
-      double path = INFINITY;
-      for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
-      channel.most = std::min(path, socket * connection.sockets);
-      for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += channel.most;
+      channel.most = limits[i].most;
+      channel.contended = limits[i].contended;
+      if (!channel.contended.empty())
+        channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
       if (connection.route.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
@@ -151,21 +163,17 @@ class Run {
               {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
-        channel.sender.emplace(connection.route.window, connection.sockets, std::min(path, socket), state.tcp,
-                               on_the_way);
+        channel.sender.emplace(connection.route.window, connection.sockets, limits[i].single, state.tcp, on_the_way);
       }
       channels_.push_back(std::move(channel));
     }
-    // A link that could carry all its connections at their most never limits anybody: flows leave it out, and one that
-    // has no other links takes its bytes over its own rate.
-    for (auto& channel : channels_) {
-      for (const int link : channel.connection->route.links) {
-        if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) channel.contended.push_back(link);
-      }
-      if (channel.contended.empty()) continue;
-      channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
-    }
-    if (!caps.empty()) {
+    std::size_t contended = 0;
+    for (const auto& channel : channels_) contended += channel.contended.empty() ? 0 : 1;
+    if (contended > 0 && contended <= kFewFlows && !options_.always_engine) {
+      std::vector<double> bandwidths;
+      for (const auto& link : graph_.links()) bandwidths.push_back(link.bandwidth.value);
+      shares_.emplace(std::move(bandwidths), channels_.size());
+    } else if (contended > 0) {
       std::vector<double> rates(caps.size());
       for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
       engine_ = &SimgridEngine::instance(graph_.links().size());
@@ -177,8 +185,6 @@ class Run {
       events_.push(event);
     }
   }
-
-  double bandwidth(int link) const { return graph_.links()[static_cast<std::size_t>(link)].bandwidth.value; }
 
   // In the order in which they became ready, which is the order in which they were added where that is the same.
   void start_ready() {
@@ -246,9 +252,31 @@ class Run {
     channel.flow_start = now();
     channel.flow_bytes = piece;
     if (channel.contended.empty()) {
-      schedule(piece / channel.most, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
+      end_flow_at(index, clock() + piece / channel.most);
+    } else if (shares_) {
+      channel.flow_left = piece;
+      channel.flow_seen = clock_;
+      share_anew(shares_->come(index, channel.contended, channel.most));
     } else {
       engine_->start_flow(index, piece, channel.contended, channel.cap);
+    }
+  }
+
+  void end_flow_at(std::size_t index, double date) {
+    channels_[index].flow_end = date;
+    schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
+  }
+
+  // Flows whose rate may have changed just now.
+  void share_anew(const std::vector<std::size_t>& flows) {
+    for (const std::size_t index : flows) {
+      Channel& channel = channels_[index];
+      const double rate = shares_->rate(index);
+      if (rate == channel.flow_rate && channel.flow_seen < clock_) continue;
+      channel.flow_left = std::max(0.0, channel.flow_left - channel.flow_rate * (clock_ - channel.flow_seen));
+      channel.flow_seen = clock_;
+      channel.flow_rate = rate;
+      end_flow_at(index, clock_ + channel.flow_left / rate);
     }
   }
 
@@ -256,6 +284,7 @@ class Run {
     Channel& channel = channels_[index];
     const double bytes = channel.flow_bytes;
     channel.flowing = false;
+    if (shares_ && !channel.contended.empty()) share_anew(shares_->go(index));
     channel.remaining -= bytes;
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
@@ -314,8 +343,9 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;  // only where links are shared
-  double clock_ = 0;                 // without it
+  SimgridEngine* engine_ = nullptr;   // only where many connections share links
+  std::optional<FairShares> shares_;  // where few do
+  double clock_ = 0;                  // without it
   double zero_ = 0;
   Timeline timeline_;
   std::vector<std::uint32_t> waiting_for_, first_successor_;
@@ -331,9 +361,14 @@ class Run {
 
 void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
 
+bool engine_has_run() { return SimgridEngine::exists(); }
+
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,
                   const SimulationOptions& options) {
   if (graph.tasks().empty()) return {};
+  if (!options.record_flows && !options.always_events && !options.always_engine) {
+    if (auto timeline = simulate_in_order(graph, before)) return std::move(*timeline);
+  }
   return Run(graph, before, options).run();
 }
 

@@ -49,6 +49,8 @@ struct Timeline {
 
 struct SimulationOptions {
   bool record_flows = false;
+  bool always_events = false;  // also where tasks can be gone through in order (in_order.h), which gives the same
+  bool always_engine = false;  // also where few flows share links, which is slower and gives the same
 };
 
 // `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never
@@ -60,5 +62,9 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
 // SimGrid cannot grow its network after the first simulation. Whoever means to simulate a larger network
 // after a smaller one says so beforehand; simulate() throws std::logic_error otherwise.
 void reserve_network(std::size_t links);
+
+// Whether any simulation of this process needed the engine. Its clock runs on, so that a further simulation may differ
+// from the first one of a process in the last digits.
+bool engine_has_run();
 
 }  // namespace slmsim

@@ -128,9 +128,13 @@ void TcpSender::grow(double bytes, double now) {
     window += bytes * kGrowthBeforeLoss;
   } else {
     const double most = state_.before_loss / segment;
-    const double since_most = now - last_loss_ + path_.rtt.value - std::cbrt(most * (1 - kCubicBeta) / kCubicScale);
+    if (state_.before_loss != way_back_from_) {
+      way_back_from_ = state_.before_loss;
+      way_back_ = std::cbrt(most * (1 - kCubicBeta) / kCubicScale);
+    }
+    const double since_most = now - last_loss_ + path_.rtt.value - way_back_;
     state_.reno += kCubicFriendly * segment * bytes / window;
-    const double target = std::max((kCubicScale * std::pow(since_most, 3) + most) * segment, state_.reno);
+    const double target = std::max((kCubicScale * since_most * since_most * since_most + most) * segment, state_.reno);
     window += bytes / window * std::clamp(target - window, kLeastGrowth * segment, kMostGrowth * window);
   }
 }

@@ -74,8 +74,9 @@ class TcpSender {
   TcpWindow path_;
   double connections_ = 1, rate_ = 0;
   TcpState state_;
-  double last_loss_ = 0;   // s; moved on by pauses
-  double on_the_way_ = 0;  // bytes of all connections
+  double last_loss_ = 0;                     // s; moved on by pauses
+  double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K, of that W_max
+  double on_the_way_ = 0;                    // bytes of all connections
 };
 
 }  // namespace slmsim

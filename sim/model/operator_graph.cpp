@@ -39,8 +39,10 @@ class Builder {
   }
 
   Vertex elementwise(OperatorKind kind, const char* name, double inputs, double outputs, double flops_each,
-                     double saved_elements, double saved_bytes, std::initializer_list<Vertex> from) {
+                     double saved_elements, double saved_bytes, std::int64_t columns,
+                     std::initializer_list<Vertex> from) {
     Operator op{.kind = kind, .name = name};
+    op.columns = columns;
     op.flops = flops_each * outputs;
     op.inputs = inputs;
     op.outputs = outputs;
@@ -57,10 +59,13 @@ class Builder {
     return add(std::move(op), {from});
   }
 
-  // A product of activations (m tokens) with an n x k weight matrix.
-  Vertex linear(const char* name, std::int64_t n, std::int64_t k, Vertex from) {
+  // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
+  Vertex linear(const char* name, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows,
+                Vertex from) {
     Operator op{.kind = OperatorKind::kMatrix, .name = name};
     op.matrix = {1, model_.sequence, n, k};
+    op.columns = columns;
+    op.rows = rows;
     op.weights = static_cast<double>(n) * static_cast<double>(k) + (gpt2() ? static_cast<double>(n) : 0.0);
     op.parameters = op.weights;
     op.flops = op.matrix.flops();
@@ -73,6 +78,8 @@ class Builder {
     Operator op{.kind = OperatorKind::kEmbedding, .name = "embedding"};
     op.parameters = (v() + (gpt2() ? s() : 0.0)) * h();  // learned positions in GPT-2
     op.weights = op.parameters;
+    op.columns = model_.hidden;
+    op.rows = model_.vocabulary;
     op.inputs = op.outputs = token_elements();  // the rows looked up
     op.saved_bytes = gpt2() ? token_elements() : 0.0;
     layer_ = -1;
@@ -84,11 +91,12 @@ class Builder {
     const std::int64_t kv = model_.kv_heads * head_size;
     const double squares = static_cast<double>(model_.heads) * s() * s();
     const Vertex normed = norm("norm 1", stream);
-    const Vertex qkv = linear("qkv", model_.hidden + 2 * kv, model_.hidden, normed);
+    const Vertex qkv = linear("qkv", model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed);
 
     Operator scores{.kind = OperatorKind::kMatrix, .name = "scores"};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
     scores.factor_transposed = true;
+    scores.columns = model_.kv_heads;
     scores.flops = scores.matrix.flops();
     scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
     scores.outputs = squares;
@@ -96,16 +104,17 @@ class Builder {
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
     const Vertex soft = elementwise(OperatorKind::kSoftmax, "softmax", squares, squares, kSoftmaxFlops, squares,
-                                    gpt2() ? squares : 0.0, {scored});
+                                    gpt2() ? squares : 0.0, model_.kv_heads, {scored});
     Operator values{.kind = OperatorKind::kMatrix, .name = "values"};
     values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
+    values.columns = model_.kv_heads;
     values.flops = values.matrix.flops();
     values.inputs = squares + s() * static_cast<double>(kv);
     values.saved_elements = (gpt2() ? squares : 0.0) + s() * static_cast<double>(kv);
     values.outputs = token_elements();
     const Vertex valued = add(std::move(values), {soft, qkv});
 
-    const Vertex projected = linear("projection", model_.hidden, model_.hidden, valued);
+    const Vertex projected = linear("projection", model_.hidden, model_.hidden, model_.hidden, model_.kv_heads, valued);
     return residual("residual 1", projected, stream);
   }
 
@@ -113,16 +122,16 @@ class Builder {
     const std::int64_t width = model_.intermediate;
     const double wide = s() * static_cast<double>(width);
     const Vertex normed = norm("norm 2", stream);
-    const Vertex up = linear("mlp up", gpt2() ? width : 2 * width, model_.hidden, normed);
+    const Vertex up = linear("mlp up", gpt2() ? width : 2 * width, model_.hidden, width, model_.hidden, normed);
     const Vertex active = elementwise(OperatorKind::kActivation, gpt2() ? "gelu" : "swiglu", (gpt2() ? 1 : 2) * wide,
-                                      wide, kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, {up});
-    const Vertex down = linear("mlp down", model_.hidden, width, active);
+                                      wide, kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, width, {up});
+    const Vertex down = linear("mlp down", model_.hidden, width, model_.hidden, width, active);
     return residual("residual 2", down, stream);
   }
 
   Vertex residual(const char* name, Vertex branch, Vertex stream) {
     return elementwise(OperatorKind::kResidual, name, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
-                       gpt2() ? token_elements() : 0.0, {branch, stream});  // GPT-2 keeps a dropout mask
+                       gpt2() ? token_elements() : 0.0, model_.hidden, {branch, stream});  // GPT-2 keeps a dropout mask
   }
 
   void head(Vertex stream) {
@@ -130,6 +139,8 @@ class Builder {
     Operator op{.kind = OperatorKind::kMatrix, .name = "head"};
     op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
     op.factor_transposed = true;
+    op.columns = model_.vocabulary;
+    op.rows = model_.hidden;
     op.weights = v() * h();
     op.parameters = model_.tied_embedding ? 0.0 : op.weights;
     op.flops = op.matrix.flops();
@@ -137,7 +148,8 @@ class Builder {
     op.outputs = s() * v();
     const Vertex logits = add(std::move(op), {normed});
     // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
-    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(), {logits});
+    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
+                model_.vocabulary, {logits});
   }
 
   const Transformer& model_;

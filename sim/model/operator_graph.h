@@ -32,10 +32,13 @@ struct Operator {
   double weights = 0;     // elements of weights that it reads
   MatrixShape matrix{};
   bool factor_transposed = false;  // the second factor lies as n x k: keys, and the embedding as head
-  double flops = 0;                // forward
-  double tokens = 0;               // rows of the activations
-  double inputs = 0;               // activation elements read, forward
-  double outputs = 0;              // activation elements written, forward
+  // Into how many equal, independent parts its outputs and its inner sum can be cut at most (attention: key-value
+  // heads; embedding: width and vocabulary); 0: not at all.
+  std::int64_t columns = 0, rows = 0;
+  double flops = 0;    // forward
+  double tokens = 0;   // rows of the activations
+  double inputs = 0;   // activation elements read, forward
+  double outputs = 0;  // activation elements written, forward
   // What must be kept for the backward pass: elements in training precision, and bytes whatever the precision
   // (dropout masks, fp32 softmax of the loss). By Korthikanti et al., arXiv 2205.05198, section 4.1.
   double saved_elements = 0;

@@ -66,10 +66,13 @@ Tree& Communicator::tree() {
   return *tree_;
 }
 
+int sockets_between(const Scenario& scenario, int from, int to) {
+  return nccl_channels(scenario.nccl, nccl_view(scenario.platform, std::array{from, to})) *
+         nccl_sockets(scenario.nccl, vm_of(scenario, to).type.cloud);
+}
+
 int connect_pair(TaskGraph& graph, const Network& network, const Scenario& scenario, int from, int to) {
-  const int channels = nccl_channels(scenario.nccl, nccl_view(scenario.platform, std::array{from, to}));
-  const int sockets = nccl_sockets(scenario.nccl, vm_of(scenario, to).type.cloud);
-  return graph.add_connection({from, to, channels * sockets, network.route(from, to)});
+  return graph.add_connection({from, to, sockets_between(scenario, from, to), network.route(from, to)});
 }
 
 }  // namespace slmsim

@@ -48,8 +48,9 @@ class Communicator {
   std::optional<Tree> tree_;
 };
 
-// The connection for messages from one GPU to another, with the sockets of NCCL's channels between the two
-// (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair are both 2 by default).
+// Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair
+// are both 2 by default), and the connection with them.
+int sockets_between(const Scenario& scenario, int from, int to);
 int connect_pair(TaskGraph& graph, const Network& network, const Scenario& scenario, int from, int to);
 
 }  // namespace slmsim

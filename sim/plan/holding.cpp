@@ -1,20 +1,34 @@
 #include "sim/plan/holding.h"
 
+#include <algorithm>
+
 namespace slmsim {
 namespace {
-
-bool divides_weights(Sharding sharding) { return sharding == Sharding::kColumn || sharding == Sharding::kRow; }
 
 bool holds_embedding(const OperatorGraph& operators, const Stage& stage) {
   return stage.first < stage.last && operators[stage.first].kind == OperatorKind::kEmbedding;
 }
 
+// Of a micro-batch that is divided by sequences along these axes.
+double batch_share(const Stage& stage, std::size_t rank, Axes axes) {
+  double share = 0;
+  if (axes == 0) return 1.0;
+  if (span(axes, stage.shape()) == static_cast<int>(stage.mesh.size())) return stage.batch_shares[rank];
+  // The GPUs that see the same sequences differ only in their place along the other axis.
+  for (const auto& alike : stage.groups(kAllAxes & ~axes)) {
+    if (std::find(alike.begin(), alike.end(), rank) == alike.end()) continue;
+    for (const std::size_t other : alike) share += stage.batch_shares[other];
+  }
+  return share;
+}
+
 }  // namespace
 
 Share share_of(const Stage& stage, std::size_t index, std::size_t rank, double sequences) {
-  const Sharding sharding = stage.shardings[index];
-  if (sharding == Sharding::kBatch) return {sharding, 1, sequences * stage.batch_shares[rank]};
-  return {sharding, static_cast<int>(stage.mesh.size()), sequences};
+  const Division& division = stage.shardings[index];
+  const MeshShape shape = stage.shape();
+  return {span(axes_of(division, Sharding::kColumn), shape), span(axes_of(division, Sharding::kRow), shape),
+          sequences * batch_share(stage, rank, within(axes_of(division, Sharding::kBatch), shape))};
 }
 
 double held_weights(const OperatorGraph& operators, const Stage& stage, std::size_t index) {
@@ -25,23 +39,34 @@ double held_weights(const OperatorGraph& operators, const Stage& stage, std::siz
 
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage) {
   HeldParameters held;
+  const MeshShape shape = stage.shape();
+  Axes tied_axes = 0;  // a tied head's gradients are summed with its embedding's
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
-    const double weights = held_weights(operators, stage, i);
-    held.all += divides_weights(stage.shardings[i]) ? weights / static_cast<double>(stage.mesh.size()) : weights;
-    if (stage.shardings[i] == Sharding::kBatch) held.shared += weights;
+    const Operator& op = operators[stage.first + i];
+    if (op.has_weights() && held_weights(operators, stage, i) == 0)
+      tied_axes = axes_of(stage.shardings[i], Sharding::kBatch);
+  }
+  for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+    const double weights = held_weights(operators, stage, i) / weight_parts(stage.shardings[i], shape);
+    const bool table = operators[stage.first + i].kind == OperatorKind::kEmbedding;
+    held.all += weights;
+    const Axes axes = within(axes_of(stage.shardings[i], Sharding::kBatch) | (table ? tied_axes : 0u), shape);
+    if (axes != 0) held.shared_along[axes] += weights;
   }
   return held;
 }
 
-double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                        double sequences, Precision precision) {
-  const Operator& op = operators[stage.first + index];
-  const Share share = share_of(stage, index, rank, sequences);
+double kept_activations(const Operator& op, const Share& share, Precision precision) {
   // A column-divided product keeps its whole input; a row-divided one, and what lies between them, only a
   // part.
-  const bool part = share.sharding == Sharding::kRow || (share.sharding == Sharding::kColumn && !op.has_weights());
+  const int parts = share.rows * (op.has_weights() ? 1 : share.columns);
   const double bytes = op.saved_elements * element_bytes(precision) + op.saved_bytes;
-  return bytes * share.sequences / (part ? share.ways : 1);
+  return bytes * share.sequences / parts;
+}
+
+double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
+                        double sequences, Precision precision) {
+  return kept_activations(operators[stage.first + index], share_of(stage, index, rank, sequences), precision);
 }
 
 }  // namespace slmsim

@@ -13,10 +13,16 @@ Share share_of(const Stage& stage, std::size_t index, std::size_t rank, double s
 double held_weights(const OperatorGraph& operators, const Stage& stage, std::size_t index);
 
 struct HeldParameters {
-  double all = 0;     // on each GPU of the stage
-  double shared = 0;  // of these, held alike by all GPUs that see different sequences: their gradients must be summed
+  double all = 0;  // on each GPU of the stage
+  // Of these, held alike by all GPUs along the axes that see different sequences: their gradients must be summed.
+  std::array<double, kAllAxes + 1> shared_along{};
+
+  double shared() const { return shared_along[1] + shared_along[2] + shared_along[kAllAxes]; }
 };
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage);
+
+// Bytes that this part of an operator keeps for the backward pass of one micro-batch.
+double kept_activations(const Operator& op, const Share& share, Precision precision);
 
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,

@@ -1,36 +1,53 @@
-// How a mesh divides the operators of a stage among its GPUs, chosen by communication cost.
+// How a mesh divides the operators of a stage among its GPUs: Alpa's intra-operator planner (arXiv 2201.12023,
+// section 4).
 //
-// Per block of the model (embedding, each layer, head) two strategies compete: `batch` (each GPU its
-// sequences, the gradients all-reduced once) and `tensor` (Megatron's column and row division, arXiv
-// 1909.08053, with activations all-reduced for every micro-batch). The cheapest sequence of strategies is
-// found by dynamic programming over the chain of blocks, with the cost of resharding activations between
-// unlike neighbours.
+// Every operator has its valid divisions, each with a cost for what it computes and exchanges; every edge of
+// the operator graph has a cost for bringing the activation from its producer's layout into its reader's, and its
+// gradient back. Embedding and tied head must hold the same part of their common table. The cheapest choice of one
+// division per operator is an integer program (sim/plan/solver/choice_program.h).
 //
-// Costs are Alpa's for a mesh of n devices in one dimension (arXiv 2201.12023, artifact: LogicalDeviceMesh),
-// which are unitless and do not know how far apart the GPUs are: a = 1, b = 1;
-//   all-gather a + b (n-1)/n x + 0.1, all-reduce a + 2 b (n-1)/n x + 0.01, x in bytes.
+// Layers that repeat are planned once: a program in which all of them are divided alike and the costs of one
+// count for all. Its optimum is then compared with the optimum of the whole, which allows each layer its own
+// division; where that is less, the whole program is solved.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "sim/plan/plan.h"
+#include "sim/plan/planning_cost.h"
+#include "sim/plan/solver/choice_program.h"
 
 namespace slmsim {
 
 struct IntraOperatorRequest {
   const OperatorGraph& operators;
   std::size_t first = 0, last = 0;  // operators [first, last)
-  int gpus = 1;
+  MeshShape shape{1, 1};
   double sequences = 1;  // of one micro-batch
-  int micro_batches = 1;
-  double activation_bytes = 2;  // per element
-  double gradient_bytes = 2;
+  const Training& training;
+  PlanningCosts costs;
+  // Of each GPU for parameters, gradients, optimizer and the activations of so many micro-batches; absent: no limit.
+  std::optional<Bytes> memory_limit;
+  int micro_batches_in_flight = 1;
 };
 
-double alpa_all_gather_cost(double bytes, int gpus);
-double alpa_all_reduce_cost(double bytes, int gpus);
+struct IntraOperatorPlan {
+  std::vector<Division> shardings;  // of operators first, first + 1, ...; empty: there is none
+  double cost = 0;                  // in the unit of the request's costs
+  double bound = 0;                 // no other division of the stage costs less
+  bool optimal = true;              // `cost` is that bound
+  std::string reason;               // why there is no plan
+};
 
-// One sharding per operator of the request. Batch division needs at least one whole sequence per GPU.
-std::vector<Sharding> divide_operators(const IntraOperatorRequest& request);
+IntraOperatorPlan divide_operators(const IntraOperatorRequest& request);
+
+// The integer program, with the divisions that its options stand for. `alike`: layers that repeat are divided alike.
+struct DivisionProgram {
+  ChoiceProgram program;
+  std::vector<std::vector<Division>> divisions;  // per choice and option
+  std::vector<std::size_t> choice_of;            // per operator from `first` on
+};
+DivisionProgram division_program(const IntraOperatorRequest& request, bool alike);
 
 }  // namespace slmsim

@@ -4,7 +4,7 @@
 #include <array>
 #include <cassert>
 #include <map>
-#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -29,10 +29,16 @@ std::string layers_text(int first, int last, int layers) {
   return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
 }
 
+// GPUs of a stage that communicate with each other.
+struct Group {
+  std::vector<std::size_t> ranks;
+  Communicator communicator;
+};
+
 // A stage while its tasks are made.
 struct StageState {
   StageProgram program;
-  std::optional<Communicator> communicator;
+  std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
   std::vector<Step> steps;
   std::size_t next_step = 0;
   std::vector<Tasks> inputs, gradients;  // per micro-batch: what each GPU waits for; empty until it was sent
@@ -53,12 +59,20 @@ class Lowering {
       stages_.push_back(std::move(state));
     }
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      const auto& mesh = plan_.stages[s].mesh;
-      if (mesh.size() > 1) stages_[s].communicator.emplace(graph_, request.network, request.scenario, mesh);
+      for (const Axes axes : axes_used(s)) {
+        for (auto& ranks : plan_.stages[s].groups(axes)) {
+          std::vector<int> devices;
+          for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
+          stages_[s].groups[axes].push_back(
+              {std::move(ranks), Communicator(graph_, request.network, request.scenario, std::move(devices))});
+        }
+      }
     }
     if (transfers_by_steps() > kMostTransfers) {
       for (auto& stage : stages_) {
-        if (stage.communicator) stage.communicator->aggregate();
+        for (auto& [axes, groups] : stage.groups) {
+          for (auto& group : groups) group.communicator.aggregate();
+        }
       }
     }
     last_.assign(request.scenario.platform.devices.size(), kNoTask);
@@ -74,21 +88,46 @@ class Lowering {
   double transfers_by_steps() const {
     double all = 0;
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      const auto& communicator = stages_[s].communicator;
-      if (!communicator) continue;
+      const auto transfers = [&](const CollectiveCall& call) {
+        const auto found = stages_[s].groups.find(within(call.axes, plan_.stages[s].shape()));
+        if (call.all_to_all || found == stages_[s].groups.end()) return 0.0;
+        double sum = 0;
+        for (const auto& group : found->second) sum += group.communicator.transfer_count(call);
+        return sum;
+      };
       for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
         for (const auto& segment : *segments) {
-          if (segment.then) all += plan_.micro_batches * communicator->transfer_count(*segment.then);
+          if (segment.then) all += plan_.micro_batches * transfers(*segment.then);
         }
       }
       const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
-      all += communicator->transfer_count(
-          {Collective::kAllReduce, Bytes{held.shared * element_bytes(request_.scenario.training.gradient_precision)}});
-      if (plan_.optimizer == Optimizer::kDivided) {
-        all += communicator->transfer_count({Collective::kAllGather, Bytes{held.all * element_bytes(plan_.gathered)}});
+      for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+        const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
+        all += transfers({.collective = Collective::kAllReduce, .size = Bytes{size}, .axes = axes});
       }
+      if (plan_.optimizer == Optimizer::kDivided)
+        all +=
+            transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(plan_.gathered)}});
     }
     return all;
+  }
+
+  // The axes along which anything of a stage is exchanged.
+  std::set<Axes> axes_used(std::size_t s) const {
+    const Stage& stage = plan_.stages[s];
+    std::set<Axes> used = {within(kAllAxes, stage.shape())};  // gathers what neighbouring stages send
+    for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
+      for (const auto& segment : *segments) {
+        if (segment.then) used.insert(within(segment.then->axes, stage.shape()));
+      }
+    }
+    const HeldParameters held = held_parameters(request_.operators, stage);
+    for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+      if (held.shared_along[axes] > 0) used.insert(axes);
+    }
+    for (const bool forward : {true, false}) used.insert(gathered_axes(stage, forward));
+    used.erase(0);
+    return used;
   }
 
   void iteration() {
@@ -174,14 +213,15 @@ class Lowering {
         now[rank] = compute(mesh[rank], segment.time[rank], Activity::kModel, label, input);
       }
       if (segment.then)
-        now = collective(s, *segment.then,
-                         graph_.label(fmt::format("{} {} {}", name_of(segment.then->collective), what, where)), now);
+        now = collective(s, *segment.then, graph_.label(fmt::format("{} {} {}", name_of(*segment.then), what, where)),
+                         now);
     }
     return now;
   }
 
-  static std::string name_of(Collective collective) {
-    switch (collective) {
+  static std::string name_of(const CollectiveCall& call) {
+    if (call.all_to_all) return "all-to-all";
+    switch (call.collective) {
       case Collective::kAllReduce:
         return "all-reduce";
       case Collective::kAllGather:
@@ -193,10 +233,37 @@ class Lowering {
   }
 
   Tasks collective(std::size_t s, const CollectiveCall& call, std::uint32_t label, const Tasks& ready) {
-    if (!stages_[s].communicator) return ready;
-    Tasks done = stages_[s].communicator->run(call, label, ready);
+    const auto found = stages_[s].groups.find(within(call.axes, plan_.stages[s].shape()));
+    if (found == stages_[s].groups.end()) return ready;
+    Tasks done = ready;
+    for (auto& [ranks, communicator] : found->second) {
+      Tasks before;
+      for (const std::size_t rank : ranks) before.push_back(ready[rank]);
+      const Tasks after =
+          call.all_to_all ? all_to_all(s, ranks, call.size, label, before) : communicator.run(call, label, before);
+      for (std::size_t i = 0; i < ranks.size(); ++i) done[ranks[i]] = after[i];
+    }
     for (std::size_t rank = 0; rank < done.size(); ++rank)
       last_[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = done[rank];
+    return done;
+  }
+
+  // NCCL has no all-to-all of its own: grouped sends and receives between all pairs, each of a part's part.
+  Tasks all_to_all(std::size_t s, const std::vector<std::size_t>& ranks, Bytes size, std::uint32_t label,
+                   const Tasks& ready) {
+    const auto& mesh = plan_.stages[s].mesh;
+    const Bytes piece = size / static_cast<double>(ranks.size() * ranks.size());
+    std::vector<Tasks> received(ranks.size());
+    for (std::size_t to = 0; to < ranks.size(); ++to) received[to].push_back(ready[to]);
+    for (std::size_t distance = 1; distance < ranks.size(); ++distance) {
+      for (std::size_t from = 0; from < ranks.size(); ++from) {
+        const std::size_t to = (from + distance) % ranks.size();
+        const int connection = peer_connection(mesh[ranks[from]], mesh[ranks[to]]);
+        received[to].push_back(graph_.transfer(connection, piece, label, std::array{ready[from]}));
+      }
+    }
+    Tasks done;
+    for (const auto& parts : received) done.push_back(graph_.delay({0}, label, parts));
     return done;
   }
 
@@ -224,9 +291,23 @@ class Lowering {
     }
     Tasks arrived;
     for (const auto& part : parts) arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
-    const Sharding needed = from < to ? target.shardings.front() : target.shardings.back();
-    if (needed == Sharding::kBatch || !stages_[to].communicator) return arrived;
-    return stages_[to].communicator->run({Collective::kAllGather, all}, graph_.label("all-gather " + text), arrived);
+    const Axes axes = gathered_axes(target, from < to);
+    if (axes == 0) return arrived;
+    const double groups = static_cast<double>(target.mesh.size()) / span(axes, target.shape());
+    for (auto& [ranks, communicator] : stages_[to].groups.at(axes)) {
+      Tasks before;
+      for (const std::size_t rank : ranks) before.push_back(arrived[rank]);
+      const Tasks after =
+          communicator.run({Collective::kAllGather, all / groups}, graph_.label("all-gather " + text), before);
+      for (std::size_t i = 0; i < ranks.size(); ++i) arrived[ranks[i]] = after[i];
+    }
+    return arrived;
+  }
+
+  // The axes along which a stage's first (or, going backward, last) operator needs all of what its GPUs receive.
+  static Axes gathered_axes(const Stage& stage, bool forward) {
+    const Division& needed = forward ? stage.shardings.front() : stage.shardings.back();
+    return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), stage.shape());
   }
 
   int peer_connection(int from, int to) {
@@ -240,13 +321,14 @@ class Lowering {
     const Training& training = request_.scenario.training;
     const HeldParameters held = held_parameters(request_.operators, stage);
     const bool divided = plan_.optimizer == Optimizer::kDivided;
-    const Bytes gradients{held.shared * element_bytes(training.gradient_precision)};
     Tasks ready;
     for (const int device : stage.mesh) ready.push_back(last_[static_cast<std::size_t>(device)]);
-    if (gradients > Bytes{0}) {
+    for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+      const Bytes gradients{held.shared_along[axes] * element_bytes(training.gradient_precision)};
+      if (gradients <= Bytes{0}) continue;
       const bool scatter = divided && plan_.gradient_collective == GradientCollective::kReduceScatter;
-      const auto kind = scatter ? Collective::kReduceScatter : Collective::kAllReduce;
-      ready = collective(s, {kind, gradients}, graph_.label(name_of(kind) + " grads"), ready);
+      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, gradients, axes};
+      ready = collective(s, call, graph_.label(name_of(call) + " grads"), ready);
     }
     const double updated = divided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {

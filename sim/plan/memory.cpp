@@ -12,6 +12,10 @@ namespace {
 constexpr double kMasterBytes = 4;  // fp32 copy of half-precision weights
 constexpr double kMomentBytes = 8;  // Adam's two, fp32
 
+double optimizer_bytes(const Training& training) {
+  return kMomentBytes + (element_bytes(training.precision) < kMasterBytes ? kMasterBytes : 0.0);
+}
+
 Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
                      const Training& training) {
   const Stage& stage = plan.stages[s];
@@ -27,7 +31,7 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
   if (!training.rematerialisation) return Bytes{all * in_flight};
   // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
   const int layers = operators[boost::num_vertices(operators) - 1].layer;
-  const double share = stage.shardings.front() == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
+  const double share = share_of(stage, 0, rank, 1.0).sequences;
   const double input = operators[0].outputs * sequences * share * element_bytes(training.precision);
   double kept = 0, largest = 0;
   for (const auto& [layer, bytes] : by_layer) {
@@ -47,26 +51,28 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
     // Each channel has a buffer to send from and one to receive into.
     const int channels = nccl_channels(scenario.nccl, nccl_view(scenario.platform, stage.mesh));
     buffers += scenario.nccl.buffer * (2.0 * channels);
-    buffers += Bytes{held.shared * element_bytes(training.gradient_precision)};  // fused for one all-reduce
+    buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&
       element_bytes(plan.gathered) != element_bytes(training.precision)) {
     buffers += Bytes{held.all * element_bytes(plan.gathered)};  // gathered, then converted
   }
   // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
-  const auto received = [&](std::size_t last_operator, Sharding sharding) {
-    const double share = sharding == Sharding::kBatch ? stage.batch_shares[rank] : 1.0;
-    return Bytes{operators[last_operator].outputs * micro_batch_sequences(plan, training) * share *
-                 element_bytes(training.precision)};
+  const auto received = [&](std::size_t last_operator, std::size_t index) {
+    const double sequences = share_of(stage, index, rank, micro_batch_sequences(plan, training)).sequences;
+    return Bytes{operators[last_operator].outputs * sequences * element_bytes(training.precision)};
   };
-  if (s > 0)
-    buffers +=
-        received(stage.first - 1, stage.shardings.front()) * micro_batches_in_flight(plan, s) + scenario.nccl.buffer;
-  if (s + 1 < plan.stages.size()) buffers += received(stage.last - 1, stage.shardings.back()) + scenario.nccl.buffer;
+  if (s > 0) buffers += received(stage.first - 1, 0) * micro_batches_in_flight(plan, s) + scenario.nccl.buffer;
+  if (s + 1 < plan.stages.size())
+    buffers += received(stage.last - 1, stage.shardings.size() - 1) + scenario.nccl.buffer;
   return buffers;
 }
 
 }  // namespace
+
+double state_bytes(const Training& training) {
+  return element_bytes(training.precision) + element_bytes(training.gradient_precision) + optimizer_bytes(training);
+}
 
 std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   std::vector<DeviceMemory> out;
@@ -85,7 +91,7 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
       // With an all-reduce every GPU adds up all gradients.
       const bool scattered = plan.gradient_collective == GradientCollective::kReduceScatter;
       memory.gradients = Bytes{held.all * (scattered ? part : 1.0) * element_bytes(training.gradient_precision)};
-      memory.optimizer = Bytes{held.all * part * (kMomentBytes + (weight < kMasterBytes ? kMasterBytes : 0.0))};
+      memory.optimizer = Bytes{held.all * part * optimizer_bytes(training)};
       memory.activations = activations_of(plan, operators, s, rank, training);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       memory.framework = scenario.memory.framework;

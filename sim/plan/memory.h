@@ -25,6 +25,9 @@ struct DeviceMemory {
   bool fits() const { return total() <= limit; }
 };
 
+// Of one parameter that is held, trained and not divided: weights, gradient and optimizer's state.
+double state_bytes(const Training& training);
+
 // One entry per GPU of the plan, in the order of stages and meshes.
 std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
 

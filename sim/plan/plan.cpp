@@ -4,18 +4,15 @@
 
 namespace slmsim {
 
-std::string name_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::kReplicated:
-      return "replicated";
-    case Sharding::kBatch:
-      return "batch";
-    case Sharding::kColumn:
-      return "column";
-    case Sharding::kRow:
-      return "row";
+std::vector<std::vector<std::size_t>> Stage::groups(Axes axes) const {
+  const auto wide = static_cast<std::size_t>(columns);
+  std::vector<std::vector<std::size_t>> out(mesh.size() / static_cast<std::size_t>(span(axes, shape())));
+  for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
+    // Its place along the axes that the group does not span.
+    const std::size_t row = contains(axes, 0) ? 0 : rank / wide, column = contains(axes, 1) ? 0 : rank % wide;
+    out[contains(axes, 1) ? row : row * wide + column].push_back(rank);
   }
-  return "";
+  return out;
 }
 
 int micro_batches_in_flight(const Plan& plan, std::size_t stage) {

@@ -9,6 +9,7 @@
 
 #include "sim/cost/roofline.h"
 #include "sim/model/operator_graph.h"
+#include "sim/plan/sharding.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
@@ -17,8 +18,13 @@ namespace slmsim {
 struct Stage {
   std::size_t first = 0, last = 0;   // operators [first, last) by their number in the operator graph
   std::vector<int> mesh;             // devices, in ring order
-  std::vector<Sharding> shardings;   // of operators first, first + 1, ...
+  std::vector<Division> shardings;   // of operators first, first + 1, ...
   std::vector<double> batch_shares;  // per device of the mesh: its part of a micro-batch where kBatch; sums to 1
+  int columns = 1;                   // of the mesh; its rows follow one another
+
+  MeshShape shape() const { return {static_cast<int>(mesh.size()) / columns, columns}; }
+  // The ranks of each group of GPUs along these axes, in ring order.
+  std::vector<std::vector<std::size_t>> groups(Axes axes) const;
 };
 
 // What data-parallel GPUs do with the gradients they share.
@@ -47,9 +53,6 @@ struct PlanResult {
 inline double micro_batch_sequences(const Plan& plan, const Training& training) {
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
-
-// "batch", "column", ...: for reports.
-std::string name_of(Sharding sharding);
 
 // Backward passes run in the reverse order of stages; a stage keeps the activations of so many micro-batches.
 int micro_batches_in_flight(const Plan& plan, std::size_t stage);

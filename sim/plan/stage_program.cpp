@@ -1,8 +1,11 @@
 #include "sim/plan/stage_program.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <set>
+#include <string_view>
+
+#include <boost/range/iterator_range.hpp>
 
 #include "sim/plan/holding.h"
 
@@ -42,8 +45,10 @@ class Collector {
     begun_ = true;
   }
 
-  void end_with(CollectiveCall call) {
-    segments_.back().then = call;
+  void end_with(CollectiveCall call, int layer) {
+    Segment& segment = segments_.back();
+    if (!begun_) segment.first_layer = segment.last_layer = layer;
+    segment.then = call;
     open();
   }
 
@@ -57,11 +62,16 @@ class Collector {
   bool begun_ = false;
 };
 
-// A softmax over a divided vocabulary needs each token's maximum, and then the sum and the target's logit, of all GPUs
-// (Megatron-LM's vocabulary-parallel cross entropy); fp32.
-std::array<Bytes, 2> loss_statistics(const Operator& loss, double sequences) {
-  const double tokens = loss.tokens * sequences;
-  return {Bytes{4 * tokens}, Bytes{8 * tokens}};
+// The distinct layouts in which the operators of a stage read the outputs of one of them.
+std::vector<Layout> layouts_read(const OperatorGraph& operators, const Stage& stage, std::size_t producer) {
+  std::vector<Layout> layouts;
+  for (const auto edge : boost::make_iterator_range(boost::out_edges(producer, operators))) {
+    const std::size_t reader = boost::target(edge, operators);
+    if (reader >= stage.last) continue;
+    const Layout layout = input_layout(operators[reader], stage.shardings[reader - stage.first]);
+    if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end()) layouts.push_back(layout);
+  }
+  return layouts;
 }
 
 }  // namespace
@@ -69,48 +79,55 @@ std::array<Bytes, 2> loss_statistics(const Operator& loss, double sequences) {
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences,
                            const Scenario& scenario) {
   const std::size_t count = stage.last - stage.first, gpus = stage.mesh.size();
-  const double size = element_bytes(scenario.training.precision) * sequences;
-  const auto is_batch = [&](std::size_t i) { return stage.shardings[i] == Sharding::kBatch; };
+  const double size = element_bytes(scenario.training.precision);
+  const MeshShape shape = stage.shape();
   std::vector<std::vector<OperatorTime>> times;
-  for (std::size_t i = 0; i < count; ++i)
-    times.push_back(times_on_mesh(operators[stage.first + i], stage, i, sequences, scenario));
+  std::vector<Layout> outputs;
+  std::vector<std::vector<CollectiveCall>> reduced;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operator& op = operators[stage.first + i];
+    times.push_back(times_on_mesh(op, stage, i, sequences, scenario));
+    outputs.push_back(output_layout(op, stage.shardings[i]));
+    reduced.push_back(forward_collectives(op, stage.shardings[i], shape, sequences, size));
+  }
+  const auto bytes_of = [&](std::size_t i) { return Bytes{operators[stage.first + i].outputs * sequences * size}; };
 
   const int layers = operators[boost::num_vertices(operators) - 1].layer;
   StageProgram program;
   {
     Collector forward(program.forward, gpus);
+    // An activation is brought into a layout once, before its first reader.
+    std::set<std::pair<std::size_t, Layout>> brought;
     for (std::size_t i = 0; i < count; ++i) {
       const Operator& op = operators[stage.first + i];
-      if (gpus > 1 && i > 0 && is_batch(i - 1) && !is_batch(i)) {
-        forward.end_with({Collective::kAllGather, Bytes{operators[stage.first + i - 1].outputs * size}});
+      const Layout needed = input_layout(op, stage.shardings[i]);
+      for (const auto edge : boost::make_iterator_range(boost::in_edges(stage.first + i, operators))) {
+        const std::size_t producer = boost::source(edge, operators);
+        if (producer < stage.first || !brought.emplace(producer, needed).second) continue;
+        const std::size_t from = producer - stage.first;
+        for (const auto& call : resharding(bytes_of(from), outputs[from], needed, shape))
+          forward.end_with(call, op.layer);
       }
       for (std::size_t rank = 0; rank < gpus; ++rank) forward.add(rank, times[i][rank].forward, op.layer);
-      if (gpus > 1 && stage.shardings[i] == Sharding::kRow) {
-        forward.end_with({Collective::kAllReduce, Bytes{op.outputs * size}});
-      }
-      if (gpus > 1 && stage.shardings[i] == Sharding::kColumn && op.kind == OperatorKind::kLoss) {
-        for (const Bytes statistic : loss_statistics(op, sequences))
-          forward.end_with({Collective::kAllReduce, statistic});
-      }
+      for (const auto& call : reduced[i]) forward.end_with(call, op.layer);
     }
   }
   Collector backward(program.backward, gpus);
   for (std::size_t i = count; i-- > 0;) {
     const Operator& op = operators[stage.first + i];
-    if (gpus > 1 && i + 1 < count && !is_batch(i) && is_batch(i + 1)) {
-      backward.end_with({Collective::kAllGather, Bytes{op.outputs * size}});
+    for (const Layout& layout : layouts_read(operators, stage, stage.first + i)) {
+      for (const auto& call : resharding(bytes_of(i), layout, outputs[i], shape)) backward.end_with(call, op.layer);
     }
     // Rematerialisation does the forward pass of the layers once more, with its collectives.
     const bool again = scenario.training.rematerialisation && op.layer >= 0 && op.layer < layers;
-    if (again && gpus > 1 && stage.shardings[i] == Sharding::kRow) {
-      backward.end_with({Collective::kAllReduce, Bytes{op.outputs * size}});
+    if (again) {
+      for (const auto& call : reduced[i]) backward.end_with(call, op.layer);
     }
     for (std::size_t rank = 0; rank < gpus; ++rank) {
       backward.add(rank, times[i][rank].backward + (again ? times[i][rank].forward : Seconds{0}), op.layer);
     }
-    if (gpus > 1 && stage.shardings[i] == Sharding::kColumn && op.has_weights()) {
-      backward.end_with({Collective::kAllReduce, Bytes{op.inputs * size}});
-    }
+    for (const auto& call : backward_collectives(op, stage.shardings[i], shape, sequences, size))
+      backward.end_with(call, op.layer);
   }
   return program;
 }

@@ -18,6 +18,14 @@ constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the 
 
 }  // namespace
 
+Bytes mean_window(const TcpWindow& window) {
+  if (window.loss <= 0 || window.congestion_control == CongestionControl::kBbr) return window.steady;
+  double segments = 1.22 / std::sqrt(window.loss);
+  if (window.congestion_control == CongestionControl::kCubic)
+    segments = std::max(segments, 1.054 * std::pow(window.rtt.value / window.loss, 0.75));
+  return std::min(window.steady, window.segment * std::max(1.0, segments));
+}
+
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss) {
   const Bytes segment = mtu - kTcpIpHeaders, receive_window = receiver.receive_buffer * receiver.receive_window_share;
   TcpWindow window;

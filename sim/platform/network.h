@@ -34,6 +34,10 @@ struct TcpWindow {
   bool sender_sleeps = false;
 };
 
+// What a long transfer has on its way on the mean: W, or less under loss, by Mathis et al. (CCR 27(3), 1997, eq. 3) for
+// Reno, and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the engine follows every loss.
+Bytes mean_window(const TcpWindow& window);
+
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss);
 
 struct Route {

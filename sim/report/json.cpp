@@ -68,6 +68,7 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
     for (const int device : stage.mesh)
       mesh.push_back(scenario.platform.devices[static_cast<std::size_t>(device)].name);
     stages.push_back({{"gpus", mesh},
+                      {"mesh", stage.shape()},
                       {"layers", {operators[stage.first].layer, operators[stage.last - 1].layer}},
                       {"batch_shares", stage.batch_shares},
                       {"shardings", shardings_json(stage, operators)}});

@@ -25,7 +25,7 @@ const std::vector<std::string>& format_names();
 std::string to_table(const RunResult& result);
 // One JSON object of schema "slmsim/run/1".
 std::string to_json(const RunResult& result);
-// A header and one line per prediction.
+// A header and one line per prediction, see csv.h.
 std::string to_csv(const std::vector<RunResult>& results);
 
 // All results in one format: tables one after the other, JSON as one object or a list of several.

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/report/report.h"
@@ -17,13 +16,6 @@ std::string duration(Seconds time) {
   return minutes < 60 * 72 ? fmt::format("{:.1f} h", minutes / 60) : fmt::format("{:.1f} d", minutes / 1440);
 }
 
-const DeviceMemory* tightest(const Prediction& p) {
-  const auto at = std::max_element(p.memory.begin(), p.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
-    return a.total() / a.limit < b.total() / b.limit;
-  });
-  return at == p.memory.end() ? nullptr : &*at;
-}
-
 std::string verdict(const Prediction& p, const Selection* pick, const Seconds* best) {
   if (p.status == Status::kOutOfMemory) return "out of memory";
   if (p.status == Status::kUnsupported) return "cannot run";
@@ -36,7 +28,7 @@ std::string share(Seconds part, Seconds whole) {
 }
 
 void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best) {
-  const DeviceMemory* memory = tightest(p);
+  const DeviceMemory* memory = fullest(p);
   const std::string used =
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
   const std::string group = group_text(p.group);
@@ -114,31 +106,6 @@ std::string to_selection_table(const RunResult& result) {
     out += fmt::format("\n{}\n", result.scenario.models[i].name);
     add_selection(out, result.selections[i]);
     add_selection(out, result.others[i]);
-  }
-  return out;
-}
-
-std::string to_csv(const std::vector<RunResult>& results) {
-  std::string out =
-      "scenario,model,technique,group,gpus,status,minutes,iteration_s,first_iteration_s,iterations,tflops_"
-      "per_gpu,gpu_hours,compute_s,"
-      "exposed_communication_s,pipeline_bubble_s,optimizer_s,overhead_s,memory_bytes,memory_limit_bytes\n";
-  for (const auto& result : results) {
-    for (const auto& p : result.predictions) {
-      const DeviceMemory* memory = tightest(p);
-      const auto& b = p.breakdown;
-      out += fmt::format("{},{},{},{},{},{},", result.scenario.name, p.model, name_of(p.technique),
-                         fmt::join(p.group, "+"), p.gpus, name_of(p.status));
-      if (p.status == Status::kOk) {
-        out += fmt::format("{:.9g},{:.9g},{:.9g},{:.0f},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},",
-                           p.job.value / 60, p.iteration.value, p.first_iteration.value, p.iterations,
-                           p.rate_per_gpu.value / kTera, p.gpu_hours(), b.compute.value, b.exposed_communication.value,
-                           b.pipeline_bubble.value, b.optimizer.value, b.overhead.value);
-      } else {
-        out += ",,,,,,,,,,,";
-      }
-      out += memory ? fmt::format("{:.0f},{:.0f}\n", memory->total().value, memory->limit.value) : std::string(",\n");
-    }
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/fields.h"
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/platform/iperf3.h"
@@ -37,7 +38,11 @@ std::size_t node_count(const Node& node) {
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
  public:
-  explicit Linker(const fs::path& file) : roots_(data_roots(file)) {}
+  using Files = std::map<std::string, Node>;
+  using Places = std::map<std::string, fs::path>;
+
+  Linker(const std::vector<fs::path>& roots, Files& files, Places& places)
+      : roots_(roots), files_(files), places_(places) {}
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
@@ -123,10 +128,12 @@ class Linker {
   }
 
   // The file of a name in the nearest folder that has it; empty if none has.
-  fs::path find_named(const std::string& folder, const std::string& name) const {
+  fs::path find_named(const std::string& folder, const std::string& name) {
+    const std::string key = folder + "/" + name;
+    if (const auto known = places_.find(key); known != places_.end()) return known->second;
     for (const auto& root : roots_) {
       std::error_code ignored;
-      if (fs::path file = root / folder / (name + ".yaml"); fs::exists(file, ignored)) return file;
+      if (fs::path file = root / folder / (name + ".yaml"); fs::exists(file, ignored)) return places_[key] = file;
     }
     return {};
   }
@@ -141,14 +148,16 @@ class Linker {
 
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
 
-  std::vector<fs::path> roots_;
-  std::map<std::string, Node> files_;
+  const std::vector<fs::path>& roots_;
+  Files& files_;
+  Places& places_;
   std::vector<Error> errors_;
   std::size_t references_ = 0, values_ = 0;
 };
 
-Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
+Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::set<std::string>& texts) {
   Node node = read_yaml(file);
+  texts.insert(node.place.source->text);
   const Node* base_name = node.find("extends");
   if (!base_name) return node;
   if (base_name->kind != Node::Kind::kScalar)
@@ -172,30 +181,11 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain) {
   }
   if (!fs::is_regular_file(status))
     throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));
-  Node base = read_with_bases(base_file, chain);
+  Node base = read_with_bases(base_file, chain, texts);
   std::erase_if(node.entries, [](const Entry& entry) { return entry.key == "extends"; });
   merge(base, node);
   base.place = node.place;
   return base;
-}
-
-struct Override {
-  std::string path;
-  Node value;
-  Place place;
-};
-
-Override parse_override(const std::string& text) {
-  auto source = std::make_shared<Source>(Source{kOverrideSource, text});
-  const Place place{source, 1, 1};
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw InputError(place, "an override reads KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
-  Node value;
-  const std::string right = text.substr(equals + 1);
-  if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
-  value = parse_yaml(right, fmt::format("{} {}", kOverrideSource, text));
-  return {text.substr(0, equals), std::move(value), place};
 }
 
 // Keys may hold dots themselves ("net.ipv4.tcp_rmem"), so at each map the longest key that fits is taken.
@@ -290,21 +280,37 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-Node link_scenario(const fs::path& file, const Overrides& overrides) {
+Override parse_override(const std::string& text) {
+  auto source = std::make_shared<Source>(Source{kOverrideSource, text});
+  const Place place{source, 1, 1};
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw InputError(place, "an override reads KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
+  Node value;
+  const std::string right = text.substr(equals + 1);
+  if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
+  value = parse_yaml(right, fmt::format("{} {}", kOverrideSource, text));
+  return {text.substr(0, equals), std::move(value), place};
+}
+
+ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;
-  Node scenario = read_with_bases(file, chain);
-  std::vector<Override> later;
-  for (const auto& text : overrides) {
-    Override parsed = parse_override(text);
-    if (!apply(scenario, parsed)) later.push_back(std::move(parsed));
+  root_ = read_with_bases(file, chain, texts_);
+}
+
+Node ScenarioFile::link(const std::vector<Override>& overrides) {
+  Node scenario = root_;
+  std::vector<const Override*> later;
+  for (const auto& override : overrides) {
+    if (!apply(scenario, override)) later.push_back(&override);
   }
-  Linker linker(file);
+  Linker linker(roots_, files_, places_);
   linker.scenario(scenario);
   linker.check();
-  for (const auto& override : later) {
-    if (!apply(scenario, override))
-      throw InputError(override.place,
-                       fmt::format("\"{}\" leads into a single value; it has no keys below it", override.path));
+  for (const auto* override : later) {
+    if (!apply(scenario, *override))
+      throw InputError(override->place,
+                       fmt::format("\"{}\" leads into a single value; it has no keys below it", override->path));
   }
   // An override may itself name a file (platform.vms.gat.gpus.0=h100).
   linker.scenario(scenario);
@@ -312,9 +318,23 @@ Node link_scenario(const fs::path& file, const Overrides& overrides) {
   return scenario;
 }
 
+std::string ScenarioFile::name() const {
+  const std::string stem = file_.stem().string();
+  return is_name(stem) ? stem : "scenario";
+}
+
+std::set<std::string> ScenarioFile::texts() const {
+  std::set<std::string> texts = texts_;
+  for (const auto& [path, node] : files_) texts.insert(node.place.source->text);
+  return texts;
+}
+
 Node link_platform(const fs::path& file) {
   Node platform = read_yaml(file);
-  Linker linker(file);
+  const auto roots = data_roots(file);
+  Linker::Files files;
+  Linker::Places places;
+  Linker linker(roots, files, places);
   linker.platform(platform);
   linker.check();
   return platform;

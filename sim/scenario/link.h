@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,39 @@ namespace slmsim {
 // One "--set KEY=VALUE"; KEY is a path such as "platform.links.wan.rtt", VALUE is YAML.
 using Overrides = std::vector<std::string>;
 
-// Throws InputError with every reference that leads nowhere, files that extend each other in a ring, and
-// overrides that are not KEY=VALUE or whose path does not exist.
-Node link_scenario(const std::filesystem::path& file, const Overrides& overrides);
-// The same for a file of platforms/: its VM types, GPUs and paths.
+// An override taken apart. What is wrong with the path is told at `place`, what is wrong with the value at its own.
+struct Override {
+  std::string path;
+  Node value;
+  Place place;
+};
+// Throws InputError if the text is not KEY=VALUE.
+Override parse_override(const std::string& text);
+
+// A scenario's file that is read once and linked many times, each time with other overrides; so is every file that
+// its names lead to.
+class ScenarioFile {
+ public:
+  // Throws InputError, also for files that extend each other in a ring.
+  explicit ScenarioFile(const std::filesystem::path& file);
+
+  // Throws InputError with every reference that leads nowhere and overrides whose path does not exist.
+  Node link(const std::vector<Override>& overrides);
+  // What a scenario without a name of its own is called.
+  std::string name() const;
+  // The texts of all files read so far, in alphabetical order.
+  std::set<std::string> texts() const;
+
+ private:
+  std::filesystem::path file_;
+  Node root_;
+  std::set<std::string> texts_;  // of the file and its bases
+  std::vector<std::filesystem::path> roots_;
+  std::map<std::string, Node> files_;                    // by path
+  std::map<std::string, std::filesystem::path> places_;  // of names, by folder and name
+};
+
+// A file of platforms/ with its VM types, GPUs and paths in place of their names. Throws InputError.
 Node link_platform(const std::filesystem::path& file);
 
 // Where names are looked up for a file: the folders above it that hold platforms/ or models/, the nearest first, then

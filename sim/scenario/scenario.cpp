@@ -244,14 +244,19 @@ const std::vector<std::string>& objective_names() {
   return kNames;
 }
 
-Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
-  const Node node = link_scenario(file, overrides);
+Scenario read_scenario(const Node& linked, const std::string& name) {
   Reading reading;
-  const std::string stem = file.stem().string();
-  Scenario scenario = ScenarioReader(node, reading).read(is_name(stem) ? stem : "scenario");
+  Scenario scenario = ScenarioReader(linked, reading).read(name);
   reading.check();
   scenario.parameters = std::move(reading.parameters);
   return scenario;
+}
+
+Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
+  ScenarioFile scenario(file);
+  std::vector<Override> parsed;
+  for (const auto& text : overrides) parsed.push_back(parse_override(text));
+  return read_scenario(scenario.link(parsed), scenario.name());
 }
 
 }  // namespace slmsim

@@ -69,6 +69,8 @@ struct Scenario {
   std::vector<Parameter> parameters;  // every value that states its provenance
 };
 
+// From a linked tree; `name` is used where it has none of its own. Throws InputError with everything that is wrong.
+Scenario read_scenario(const Node& linked, const std::string& name);
 // Throws InputError with everything that is wrong with the file and what it names.
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 

@@ -1,6 +1,7 @@
 #include "sim/scenario/technique.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,23 @@ namespace {
 
 constexpr int kMostMicroBatches = 4096;
 
+// `mesh: [2, 2]`, or `mesh: 4` for one axis.
+void read_mesh(Fields& fields, TechniqueOptions& options, Reading& reading) {
+  constexpr double kMost = 1 << 20;
+  const auto items = fields.list("mesh");
+  for (const Node* item : items) {
+    const auto value = item->kind == Node::Kind::kScalar ? parse_number(item->scalar) : std::nullopt;
+    if (value && *value == std::floor(*value) && *value >= 1 && *value <= kMost) {
+      options.mesh.push_back(static_cast<int>(*value));
+    } else {
+      reading.error(item->place,
+                    fmt::format("{}: GPUs along one or two axes are expected, such as [2, 2]", fields.path_of("mesh")));
+    }
+  }
+  if (items.size() > 2)
+    fields.error("mesh", fmt::format("{} has {} axes; one or two are possible", fields.path_of("mesh"), items.size()));
+}
+
 TechniqueOptions read_options(Technique technique, const Node* node, const std::string& path, Reading& reading) {
   TechniqueOptions options;
   options.technique = technique;
@@ -19,9 +37,19 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   Fields fields(*node, path, reading);
   options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 0));
   options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
+  if (technique == Technique::kShard || technique == Technique::kPipeshard)
+    options.planner = static_cast<Planner>(fields.choice("planner", {"alpa", "slmsim"}, 0));
+  if (technique == Technique::kShard) {
+    read_mesh(fields, options, reading);
+    if (fields.has("memory_limit"))
+      options.memory_limit = fields.quantity<Bytes>("memory_limit", {{kMebi}, {1e6 * kGibi}});
+  }
   if (technique == Technique::kPipeshard) {
     options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
-    options.stages = static_cast<int>(fields.integer("stages", {2, 1024}, 0));
+    const Node* stages = fields.child("stages");
+    options.choose_stages =
+        stages ? stages->kind == Node::Kind::kScalar && stages->scalar == "auto" : options.planner == Planner::kSlmsim;
+    if (!options.choose_stages) options.stages = static_cast<int>(fields.integer("stages", {2, 1024}, 0));
   }
   if (technique == Technique::kZero2) {
     if (fields.has("gradient_collective")) {

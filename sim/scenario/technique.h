@@ -32,6 +32,10 @@ enum class Schedule { kOneForwardOneBackward, kGpipe };
 // How ZeRO-2's GPUs come to own their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
 
+// Who divides operators and cuts stages. kAlpa: by Alpa's unitless costs, blind to distances. kSlmsim: by the times
+// of this platform.
+enum class Planner { kAlpa, kSlmsim };
+
 struct TechniqueOptions {
   Technique technique = Technique::kData;
   int micro_batches =
@@ -39,7 +43,12 @@ struct TechniqueOptions {
   Schedule schedule = Schedule::kOneForwardOneBackward;
   std::optional<GradientCollective> gradient_collective;  // absent: as Alpa does, see plan_zero2
   std::optional<Precision> gathered;  // of the parameters ZeRO-2 gathers; absent: the training precision
-  int stages = 0;                     // 0: one per VM, or one per GPU inside a single VM
+  // Stages of a pipeline. 0: one per VM, or one per GPU inside a single VM.
+  int stages = 0;
+  bool choose_stages = false;  // as many as the inter-operator planner finds best
+  Planner planner = Planner::kAlpa;
+  std::vector<int> mesh;              // of Shard, GPUs along one or two axes; empty: the planner's
+  std::optional<Bytes> memory_limit;  // of each GPU, for Shard's planner; absent: none (kSlmsim: what the GPUs have)
   Seconds startup;                    // once per job: compilation, building of stages
 };
 

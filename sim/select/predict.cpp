@@ -77,6 +77,13 @@ std::string name_of(Status status) {
   return "";
 }
 
+const DeviceMemory* fullest(const Prediction& p) {
+  const auto at = std::max_element(p.memory.begin(), p.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+    return a.total() / a.limit < b.total() / b.limit;
+  });
+  return at == p.memory.end() ? nullptr : &*at;
+}
+
 std::string group_text(const std::vector<std::string>& names) {
   constexpr std::size_t kNamedInFull = 4;
   if (names.size() <= kNamedInFull) return fmt::format("{}", fmt::join(names, "+"));

@@ -37,6 +37,9 @@ struct Prediction {
   double gpu_hours() const { return job.value / 3600.0 * gpus; }
 };
 
+// The GPU that needs most of what it has; nullptr where a plan is missing.
+const DeviceMemory* fullest(const Prediction& prediction);
+
 // "gat+amst"; of many VMs only the first and the last, "v0+...+v511 (512)".
 std::string group_text(const std::vector<std::string>& names);
 

@@ -1,14 +1,20 @@
 // How fast the simulator is on the sizes that it must handle. Each case reports its transfers and
 // computations, so that a run can be compared with SimGrid's own rate per activity.
+#include <filesystem>
+#include <fstream>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "sim/graph/collectives/ring.h"
+#include "sim/plan/intra_operator.h"
 #include "sim/plan/lower.h"
 #include "sim/report/report.h"
 #include "sim/select/iterations.h"
 #include "sim/select/predict.h"
+#include "sim/sweep/run.h"
 
 namespace slmsim {
 namespace {
@@ -120,6 +126,45 @@ void predict_technique(benchmark::State& state, Technique technique) {
   for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique}));
 }
 
+// gpt2L on a mesh of four GPUs: the planner, and the integer program of the whole without layers divided alike.
+enum class Size { kOnce, kWhole };
+void integer_program(benchmark::State& state, MeshShape shape, Size size) {
+  const Transformer model{"gpt2L", Family::kGpt2, 1280, 20, 20, 30, 1024, 50257, 5120, true};
+  const OperatorGraph operators = build_operator_graph(model);
+  const Training training;
+  const IntraOperatorRequest request{operators,        0, boost::num_vertices(operators), shape, 4, training,
+                                     alpa_costs(shape)};
+  for (auto _ : state) {
+    if (size == Size::kOnce) {
+      benchmark::DoNotOptimize(divide_operators(request));
+    } else {
+      benchmark::DoNotOptimize(solve(division_program(request, false).program, Seconds{60}));
+    }
+  }
+}
+
+BENCHMARK_CAPTURE(integer_program, gpt2L_4x1, MeshShape{4, 1}, Size::kOnce)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_4x1_whole, MeshShape{4, 1}, Size::kWhole)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_2x2, MeshShape{2, 2}, Size::kOnce)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(integer_program, gpt2L_2x2_whole, MeshShape{2, 2}, Size::kWhole)->Unit(benchmark::kMillisecond);
+// 1000 latency points of four techniques in two workers, as `slmsim sweep` does it.
+void sweep_latency(benchmark::State& state) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("slmsim-bench-{}", getpid());
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "latency.yaml")
+      << "scenario: " SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml\nset: {models: gpt2m, groups: all}\n"
+      << "axes: [{key: platform.links.wan.rtt, from: 0.1 ms, to: 200 ms, points: 1000, scale: log}]\n";
+  for (auto _ : state) {
+    Sweep sweep(folder / "latency.yaml");
+    run_sweep(sweep, {.output = folder / "latency", .jobs = 2, .version = "bench"});
+  }
+  std::filesystem::remove_all(folder);
+  state.counters["peak_MB"] = peak_memory_mb();
+}
+
+// First: where no engine has run yet, workers need not be replaced.
+BENCHMARK(sweep_latency)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
 BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, Data, Technique::kData)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, ZeRO2, Technique::kZero2)->Unit(benchmark::kMillisecond);

@@ -7,6 +7,7 @@
 #include "tests/cli/bad_path.h"
 #include "tests/cli/bad_reference.h"
 #include "tests/cli/bad_scenario.h"
+#include "tests/cli/bad_sweep.h"
 #include "tests/cli/bad_text.h"
 
 namespace slmsim {
@@ -15,7 +16,7 @@ namespace {
 std::vector<BadCase> all_cases() {
   std::vector<BadCase> all;
   for (const auto& part : {bad_text_cases(), bad_key_cases(), bad_value_cases(), bad_reference_cases(),
-                           bad_model_cases(), bad_platform_cases(), bad_path_cases()})
+                           bad_model_cases(), bad_platform_cases(), bad_path_cases(), bad_sweep_cases()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

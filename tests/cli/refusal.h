@@ -66,7 +66,7 @@ inline void expect_refused(const std::vector<std::string>& arguments, const std:
 inline void expect_no_file_written(std::vector<std::string> arguments) {
   const TemporaryFolder folder;
   const std::string verb = arguments.front();
-  if (verb != "run" && verb != "select") return;
+  if (verb != "run" && verb != "select" && verb != "sweep") return;
   arguments.insert(arguments.end(), {"--output", folder.file("result")});
   if (verb == "run") arguments.insert(arguments.end(), {"--trace", folder.file("trace.json")});
   EXPECT_EQ(slmsim_run(arguments).status, 2);

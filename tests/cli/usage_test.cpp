@@ -25,7 +25,8 @@ std::vector<WrongUse> wrong_uses() {
   return {
       usage({}, "see slmsim --help"),
       usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
-      usage({"frobnicate"}, "unknown command \"frobnicate\"; known are: run, select, explain, validate, check, list"),
+      usage({"frobnicate"},
+            "unknown command \"frobnicate\"; known are: run, select, explain, sweep, merge, validate, check, list"),
       usage({""}, "unknown command \"\""),
       usage({"--frobnicate"}, "--frobnicate"),
       usage({"run"}, "SCENARIO is required"),

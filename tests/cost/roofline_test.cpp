@@ -100,26 +100,25 @@ TEST(Roofline, HasNothingToDoForNoSequence) {
 }
 
 TEST(Roofline, HalvesAProductsWorkByColumnsAndByRows) {
-  for (const Sharding sharding : {Sharding::kColumn, Sharding::kRow}) {
-    const OperatorTime half = time_of(linear(1000, 1000, 1000), {.sharding = sharding, .ways = 2}, kFastMemory);
+  for (const Share share : {Share{.columns = 2}, Share{.rows = 2}}) {
+    const OperatorTime half = time_of(linear(1000, 1000, 1000), share, kFastMemory);
     EXPECT_DOUBLE_EQ(half.forward.value, 1e-3);
     EXPECT_DOUBLE_EQ(half.backward.value, 2e-3);
   }
 }
 
 TEST(Roofline, HalvesAttentionByHeads) {
-  const Share half{.sharding = Sharding::kColumn, .ways = 2};
+  const Share half{.columns = 2};
   EXPECT_DOUBLE_EQ(time_of(attention(10, 100, 50), half, kFastMemory).forward.value, 5e-6);  // 10^7 / 2 FLOP
 }
 
 TEST(Roofline, LeavesAWholeProductToEveryGpuThatIsReplicated) {
-  const Share all{.sharding = Sharding::kReplicated, .ways = 4};
-  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), all, kFastMemory).forward.value, 2e-3);
+  EXPECT_DOUBLE_EQ(time_of(linear(1000, 1000, 1000), {}, kFastMemory).forward.value, 2e-3);
 }
 
 TEST(Roofline, RoundsUpWhatDoesNotDivide) {
   // 10 columns over 4 GPUs: the busiest has 3. 2 x 1000 x 3 x 1000 FLOP
-  const Share quarter{.sharding = Sharding::kColumn, .ways = 4};
+  const Share quarter{.columns = 4};
   EXPECT_DOUBLE_EQ(time_of(linear(1000, 10, 1000), quarter, kFastMemory).forward.value, 6e-6);
 }
 
@@ -132,7 +131,7 @@ TEST(Roofline, ReadsInputsAndWritesOutputsOfWhatIsNoProduct) {
   const OperatorTime time = time_of(op, {}, kSlowMemory);
   EXPECT_DOUBLE_EQ(time.forward.value, 4e-3);   // (1e6 + 1e6) x 2 B at 1 GB/s
   EXPECT_DOUBLE_EQ(time.backward.value, 6e-3);  // (1e6 + 1e6 + 5e5) x 2 B + 1e6 B
-  const OperatorTime half = time_of(op, {.sharding = Sharding::kColumn, .ways = 2}, kSlowMemory);
+  const OperatorTime half = time_of(op, {.columns = 2}, kSlowMemory);
   EXPECT_DOUBLE_EQ(half.forward.value, 2e-3);
   EXPECT_DOUBLE_EQ(half.backward.value, 3e-3);
 }

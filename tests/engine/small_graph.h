@@ -45,8 +45,9 @@ class SmallGraph {
     return graph_.delay(Seconds{time}, graph_.label("wait"), after);
   }
 
-  Timeline run(const std::vector<ConnectionState>& before = {}) const {
-    return simulate(graph_, before, {.record_flows = true});
+  Timeline run(const std::vector<ConnectionState>& before = {},
+               const SimulationOptions& options = {.record_flows = true}) const {
+    return simulate(graph_, before, options);
   }
   double end() const { return run().end.value; }
   const TaskGraph& graph() const { return graph_; }

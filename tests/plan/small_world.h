@@ -88,7 +88,7 @@ inline OperatorGraph chain(int layers, double weights = 0) {
 
 inline Stage batch_stage(std::size_t first, std::size_t last, std::vector<int> mesh) {
   const std::vector<double> shares(mesh.size(), 1.0 / static_cast<double>(mesh.size()));
-  return {first, last, std::move(mesh), std::vector<Sharding>(last - first, Sharding::kBatch), shares};
+  return {first, last, std::move(mesh), std::vector<Division>(last - first, Sharding::kBatch), shares};
 }
 
 // Stage s is operator s on device s.

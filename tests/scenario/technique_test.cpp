@@ -61,6 +61,33 @@ TEST(Technique, RunsOneForwardOneBackwardUnlessToldOtherwise) {
   EXPECT_EQ(e.options[0].gradient_collective, std::nullopt);
 }
 
+TEST(Technique, NamesItsPlannerMeshAndMemory) {
+  const Example e(
+      "Shard: {planner: slmsim, mesh: [2, 4], memory_limit: 20 GiB}\n"
+      "Pipeshard: {planner: slmsim}\n");
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  ASSERT_EQ(e.options.size(), 2);
+  EXPECT_EQ(e.options[0].planner, Planner::kSlmsim);
+  EXPECT_THAT(e.options[0].mesh, ElementsAre(2, 4));
+  EXPECT_EQ(e.options[0].memory_limit, Bytes{20 * kGibi});
+  EXPECT_TRUE(e.options[1].choose_stages);
+  EXPECT_FALSE(Example("Pipeshard").options[0].choose_stages);  // Alpa's uniform stages
+  EXPECT_EQ(Example("Shard").options[0].planner, Planner::kAlpa);
+  EXPECT_TRUE(Example("Pipeshard: {stages: auto}").options[0].choose_stages);
+  EXPECT_FALSE(Example("Pipeshard: {planner: slmsim, stages: 2}").options[0].choose_stages);
+}
+
+TEST(Technique, RefusesMeshesThatAreNone) {
+  EXPECT_THAT(
+      errors_of(Example("Shard: {mesh: [2, 2, 2], planner: alpha}").reading),
+      ElementsAre("run.yaml:1:35: error: techniques.Shard.planner: unknown value \"alpha\"; did you mean \"alpa\"?",
+                  "run.yaml:1:15: error: techniques.Shard.mesh has 3 axes; one or two are possible"));
+  EXPECT_THAT(
+      errors_of(Example("Shard: {mesh: [2, two]}").reading),
+      ElementsAre("run.yaml:1:19: error: techniques.Shard.mesh: GPUs along one or two axes are expected, such as "
+                  "[2, 2]"));
+}
+
 TEST(Technique, IsAskedForByItsRightName) {
   EXPECT_THAT(errors_of(Example("[Data, Zero2]").reading),
               ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\"?"));

@@ -1,5 +1,5 @@
-// The house keeps its order: each room includes only rooms above it, files stay readable, and yaml-cpp and
-// SimGrid are known in one place each.
+// The house keeps its order: each room includes only rooms above it, files stay readable, and yaml-cpp,
+// SimGrid, CBC and MPI are known in one place each.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -29,7 +29,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"plan", {"base", "model", "platform", "cost", "scenario", "graph"}},
     {"select", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine"}},
     {"report", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select"}},
-    {"cli", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "report"}},
+    {"sweep", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "report"}},
+    {"cli", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "report", "sweep"}},
 };
 
 struct File {
@@ -72,7 +73,7 @@ TEST(Rooms, IncludeOnlyRoomsAboveThem) {
   }
 }
 
-TEST(Rooms, KnowYamlCppAndSimgridInOnePlaceEach) {
+TEST(Rooms, KnowYamlCppSimgridCbcAndMpiInOnePlaceEach) {
   for (const auto& file : sources("sim")) {
     for (const auto& include : file.includes) {
       if (include.starts_with("yaml-cpp/")) {
@@ -80,6 +81,14 @@ TEST(Rooms, KnowYamlCppAndSimgridInOnePlaceEach) {
       }
       if (include.starts_with("simgrid/")) {
         EXPECT_EQ(file.path.generic_string(), "sim/engine/simgrid_engine.cpp");
+      }
+      for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
+        if (include.starts_with(coin)) {
+          EXPECT_EQ(file.path.generic_string(), "sim/plan/solver/cbc.cpp");
+        }
+      }
+      if (include == "mpi.h") {
+        EXPECT_EQ(file.path.generic_string(), "sim/sweep/mpi/ranks.cpp");
       }
     }
   }

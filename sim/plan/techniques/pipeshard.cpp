@@ -1,13 +1,16 @@
-// Pipeshard: Alpa's inter-operator parallelism. Layers become stages, each on the GPUs of one VM (inside a
-// single VM: one GPU each), and operators are divided inside a stage. Layers are split evenly by their FLOPs;
-// the embedding goes with the first stage and the head with the last.
+// Pipeshard: Alpa's inter-operator parallelism. Layers become stages on meshes of GPUs, and operators are divided inside
+// a stage.
+//
+// By default as Alpa's uniform stages: one per VM (inside a single VM one per GPU), layers split evenly by their FLOPs, the
+// embedding with the first stage and the head with the last. With `stages: auto`, or by planner kSlmsim, the inter-operator
+// planner chooses both.
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "sim/plan/intra_operator.h"
-#include "sim/plan/techniques/technique_plan.h"
+#include "sim/plan/techniques/stage_choice.h"
+#include "sim/plan/techniques/stage_plan.h"
 
 namespace slmsim {
 namespace {
@@ -73,6 +76,32 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int6
   return cuts;
 }
 
+struct Chosen {
+  std::vector<ChosenStage> stages;
+  std::string reason;  // where there are none
+};
+
+// Alpa's UniformStageOption: equal meshes, layers of equal FLOPs.
+Chosen uniform_stages(const PlanRequest& request) {
+  const auto& [scenario, model, operators, group, options] = request;
+  const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
+  if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
+    return {{},
+            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
+  }
+  if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
+  const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
+  Chosen chosen;
+  for (std::size_t s = 0; s < meshes.size(); ++s) chosen.stages.push_back({cuts[s], cuts[s + 1], meshes[s]});
+  return chosen;
+}
+
+// Where nothing fits, equal stages stand for what is missing.
+Chosen chosen_stages(const PlanRequest& request, const Network& network) {
+  Chosen chosen{choose_stages(request, network), ""};
+  return chosen.stages.empty() ? uniform_stages(request) : chosen;
+}
+
 }  // namespace
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
@@ -85,28 +114,30 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   if (options.stages > 0 && group.devices.size() % static_cast<std::size_t>(options.stages) != 0) {
     return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), options.stages)};
   }
-  const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
-  if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
-    return {std::nullopt,
-            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
-  }
-  if (meshes.size() < 2) return {std::nullopt, "a pipeline needs at least two GPUs"};
-
   Plan plan;
   plan.technique = options.technique;
   plan.micro_batches = options.micro_batches;
   plan.schedule = options.schedule;
-  const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
-  for (std::size_t s = 0; s < meshes.size(); ++s) {
-    Stage stage;
-    stage.first = cuts[s];
-    stage.last = cuts[s + 1];
-    stage.mesh = meshes[s];
-    stage.batch_shares.assign(stage.mesh.size(), 1.0 / static_cast<double>(stage.mesh.size()));
-    stage.shardings = divide_operators({operators, stage.first, stage.last, static_cast<int>(stage.mesh.size()),
-                                        micro_batch_sequences(plan, training), plan.micro_batches,
-                                        element_bytes(training.precision), element_bytes(training.gradient_precision)});
-    plan.stages.push_back(std::move(stage));
+  std::optional<Network> network;
+  if (options.planner == Planner::kSlmsim || options.choose_stages) network.emplace(scenario.platform);
+  const Chosen chosen = options.planner == Planner::kSlmsim || options.choose_stages ? chosen_stages(request, *network)
+                                                                                     : uniform_stages(request);
+  if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
+  for (const auto& [first, last, mesh] : chosen.stages) {
+    const std::size_t behind = chosen.stages.size() - plan.stages.size();
+    const int in_flight = options.schedule == Schedule::kGpipe
+                              ? options.micro_batches
+                              : std::min(options.micro_batches, static_cast<int>(behind));
+    std::optional<Bytes> limit;
+    // Half a percent below, for what neighbouring stages send.
+    if (options.planner == Planner::kSlmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
+    StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, 1, in_flight, limit};
+    StageResult result = plan_stage(stage);
+    if (!result.stage) {  // the fastest one then tells what is missing
+      stage.memory_limit.reset();
+      result = plan_stage(stage);
+    }
+    plan.stages.push_back(std::move(*result.stage));
   }
   return {std::move(plan), ""};
 }

@@ -1,0 +1,143 @@
+// slmsim sweep SWEEP and slmsim merge PART...: one scenario at many points.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/cli/command.h"
+#include "sim/sweep/run.h"
+
+namespace slmsim {
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+struct Options {
+  std::string sweep, output, shard;
+  Overrides overrides;
+  std::size_t jobs = 0;
+  bool restart = false;
+};
+
+std::size_t available_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
+}
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  const auto slash = std::min(text.find('/'), text.size());
+  const auto index = parse_number(text.substr(0, slash));
+  const auto count = slash < text.size() ? parse_number(text.substr(slash + 1)) : std::nullopt;
+  const auto is_count = [](std::optional<double> n) { return n && *n >= 1 && *n <= 1e6 && *n == std::floor(*n); };
+  if (!is_count(index) || !is_count(count) || *index > *count)
+    throw InputError(
+        {}, fmt::format("--shard \"{}\" is no part; it reads i/n with i from 1 to n, e.g. 2/8", text.substr(0, 64)));
+  return {static_cast<std::uint64_t>(*index), static_cast<std::uint64_t>(*count)};
+}
+
+// One line that is written over itself, on a terminal only.
+class Progress {
+ public:
+  void operator()(std::uint64_t done, std::uint64_t all, std::uint64_t before) {
+    using std::chrono::steady_clock;
+    if (!shown_) return;
+    const auto now = steady_clock::now();
+    if (done < all && now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    const double passed = std::chrono::duration<double>(now - start_).count();
+    const double left =
+        done > before ? passed * static_cast<double>(all - done) / static_cast<double>(done - before) : 0;
+    fmt::print(stderr, "\r\033[K{} of {} points{}", done, all,
+               done > before && done < all ? ", " + to_text(Seconds{left}) + " left" : "");
+    if (done == all) fmt::print(stderr, "\n");
+    std::fflush(stderr);
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) == 1;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_{};
+};
+
+int sweep(const Options& options) {
+  SweepOptions run;
+  run.shard = parse_shard(options.shard);
+  run.output = options.output.empty() ? std::filesystem::path(options.sweep).stem().string() : options.output;
+  run.jobs = options.jobs > 0 ? options.jobs : available_cores();
+  run.restart = options.restart;
+  run.version = SLMSIM_VERSION;
+  const auto progress = std::make_shared<Progress>();
+  run.progress = [progress](auto done, auto all, auto before) { (*progress)(done, all, before); };
+  run.stop = [] { return stop_signal != 0; };
+  Sweep read(options.sweep, options.overrides);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
+  const SweepOutcome outcome = run_sweep(read, run);
+  if (outcome.complete) return kDone;
+  fmt::print(stderr, "\nslmsim: stopped after {} of {} points; the same command goes on from there ({})\n",
+             outcome.done, outcome.all, outcome.files.journal.string());
+  std::signal(stop_signal, SIG_DFL);
+  std::raise(stop_signal);
+  return kInternal;
+}
+
+// Errors of what all ranks read are told by the first only.
+int sweep_of_rank(const Options& options) {
+  if (launch_of_environment().rank == 0) return sweep(options);
+  try {
+    return sweep(options);
+  } catch (const InputError&) {
+    return kBadInput;
+  }
+}
+
+int merge(const std::vector<std::string>& parts, const std::string& output) {
+  const ResultFiles files = result_files(output, {});
+  write_result_files(read_parts({parts.begin(), parts.end()}), files);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_sweep(CLI::App& app) {
+  auto* verb =
+      app.add_subcommand("sweep", "predict a scenario at many points, over all cores; goes on where it was ended");
+  auto options = std::make_shared<Options>();
+  verb->add_option("SWEEP", options->sweep, "a file of axes, see scenarios/sweeps/")->required();
+  verb->add_option(
+      "--output,-o", options->output,
+      "write FILE.csv and FILE.jsonl; by default named after the sweep, in this folder. FILE.journal keeps "
+      "what is done until then");
+  verb->add_option("--set", options->overrides, "override a value at every point, see slmsim run; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; by default one for each core")
+      ->check(CLI::Range(1, 4096));
+  verb->add_option("--shard", options->shard, "i/n: only part i of n, as FILE.i-of-n.part for slmsim merge");
+  verb->add_flag("--restart", options->restart, "throw away what an unfinished sweep left, and begin anew");
+  verb->footer(R"(
+Examples:
+  slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
+  mpirun -np 4 slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv      (where it was built with MPI)
+  slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv --shard $SLURM_ARRAY_TASK_ID/8     (sbatch --array=1-8)
+  slmsim merge latency.*.part -o latency.csv)");
+  return {verb, [options] { return sweep_of_rank(*options); }};
+}
+
+Command add_merge(CLI::App& app) {
+  auto* verb = app.add_subcommand("merge", "join the parts that slmsim sweep --shard wrote");
+  auto parts = std::make_shared<std::vector<std::string>>();
+  auto output = std::make_shared<std::string>();
+  verb->add_option("PART", *parts, "all parts of one sweep, in any order")->required();
+  verb->add_option("--output,-o", *output, "write FILE.csv and FILE.jsonl")->required();
+  verb->footer("\nExample:\n  slmsim merge latency.*.part -o latency.csv");
+  return {verb, [parts, output] { return merge(*parts, *output); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,68 @@
+// How a pipeline is cut: which consecutive layers on which GPUs. Alpa's inter-operator planner (arXiv 2201.12023,
+// section 5), with the traffic between stages, which Alpa leaves out.
+//
+// An iteration of M micro-batches takes
+//   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
+// with t_s the time of stage s for one micro-batch, forward and backward, t_max the largest of them, and c_s the time of
+// sending activations on (and getting their gradient back). Where stages are far apart, r_s counts: the 1F1B schedule
+// lets w = (stages from s on) micro-batches be under way behind stage s, and the next one waits until the first is
+// back. With a_s the way there and back, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w)
+// times the largest t from s on. Without traffic r_s never counts, and T is Alpa's.
+//
+// The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
+// dynamic program keeps all triples of sum, t_max and r of which none is better in all: so it covers every t_max that
+// Alpa enumerates.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/model/operator_graph.h"
+
+namespace slmsim {
+
+// GPUs [first, last) in the order in which the pipeline runs over them.
+struct Submesh {
+  std::size_t first = 0, last = 0;
+};
+
+struct PipelineProblem {
+  std::size_t layers = 0;
+  std::size_t gpus = 0;  // all of them are used
+  std::vector<Submesh> submeshes;
+  int micro_batches = 1;
+  bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
+  std::optional<std::size_t> stages;  // absent: as many as is best
+
+  // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
+  // keep (0: the stage does not fit).
+  std::function<double(std::size_t first, std::size_t last, std::size_t submesh)> time;
+  std::function<int(std::size_t first, std::size_t last, std::size_t submesh)> most_in_flight;
+  // Seconds of one micro-batch's activations from one submesh to the next, cut before `layer`; empty: not counted.
+  std::function<double(std::size_t layer, std::size_t from, std::size_t to)> traffic;
+};
+
+struct PipelineStage {
+  std::size_t first = 0, last = 0, submesh = 0;
+  bool operator==(const PipelineStage&) const = default;
+};
+
+struct PipelineCut {
+  std::vector<PipelineStage> stages;
+  double time = 0;  // T
+};
+
+// Nothing where no cut fits.
+std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem);
+
+// T of given stages; infinite where one does not fit.
+double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages);
+
+// Operators clustered into so many layers (Alpa, section 5.2): first operator of each. Cuts lie where a single
+// activation crosses; no layer has more than 1.6 times its share of the FLOPs (Alpa's eps) if that is possible; then the least bytes cross,
+// and of equals the most even layers are taken. Fewer layers where there are not so many cuts.
+std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers);
+
+}  // namespace slmsim

@@ -1,0 +1,57 @@
+#include "sim/plan/techniques/stage_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/plan/intra_operator.h"
+#include "sim/plan/memory.h"
+#include "sim/plan/nccl_rules.h"
+
+namespace slmsim {
+
+StageResult plan_stage(const StageRequest& r) {
+  const auto& [scenario, model, operators, group, options] = r.request;
+  StageResult result;
+  Stage stage;
+  stage.first = r.first;
+  stage.last = r.last;
+  stage.mesh = r.mesh;
+  stage.columns = r.columns;
+  stage.batch_shares.assign(r.mesh.size(), 1.0 / static_cast<double>(r.mesh.size()));
+  stage.shardings.assign(r.last - r.first, Division());
+  if (r.mesh.size() > 1) {
+    const double sequences = static_cast<double>(scenario.training.batch) / options.micro_batches;
+    PlanningCosts costs = options.planner == Planner::kAlpa ? alpa_costs(stage.shape())
+                                                            : time_costs(scenario, *r.network, r.mesh, stage.shape(),
+                                                                         sequences, options.micro_batches);
+    IntraOperatorPlan plan = divide_operators({operators, r.first, r.last, stage.shape(), sequences, scenario.training,
+                                               std::move(costs), r.memory_limit, r.micro_batches_in_flight});
+    if (plan.shardings.empty() && r.last > r.first) {
+      result.reason = std::move(plan.reason);
+      return result;
+    }
+    result.cost = plan.cost;
+    stage.shardings = std::move(plan.shardings);
+  }
+  result.stage = std::move(stage);
+  return result;
+}
+
+Bytes memory_for_operators(const Scenario& scenario, const std::vector<int>& mesh) {
+  Bytes least{std::numeric_limits<double>::infinity()};
+  for (const int device : mesh) {
+    const Bytes memory = scenario.platform.devices[static_cast<std::size_t>(device)].gpu.memory;
+    least = std::min(least, memory * scenario.memory.usable_share);
+  }
+  Bytes buffers{0};
+  if (mesh.size() > 1)
+    buffers = scenario.nccl.buffer * (2.0 * nccl_channels(scenario.nccl, nccl_view(scenario.platform, mesh)));
+  return std::max(Bytes{0}, least - scenario.memory.framework - buffers);
+}
+
+bool fits(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
+  const auto memory = memory_of(plan, operators, scenario);
+  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& m) { return m.fits(); });
+}
+
+}  // namespace slmsim

@@ -1,0 +1,137 @@
+#include "sim/sweep/result.h"
+
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& text) {
+  throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, text);
+}
+
+// A file under a temporary name, which another try overwrites; gone again unless it is committed.
+class Pending {
+ public:
+  explicit Pending(const fs::path& file)
+      : file_(file), partial_(file.string() + ".tmp"), out_(partial_, std::ios::binary | std::ios::trunc) {}
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() {
+    std::error_code ignored;
+    fs::remove(partial_, ignored);
+  }
+
+  void write(const std::string& text) { out_ << text; }
+  void close() {
+    out_.close();
+    if (!out_) fail(file_, "the result cannot be written there; check the place, its permissions and the disk");
+  }
+  void commit() {
+    std::error_code failed;
+    fs::rename(partial_, file_, failed);
+    if (failed) fail(file_, fmt::format("the result cannot be written there: {}", failed.message()));
+  }
+
+ private:
+  fs::path file_, partial_;
+  std::ofstream out_;
+};
+
+const Journal* holder_of(std::uint64_t point, const std::vector<Journal>& journals) {
+  for (const auto& journal : journals) {
+    if (journal.holds(point)) return &journal;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ResultFiles result_files(const fs::path& output, const Shard& shard) {
+  const std::string base =
+      output.extension() == ".csv" ? fs::path(output).replace_extension().string() : output.string();
+  const std::string of = shard.count > 1 ? fmt::format("{}.{}-of-{}", base, shard.index, shard.count) : base;
+  return {base + ".csv", base + ".jsonl", of + ".journal", of + ".part"};
+}
+
+void write_result_files(const std::vector<Journal>& journals, const ResultFiles& files) {
+  Pending csv(files.csv), json(files.json);
+  const JournalOf& of = journals.front().of();
+  csv.write(of.header + "\n");
+  for (std::uint64_t point = 0; point < of.points; ++point) {
+    const PointRows rows = holder_of(point, journals)->rows(point);
+    csv.write(rows.csv);
+    json.write(rows.json);
+  }
+  csv.close();
+  json.close();
+  csv.commit();
+  json.commit();
+}
+
+void write_part(const Journal& journal, const ResultFiles& files) {
+  const fs::path partial = files.part.string() + ".tmp";
+  {
+    Journal ordered = Journal::open(partial, journal.of(), true);
+    for (std::uint64_t point = 0; point < journal.of().points; ++point) {
+      if (journal.holds(point)) ordered.add(point, journal.rows(point));
+    }
+  }
+  std::error_code failed;
+  fs::rename(partial, files.part, failed);
+  if (failed) fail(files.part, fmt::format("the part cannot be written there: {}", failed.message()));
+}
+
+std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
+  std::vector<Journal> parts;
+  std::vector<Error> errors;
+  const auto blame = [&](const fs::path& file, std::string text) {
+    errors.push_back({Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, std::move(text)});
+  };
+  for (const auto& file : files) {
+    try {
+      parts.push_back(Journal::read(file));
+    } catch (const InputError& error) {
+      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
+    }
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  const JournalOf& first = parts.front().of();
+  for (const auto& part : parts) {
+    const JournalOf& of = part.of();
+    if (of.identity != first.identity || of.points != first.points || of.header != first.header)
+      blame(part.file(),
+            fmt::format("a part of another sweep than {}; parts of one sweep, its files and one version of "
+                        "slmsim belong together",
+                        parts.front().file().string()));
+    else if (of.shard.count != first.shard.count)
+      blame(part.file(), fmt::format("one of {} parts, and {} is one of {}; cut a sweep in one way", of.shard.count,
+                                     parts.front().file().string(), first.shard.count));
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  std::uint64_t missing = 0, example = 0;
+  for (std::uint64_t point = 0; point < first.points; ++point) {
+    std::size_t holders = 0;
+    for (const auto& part : parts) holders += part.holds(point) ? 1 : 0;
+    if (holders == 0 && missing++ == 0) example = point;
+    if (holders > 1) {
+      for (const auto& part : parts) {
+        if (part.holds(point))
+          blame(part.file(), fmt::format("point {} is also in another part; give each part once", point));
+      }
+      throw InputError(std::move(errors));
+    }
+  }
+  if (missing > 0) {
+    throw InputError(
+        {}, fmt::format("{} of {} points are in no part, the first is {}; add the part of --shard {}/{}", missing,
+                        first.points, example, example % first.shard.count + 1, first.shard.count));
+  }
+  return parts;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,28 @@
+// A sweep's result from its journals: FILE.csv and FILE.jsonl, in the order of the points.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "sim/sweep/journal.h"
+
+namespace slmsim {
+
+// Where the parts of a result lie; `output` may be FILE or FILE.csv.
+struct ResultFiles {
+  std::filesystem::path csv, json, journal, part;
+};
+ResultFiles result_files(const std::filesystem::path& output, const Shard& shard);
+
+// Both files of one result; they are written under temporary names and renamed once they are complete. `journals`
+// hold every point together. Throws InputError where they cannot be written.
+void write_result_files(const std::vector<Journal>& journals, const ResultFiles& files);
+
+// What a shard leaves: a journal whose records are in order.
+void write_part(const Journal& journal, const ResultFiles& files);
+
+// Opens the parts of one sweep. Throws InputError where they are of different sweeps, where two hold a point, or where
+// points are missing.
+std::vector<Journal> read_parts(const std::vector<std::filesystem::path>& files);
+
+}  // namespace slmsim

@@ -1,0 +1,195 @@
+#include "sim/sweep/sweep.h"
+
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "sim/report/csv.h"
+#include "sim/select/predict.h"
+#include "sim/sweep/hash.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool same_place(const Place& a, const Place& b) {
+  return a.source == b.source && a.line == b.line && a.column == b.column;
+}
+
+ScenarioFile read_named_scenario(const fs::path& sweep, const Node& name) {
+  if (name.kind != Node::Kind::kScalar)
+    throw InputError(name.place, fmt::format("scenario is {}; one file's path is expected", kind_name(name.kind)));
+  const fs::path file = (sweep.parent_path() / name.scalar).lexically_normal();
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) {
+    throw InputError(name.place, fmt::format("there is no file \"{}\"; the path counts from this file's folder",
+                                             name.scalar.substr(0, 200)));
+  }
+  return ScenarioFile(file);
+}
+
+std::vector<Override> read_fixed(const Node& node, Reading& reading) {
+  std::vector<Override> out;
+  if (node.kind != Node::Kind::kMap)
+    reading.error(node.place, fmt::format("set is {}; a map of keys and values is expected, e.g. {{models: gpt2m}}",
+                                          kind_name(node.kind)));
+  for (const auto& entry : node.entries) out.push_back({entry.key, entry.value, entry.place});
+  return out;
+}
+
+// Numbers lead to no files.
+bool may_name_a_file(const Node& value) {
+  return value.kind != Node::Kind::kScalar || value.scalar.empty() ||
+         !(std::isdigit(static_cast<unsigned char>(value.scalar.front())) || value.scalar.front() == '-');
+}
+
+}  // namespace
+
+Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
+  const Node node = read_yaml(file);
+  text_ = node.place.source->text;
+  Reading reading;
+  Fields fields(node, "", reading);
+  fields.text("description", "");
+  if (const Node* set = fields.child("set")) fixed_ = read_fixed(*set, reading);
+  if (const Node* axes = fields.child("axes", true)) axes_ = read_axes(*axes, "axes", reading);
+  const Node* scenario = fields.child("scenario", true);
+  fields.done();
+  for (const auto& text : overrides) {
+    try {
+      fixed_.push_back(parse_override(text));
+      fixed_texts_.push_back(text);
+    } catch (const InputError& error) {
+      reading.errors.insert(reading.errors.end(), error.errors().begin(), error.errors().end());
+    }
+  }
+  try {
+    if (scenario) scenario_.push_back(read_named_scenario(file, *scenario));
+  } catch (const InputError& error) {
+    reading.errors.insert(reading.errors.end(), error.errors().begin(), error.errors().end());
+  }
+  reading.check();
+  read_scenario(scenario_.front().link(fixed_), scenario_.front().name());
+  check_axes();
+}
+
+std::vector<Error> Sweep::errors_of(const AxisKey& key, const std::vector<Override>& overrides) {
+  std::vector<Error> errors;
+  try {
+    read_scenario(scenario_.front().link(overrides), "");
+  } catch (const InputError& error) {
+    for (const auto& one : error.errors()) {
+      if (same_place(one.place, key.place)) errors.push_back(one);
+    }
+  }
+  return errors;
+}
+
+// What is wrong with a key is wrong at every point; what is wrong with a value only there. The two are told apart by
+// the place that is blamed. A key may exist only beside other axes' values, so it is tried alone and with theirs.
+void Sweep::check_axes() {
+  const auto first_of = [](const AxisKey& key) { return Override{key.key, key.values.front(), key.place}; };
+  auto sound = fixed_;
+  std::vector<const AxisKey*> doubtful;
+  for (const auto& axis : axes_) {
+    for (const auto& key : axis.keys) {
+      auto overrides = fixed_;
+      overrides.push_back(first_of(key));
+      if (errors_of(key, overrides).empty()) {
+        sound.push_back(first_of(key));
+      } else {
+        doubtful.push_back(&key);
+      }
+      read_named_files(key);
+    }
+  }
+  std::vector<Error> errors;
+  for (const auto* key : doubtful) {
+    auto overrides = sound;
+    overrides.push_back(first_of(*key));
+    const auto wrong = errors_of(*key, overrides);
+    errors.insert(errors.end(), wrong.begin(), wrong.end());
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+void Sweep::read_named_files(const AxisKey& key) {
+  for (const auto& value : key.values) {
+    if (!may_name_a_file(value)) continue;
+    auto overrides = fixed_;
+    overrides.push_back({key.key, value, key.place});
+    try {
+      scenario_.front().link(overrides);
+    } catch (const InputError&) {  // a row will tell
+    }
+  }
+}
+
+std::string Sweep::identity(const std::string& version) const {
+  // A length before each text: two lists of texts never read alike.
+  std::uint64_t hash = fnv1a(version);
+  const auto add = [&](const std::string& text) {
+    hash = fnv1a(text, fnv1a(fmt::format("\n{}\n", text.size()), hash));
+  };
+  add(text_);
+  for (const auto& text : fixed_texts_) add(text);
+  for (const auto& text : scenario_.front().texts()) add(text);
+  return fmt::format("{:016x}", hash);
+}
+
+std::string Sweep::header() const {
+  std::string out = "point,";
+  for (const auto& axis : axes_) {
+    for (const auto& key : axis.keys) out += csv_cell(key.key) + ",";
+  }
+  return out + csv_header();
+}
+
+std::vector<Override> Sweep::overrides_at(std::uint64_t point) const {
+  auto overrides = fixed_;
+  const auto indices = indices_of(axes_, point);
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    for (const auto& key : axes_[i].keys) overrides.push_back({key.key, key.values[indices[i]], key.place});
+  }
+  return overrides;
+}
+
+void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows& out) const {
+  const auto indices = indices_of(axes_, point);
+  std::string inputs;
+  out.csv += fmt::format("{},", point);
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    for (const auto& key : axes_[i].keys) {
+      const std::string value = one_line(key.values[indices[i]]);
+      out.csv += csv_cell(value) + ",";
+      inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", json_string(key.key), json_string(value));
+    }
+  }
+  out.csv += csv_line(row) + "\n";
+  out.json += fmt::format("{{\"point\": {}, \"inputs\": {{{}}}, {}}}\n", point, inputs, json_members(row));
+}
+
+PointRows Sweep::rows(std::uint64_t point) {
+  PointRows out;
+  Scenario scenario;
+  try {
+    ScenarioFile& file = scenario_.front();
+    scenario = read_scenario(file.link(overrides_at(point)), file.name());
+  } catch (const InputError& error) {
+    add_row(point, row_without_prediction("invalid", printable(error.errors().front().text)), out);
+    return out;
+  }
+  for (const auto& prediction : predict(scenario)) add_row(point, row_of(scenario.name, prediction), out);
+  return out;
+}
+
+PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {
+  PointRows out;
+  add_row(point, row_without_prediction("failed", reason), out);
+  return out;
+}
+
+bool is_sweep(const fs::path& file) { return read_yaml(file).find("axes") != nullptr; }
+
+}  // namespace slmsim

@@ -1,0 +1,60 @@
+// A sweep: one scenario at many points, each a choice of values for some of its keys.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/report/csv.h"
+#include "sim/scenario/scenario.h"
+#include "sim/sweep/axis.h"
+
+namespace slmsim {
+
+// The rows of one point: lines of CSV and of JSON Lines, each ending in a newline.
+struct PointRows {
+  std::string csv, json;
+};
+
+// A sweep's file with its scenario, checked: from here on only single points can fail.
+//
+//   scenario: ../gat-amst.yaml      # from this file's folder
+//   set: {models: gpt2m}            # the same at every point
+//   axes: [...]                     # see axis.h
+class Sweep {
+ public:
+  // `overrides` hold at every point, after those of the file. Throws InputError with everything that is wrong: keys
+  // that do not exist, and a scenario that is wrong without its axes. A value out of its range is no error yet.
+  explicit Sweep(const std::filesystem::path& file, const Overrides& overrides = {});
+
+  const std::vector<Axis>& axes() const { return axes_; }
+  std::uint64_t points() const { return point_count(axes_); }
+  // 16 hexadecimal digits: of what decides the result, which is the sweep, all files it reads, and the version.
+  std::string identity(const std::string& version) const;
+  // The names of the result's columns with commas between them: point, the keys, those of a prediction.
+  std::string header() const;
+
+  // Every technique on every group for every model at a point, or one row with what is wrong there. A pure function
+  // of the number, except that the last digits depend on what the engine has done before (see engine_has_run).
+  PointRows rows(std::uint64_t point);
+  // The one row of a point that could not be predicted for this reason.
+  PointRows failed(std::uint64_t point, const std::string& reason) const;
+
+ private:
+  std::vector<Override> overrides_at(std::uint64_t point) const;
+  std::vector<Error> errors_of(const AxisKey& key, const std::vector<Override>& overrides);
+  void check_axes();
+  void read_named_files(const AxisKey& key);
+  void add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows& out) const;
+
+  std::string text_;
+  std::vector<Axis> axes_;
+  std::vector<Override> fixed_;
+  std::vector<std::string> fixed_texts_;
+  std::vector<ScenarioFile> scenario_;  // one
+};
+
+// Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.
+bool is_sweep(const std::filesystem::path& file);
+
+}  // namespace slmsim

@@ -1,0 +1,186 @@
+// The real program: a sweep that is killed, cut or spread ends with the bytes of an undisturbed one.
+#include <algorithm>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/process.h"
+
+namespace slmsim {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kScenario = SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml";
+
+// 30 points whose links are shared by flows (Pipeshard) or not (Data).
+std::string sweep_text() {
+  return std::string("scenario: ") + kScenario +
+         "\nset: {models: gpt2m, groups: all, techniques: [Data, Pipeshard]}\n"
+         "axes: [{key: platform.links.wan.rtt, from: 0.1 ms, to: 200 ms, points: 15, scale: log},\n"
+         "       {key: training.batch, values: [4, 8]}]\n";
+}
+
+class SweepTest : public testing::Test {
+ protected:
+  SweepTest() : sweep_(folder_.write("sweep.yaml", sweep_text())) {}
+
+  Finished run(std::vector<std::string> more, const std::string& output) const {
+    std::vector<std::string> words = {"sweep", sweep_, "--output", folder_.file(output)};
+    words.insert(words.end(), more.begin(), more.end());
+    return slmsim_run(words);
+  }
+  void expect_same(const std::string& a, const std::string& b) const {
+    for (const char* end : {".csv", ".jsonl"}) {
+      ASSERT_NE(contents(folder_.file(a + end)), "");
+      EXPECT_EQ(contents(folder_.file(a + end)), contents(folder_.file(b + end)));
+    }
+  }
+  pid_t start(const std::string& output) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(SLMSIM_BINARY, SLMSIM_BINARY, "sweep", sweep_.c_str(), "-o", folder_.file(output).c_str(), "-j", "2",
+            nullptr);
+      _exit(127);
+    }
+    return child;
+  }
+  // Starts the program and ends it, or one of its workers, with SIGKILL after so long.
+  void start_and_kill(const std::string& output, useconds_t after, bool worker) const {
+    const pid_t child = start(output);
+    usleep(after);
+    if (worker) {
+      pid_t first = 0;
+      std::ifstream("/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children") >> first;
+      if (first > 0) kill(first, SIGKILL);
+    } else {
+      kill(child, SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+  }
+
+  TemporaryFolder folder_;
+  std::string sweep_;
+};
+
+TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
+  ASSERT_EQ(run({}, "a.csv").status, 0);
+  EXPECT_EQ(folder_.count(), 3);  // the sweep and both results
+  std::istringstream csv(contents(folder_.file("a.csv"))), json(contents(folder_.file("a.jsonl")));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_TRUE(
+      line.starts_with("point,platform.links.wan.rtt,training.batch,scenario,model,technique,group,gpus,status,"));
+  std::getline(csv, line);
+  EXPECT_TRUE(line.starts_with("0,0.1 ms,4,gat-amst,gpt2m,Data,gat+amst,4,ok,,")) << line;
+  std::size_t rows = 0;
+  for (; std::getline(json, line); ++rows) {
+    const auto row = nlohmann::json::parse(line);
+    EXPECT_EQ(row.at("point"), rows / 2);
+    EXPECT_EQ(row.at("inputs").at("training.batch"), rows / 2 % 2 == 0 ? "4" : "8");
+    EXPECT_EQ(row.at("technique"), rows % 2 == 0 ? "Data" : "Pipeshard");
+  }
+  EXPECT_EQ(rows, 60);
+}
+
+TEST_F(SweepTest, AgreesWithRun) {
+  ASSERT_EQ(run({}, "a.csv").status, 0);
+  const std::string row = slmsim_run({"run", kScenario, "--set", "models=gpt2m", "--set", "groups=all", "--set",
+                                      "platform.links.wan.rtt=200 ms", "--set", "techniques=Data", "--format", "csv"})
+                              .out;
+  EXPECT_THAT(contents(folder_.file("a.csv")), HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1)));
+}
+
+TEST_F(SweepTest, EndsWithTheSameBytesHoweverManyWorkersItHas) {
+  ASSERT_EQ(run({"-j", "1"}, "a").status, 0);
+  ASSERT_EQ(run({"-j", "7"}, "b").status, 0);
+  expect_same("a", "b");
+}
+
+TEST_F(SweepTest, GoesOnAfterKill9AndEndsWithTheSameBytes) {
+  ASSERT_EQ(run({}, "a").status, 0);
+  std::mt19937 random(1);
+  std::uniform_int_distribution<useconds_t> moment(0, 300'000);
+  for (int round = 0; round < 3; ++round) {
+    for (int kills = 0; kills < 4; ++kills) start_and_kill("b", moment(random), false);
+    ASSERT_EQ(run({}, "b").status, 0);
+    expect_same("a", "b");
+    EXPECT_EQ(folder_.count(), 5);  // no journal, nothing temporary
+  }
+}
+
+TEST_F(SweepTest, TriesAgainWhatAKilledWorkerHad) {
+  ASSERT_EQ(run({}, "a").status, 0);
+  for (const useconds_t after : {60'000, 120'000, 200'000}) {
+    start_and_kill("b", after, true);
+    expect_same("a", "b");
+  }
+}
+
+TEST_F(SweepTest, RefusesTheJournalOfAnotherSweepUntilRestart) {
+  const pid_t child = start("a");
+  while (contents(folder_.file("a.journal")).empty() && waitpid(child, nullptr, WNOHANG) == 0) usleep(500);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  folder_.write("sweep.yaml", sweep_text() + "description: other\n");
+  const Finished refused = run({}, "a");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("a.journal: error: "), HasSubstr("--restart")));
+  EXPECT_EQ(run({"--restart"}, "a").status, 0);
+}
+
+TEST_F(SweepTest, PointsThatFailAreRowsWithTheirReason) {
+  folder_.write("sweep.yaml", std::string("scenario: ") + kScenario +
+                                  "\nset: {models: gpt2m, groups: all, techniques: [Data]}\n"
+                                  "axes: [{key: training.batch, values: [8, 0, eight, 16]}]\n");
+  ASSERT_EQ(run({}, "a").status, 0);
+  const std::string csv = contents(folder_.file("a.csv"));
+  EXPECT_THAT(csv, HasSubstr("\n0,8,gat-amst,gpt2m,Data,gat+amst,4,ok,"));
+  EXPECT_THAT(csv,
+              HasSubstr("\n1,0,,,,,,invalid,\"training.batch: \"\"0\"\" is out of range; expected a whole number"));
+  EXPECT_THAT(csv, HasSubstr("\n2,eight,,,,,,invalid,\"training.batch: \"\"eight\"\" is not a whole number"));
+  EXPECT_THAT(csv, HasSubstr("\n3,16,gat-amst,gpt2m,Data,gat+amst,4,ok,"));
+}
+
+TEST_F(SweepTest, ShardsMergeToTheSameBytes) {
+  ASSERT_EQ(run({}, "a").status, 0);
+  std::vector<std::string> merge = {"merge", "--output", folder_.file("b.csv")};
+  for (const std::string shard : {"3", "1", "2"}) {
+    ASSERT_EQ(run({"--shard", shard + "/3"}, "b.csv").status, 0);
+    merge.push_back(folder_.file("b." + shard + "-of-3.part"));
+  }
+  ASSERT_EQ(slmsim_run(merge).status, 0);
+  expect_same("a", "b");
+  merge.pop_back();
+  const Finished incomplete = slmsim_run(merge);
+  EXPECT_EQ(incomplete.status, 2);
+  EXPECT_THAT(incomplete.err, HasSubstr("add the part of --shard 2/3"));
+}
+
+TEST_F(SweepTest, RefusesAShardThatIsNone) {
+  for (const char* shard : {"0/3", "4/3", "1", "a/b", "1/0", "1.5/2"}) {
+    const Finished refused = run({"--shard", shard}, "a");
+    EXPECT_EQ(refused.status, 2) << shard;
+    EXPECT_THAT(refused.err, HasSubstr("it reads i/n with i from 1 to n"));
+  }
+}
+
+TEST_F(SweepTest, RanksOfMpiEndWithTheSameBytes) {
+#ifndef SLMSIM_MPIEXEC
+  GTEST_SKIP() << "built without MPI";
+#else
+  ASSERT_EQ(run({}, "a").status, 0);
+  // Open MPI refuses root and more ranks than cores unless it is told otherwise.
+  for (const char* setting :
+       {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
+    setenv(setting, "1", 1);
+  const Finished spread =
+      run_program({SLMSIM_MPIEXEC, "-n", "4", SLMSIM_BINARY, "sweep", sweep_, "-o", folder_.file("b")});
+  ASSERT_EQ(spread.status, 0) << spread.err;
+  expect_same("a", "b");
+#endif
+}
+
+}  // namespace
+}  // namespace slmsim
