@@ -1,7 +1,7 @@
 // What was measured so far, so that an interrupted run goes on where it stopped.
 //
 // A text file: the first line says what the measurements hold for (GPU, driver, libraries, options); each further one
-// is a key, a tab, and the point's line of the profile. A line that is not whole, as after a power cut, does not count.
+// is a key, a tab, and the point's line of the profile; of equal keys the last counts. A line that is not whole, as after a power cut, does not count.
 #pragma once
 
 #include <cstdio>

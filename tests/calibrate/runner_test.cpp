@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
@@ -105,7 +106,21 @@ TEST_F(RunnerTest, TellsWhatCannotBeMeasuredAndWhatIsWrong) {
   EXPECT_THAT(outcome.left_out, ElementsAre("a: no bf16 here", "b: WRONG: off by 9"));
   EXPECT_EQ(outcome.wrong, 1);
   EXPECT_THAT(outcome.kernels, ElementsAre("{c}"));
-  EXPECT_EQ(Journal(file_, "gpu").taken_up(), 1);
+  Journal again(file_, "gpu");
+  EXPECT_EQ(again.find("c"), "{c}");
+}
+
+TEST_F(RunnerTest, GivesUpWhatEndedTheProgramTwice) {
+  const Unit fatal{Section::kKernels, "b", [](double) -> std::string { throw std::runtime_error("the GPU is gone"); }};
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Journal journal(file_, "gpu");
+    EXPECT_THROW(run_units({unit("a", 1), fatal, unit("c", 1)}, journal, control()), std::runtime_error);
+  }
+  Journal journal(file_, "gpu");
+  const Outcome outcome = run_units({unit("a", 1), fatal, unit("c", 1)}, journal, control());
+  EXPECT_THAT(outcome.kernels, ElementsAre("{a}", "{c}"));
+  EXPECT_THAT(outcome.left_out, ElementsAre("b: the program ended twice while it measured this"));
+  EXPECT_THAT(measured_, ElementsAre("a", "c"));
 }
 
 }  // namespace

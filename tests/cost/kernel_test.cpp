@@ -41,8 +41,9 @@ std::vector<KernelShape> shapes_of(const std::string& name, int sequences) {
 
 TEST(Kernels, OfALinearLayerAreItsThreeProducts) {
   // 3 sequences are 48 tokens; X (48 x 8) W (8 x 24), dY (48 x 24) W^T (24 x 8), X^T (8 x 48) dY (48 x 24).
-  EXPECT_THAT(shapes_of("qkv", 3), ElementsAre(KernelShape{"gemm-nn", 1, 48, 24, 8}, KernelShape{"gemm-nt", 1, 48, 8, 24},
-                                               KernelShape{"gemm-tn", 1, 8, 24, 48}));
+  EXPECT_THAT(shapes_of("qkv", 3),
+              ElementsAre(KernelShape{"gemm-nn", 1, 48, 24, 8}, KernelShape{"gemm-nt", 1, 48, 8, 24},
+                          KernelShape{"gemm-tn", 1, 8, 24, 48}));
 }
 
 TEST(Kernels, OfAttentionAreBatchesOfHeads) {
@@ -61,9 +62,9 @@ TEST(Kernels, OfAttentionAreBatchesOfHeads) {
 
 TEST(Kernels, OfATiedHeadReadTheEmbeddingTransposed) {
   // X (16 x 8) E^T with E of 100 x 8; dX = dY E; dE = dY^T X is 100 x 8.
-  EXPECT_THAT(shapes_of("head", 1), ElementsAre(KernelShape{"gemm-nn", 1, 16, 8, 100},
-                                                KernelShape{"gemm-nt", 1, 16, 100, 8},
-                                                KernelShape{"gemm-tn", 1, 100, 8, 16}));
+  EXPECT_THAT(shapes_of("head", 1),
+              ElementsAre(KernelShape{"gemm-nn", 1, 16, 8, 100}, KernelShape{"gemm-nt", 1, 16, 100, 8},
+                          KernelShape{"gemm-tn", 1, 100, 8, 16}));
 }
 
 TEST(Kernels, DoTheWorkOfTheirOperators) {
@@ -95,7 +96,8 @@ TEST(Kernels, HaveAHalfRowWhereOutputsAreDivided) {
   const OperatorGraph graph = build_operator_graph(tiny());
   for (std::size_t i = 0; i < boost::num_vertices(graph); ++i) {
     // Half of 1 sequence's 16 x 32 activations.
-    if (graph[i].name == "gelu") EXPECT_EQ(row_kernels(graph[i], 0.5).forward, (KernelShape{"gelu-forward", 1, 8, 32, 1}));
+    if (graph[i].name == "gelu")
+      EXPECT_EQ(row_kernels(graph[i], 0.5).forward, (KernelShape{"gelu-forward", 1, 8, 32, 1}));
   }
 }
 
