@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace slmsim {
 namespace {
 
@@ -26,7 +28,7 @@ const std::vector<std::string>& architecture_names() {
   return kNames;
 }
 
-Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
+Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, const Profiles* profiles) {
   constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
   constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
   Fields fields(node, path, reading);
@@ -51,6 +53,14 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
       if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
     }
     rates.done();
+  }
+  if (const std::string profile = fields.text("profile", ""); profiles && !profile.empty()) {
+    if (const auto at = profiles->find(profile); at != profiles->end()) {
+      gpu.profile = at->second;
+    } else {
+      fields.error("profile", fmt::format("{}: the platform has no profile \"{}\"; name a file of platforms/profiles",
+                                          fields.path_of("profile"), printable(profile).substr(0, 64)));
+    }
   }
   fields.done();
   return gpu;

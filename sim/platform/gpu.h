@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
 
@@ -30,10 +33,15 @@ struct Gpu {
   BytesPerSecond pcie;                             // one direction
   BytesPerSecond nvlink;                           // one direction, all links; 0 without NVLink
   int compute_capability = 0;                      // 86: 8.6
+  std::shared_ptr<const GpuProfile> profile;       // measured times of its kernels, where there are any
 };
 
 const std::vector<std::string>& architecture_names();
 
-Gpu read_gpu(const Node& node, const std::string& path, Reading& reading);
+// By the names that GPUs give in `profile`.
+using Profiles = std::map<std::string, std::shared_ptr<const GpuProfile>>;
+
+// Without `profiles`, what `profile` names is not looked up.
+Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, const Profiles* profiles = nullptr);
 
 }  // namespace slmsim

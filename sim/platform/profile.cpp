@@ -17,12 +17,12 @@ constexpr Range<std::int64_t> kSizes{1, std::int64_t{1} << 50};
 auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
 // What a point tells beside its time; the simulator has no use for it.
-constexpr const char* kSpread[] = {"low",   "high",     "least",   "most",  "samples", "launches",
+constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                    "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
-constexpr const char* kFacts[] = {"date",       "command",    "compute_capability", "multiprocessors", "memory",
-                                  "l2_cache",   "driver",     "cuda_driver",        "cuda_runtime",    "greatest_clock",
-                                  "memory_clock", "power_limit", "cublas",          "library",         "nccl",
-                                  "transfers",  "collectives", "left_out"};
+constexpr const char* kFacts[] = {
+    "date",        "command",      "compute_capability", "multiprocessors", "memory",      "l2_cache", "driver",
+    "cuda_driver", "cuda_runtime", "greatest_clock",     "memory_clock",    "power_limit", "cublas",   "library",
+    "nccl",        "transfers",    "collectives",        "left_out"};
 
 Seconds time_of(Fields& fields) {
   for (const char* key : kSpread) fields.ignore(key);
@@ -73,11 +73,12 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
     profile.kernels[{name, precision}].push_back(point);
   }
   for (auto& [key, points] : profile.kernels) {
-    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
+    std::stable_sort(points.begin(), points.end(),
+                     [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
     const auto same = [](const auto& a, const auto& b) { return sizes_of(a) == sizes_of(b); };
     if (const auto twice = std::adjacent_find(points.begin(), points.end(), same); twice != points.end())
-      reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} stands twice in the profile; keep one of them", key.first,
-                                            key.second, twice->batch, twice->m, twice->n, twice->k));
+      reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} stands twice in the profile; keep one of them",
+                                            key.first, key.second, twice->batch, twice->m, twice->n, twice->k));
   }
   fields.done();
   return profile;

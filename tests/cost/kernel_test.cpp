@@ -96,8 +96,8 @@ TEST(Kernels, HaveAHalfRowWhereOutputsAreDivided) {
   const OperatorGraph graph = build_operator_graph(tiny());
   for (std::size_t i = 0; i < boost::num_vertices(graph); ++i) {
     // Half of 1 sequence's 16 x 32 activations.
-    if (graph[i].name == "gelu")
-      EXPECT_EQ(row_kernels(graph[i], 0.5).forward, (KernelShape{"gelu-forward", 1, 8, 32, 1}));
+    if (graph[i].name != "gelu") continue;
+    EXPECT_EQ(row_kernels(graph[i], 0.5).forward, (KernelShape{"gelu-forward", 1, 8, 32, 1}));
   }
 }
 
