@@ -1,83 +1,70 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Bars of each technique's job time by group of GPUs, from the CSV of `slmsim run --format csv`.
 
-    build/slmsim run scenarios/*.yaml --format csv --output all.csv
-    plots/technique_comparison.py all.csv --model gpt2m --output comparison.svg
+    slmsim run scenarios/*.yaml --format csv --output all.csv
+    slmsim plot technique-comparison all.csv --model gpt2m -o comparison.svg
 
-One panel per scenario, all with the same logarithmic axis of minutes; what does not fit is marked. Needs Debian's
-python3-matplotlib. The output's ending (.svg, .png, .pdf) chooses the format.
+One panel per scenario, all with the same logarithmic axis; what does not fit in memory or cannot run is marked.
 """
-import argparse
-import csv
-import sys
+import style
+from style import plt
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-# Readable in grey: lightness falls from one technique to the next.
-COLOURS = {"Data": "#bdd7e7", "ZeRO2": "#6baed6", "Shard": "#3182bd", "Pipeshard": "#08306b"}
+WORDS = {"oom": "out of memory", "unsupported": "cannot run"}
 
 
-def read(path, model):
-    with open(path, newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["model"] == model]
-    if not rows:
-        sys.exit(f"{path}: error: no rows of model \"{model}\"; name one that the file holds with --model")
-    return rows
+def arguments(parser):
+    parser.add_argument("csv", help="what `slmsim run --format csv` wrote")
+    parser.add_argument("--model", help="default: the first")
 
 
-def panel(axes, scenario, rows):
+def bar(axes, path, row, y, height):
+    fill, _, _, _, hatch = style.technique_look(row["technique"])
+    if row["status"] != "ok":
+        axes.text(0.01, y, f"x {row['technique']}: {WORDS.get(row['status'], row['status'])}", va="center",
+                  style="italic", transform=axes.get_yaxis_transform())
+        return
+    minutes = style.number(path, row["minutes"], "minutes")
+    axes.barh(y, minutes, height, color=fill, edgecolor="black", linewidth=0.5, hatch=hatch, label=row["technique"])
+    axes.annotate(style.duration(minutes), (minutes, y), (4, 0), textcoords="offset points", va="center")
+
+
+def panel(axes, path, scenario, rows):
     groups = list(dict.fromkeys(row["group"] for row in rows))
     techniques = list(dict.fromkeys(row["technique"] for row in rows))
-    height = 0.8 / len(techniques)
-    for i, technique in enumerate(techniques):
-        for row in (row for row in rows if row["technique"] == technique):
-            y = groups.index(row["group"]) + (i - (len(techniques) - 1) / 2) * height
-            if row["status"] == "ok":
-                minutes = float(row["minutes"])
-                axes.barh(y, minutes, height, color=COLOURS.get(technique, "grey"), edgecolor="black", linewidth=0.4,
-                          label=technique)
-                axes.text(minutes * 1.06, y, f"{minutes:.0f}", va="center", fontsize=7)
-            else:
-                words = {"oom": "out of memory", "unsupported": "cannot run"}[row["status"]]
-                axes.text(0.01, y, f"{technique}: {words}", va="center", fontsize=7, style="italic",
-                          transform=axes.get_yaxis_transform())
-    axes.set_yticks(range(len(groups)), [f"{group}\n{gpus(rows, group)} GPUs" for group in groups])
+    height = 0.84 / len(techniques)
+    for row in rows:
+        offset = techniques.index(row["technique"]) - (len(techniques) - 1) / 2
+        bar(axes, path, row, groups.index(row["group"]) + offset * height, height)
+    gpus = {row["group"]: row["gpus"] for row in rows}
+    axes.set_yticks(range(len(groups)), [f"{style.group_text(group)}\n{gpus[group]} GPUs" for group in groups])
     axes.set_ylim(len(groups) - 0.5, -0.5)  # the first group on top
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_title(scenario, fontsize=10)
-    axes.set_xlabel("minutes")
+    axes.set_title(scenario, loc="left")
 
 
-def gpus(rows, group):
-    return next(row["gpus"] for row in rows if row["group"] == group)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("csv", help="what `slmsim run --format csv` wrote")
-    parser.add_argument("--model", default="gpt2m", help="default: gpt2m")
-    parser.add_argument("--output", default="comparison.svg", help="default: comparison.svg")
-    options = parser.parse_args()
-    rows = read(options.csv, options.model)
+def draw(options):
+    rows = style.read_csv(options.csv, ("scenario", "model", "technique", "group", "gpus", "status", "minutes"),
+                          "the CSV of `slmsim run --format csv`")
+    model, rows = style.one_of(options.csv, rows, "model", options.model)
     scenarios = list(dict.fromkeys(row["scenario"] for row in rows))
-    figure, panels = plt.subplots(len(scenarios), 1, figsize=(7, 2.3 * len(scenarios)), squeeze=False)
-    for axes, scenario in zip(panels[:, 0], scenarios):
-        panel(axes, scenario, [row for row in rows if row["scenario"] == scenario])
+    by_scenario = [[row for row in rows if row["scenario"] == scenario] for scenario in scenarios]
+    bars = [len({(row["group"], row["technique"]) for row in part}) for part in by_scenario]
+    figure, panels = plt.subplots(len(scenarios), 1, figsize=(style.WIDTH, 0.7 * len(bars) + 0.2 * sum(bars)),
+                                  sharex=True, squeeze=False, gridspec_kw={"height_ratios": bars})
+    for axes, scenario, part in zip(panels[:, 0], scenarios, by_scenario):
+        panel(axes, options.csv, scenario, part)
     times = [float(row["minutes"]) for row in rows if row["status"] == "ok"]
+    last = panels[-1, 0]
+    last.set_xlim(min(times, default=1) / 3, max(times, default=10) * 4)  # room for the numbers
+    style.plain_numbers(last.xaxis)
+    last.set_xlabel(f"time of the job (min), {model}")
+    handles, labels = [], []
     for axes in panels[:, 0]:
-        axes.set_xlim(min(times, default=1) / 3, max(times, default=10) * 3)  # room for the numbers
-    seen = {}
-    for axes in panels[:, 0]:
-        for handle, label in zip(*axes.get_legend_handles_labels()):
-            seen.setdefault(label, handle)
-    figure.legend(seen.values(), seen.keys(), loc="upper center", ncol=len(seen), fontsize=8)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / (2.3 * len(scenarios))))
-    figure.savefig(options.output, dpi=150)
+        more = axes.get_legend_handles_labels()
+        handles, labels = handles + more[0], labels + more[1]
+    style.legend_below(figure, handles, labels)
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    style.main(__doc__, arguments, draw)

@@ -16,6 +16,8 @@ build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev liby
   libboost-graph-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev)
 # MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin)
+# Without these the tests of figures and of the page in a browser are skipped.
+picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -17,7 +17,7 @@ HELP
 fi
 
 say "slmsim in $repo_root: install what is missing, build, test"
-install_missing "${build_packages[@]}" "${test_packages[@]}"
+install_missing "${build_packages[@]}" "${test_packages[@]}" "${picture_packages[@]}"
 configure_and_build all
 
 say "testing"

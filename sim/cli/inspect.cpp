@@ -113,13 +113,19 @@ int list(const std::string& what) {
   return kDone;
 }
 
-int validate(const std::string& study, const std::string& reference, const std::string& output) {
+int validate(const std::string& study, const std::string& reference, const std::string& format,
+             const std::string& output) {
   if (study != "fabric")
     throw InputError({},
                      fmt::format("there is no study \"{}\"; {}", study.substr(0, 64), did_you_mean(study, {"fabric"})));
+  static const std::vector<std::string> kFormats = {"markdown", "csv"};
+  if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end())
+    throw InputError(
+        {}, fmt::format("--format \"{}\" is unknown; {}", format.substr(0, 64), did_you_mean(format, kFormats)));
   const fs::path root = root_or_fail();
   const fs::path file = reference.empty() ? root / "tests/reference/fabric.csv" : fs::path(reference);
-  write_result(to_markdown(validate_fabric(root, file)), output);
+  const Validation validation = validate_fabric(root, file);
+  write_result(format == "csv" ? to_csv(validation) : to_markdown(validation), output);
   return kDone;
 }
 
@@ -144,13 +150,15 @@ Command add_list(CLI::App& app) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with a study's published facts");
   struct Options {
-    std::string study = "fabric", reference, output;
+    std::string study = "fabric", reference, format = "markdown", output;
   };
   auto options = std::make_shared<Options>();
   verb->add_option("STUDY", options->study, "fabric")->capture_default_str();
   verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
+  verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
-  return {verb, [options] { return validate(options->study, options->reference, options->output); }};
+  verb->footer("\nExample:\n  slmsim validate fabric --format csv --output facts.csv");
+  return {verb, [options] { return validate(options->study, options->reference, options->format, options->output); }};
 }
 
 }  // namespace slmsim

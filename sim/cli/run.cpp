@@ -9,7 +9,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/select/iterations.h"
+#include "sim/select/work.h"
 
 namespace slmsim {
 namespace {
@@ -47,7 +47,10 @@ std::string trace_of(const RunResult& result, const Prediction* p) {
   const auto model =
       std::find_if(models.begin(), models.end(), [&](const Transformer& m) { return m.name == p->model; });
   const TaskGraph graph = iteration_graph(result.scenario, *model, *p->plan);
-  return to_trace(graph, simulate_iterations(graph).last, result.scenario.platform);
+  const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
+  return to_trace({graph, timeline, result.scenario.platform,
+                   task_flops(graph, *p->plan, build_operator_graph(*model), result.scenario),
+                   fmt::format("{}: {} on {}", p->model, name_of(p->technique), group_text(p->group))});
 }
 
 bool anything_runs(const std::vector<RunResult>& results) {

@@ -42,4 +42,20 @@ std::string to_markdown(const Validation& validation) {
   return out;
 }
 
+std::string to_csv(const Validation& validation) {
+  std::string out =
+      "slice,gpus,model,technique,measured_minutes,predicted_minutes,measured_tflops_per_gpu,predicted_tflops_per_gpu,"
+      "measured_status,predicted_status\n";
+  const auto cell = [](bool known, double value) { return known ? fmt::format("{:.9g}", value) : std::string(); };
+  for (const auto& fact : validation.facts) {
+    const Prediction& p = fact.prediction;
+    const bool runs = p.status == Status::kOk;
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", fact.slice, fact.gpus, fact.model, fact.technique,
+                       cell(fact.minutes.has_value(), fact.minutes.value_or(0)), cell(runs, p.job.value / 60),
+                       cell(fact.tflops_per_gpu.has_value(), fact.tflops_per_gpu.value_or(0)),
+                       cell(runs, p.rate_per_gpu.value / kTera), fact.status, name_of(p.status));
+  }
+  return out;
+}
+
 }  // namespace slmsim

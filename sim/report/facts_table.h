@@ -1,4 +1,4 @@
-// A validation as the Markdown table that the README shows.
+// A validation as the Markdown table that the README shows, and as CSV.
 #pragma once
 
 #include <string>
@@ -6,6 +6,9 @@
 #include "sim/select/facts.h"
 
 namespace slmsim {
+
+// The same for programs: a header and one line per fact; empty where nothing was published or nothing runs.
+std::string to_csv(const Validation& validation);
 
 std::string to_markdown(const Validation& validation);
 

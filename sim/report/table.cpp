@@ -3,18 +3,11 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/report/phrases.h"
 #include "sim/report/report.h"
 
 namespace slmsim {
 namespace {
-
-// Times from seconds to months in a form that fits a column.
-std::string duration(Seconds time) {
-  const double minutes = time.value / 60;
-  if (minutes < 1) return fmt::format("{:.1f} s", time.value);
-  if (minutes < 600) return fmt::format("{:.1f} min", minutes);
-  return minutes < 60 * 72 ? fmt::format("{:.1f} h", minutes / 60) : fmt::format("{:.1f} d", minutes / 1440);
-}
 
 std::string verdict(const Prediction& p, const Selection* pick, const Seconds* best) {
   if (p.status == Status::kOutOfMemory) return "out of memory";
@@ -44,11 +37,6 @@ void add_row(std::string& out, const Prediction& p, const Selection* pick, const
       fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
                   share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
       used, verdict(p, pick, best));
-}
-
-std::string picked(const Selection& s) {
-  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), group_text(s.group))
-                     : "nothing: a larger cluster is needed";
 }
 
 void add_selection(std::string& out, const Selection& s) {

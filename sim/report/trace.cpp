@@ -1,59 +1,196 @@
 #include "sim/report/trace.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "sim/select/measure.h"
 
 namespace slmsim {
 namespace {
 
-using Json = nlohmann::ordered_json;
+enum Process { kIteration = 1, kGpus, kConnections, kLinks };
 
-constexpr int kGpuProcess = 1, kNetworkProcess = 2;
+// Beyond so many changes of rates over all links, each is shown by averages.
+constexpr std::size_t kMostCounterEvents = 200'000;
+constexpr std::size_t kFewestBins = 50, kMostBins = 2000;
 
-void name_track(std::string& out, const char* kind, int process, int track, const std::string& name) {
-  Json event = {{"ph", "M"}, {"name", kind}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}};
-  out += event.dump() + ",\n";
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void add_event(std::string& out, int process, int track, const std::string& name, double start, double finish,
-               const char* amount_name, double amount) {
-  Json event = {{"ph", "X"},
-                {"name", name},
-                {"pid", process},
-                {"tid", track},
-                {"ts", start * 1e6},
-                {"dur", (finish - start) * 1e6},
-                {"args", {{amount_name, amount}}}};
-  out += event.dump() + ",\n";
+// Whole nanoseconds, so that rounding makes no overlaps.
+std::int64_t nanoseconds(double time) { return std::llround(time * 1e9); }
+std::string microseconds(std::int64_t time) { return fmt::format("{}.{:03}", time / 1000, time % 1000); }
+
+// The mean rates over `count` equal times; the bytes stay the same.
+std::vector<RateStep> averaged(const std::vector<RateStep>& steps, std::size_t count, double end) {
+  const double width = end / static_cast<double>(count);
+  std::vector<RateStep> out;
+  for (std::size_t bin = 0; bin < count; ++bin) out.push_back({width * static_cast<double>(bin), 0});
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    double from = steps[i].time;
+    for (auto bin = static_cast<std::size_t>(from / width); bin < count && from < steps[i + 1].time; ++bin) {
+      const double until = std::min(width * static_cast<double>(bin + 1), steps[i + 1].time);
+      out[bin].rate += steps[i].rate * std::max(0.0, until - from) / width;
+      from = until;
+    }
+  }
+  out.push_back({end, 0});
+  return out;
 }
+
+class Writer {
+ public:
+  explicit Writer(const TracedIteration& traced) : traced_(traced), graph_(traced.graph), timeline_(traced.timeline) {
+    for (const auto& label : graph_.labels()) names_.push_back(quoted(task_name(label)));
+  }
+
+  std::string write() {
+    out_ = "{\"displayTimeUnit\": \"ms\",\n";
+    put("\"otherData\": {{\"title\": {}, \"iteration_s\": {:.9f}}},\n", quoted(traced_.title), timeline_.end.value);
+    out_ += "\"traceEvents\": [\n";
+    processes();
+    tracks();
+    for (TaskId id = 0; id < graph_.tasks().size(); ++id) task(id);
+    counters();
+    slice(kIteration, 0, "\"iteration\"", "iteration", 0, timeline_.end.value, "");
+    out_.erase(out_.size() - 2, 1);  // the last comma
+    return std::move(out_) + "]}\n";
+  }
+
+ private:
+  template <class... Values>
+  void put(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Values>(values)...);
+  }
+
+  int gpu_track(int device) const { return 1 + device; }
+  int connection_track(int connection) const { return 1 + graph_.device_count() + connection; }
+
+  void name_track(const char* kind, Process process, int track, const std::string& name, int order) {
+    put("{{\"ph\":\"M\",\"name\":\"{}_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind,
+        static_cast<int>(process), track, quoted(name));
+    put("{{\"ph\":\"M\",\"name\":\"{}_sort_index\",\"pid\":{},\"tid\":{},\"args\":{{\"sort_index\":{}}}}},\n", kind,
+        static_cast<int>(process), track, order);
+  }
+
+  void processes() {
+    name_track("process", kIteration, 0, traced_.title, 0);
+    name_track("process", kGpus, 0, "GPUs", 1);
+    name_track("process", kConnections, 0, "connections", 2);
+    name_track("process", kLinks, 0, "links", 3);
+    name_track("thread", kIteration, 0, "iteration", 0);
+  }
+
+  // Of the GPUs and connections that do anything.
+  void tracks() {
+    std::vector<bool> gpus(static_cast<std::size_t>(graph_.device_count())), connections(graph_.connections().size());
+    for (const auto& task : graph_.tasks()) {
+      if (task.kind == TaskKind::kCompute) gpus[static_cast<std::size_t>(task.place)] = true;
+      if (task.kind == TaskKind::kTransfer) connections[static_cast<std::size_t>(task.place)] = true;
+    }
+    const auto device = [&](int index) { return traced_.platform.devices[static_cast<std::size_t>(index)].name; };
+    for (int i = 0; i < graph_.device_count(); ++i) {
+      if (gpus[static_cast<std::size_t>(i)]) name_track("thread", kGpus, gpu_track(i), device(i), i);
+    }
+    for (int i = 0; i < static_cast<int>(connections.size()); ++i) {
+      if (!connections[static_cast<std::size_t>(i)]) continue;
+      const Connection& connection = graph_.connections()[static_cast<std::size_t>(i)];
+      name_track("thread", kConnections, connection_track(i),
+                 fmt::format("{} -> {}", device(connection.from), device(connection.to)), i);
+    }
+  }
+
+  void slice(Process process, int track, const std::string& name, const char* category, double start, double finish,
+             const std::string& arguments) {
+    const std::int64_t from = nanoseconds(start), length = std::max<std::int64_t>(0, nanoseconds(finish) - from);
+    put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}},\n",
+        name, category, static_cast<int>(process), track, microseconds(from), microseconds(length), arguments);
+  }
+
+  double left(TaskId id) const {
+    const Task& task = graph_.tasks()[id];
+    return timeline_.finish[id] - graph_.connections()[static_cast<std::size_t>(task.place)].route.latency.value;
+  }
+
+  void task(TaskId id) {
+    const Task& task = graph_.tasks()[id];
+    const bool computes = task.kind == TaskKind::kCompute;
+    if (computes) {
+      const bool of_model = task.activity == Activity::kModel;
+      const double flops = id < traced_.flops.size() ? traced_.flops[id].value : 0.0;
+      slice(kGpus, gpu_track(task.place), names_[task.label], of_model ? "compute" : "other", timeline_.start[id],
+            timeline_.finish[id], of_model ? fmt::format("\"flops\":{:.0f}", flops) : "");
+    } else if (task.kind == TaskKind::kTransfer) {
+      slice(kConnections, connection_track(task.place), names_[task.label], "transfer", timeline_.start[id], left(id),
+            fmt::format("\"bytes\":{:.0f}", task.amount));
+    } else {
+      return;
+    }
+    TaskId last = kNoTask;
+    for (const TaskId before : graph_.predecessors(id)) {
+      const TaskKind kind = graph_.tasks()[before].kind;
+      if (std::exchange(last, before) == before) continue;  // waited for as input and as the GPU's last work
+      if (computes ? kind == TaskKind::kTransfer : kind == TaskKind::kCompute) arrow(before, id);
+    }
+  }
+
+  void arrow_end(const char* phase, TaskId id, std::int64_t time, const char* rest) {
+    const Task& task = graph_.tasks()[id];
+    const bool computes = task.kind == TaskKind::kCompute;
+    put("{{\"ph\":\"{}\",\"name\":\"then\",\"cat\":\"flow\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}{}}},\n", phase,
+        arrows_, static_cast<int>(computes ? kGpus : kConnections),
+        computes ? gpu_track(task.place) : connection_track(task.place), microseconds(time), rest);
+  }
+
+  // From inside the first task, just before its end, to the start of the second.
+  void arrow(TaskId from, TaskId to) {
+    const bool computed = graph_.tasks()[from].kind == TaskKind::kCompute;
+    const std::int64_t start = nanoseconds(timeline_.start[from]);
+    const std::int64_t finish = nanoseconds(computed ? timeline_.finish[from] : left(from));
+    ++arrows_;
+    arrow_end("s", from, std::max(start, finish - 1), "");
+    arrow_end("f", to, nanoseconds(timeline_.start[to]), ",\"bp\":\"e\"");
+  }
+
+  void counters() {
+    const auto links = link_rates(graph_, timeline_);
+    const std::size_t bins =
+        std::clamp(kMostCounterEvents / std::max<std::size_t>(1, links.size()), kFewestBins, kMostBins);
+    for (const auto& link : links) {
+      const std::string name = quoted(graph_.links()[static_cast<std::size_t>(link.link)].name);
+      const bool few = link.steps.size() <= bins;
+      double last = -1;
+      for (const auto& [time, rate] : few ? link.steps : averaged(link.steps, bins, timeline_.end.value)) {
+        if (rate == last) continue;
+        put("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":{},\"args\":{{\"MB/s\":{:.6g}}}}},\n", name,
+            static_cast<int>(kLinks), microseconds(nanoseconds(time)), rate / 1e6);
+        last = rate;
+      }
+    }
+  }
+
+  const TracedIteration& traced_;
+  const TaskGraph& graph_;
+  const Timeline& timeline_;
+  std::vector<std::string> names_;
+  std::string out_;
+  std::uint64_t arrows_ = 0;
+};
 
 }  // namespace
 
-std::string to_trace(const TaskGraph& graph, const Timeline& timeline, const Platform& platform) {
-  std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
-  name_track(out, "process_name", kGpuProcess, 0, "GPUs");
-  name_track(out, "process_name", kNetworkProcess, 0, "connections");
-  for (std::size_t i = 0; i < platform.devices.size(); ++i)
-    name_track(out, "thread_name", kGpuProcess, static_cast<int>(i), platform.devices[i].name);
-  const auto& connections = graph.connections();
-  for (std::size_t i = 0; i < connections.size(); ++i) {
-    const auto device = [&](int index) { return platform.devices[static_cast<std::size_t>(index)].name; };
-    name_track(out, "thread_name", kNetworkProcess, static_cast<int>(i),
-               fmt::format("{} -> {}", device(connections[i].from), device(connections[i].to)));
-  }
-  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
-    const Task& task = graph.tasks()[id];
-    const std::string& label = graph.labels()[task.label];
-    if (task.kind == TaskKind::kCompute)
-      add_event(out, kGpuProcess, task.place, label, timeline.start[id], timeline.finish[id], "seconds", task.amount);
-    if (task.kind == TaskKind::kTransfer) {
-      const double latency = connections[static_cast<std::size_t>(task.place)].route.latency.value;
-      add_event(out, kNetworkProcess, task.place, label, timeline.start[id], timeline.finish[id] - latency, "bytes",
-                task.amount);
-    }
-  }
-  out.erase(out.size() - 2, 1);  // the last comma
-  return out + "]}\n";
+std::string task_name(const std::string& label) {
+  const auto at = label.find(" mb");
+  const auto end = at == std::string::npos ? at : label.find(' ', at + 1);
+  return end == std::string::npos ? label : label.substr(0, at) + label.substr(end) + label.substr(at, end - at);
 }
+
+std::string to_trace(const TracedIteration& traced) { return Writer(traced).write(); }
 
 }  // namespace slmsim

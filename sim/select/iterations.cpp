@@ -85,6 +85,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const bool lossy = loses_segments(graph);
   while (result.times.size() < kMostIterations) {
+    result.before_last = states.back();
     result.last = simulate(graph, states.back(), options);
     result.times.push_back(result.last.end);
     const State& after = result.last.connections;

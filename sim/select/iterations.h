@@ -17,6 +17,7 @@ struct IterationTimes {
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
   bool repeats = false;         // a state came back; else those from cycle_start on stand for all further ones
   Timeline last;                // of the last one simulated
+  std::vector<ConnectionState> before_last;  // how it found its connections: simulate() with it gives `last` again
 
   Seconds first() const { return times.front(); }
   Seconds steady() const;             // mean over the cycle

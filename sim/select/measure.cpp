@@ -42,16 +42,28 @@ int slowest_device(const TaskGraph& graph) {
   return static_cast<int>(std::max_element(busy.begin(), busy.end()) - busy.begin());
 }
 
-// Rate of one link over time, as steps.
-LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> changes, double bytes, double end) {
+// From the changes of a rate to its steps.
+std::vector<RateStep> steps_of(std::vector<std::pair<double, double>> changes) {
   std::sort(changes.begin(), changes.end());
-  std::vector<std::pair<double, double>> rates;  // rate, for so long
-  double rate = 0, peak = 0, since = 0;
+  std::vector<RateStep> steps;
+  double rate = 0, peak = 0;
   for (const auto& [time, change] : changes) {
-    if (time > since) rates.emplace_back(rate, time - since);
-    since = std::max(since, time);
     rate += change;
     if (rate < peak * kRounding) rate = 0;  // what adding and taking away the same rates leaves
+    peak = std::max(peak, rate);
+    if (steps.empty() || time > steps.back().time) steps.push_back({time, rate});
+    steps.back().rate = rate;
+  }
+  return steps;
+}
+
+LinkUse use_of(const std::string& name, const LinkRates& link, double end) {
+  std::vector<std::pair<double, double>> rates;  // rate, for so long
+  double peak = 0, since = 0, rate = 0;
+  for (const auto& step : link.steps) {
+    if (step.time > since) rates.emplace_back(rate, step.time - since);
+    since = std::max(since, step.time);
+    rate = step.rate;
     peak = std::max(peak, rate);
   }
   if (end > since) rates.emplace_back(0.0, end - since);
@@ -62,7 +74,8 @@ LinkUse use_of(const std::string& name, std::vector<std::pair<double, double>> c
     p90 = value;
     if (covered >= 0.9 * end) break;
   }
-  return {name, Bytes{bytes}, BytesPerSecond{end > 0 ? bytes / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
+  return {name, link.bytes, BytesPerSecond{end > 0 ? link.bytes.value / end : 0}, BytesPerSecond{p90},
+          BytesPerSecond{peak}};
 }
 
 }  // namespace
@@ -105,7 +118,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   return result;
 }
 
-std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
+std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
   std::vector<double> bytes(graph.links().size(), 0.0);
   for (const auto& flow : timeline.flows) {
@@ -121,10 +134,17 @@ std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) 
       bytes[index] += flow.bytes;
     }
   }
-  std::vector<LinkUse> out;
+  std::vector<LinkRates> out;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (bytes[i] > 0) out.push_back(use_of(graph.links()[i].name, std::move(changes[i]), bytes[i], timeline.end.value));
+    if (bytes[i] > 0) out.push_back({static_cast<int>(i), Bytes{bytes[i]}, steps_of(std::move(changes[i]))});
   }
+  return out;
+}
+
+std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<LinkUse> out;
+  for (const auto& link : link_rates(graph, timeline))
+    out.push_back(use_of(graph.links()[static_cast<std::size_t>(link.link)].name, link, timeline.end.value));
   return out;
 }
 

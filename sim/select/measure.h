@@ -24,11 +24,22 @@ struct LinkUse {
   BytesPerSecond average, p90, peak;  // over the iteration; p90 by time
 };
 
+// How fast bytes crossed a link, as steps: from `time` on at `rate`, until the next step.
+struct RateStep {
+  double time = 0, rate = 0;  // s, B/s
+};
+struct LinkRates {
+  int link = 0;  // index into TaskGraph::links()
+  Bytes bytes;
+  std::vector<RateStep> steps;  // by time; the first is not later than the first byte, the last has rate 0
+};
+
 // Of the GPU that computes longest. In a pipeline, waiting without a transfer of its own is bubble.
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline);
 
 // Links that carried anything, in the network's order. Needs recorded flows; a flow counts with its mean
 // rate.
+std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 
 }  // namespace slmsim

@@ -22,7 +22,7 @@ FlopsPerSecond rate(const Transformer& model, const Training& training, double i
 void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options, Prediction& out) {
   const Training& training = request.scenario.training;
   const TaskGraph graph = lower({*out.plan, request.operators, request.scenario, network});
-  const IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
+  IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
   out.iterations = training.iterations();
@@ -38,6 +38,7 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   out.breakdown.exposed_communication += out.iteration - times.last.end;
   if (options.links) out.links = link_use(graph, times.last);
+  out.connections = std::move(times.before_last);
 }
 
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {

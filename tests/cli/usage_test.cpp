@@ -26,7 +26,8 @@ std::vector<WrongUse> wrong_uses() {
       usage({}, "see slmsim --help"),
       usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
       usage({"frobnicate"},
-            "unknown command \"frobnicate\"; known are: run, select, explain, sweep, merge, validate, check, list"),
+            "unknown command \"frobnicate\"; known are: run, select, explain, sweep, merge, validate, check, list, "
+            "plot, report"),
       usage({""}, "unknown command \"\""),
       usage({"--frobnicate"}, "--frobnicate"),
       usage({"run"}, "SCENARIO is required"),

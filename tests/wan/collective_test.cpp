@@ -44,9 +44,9 @@ TEST(StoredCollectives, HasFortyPointsAndSaysWhereItWasMeasured) {
 //             each way, lose as much. It shows in all-gather and reduce-scatter of 16 MB and more
 //   0.1 ms    every collective that sends both ways takes longer, for a reason not yet known: plain connections do not
 //   cubic     HyStart ends slow start early there: Reno is faster, and nearer to what is predicted
-constexpr double kMedianReached = 0.12, kNinetiethReached = 0.36;
+constexpr double kMedianReached = 0.10, kNinetiethReached = 0.36;
 // Shares of the bytes across the path, 10 to 90 %: the largest error of a date, of the whole time.
-constexpr double kStepMedianReached = 0.11, kStepNinetiethReached = 0.33;
+constexpr double kStepMedianReached = 0.10, kStepNinetiethReached = 0.33;
 // The ring's schedule, where it and not two-way TCP decides: all-reduce over wide-area round trips.
 constexpr double kRingMedianReached = 0.03, kRingNinetiethReached = 0.12;
 

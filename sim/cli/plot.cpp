@@ -1,0 +1,92 @@
+// slmsim plot FIGURE FILE...: runs the script of plots/ that draws a figure.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/error.h"
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+#include "sim/scenario/link.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPython = "/usr/bin/python3";  // the one that Debian's python3-matplotlib is for
+
+const std::vector<std::string> kFigures = {"latency-sweep", "technique-comparison", "memory", "breakdown",
+                                           "link-use",      "predicted-measured",   "gantt"};
+
+// In the installed data or the source tree; never in the user's own folders, whose programs are none of ours.
+fs::path script_of(const std::string& figure) {
+  std::string name = figure + ".py";
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const auto& root : data_roots("/slmsim")) {
+    std::error_code ignored;
+    if (fs::path script = root / "plots" / name; fs::exists(script, ignored)) return script;
+  }
+  throw InputError({}, fmt::format("the script of {} is not installed; plots/ of the source tree holds it", figure));
+}
+
+int run_script(const fs::path& script, const std::vector<std::string>& words, const std::string& figure) {
+  if (access(kPython, X_OK) != 0)
+    throw InputError({}, fmt::format("there is no {}; apt-get install python3-matplotlib", kPython));
+  // -B: no byte code beside the scripts.
+  std::vector<std::string> all = {kPython, "-B", script.string()};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (auto& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("SLMSIM_PLOT_NAME", ("slmsim plot " + figure).c_str(), 1);
+    execv(kPython, argv.data());
+    _exit(kInternal);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return kInternal;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(kInternal);
+  return code == kDone || code == kBadInput ? code : kInternal;
+}
+
+int plot(const std::string& figure, const std::vector<std::string>& words) {
+  if (std::find(kFigures.begin(), kFigures.end(), figure) == kFigures.end())
+    throw InputError(
+        {}, fmt::format("there is no figure \"{}\"; {}", figure.substr(0, 64), did_you_mean(figure, kFigures)));
+  return run_script(script_of(figure), words, figure);
+}
+
+}  // namespace
+
+Command add_plot(CLI::App& app) {
+  auto* verb = app.add_subcommand("plot", "draw a figure (SVG, PNG or PDF); needs Debian's python3-matplotlib");
+  auto figure = std::make_shared<std::string>();
+  verb->add_option("FIGURE", *figure, fmt::format("{}", fmt::join(kFigures, ", ")));
+  verb->set_help_flag();  // the script's own --help tells more
+  verb->prefix_command();
+  verb->footer(R"(
+What follows FIGURE goes to its script; `slmsim plot FIGURE --help` tells more.
+
+Examples:
+  slmsim run scenarios/*.yaml --format csv --output all.csv
+  slmsim plot technique-comparison all.csv --model gpt2m -o comparison.svg
+  slmsim run scenarios/gat-amst.yaml --trace trace.json
+  slmsim plot gantt trace.json -o gantt.png)");
+  return {verb, [verb, figure] {
+            const auto words = verb->remaining();
+            if (!figure->empty()) return plot(*figure, words);
+            if (words.empty() || (words.front() != "--help" && words.front() != "-h"))
+              throw InputError({}, "FIGURE is required; see slmsim plot --help");
+            fmt::print("{}", verb->help("slmsim"));
+            return static_cast<int>(kDone);
+          }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,96 @@
+// slmsim report SCENARIO: a run as one page for a browser.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/report/html/page.h"
+#include "sim/report/html/timeline.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+struct ReportOptions {
+  std::string scenario, output = "report.html";
+  Overrides overrides;
+};
+
+void progress(const std::string& text) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", text);
+}
+
+// Of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer.
+std::string timelines_of(const ModelReport& report) {
+  std::vector<const Prediction*> shown;
+  if (const Prediction* pick = report.pick()) shown.push_back(pick);
+  const Prediction* largest = nullptr;
+  for (const Prediction* p : report.predictions) {
+    if (p->status != Status::kOk) continue;
+    if (!largest || p->gpus > largest->gpus || (p->gpus == largest->gpus && p->job < largest->job)) largest = p;
+  }
+  if (largest && !shown.empty() && largest->gpus > shown.front()->gpus) shown.push_back(largest);
+  std::string out;
+  for (const Prediction* p : shown) {
+    const TaskGraph graph = iteration_graph(report.result.scenario, report.model(), *p->plan);
+    out += fmt::format("<h3>{}</h3>\n", place_of(*p)) +
+           timeline_bars(graph, simulate(graph, p->connections), report.result.scenario.platform);
+  }
+  return out;
+}
+
+int report(const ReportOptions& options) {
+  RunResult result;
+  result.scenario = load_scenario(options.scenario, options.overrides);
+  reserve_network(Network(result.scenario.platform).links().size());
+  progress("predicting");
+  result.predictions = predict(result.scenario);
+  result.selections = select_techniques(result.scenario, result.predictions, result.scenario.selection.algorithm);
+  std::vector<ModelReport> reports;
+  std::vector<std::string> timelines;
+  bool anything_runs = false;
+  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
+    const Transformer& model = result.scenario.models[i];
+    progress(fmt::format("{}: varying the round-trip time", printable(model.name)));
+    ModelReport one{.result = result,
+                    .index = i,
+                    .predictions = {},
+                    .sweep = sweep_latency(result.scenario, model, result.predictions)};
+    for (const auto& p : result.predictions) {
+      if (p.model == model.name) one.predictions.push_back(&p);
+      anything_runs = anything_runs || p.status == Status::kOk;
+    }
+    timelines.push_back(timelines_of(one));
+    reports.push_back(std::move(one));
+  }
+  std::string made_by = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
+  for (const auto& text : options.overrides) made_by += fmt::format(" --set '{}'", text);
+  progress("");
+  write_result(to_html(reports, timelines, made_by), options.output);
+  return anything_runs ? kDone : kNothingFits;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& app) {
+  auto* verb = app.add_subcommand("report", "write one page for a browser: verdict, comparison, memory, time, inputs");
+  auto options = std::make_shared<ReportOptions>();
+  verb->add_option("SCENARIO", options->scenario, "a scenario file, see scenarios/")->required();
+  verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
+  verb->add_option("--set", options->overrides,
+                   "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->footer(R"(
+Examples:
+  slmsim report scenarios/gat-amst.yaml -o report.html
+  slmsim report scenarios/gat-amst.yaml --set models=gpt2m --set platform.links.wan.rtt=5ms)");
+  return {verb, [options] { return report(*options); }};
+}
+
+}  // namespace slmsim

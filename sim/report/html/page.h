@@ -1,0 +1,16 @@
+// A run as one page for a browser: the verdict first, then what it rests on. The page loads nothing: style and charts are
+// inside it, and its content security policy forbids the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/html/sections.h"
+
+namespace slmsim {
+
+// HTML that is well-formed XML too. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command.
+std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
+                    const std::string& made_by);
+
+}  // namespace slmsim

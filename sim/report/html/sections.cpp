@@ -1,0 +1,182 @@
+#include "sim/report/html/sections.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/html/markup.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+std::string look_of(Technique technique) { return fmt::format("t{}", static_cast<int>(technique)); }
+
+std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
+
+std::string status_text(const Prediction& p) {
+  return p.status == Status::kOutOfMemory ? "out of memory" : "cannot run";
+}
+
+std::string percent(Seconds part, Seconds whole) {
+  return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
+}
+
+std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
+  const DeviceMemory* memory = tightest(p);
+  std::vector<std::string> row = {name_of(p.technique), group_text(p.group), fmt::format("{}", p.gpus)};
+  if (p.status == Status::kOk) {
+    row.insert(row.end(), {duration(p.job), to_text(p.iteration), fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
+                           fmt::format("{:.3g}", p.gpu_hours())});
+  } else {
+    row.insert(row.end(), {status_text(p), "", "", ""});
+  }
+  row.push_back(memory ? gib(memory->total()) + " of " + gib(memory->limit) : "");
+  row.push_back(&p == pick ? "pick" : "");
+  return row;
+}
+
+}  // namespace
+
+std::string comparison_section(const ModelReport& report) {
+  double longest = 0, shortest = INFINITY;
+  for (const Prediction* p : report.predictions) {
+    if (p->status != Status::kOk) continue;
+    longest = std::max(longest, p->job.value);
+    shortest = std::min(shortest, p->job.value);
+  }
+  // Where times differ much, a bar's length is the logarithm, and the text says so.
+  const bool logarithmic = longest > 20 * shortest;
+  const auto length = [&](double time) {
+    return logarithmic ? std::log(2 * time / shortest) / std::log(2 * longest / shortest) : time / longest;
+  };
+  std::vector<Bar> bars;
+  std::vector<std::vector<std::string>> rows;
+  std::string reasons;
+  for (const Prediction* p : report.predictions) {
+    Bar bar{.label = place_of(*p), .text = status_text(*p), .parts = {}, .strong = p == report.pick()};
+    if (p->status == Status::kOk) {
+      bar.text = duration(p->job) + (p == report.pick() ? ", the pick" : "");
+      bar.parts = {{0, length(p->job.value), look_of(p->technique), ""}};
+    } else {
+      reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(*p)), escaped(p->reason));
+    }
+    bars.push_back(std::move(bar));
+    rows.push_back(row_of(*p, report.pick()));
+  }
+  std::string out =
+      fmt::format("<p>Time of the whole job{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "");
+  out += html_bars(bars, "time of the job by technique and group");
+  if (!reasons.empty()) out += "<ul>\n" + reasons + "</ul>\n";
+  out += html_table(
+      {"technique", "group", "GPUs", "job", "iteration", "TFLOP/s per GPU", "GPU-hours", "memory, GiB", ""}, rows, 2);
+  out += "<details><summary>How Algorithm 1 decides</summary><ol>\n";
+  for (const auto& step : report.selection().steps) out += fmt::format("<li>{}</li>\n", escaped(step));
+  return out + "</ol></details>\n";
+}
+
+std::string memory_section(const ModelReport& report) {
+  const std::vector<std::string> names = {"parameters",  "gradients", "optimizer",
+                                          "activations", "buffers",   "framework"};
+  double most = 0;
+  for (const Prediction* p : report.predictions) {
+    if (const DeviceMemory* m = tightest(*p)) most = std::max({most, m->total().value, m->limit.value});
+  }
+  most *= 1.02;  // room for the marks
+  std::vector<Bar> bars;
+  for (const Prediction* p : report.predictions) {
+    const DeviceMemory* m = tightest(*p);
+    if (!m) continue;
+    Bar bar{.label = place_of(*p), .text = {}, .parts = {}, .mark = m->limit.value / most};
+    bar.text = fmt::format("{} of {} GiB{}", gib(m->total()), gib(m->limit), m->fits() ? "" : ", out of memory");
+    bar.strong = !m->fits();
+    const std::array parts = {m->parameters, m->gradients, m->optimizer, m->activations, m->buffers, m->framework};
+    double left = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      bar.parts.push_back({left / most, parts[i].value / most, fmt::format("p{}", i),
+                           fmt::format("{}: {} GiB", names[i], gib(parts[i]))});
+      left += parts[i].value;
+    }
+    bars.push_back(std::move(bar));
+  }
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
+  return "<p>On the GPU with the least room; the upright mark is the limit.</p>\n" +
+         html_bars(bars, "memory of the fullest GPU by parts") + html_legend(entries);
+}
+
+std::string breakdown_section(const ModelReport& report) {
+  const std::vector<std::string> names = {"computing", "waiting for communication", "pipeline bubble", "optimizer",
+                                          "launching"};
+  std::vector<Bar> bars;
+  for (const Prediction* p : report.predictions) {
+    if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;
+    const auto& b = p->breakdown;
+    const std::array parts = {b.compute, b.exposed_communication, b.pipeline_bubble, b.optimizer, b.overhead};
+    Bar bar{.label = place_of(*p), .text = to_text(p->iteration), .parts = {}, .strong = p == report.pick()};
+    double left = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const double share = parts[i] / p->iteration;
+      bar.parts.push_back(
+          {left, share, fmt::format("p{}", i), fmt::format("{}: {} %", names[i], percent(parts[i], p->iteration))});
+      left += share;
+    }
+    bars.push_back(std::move(bar));
+  }
+  if (bars.empty()) return "<p>Nothing runs, so there is no iteration to break down.</p>\n";
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
+  return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
+         html_bars(bars, "where the time of an iteration goes") + html_legend(entries);
+}
+
+std::string latency_section(const ModelReport& report) {
+  std::string out = fmt::format("<p>{}</p>\n", escaped(change_text(report)));
+  if (!report.sweep) return out;
+  const auto& sweep = *report.sweep;
+  LogChart chart{.title = "time of the job against round-trip time",
+                 .x_label = "round-trip time (ms)",
+                 .y_label = "time of the job (min)",
+                 .curves = {},
+                 .marks = {}};
+  // Of GPUs that the round-trip time does not concern only the fastest is shown.
+  std::map<std::pair<std::vector<std::string>, Technique>, Curve> curves;
+  for (const auto& point : sweep.points) {
+    for (const auto& p : point.predictions) {
+      if (p.status != Status::kOk) continue;
+      Curve& curve = curves[{p.group, p.technique}];
+      curve.text = place_of(p);
+      curve.x.push_back(point.rtt.value * 1e3);
+      curve.y.push_back(p.job.value / 60);
+    }
+  }
+  std::optional<Curve> level;
+  std::vector<std::vector<std::string>> groups;
+  for (auto& [key, curve] : curves) {
+    if (curve.y.front() == curve.y.back()) {
+      const bool picked = report.selection().technique == key.second && report.selection().group == key.first;
+      const double lead = level ? level->y.front() / curve.y.front() : 2.0;
+      if (lead > 1 + 1e-9 || (picked && lead > 1 - 1e-9)) level = curve;  // of equals the pick
+      continue;
+    }
+    if (std::find(groups.begin(), groups.end(), key.first) == groups.end()) groups.push_back(key.first);
+    curve.look = fmt::format("line{}", groups.size() > 1 ? " thin" : "") + " l" + look_of(key.second);
+    chart.curves.push_back(curve);
+  }
+  if (level) {
+    level->look = "line level";
+    chart.curves.push_back(*level);
+  }
+  for (const auto& change : sweep.changes) chart.marks.push_back(change.rtt.value * 1e3);
+  if (chart.curves.empty()) return out;
+  return out + html_chart(chart) +
+         "<p class=\"note\">Dotted upright lines: the pick changes. Where a lead of more than delta decides, that is "
+         "not where "
+         "curves cross.</p>\n";
+}
+
+}  // namespace slmsim

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/html/sections.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+bool runs(const Prediction* p) { return p->status == Status::kOk; }
+
+const Prediction* fastest(const std::vector<const Prediction*>& predictions, const auto& wanted) {
+  const Prediction* best = nullptr;
+  for (const Prediction* p : predictions) {
+    if (runs(p) && wanted(*p) && (!best || p->job < best->job)) best = p;
+  }
+  return best;
+}
+
+const Prediction* of(const ModelReport& report, const std::vector<std::string>& group, Technique technique) {
+  for (const Prediction* p : report.predictions) {
+    if (p->group == group && p->technique == technique) return p;
+  }
+  return nullptr;
+}
+
+int most_gpus(const ModelReport& report) {
+  int most = 0;
+  for (const Prediction* p : report.predictions) most = std::max(most, p->gpus);
+  return most;
+}
+
+// "4 % longer", "4.1 times as long".
+std::string longer(const Prediction& slow, const Prediction& fast) {
+  const double ratio = slow.job / fast.job;
+  if (ratio < 2) return fmt::format("{:.0f} % longer", 100 * (ratio - 1));
+  return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
+}
+
+std::string nothing_text(const ModelReport& report) {
+  std::string out =
+      fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
+  // The one that lacks the least.
+  const Prediction* nearest = nullptr;
+  const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
+  for (const Prediction* p : report.predictions) {
+    if (p->status == Status::kOutOfMemory && (!nearest || over(*p) < over(*nearest))) nearest = p;
+  }
+  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(*nearest), nearest->reason);
+  return out;
+}
+
+// What more or fewer GPUs would cost.
+std::string alternative_text(const ModelReport& report, const Prediction& pick) {
+  const int most = most_gpus(report);
+  if (pick.gpus < most) {
+    const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus == most; });
+    if (!best) return fmt::format(" On all {} GPUs nothing runs.", most);
+    if (best->job <= pick.job)
+      return fmt::format(" All {} GPUs with {} would take {}.", most, name_of(best->technique), duration(best->job));
+    std::string out = fmt::format(" All {} GPUs together would take {} with {}, the best technique there", most,
+                                  longer(*best, pick), name_of(best->technique));
+    const Prediction* same = of(report, best->group, pick.technique);
+    if (same && same != best && runs(same))
+      out += fmt::format(", and {} with {}", longer(*same, pick), name_of(pick.technique));
+    return out + ".";
+  }
+  const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
+  if (!best) return "";
+  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(*best), duration(best->job),
+                     longer(*best, pick));
+}
+
+}  // namespace
+
+const Prediction* ModelReport::pick() const {
+  if (!selection().technique) return nullptr;
+  for (const Prediction* p : predictions) {
+    if (p->technique == *selection().technique && p->group == selection().group) return p;
+  }
+  return nullptr;
+}
+
+std::string verdict_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  if (!pick) return nothing_text(report);
+  const bool alone = pick->gpus < most_gpus(report);
+  std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, name_of(pick->technique),
+                                group_text(pick->group), alone ? " alone" : "", duration(pick->job));
+  out += alternative_text(report, *pick);
+  const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
+  if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))
+    out += fmt::format(" The fastest is {} with {}; the scenario's rules prefer the pick.", place_of(*first),
+                       duration(first->job));
+  return out;
+}
+
+std::string change_text(const ModelReport& report) {
+  if (!report.sweep) return "The round-trip time was not varied: no group spans several VMs, or one has too many GPUs.";
+  const auto& sweep = *report.sweep;
+  const char* between = sweep.wide_area ? "sites" : "VMs";
+  std::string out = fmt::format("The round-trip time between {} is {}.", between, to_text(sweep.own));
+  if (sweep.changes.empty())
+    return out + fmt::format(" From {} to {} the pick stays the same.", to_text(sweep.points.front().rtt),
+                             to_text(sweep.points.back().rtt));
+  for (const auto& [rtt, below, above] : sweep.changes)
+    out += fmt::format(" At {} the pick changes from {} (below) to {} (above).", to_text(rtt), picked(below),
+                       picked(above));
+  return out;
+}
+
+}  // namespace slmsim

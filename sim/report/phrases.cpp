@@ -1,0 +1,32 @@
+#include "sim/report/phrases.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+
+std::string duration(Seconds time) {
+  const double minutes = time.value / 60;
+  if (minutes < 1) return fmt::format("{:.1f} s", time.value);
+  if (minutes < 600) return fmt::format("{:.1f} min", minutes);
+  return minutes < 60 * 72 ? fmt::format("{:.1f} h", minutes / 60) : fmt::format("{:.1f} d", minutes / 1440);
+}
+
+const DeviceMemory* tightest(const Prediction& p) {
+  const auto at = std::max_element(p.memory.begin(), p.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+    return a.total() / a.limit < b.total() / b.limit;
+  });
+  return at == p.memory.end() ? nullptr : &*at;
+}
+
+std::string picked(const Selection& s) {
+  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), group_text(s.group))
+                     : "nothing: a larger cluster is needed";
+}
+
+std::string place_of(const Prediction& prediction) {
+  return fmt::format("{} on {}", name_of(prediction.technique), group_text(prediction.group));
+}
+
+}  // namespace slmsim

@@ -1,0 +1,20 @@
+// Words that tables and pages share.
+#pragma once
+
+#include <string>
+
+#include "sim/select/algorithm.h"
+
+namespace slmsim {
+
+// Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
+std::string duration(Seconds time);
+
+// The memory of the GPU that has the least room left, or nullptr where nothing was planned.
+const DeviceMemory* tightest(const Prediction& prediction);
+
+// "Data on gat".
+std::string place_of(const Prediction& prediction);
+std::string picked(const Selection& selection);
+
+}  // namespace slmsim

@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""The report in a real browser: it loads nothing, says nothing on the console, and fits a telephone's width.
+
+Skipped (exit status 77) where chromium, its driver or python3-selenium is missing. SLMSIM_SCREENSHOTS=FOLDER keeps what
+the browser showed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    print("skipped: python3-selenium is missing")
+    sys.exit(SKIPPED)
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not BROWSER or not DRIVER:
+    print("skipped: chromium or chromedriver is missing")
+    sys.exit(SKIPPED)
+
+SLMSIM, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
+PHONE, DESKTOP = (390, 844), (1200, 900)
+# Elements that are cut off or overlap: what lies beyond the page, and labels of one chart upon each other.
+BEYOND = """const wide = document.documentElement.clientWidth, out = [];
+for (const e of document.querySelectorAll('body *')) {
+  if (e.closest('.wide') || e.closest('svg')) continue;
+  const box = e.getBoundingClientRect();
+  if (box.width && (box.right > wide + 1 || box.left < -1)) out.push(e.tagName + '.' + e.className + ' ' + box.right);
+} return out;"""
+OVERLAPS = """const out = [];
+for (const parent of document.querySelectorAll('.chart, .bar, .legend')) {
+  const boxes = [...parent.querySelectorAll('span, li')].map(e => [e.textContent, e.getBoundingClientRect()]);
+  for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++) {
+    const a = boxes[i][1], b = boxes[j][1];
+    if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+      out.push(boxes[i][0] + ' / ' + boxes[j][0]);
+  }
+} return out;"""
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        options = Options()
+        options.binary_location = BROWSER
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     "--disable-background-networking", f"--user-data-dir={cls.folder}/profile"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+        cls.addClassCleanup(cls.browser.quit)
+
+    def show(self, name, arguments, size, dark=False):
+        page = os.path.join(self.folder, name + ".html")
+        if not os.path.exists(page):
+            subprocess.run([SLMSIM, "report", *arguments, "-o", page], cwd=SOURCE, check=True)
+        self.browser.get_log("browser")
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+        self.browser.get("file://" + page)
+        folder = os.environ.get("SLMSIM_SCREENSHOTS")
+        if folder:
+            height = self.browser.execute_script("return document.documentElement.scrollHeight")
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": size[0], "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE})
+            self.browser.save_screenshot(f"{folder}/{name}-{size[0]}{'-dark' if dark else ''}.png")
+        return self.browser.find_element("tag name", "body").text
+
+    def check_layout(self):
+        self.assertEqual(self.browser.get_log("browser"), [])
+        self.assertEqual(self.browser.execute_script(BEYOND), [])
+        self.assertEqual(self.browser.execute_script(OVERLAPS), [])
+        loaded = self.browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+        self.assertEqual([name for name in loaded if not name.startswith("data:")], [])
+
+    def test_one_model_on_both_screens(self):
+        arguments = ["scenarios/gat-amst.yaml", "--set", "models=gpt2m"]
+        for size in (PHONE, DESKTOP):
+            for dark in (False, True):
+                with self.subTest(size=size, dark=dark):
+                    text = self.show("gat-amst", arguments, size, dark)
+                    self.check_layout()
+                    lines = text.splitlines()
+                    self.assertTrue(lines[2].startswith("Train gpt2m with Data on gat alone: "), lines[:3])
+                    for words in ("times as long with Data", "the pick changes from Pipeshard on gat+amst", "Comparison", "Memory",
+                                  "Time of an iteration", "Round-trip time", "Timeline of an iteration", "Inputs",
+                                  "arXiv 2602.02632, Table I", "inferred (fitted)"):
+                        self.assertIn(words, text)
+
+    def test_what_does_not_fit(self):
+        text = self.show("tacc-tacc", ["scenarios/tacc-tacc.yaml", "--set", "models=gpt2L"], PHONE)
+        self.check_layout()
+        self.assertIn("out of memory", text)
+
+    def test_markup_in_an_input_is_shown_not_run(self):
+        attack = "<script>document.title='run'</script><img src=x onerror=console.error(1)>"
+        text = self.show("attack", ["scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=each", "--set",
+                                    f'description="{attack}"'], PHONE)
+        self.check_layout()
+        self.assertIn(attack, text)
+        self.assertEqual(self.browser.title, "slmsim: gat-amst")
+
+    def test_a_level_chart_has_room_for_its_labels(self):
+        self.show("near", ["scenarios/utah-mass.yaml", "--set", "models=[gpt2m, gpt2l]"], PHONE)
+        self.check_layout()
+
+
+if __name__ == "__main__":
+    unittest.main()
