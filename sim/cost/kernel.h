@@ -6,19 +6,13 @@
 //   adam                m parameters
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sim/model/operator_graph.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
-
-struct KernelShape {
-  std::string name;
-  std::int64_t batch = 1, m = 1, n = 1, k = 1;
-  auto operator<=>(const KernelShape&) const = default;
-};
 
 // Of a product whose size on one GPU is `shape`: forward, then the gradients of the inputs and of the second factor.
 // Weights lie as k x n, so that Y = X W is nn, dX = dY W^T is nt and dW = X^T dY is tn; keys and an embedding that is

@@ -48,11 +48,15 @@ OperatorTime profiled(const Gpu& gpu, Precision precision, const std::vector<Ker
   return out;
 }
 
+OperatorTime by_roofline(Seconds forward, Seconds backward) {
+  return {forward, backward, {.measured = {}, .interpolated = {}, .roofline = forward + backward}};
+}
+
 OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
                          const Efficiency& efficiency) {
   const MatrixShape forward =
       for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
-  if (gpu.profile) {
+  if (gpu.kernels) {
     const ProductKernels kernels = product_kernels(op, forward);
     return profiled(gpu, precision, {kernels.forward}, {kernels.inputs_gradient, kernels.factor_gradient}, {});
   }
@@ -67,7 +71,7 @@ OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu,
   };
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
-  return {time(m, n, k), time(m, k, n) + time(k, n, m), {}};
+  return by_roofline(time(m, n, k), time(m, k, n) + time(k, n, m));
 }
 
 }  // namespace
@@ -95,17 +99,15 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
-  if (gpu.profile) {
+  if (gpu.kernels) {
     const RowKernels kernels = row_kernels(op, part);
-    const Efficiency ideal{.matrix = {}, .memory = 1, .launch = gpu.profile->launch};
+    const Efficiency ideal{.matrix = {}, .memory = 1, .launch = gpu.kernels->launch()};
     return profiled(gpu, precision, {kernels.forward}, {kernels.backward},
-                    {at_rate(op.flops * part, rate, forward, gpu, ideal),
-                     at_rate(2 * op.flops * part, rate, backward, gpu, ideal),
-                     {}});
+                    by_roofline(at_rate(op.flops * part, rate, forward, gpu, ideal),
+                                at_rate(2 * op.flops * part, rate, backward, gpu, ideal)));
   }
-  return {at_rate(op.flops * part, rate, forward, gpu, efficiency),
-          at_rate(2 * op.flops * part, rate, backward, gpu, efficiency),
-          {}};
+  return by_roofline(at_rate(op.flops * part, rate, forward, gpu, efficiency),
+                     at_rate(2 * op.flops * part, rate, backward, gpu, efficiency));
 }
 
 TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
@@ -120,14 +122,17 @@ Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precis
   const bool master = element_bytes(precision) < 4;
   const double read = element_bytes(gradient_precision) + 4 + 8;
   const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
-  if (gpu.profile && parameters > 0) {
+  if (gpu.kernels && parameters > 0) {
     // Measured with gradients in training precision; others are longer or shorter.
     const double measured = element_bytes(precision) + 4 + 8 + written;
     const ProfileTime kernel = profile_time(gpu, precision, adam_kernel(parameters));
     if (basis) *basis += kernel.basis;
     return kernel.time * ((read + written) / measured);
   }
-  return Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
+  const Seconds time =
+      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
+  if (basis) basis->roofline += time;
+  return time;
 }
 
 }  // namespace slmsim

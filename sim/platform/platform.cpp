@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
+#include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
 
 namespace slmsim {
@@ -100,7 +101,7 @@ class PlatformReader {
     }
     for (const auto& entry : map->entries) {
       const std::string path = fields_.path_of("profiles") + "." + entry.key;
-      profiles_[entry.key] = std::make_shared<const GpuProfile>(read_profile(entry.value, path, reading_));
+      profiles_.add(entry.key, read_profile(entry.value, path, reading_));
     }
   }
 
