@@ -320,6 +320,9 @@ ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_root
   root_ = read_with_bases(file, chain, texts_);
 }
 
+ScenarioFile::ScenarioFile(Node scenario, const fs::path& file)
+    : file_(file), root_(std::move(scenario)), roots_(data_roots(file)) {}
+
 Node ScenarioFile::link(const std::vector<Override>& overrides) {
   Node scenario = root_;
   std::vector<const Override*> later;
