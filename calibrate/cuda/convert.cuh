@@ -67,4 +67,12 @@ struct Add {
   __device__ float2 operator()(float2 a, float2 b) const { return {a.x + b.x, a.y + b.y}; }
 };
 
+// Of exponentials: the greatest exponent, and the sum relative to it.
+struct MaximumAndSum {
+  __device__ float2 operator()(float2 a, float2 b) const {
+    const float most = fmaxf(a.x, b.x);
+    return {most, a.y * __expf(a.x - most) + b.y * __expf(b.x - most)};
+  }
+};
+
 }  // namespace slmsim::calibrate

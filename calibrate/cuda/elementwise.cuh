@@ -1,6 +1,7 @@
 // What the workloads that are no matrix products have in common.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -57,6 +58,14 @@ class Rows : public Workload {
   std::vector<double> row(std::size_t array, std::size_t which, Number number) const {
     const auto n = static_cast<std::size_t>(columns_);
     return gather(device_, arrays_.at<std::byte>(0, array), number, which * n, 1, n);
+  }
+
+  // The largest of some rows' errors.
+  template <class Error>
+  double worst_row(Error error) const {
+    double worst = 0;
+    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1}) worst = std::max(worst, error(at));
+    return worst;
   }
 
   const Device& device_;

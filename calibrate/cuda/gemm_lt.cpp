@@ -1,5 +1,6 @@
-// Matrix products with cuBLASLt: the first algorithm of its heuristic, with 32 MiB of workspace.
+// Matrix products with cuBLASLt: an algorithm of its heuristic, which puts the best first, with 32 MiB of workspace.
 #include <cublasLt.h>
+#include <vector>
 
 #include "calibrate/cuda/check.h"
 #include "calibrate/cuda/product.h"
@@ -31,7 +32,7 @@ using Matrix = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 
 class GemmLt final : public Product {
  public:
-  GemmLt(const Device& device, const Kernel& kernel)
+  GemmLt(const Device& device, const Kernel& kernel, int choice)
       : Product(device, kernel),
         type_(number_ == Number::kHalf     ? CUDA_R_16F
               : number_ == Number::kBfloat ? CUDA_R_16BF
@@ -48,7 +49,7 @@ class GemmLt final : public Product {
     describe(first_matrix_, layout_.first_transposed ? kernel.m : kernel.k,
              layout_.first_transposed ? kernel.k : kernel.m, layout_.lda, first_);
     describe(result_matrix_, kernel.n, kernel.m, layout_.ldc, result_);
-    choose();
+    choose(choice);
   }
 
   void launch(int set) override {
@@ -79,18 +80,20 @@ class GemmLt final : public Product {
              "cublasLtMatrixLayoutSetAttribute");
   }
 
-  void choose() {
+  void choose(int choice) {
     Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
     check_lt(cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate");
     check_lt(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                   &kWorkspace, sizeof kWorkspace),
              "cublasLtMatmulPreferenceSetAttribute");
+    std::vector<cublasLtMatmulHeuristicResult_t> known(static_cast<std::size_t>(choice) + 1);
     int found = 0;
     check_lt(cublasLtMatmulAlgoGetHeuristic(library_.handle, product_.handle, second_matrix_.handle,
                                             first_matrix_.handle, result_matrix_.handle, result_matrix_.handle,
-                                            preference.handle, 1, &chosen_, &found),
+                                            preference.handle, choice + 1, known.data(), &found),
              "cublasLtMatmulAlgoGetHeuristic");
-    if (found < 1) throw LeftOut("cuBLASLt has no algorithm for it");
+    if (found <= choice) throw LeftOut("cuBLASLt has no algorithm for it");
+    chosen_ = known.back();
   }
 
   const cudaDataType_t type_;
@@ -103,8 +106,8 @@ class GemmLt final : public Product {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel) {
-  return std::make_unique<GemmLt>(device, kernel);
+std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice) {
+  return std::make_unique<GemmLt>(device, kernel, choice);
 }
 
 }  // namespace slmsim::calibrate

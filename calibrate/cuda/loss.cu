@@ -8,13 +8,6 @@
 namespace slmsim::calibrate {
 namespace {
 
-struct MaximumAndSum {
-  __device__ float2 operator()(float2 a, float2 b) const {
-    const float most = fmaxf(a.x, b.x);
-    return {most, a.y * __expf(a.x - most) + b.y * __expf(b.x - most)};
-  }
-};
-
 // A vocabulary need not be even, so rows are read element by element.
 template <class T>
 __global__ void loss_forward(const T* logits, const int* labels, float* logarithms, float* losses, int columns) {
@@ -65,10 +58,7 @@ class Loss final : public Rows {
   }
 
   double error() override {
-    double worst = 0;
-    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1})
-      worst = std::max(worst, backward_ ? backward_error(at) : forward_error(at));
-    return worst;
+    return worst_row([&](std::size_t at) { return backward_ ? backward_error(at) : forward_error(at); });
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "calibrate/common/progress.h"
 #include "calibrate/common/text.h"
 #include "calibrate/cuda/check.h"
+#include "calibrate/cuda/compare.h"
 #include "calibrate/cuda/nccl.h"
 #include "calibrate/cuda/transfer.h"
 #include "calibrate/cuda/workload.h"
@@ -152,6 +153,17 @@ int measure_device(const Options& options, const std::string& command) {
   if (!profile.left_out.empty())
     std::fprintf(stderr, "slmsim-calibrate: %zu points were left out; the profile says which and why\n",
                  profile.left_out.size());
+  const auto marked = [&](const std::string& mark) {
+    std::size_t count = 0;
+    for (const auto* lines : {&profile.kernels, &profile.launches, &profile.transfers}) {
+      for (const auto& one : *lines) count += one.find(", " + mark + ": ") == std::string::npos ? 0 : 1;
+    }
+    return count;
+  };
+  if (const std::size_t count = marked("throttled"); count > 0)
+    std::fprintf(stderr, "slmsim-calibrate: the clock was held down while %zu points were measured\n", count);
+  if (const std::size_t count = marked("imprecise"); count > 0)
+    std::fprintf(stderr, "slmsim-calibrate: %zu points are less precise than was asked for\n", count);
   if (wrong > 0) std::fprintf(stderr, "slmsim-calibrate: error: %d results were wrong\n", wrong);
   return wrong > 0 ? kFailed : kDone;
 }
@@ -214,6 +226,9 @@ int run(const std::vector<std::string>& words) {
       return tell_info();
     case Verb::kNccl:
       return measure_nccl(options, command);
+    case Verb::kCompare:
+      compare_products(Device(options.device), options);
+      return kDone;
     default:
       return measure_device(options, command);
   }

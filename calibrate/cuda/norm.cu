@@ -138,9 +138,7 @@ class Norm final : public Rows {
   }
 
   double error() override {
-    double worst = backward_ ? weights_error() : 0;
-    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1}) worst = std::max(worst, row_error(at));
-    return worst;
+    return std::max(backward_ ? weights_error() : 0, worst_row([&](std::size_t at) { return row_error(at); }));
   }
 
  private:

@@ -98,9 +98,7 @@ class Pointwise final : public Rows {
   }
 
   double error() override {
-    double worst = 0;
-    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1}) worst = std::max(worst, row_error(at));
-    return worst;
+    return worst_row([&](std::size_t at) { return row_error(at); });
   }
 
  private:

@@ -9,13 +9,6 @@ namespace {
 
 constexpr int kWidth = 4;  // elements that a thread takes at once: a row of 1024 is one step of a block
 
-struct MaximumAndSum {
-  __device__ float2 operator()(float2 a, float2 b) const {
-    const float most = fmaxf(a.x, b.x);
-    return {most, a.y * __expf(a.x - most) + b.y * __expf(b.x - most)};
-  }
-};
-
 template <class T, int Width>
 __global__ void softmax_forward(const T* in, T* out, int columns) {
   using Packed = Pack<T, Width>;
@@ -82,10 +75,7 @@ class Softmax final : public Rows {
   }
 
   double error() override {
-    double worst = 0;
-    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1})
-      worst = std::max(worst, backward_ ? backward_error(at) : forward_error(at));
-    return worst;
+    return worst_row([&](std::size_t at) { return backward_ ? backward_error(at) : forward_error(at); });
   }
 
  private:

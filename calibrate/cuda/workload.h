@@ -22,7 +22,8 @@ class Workload {
 
 // One per family of kernels. Throw LeftOut where it does not fit into memory, or the GPU cannot do it.
 std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);
-std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel);
+// The heuristic's first, second, ... algorithm; LeftOut where it has not so many.
+std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice = 0);
 std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);
 std::unique_ptr<Workload> make_norm(const Device& device, const Kernel& kernel);
 std::unique_ptr<Workload> make_pointwise(const Device& device, const Kernel& kernel);  // gelu, residual

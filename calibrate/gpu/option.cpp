@@ -14,11 +14,17 @@ namespace {
 
 constexpr double kLeastTime = 1, kMostTime = 24 * 3600, kLeastMessage = 4, kMostMessage = 64e9;
 constexpr int kMostDevices = 64;
-const std::map<std::string, Options::Verb> kVerbs = {
-    {"all", Options::Verb::kAll},          {"gemm", Options::Verb::kGemm}, {"elementwise", Options::Verb::kElementwise},
-    {"adam", Options::Verb::kAdam},        {"copy", Options::Verb::kCopy}, {"launch", Options::Verb::kLaunch},
-    {"peer", Options::Verb::kPeer},        {"nccl", Options::Verb::kNccl}, {"info", Options::Verb::kInfo},
-    {"--version", Options::Verb::kVersion}};
+const std::map<std::string, Options::Verb> kVerbs = {{"all", Options::Verb::kAll},
+                                                     {"gemm", Options::Verb::kGemm},
+                                                     {"elementwise", Options::Verb::kElementwise},
+                                                     {"adam", Options::Verb::kAdam},
+                                                     {"copy", Options::Verb::kCopy},
+                                                     {"launch", Options::Verb::kLaunch},
+                                                     {"peer", Options::Verb::kPeer},
+                                                     {"nccl", Options::Verb::kNccl},
+                                                     {"info", Options::Verb::kInfo},
+                                                     {"compare", Options::Verb::kCompare},
+                                                     {"--version", Options::Verb::kVersion}};
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts;
@@ -131,6 +137,7 @@ const char* const kHelp =
   slmsim-calibrate copy | launch | peer                 copies; launching a kernel; from GPU to GPU
   slmsim-calibrate nccl                                 collectives over this host's GPUs, or over all ranks that
                                                         torchrun, mpirun or srun started
+  slmsim-calibrate compare [--shapes FILE]              products of 2048^3 and more, beside cuBLAS's best in a plain loop
   slmsim-calibrate info                                 the GPUs, driver and libraries
 
   --shapes FILE        kernels to time, from `slmsim shapes MODEL...`; may be given several times
@@ -168,8 +175,9 @@ Options parse_options(const std::vector<std::string>& words) {
   if (words[0] == "--help" || words[0] == "-h") return options;
   const auto verb = kVerbs.find(words[0]);
   if (verb == kVerbs.end()) {
-    throw UsageError("unknown word \"" + printable(words[0]).substr(0, 64) +
-                     "\"; known are: all, gemm, elementwise, adam, copy, launch, peer, nccl, info, --help, --version");
+    throw UsageError(
+        "unknown word \"" + printable(words[0]).substr(0, 64) +
+        "\"; known are: all, gemm, elementwise, adam, copy, launch, peer, nccl, compare, info, --help, --version");
   }
   options.verb = verb->second;
   const auto known = options_with_value(options);

@@ -10,7 +10,7 @@
 namespace slmsim::calibrate {
 
 struct Options {
-  enum class Verb { kHelp, kVersion, kAll, kGemm, kElementwise, kAdam, kCopy, kLaunch, kPeer, kNccl, kInfo };
+  enum class Verb { kHelp, kVersion, kAll, kGemm, kElementwise, kAdam, kCopy, kLaunch, kPeer, kNccl, kCompare, kInfo };
   Verb verb = Verb::kHelp;
   std::vector<std::string> shapes;
   std::string output, name;

@@ -10,10 +10,12 @@ number of sequences per GPU.
   torch_step.py --hidden 1024 --heads 16 --layers 24 --sequence 1024 --vocabulary 50257 --batch 4
   torchrun --nproc-per-node 2 torch_step.py --models calibrate/shapes/models.json --model gpt2m --batch 4
 
-models.json comes from `slmsim shapes MODEL... --format json`. Needs PyTorch 2.0 or later with CUDA.
+models.json comes from `slmsim shapes MODEL... --format json`. Needs PyTorch 1.13 or later with CUDA. --device cpu, with
+a small model, tries the program out where there is no GPU; such times say nothing about one.
 Exit status: 0 done (out of memory is a result), 2 bad usage, no PyTorch or no GPU.
 """
 import argparse
+import contextlib
 import gc
 import json
 import math
@@ -40,6 +42,7 @@ def arguments():
     parser.add_argument("--batch", default="1", help="sequences per GPU and step, e.g. 1,2,4,8")
     parser.add_argument("--micro-batches", type=int, default=1, help="steps of gradient accumulation in a batch")
     parser.add_argument("--precision", choices=("fp16", "bf16", "tf32", "fp32"), default="fp16")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--attention", choices=("eager", "sdpa"), default="eager",
                         help="eager: separate products and softmax, as the simulator takes it; sdpa: PyTorch's fused one")
     parser.add_argument("--optimizer", choices=("fused", "foreach"), default="fused", help="PyTorch's Adam kernels")
@@ -148,57 +151,84 @@ def build(torch, sizes, options):
     return Gpt2()
 
 
+class Marks:
+    """Points in time of the device's work: CUDA events, or a clock."""
+
+    def __init__(self, torch, device, most):
+        self.torch, self.used = torch, 0
+        self.events = None
+        if device.type == "cuda":
+            self.events = [torch.cuda.Event(enable_timing=True) for _ in range(most)]
+        self.times = [0.0] * most
+
+    def begin(self):
+        self.used = 0
+        self.set()
+
+    def set(self):
+        if self.events:
+            self.events[self.used].record()
+        else:
+            self.times[self.used] = time.perf_counter()
+        self.used += 1
+
+    def seconds_between(self):
+        if not self.events:
+            return [b - a for a, b in zip(self.times, self.times[1:self.used])]
+        self.torch.cuda.synchronize()
+        return [1e-3 * a.elapsed_time(b) for a, b in zip(self.events, self.events[1:self.used])]
+
+
 class Trainer:
     """A model with its optimizer and one batch of tokens; step() trains once and times its parts."""
 
     def __init__(self, torch, sizes, options, batch, device, ranks):
-        self.torch, self.options = torch, options
+        self.torch, self.options, self.device = torch, options, device
         self.model = build(torch, sizes, options).to(device).train()
         self.parameters = sum(p.numel() for p in self.model.parameters())
         if ranks > 1:
             self.model = torch.nn.parallel.DistributedDataParallel(self.model, device_ids=[device.index])
-        fused = options.optimizer == "fused"
+        fused = options.optimizer == "fused" and device.type == "cuda"
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-4, fused=fused or None,
                                           foreach=None if fused else True)
         scaled = options.precision == "fp16"
-        if hasattr(torch, "amp") and hasattr(torch.amp, "GradScaler"):
-            self.scaler = torch.amp.GradScaler("cuda", enabled=scaled)
+        if hasattr(torch.amp, "GradScaler"):
+            self.scaler = torch.amp.GradScaler(device.type, enabled=scaled)
         else:
             self.scaler = torch.cuda.amp.GradScaler(enabled=scaled)
         shape = (batch, sizes["sequence"] + 1)
         text = torch.randint(0, sizes["vocabulary"], shape, device=device)
         self.inputs = text[:, :-1].contiguous().chunk(options.micro_batches)
         self.targets = text[:, 1:].contiguous().chunk(options.micro_batches)
-        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * options.micro_batches + 2)]
+        self.marks = Marks(torch, device, 2 * options.micro_batches + 2)
 
     def autocast(self):
         dtypes = {"fp16": self.torch.float16, "bf16": self.torch.bfloat16}
         dtype = dtypes.get(self.options.precision)
-        return self.torch.autocast("cuda", dtype=dtype or self.torch.float16, enabled=dtype is not None)
+        return self.torch.autocast(self.device.type, dtype=dtype) if dtype else contextlib.nullcontext()
+
+    def gradients_stay(self, last):
+        """Gradients are summed over the GPUs after the last micro-batch only."""
+        return contextlib.nullcontext() if last or not hasattr(self.model, "no_sync") else self.model.no_sync()
 
     def step(self):
         """Seconds of the step, its forward passes, its backward passes and the optimizer; and the loss."""
-        events = iter(self.events)
-        marks = [next(events)]
-        marks[0].record()
+        self.marks.begin()
         loss = None
-        for inputs, targets in zip(self.inputs, self.targets):
-            with self.autocast():
-                loss = self.model(inputs, targets) / len(self.inputs)
-            marks.append(next(events))
-            marks[-1].record()
-            self.scaler.scale(loss).backward()
-            marks.append(next(events))
-            marks[-1].record()
+        for index, (inputs, targets) in enumerate(zip(self.inputs, self.targets)):
+            with self.gradients_stay(index + 1 == len(self.inputs)):
+                with self.autocast():
+                    loss = self.model(inputs, targets) / len(self.inputs)
+                self.marks.set()
+                self.scaler.scale(loss).backward()
+                self.marks.set()
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
-        marks.append(next(events))
-        marks[-1].record()
-        self.torch.cuda.synchronize()
-        parts = [1e-3 * a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
-        return {"step": 1e-3 * marks[0].elapsed_time(marks[-1]), "forward": sum(parts[0:-1:2]),
-                "backward": sum(parts[1:-1:2]), "optimizer": parts[-1], "loss": float(loss) * len(self.inputs)}
+        self.marks.set()
+        parts = self.marks.seconds_between()
+        return {"step": sum(parts), "forward": sum(parts[0:-1:2]), "backward": sum(parts[1:-1:2]),
+                "optimizer": parts[-1], "loss": float(loss.detach()) * len(self.inputs)}
 
 
 def spread(values):
@@ -222,8 +252,10 @@ def write_kernels(torch, trainer, file):
 
 
 def measure(torch, sizes, options, batch, device, ranks, kernels):
-    torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats()
+    on_gpu = device.type == "cuda"
+    if on_gpu:
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
     trainer = Trainer(torch, sizes, options, batch, device, ranks)
     began = time.monotonic()
     for _ in range(options.warm_up):
@@ -238,8 +270,9 @@ def measure(torch, sizes, options, batch, device, ranks, kernels):
     for part in ("step", "forward", "backward", "optimizer"):
         result[f"{part}_s"] = spread([step[part] for step in steps])
     result["loss"] = steps[-1]["loss"]
-    result["peak_allocated_bytes"] = torch.cuda.max_memory_allocated()
-    result["peak_reserved_bytes"] = torch.cuda.max_memory_reserved()
+    if on_gpu:
+        result["peak_allocated_bytes"] = torch.cuda.max_memory_allocated()
+        result["peak_reserved_bytes"] = torch.cuda.max_memory_reserved()
     if kernels:
         write_kernels(torch, trainer, kernels)
     return result
@@ -252,11 +285,19 @@ def main():
         import torch
     except ImportError as error:
         fail(f"PyTorch is not installed ({error})")
-    if not torch.cuda.is_available():
-        fail("PyTorch sees no GPU")
+    on_gpu = options.device == "cuda"
+    if on_gpu and not torch.cuda.is_available():
+        fail("PyTorch sees no GPU (nvidia-smi and CUDA_VISIBLE_DEVICES tell which are seen)")
+    if not on_gpu and options.precision not in ("fp32", "bf16"):
+        fail(f"--device cpu has no {options.precision}; choose --precision fp32 or bf16")
+    if options.precision == "bf16" and on_gpu and torch.cuda.get_device_capability()[0] < 8:
+        fail("this GPU has no bf16; choose --precision fp16")
     ranks, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    torch.cuda.set_device(device)
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else torch.device("cpu")
+    if on_gpu:
+        torch.cuda.set_device(device)
+    elif ranks > 1:
+        fail("--device cpu is for one process")
     torch.manual_seed(1 + rank)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
     torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
@@ -266,12 +307,13 @@ def main():
 
     results = []
     for index, batch in enumerate(batches):
-        common = {"schema": "slmsim/step/1", "model": options.model, **sizes, "gpu": torch.cuda.get_device_name(device),
-                  "gpus": ranks, "batch": batch, "micro_batches": options.micro_batches,
+        common = {"schema": "slmsim/step/1", "model": options.model, **sizes,
+                  "gpu": torch.cuda.get_device_name(device) if on_gpu else "none", "gpus": ranks, "batch": batch, "micro_batches": options.micro_batches,
                   "precision": options.precision, "attention": options.attention, "optimizer": options.optimizer,
-                  "dropout": options.dropout, "memory_bytes": torch.cuda.get_device_properties(device).total_memory,
-                  "torch": torch.__version__, "cuda": torch.version.cuda, "host": platform.node(),
+                  "dropout": options.dropout, "torch": torch.__version__, "cuda": torch.version.cuda, "host": platform.node(),
                   "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        if on_gpu:
+            common["memory_bytes"] = torch.cuda.get_device_properties(device).total_memory
         kernels = options.kernels if rank == 0 and index + 1 == len(batches) else None
         try:
             result = measure(torch, sizes, options, batch, device, ranks, kernels)

@@ -10,16 +10,19 @@
 #include <gmock/gmock.h>
 
 #include "calibrate/common/failure.h"
+#include "calibrate/gpu/collective.h"
 #include "calibrate/gpu/number.h"
 #include "calibrate/gpu/option.h"
 #include "calibrate/gpu/profile.h"
-#include "sim/base/yaml.h"
+#include "sim/platform/profile.h"
+#include "tests/errors_of.h"
 
 namespace slmsim::calibrate {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
@@ -93,9 +96,10 @@ TEST(Options, AreReadAndChecked) {
       },
       ThrowsMessage<UsageError>(HasSubstr("known are: all-reduce")));
   EXPECT_EQ(parse_options({"nccl", "--help"}).verb, Options::Verb::kHelp);
+  EXPECT_EQ(parse_options({"compare", "--device", "1"}).device, 1);
 }
 
-TEST(GpuProfile, IsYamlThatTheSimulatorParses) {
+TEST(GpuProfile, IsYamlThatTheSimulatorReads) {
   Measurement measured;
   measured.seconds = summary_of({1e-5, 1.1e-5, 1.2e-5});
   measured.launches = 20;
@@ -106,9 +110,18 @@ TEST(GpuProfile, IsYamlThatTheSimulatorParses) {
   profile.name = "my-gpu";
   profile.date = "2026-01-31T12:00:00Z";
   profile.command = "slmsim-calibrate all \"quoted\"";
-  profile.facts = {{"gpu", "NVIDIA A30"}, {"driver", "580.1"}};
+  // As Device::facts() and the program name them.
+  for (const char* fact : {"gpu", "compute_capability", "multiprocessors", "memory", "l2_cache", "driver", "cuda_driver",
+                           "cuda_runtime", "greatest_clock", "memory_clock", "power_limit", "cublas", "library", "nccl"})
+    profile.facts.emplace_back(fact, "1");
   profile.kernels = {kernel_line({"gemm-nn", "fp16", 1, 1024, 3072, 1024}, measured, 0.3)};
   profile.transfers = {transfer_line("host-to-device", "pinned", 64000, measured)};
+  profile.launches = {launch_line("in-a-row", measured)};
+  CollectiveResult reduced;
+  reduced.ranks = 2;
+  reduced.bytes = 1e6;
+  reduced.seconds = 1e-3;
+  profile.collectives = {collective_line(reduced)};
   profile.left_out = {"adam fp32: too large"};
   const Node node = parse_yaml(to_yaml(profile), "profile");
   EXPECT_EQ(node.find("schema")->scalar, "slmsim/gpu-profile/1");
@@ -119,6 +132,13 @@ TEST(GpuProfile, IsYamlThatTheSimulatorParses) {
   EXPECT_EQ(point.find("imprecise")->scalar, "yes");
   EXPECT_EQ(point.find("throttled")->scalar, "power cap");
   EXPECT_EQ(node.find("transfers")->items.at(0).find("size")->scalar, "64 kB");
+  Reading reading;
+  const GpuProfile read = read_profile(node, "", reading);
+  EXPECT_THAT(errors_of(reading), IsEmpty());
+  EXPECT_DOUBLE_EQ(read.kernels.at("gemm-nn")[0].at(0).time.value, 11e-6);
+  EXPECT_DOUBLE_EQ(read.launch.value, 11e-6);
+  EXPECT_DOUBLE_EQ(read.buses.to_device.value, 64000 / 11e-6);
+  EXPECT_DOUBLE_EQ(read.buses.peer.value, 1e9);  // 2 x 1/2 x 1 MB / 1 ms
 }
 
 }  // namespace

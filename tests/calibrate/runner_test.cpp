@@ -31,13 +31,16 @@ class RunnerTest : public testing::Test {
   }
   Control control(double limit = 100) {
     return {limit, 1, [this] { return time_; }, [this] { return time_ >= stop_at_; },
-            [this](const std::string&, double share, double) { progress_.push_back(share); }};
+            [this](const std::string&, double share, double left) {
+              progress_.push_back(share);
+              left_.push_back(left);
+            }};
   }
 
   const std::string file_ =
       (std::filesystem::temp_directory_path() / ("slmsim-journal-" + std::to_string(getpid()))).string();
   double time_ = 0, stop_at_ = 1e9;
-  std::vector<double> shares_, progress_;
+  std::vector<double> shares_, progress_, left_;
   std::vector<std::string> measured_;
 };
 
@@ -65,6 +68,14 @@ TEST_F(RunnerTest, GoesOnAfterAnInterruption) {
   EXPECT_FALSE(outcome.interrupted);
   EXPECT_THAT(outcome.kernels, ElementsAre("{a}", "{b}", "{c}"));
   EXPECT_THAT(measured_, ElementsAre("c"));
+}
+
+TEST_F(RunnerTest, TellsTheTimeLeftFromWhatTheOthersTook) {
+  Journal journal(file_, "gpu");
+  run_units({unit("a", 2), unit("b", 4), unit("c", 1), unit("d", 1)}, journal, control(10));
+  EXPECT_THAT(progress_, ElementsAre(0, 0.25, 0.5, 0.75));
+  // At first as if each took its most, 1 s; then three more of 2 s; two more of 3 s, but no more than 4 s are left; one of 7/3 s.
+  EXPECT_THAT(left_, ElementsAre(4, 6, 4, testing::DoubleEq(7.0 / 3)));
 }
 
 TEST_F(RunnerTest, BeginsAnewOnAnotherGpu) {
