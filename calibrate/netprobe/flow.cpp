@@ -14,10 +14,10 @@
 #include <thread>
 #include <utility>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -280,4 +280,4 @@ std::string to_words(const Stream& stream) { return written(stream); }
 Message message_from(const std::vector<std::string>& words) { return read_from<Message>(words); }
 Stream stream_from(const std::vector<std::string>& words) { return read_from<Stream>(words); }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

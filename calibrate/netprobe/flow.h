@@ -9,7 +9,7 @@
 
 #include "calibrate/netprobe/socket.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 struct Flow {
   double segment = 0, path_mtu = 0;        // B: tcpi_snd_mss, tcpi_pmtu
@@ -63,4 +63,4 @@ std::string to_words(const Stream& stream);
 Message message_from(const std::vector<std::string>& words);
 Stream stream_from(const std::vector<std::string>& words);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

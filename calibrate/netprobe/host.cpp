@@ -5,9 +5,9 @@
 #include <sys/utsname.h>
 #include <thread>
 
-#include "calibrate/netprobe/text.h"
+#include "calibrate/common/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 constexpr const char* kSettings[] = {"net.ipv4.tcp_rmem",
@@ -65,4 +65,4 @@ std::string fact(const HostFacts& facts, const std::string& name) {
   return found == facts.end() ? "" : found->second;
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

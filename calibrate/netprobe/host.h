@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 // By name: "host", "machine", "kernel", and settings such as "net.ipv4.tcp_rmem" with the kernel's text ("4096 131072
 // 6291456"); a setting that the kernel lacks is left out. `proc` stands for /proc in tests.
@@ -15,4 +15,4 @@ HostFacts facts_of_this_host(const std::string& proc = "/proc");
 double last_number(const HostFacts& facts, const std::string& name);
 std::string fact(const HostFacts& facts, const std::string& name);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

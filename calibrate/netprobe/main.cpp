@@ -1,45 +1,23 @@
 // slmsim-netprobe: measures the path between two hosts.
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <unistd.h>
 
+#include "calibrate/common/output.h"
+#include "calibrate/common/progress.h"
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/measure.h"
 #include "calibrate/netprobe/option.h"
 #include "calibrate/netprobe/profile.h"
 #include "calibrate/netprobe/server.h"
-#include "calibrate/netprobe/text.h"
 #include "calibrate/netprobe/wire.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 enum Status { kDone = 0, kNetworkFailed = 1, kBadUsage = 2, kInternal = 3 };
-
-// One line that is written over, with the share of the time limit; on a terminal only.
-class ProgressLine {
- public:
-  void show(const std::string& what, double share) const {
-    if (terminal_) std::fprintf(stderr, "\r\033[K%3.0f %%  %s", 100 * share, what.c_str());
-  }
-  ~ProgressLine() {
-    if (terminal_) std::fprintf(stderr, "\r\033[K");
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-};
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 // Nothing is on disk before the result is whole.
 void interrupted(int signal) {
@@ -109,10 +87,11 @@ int run(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe
 
 int main(int argc, char** argv) {
-  using namespace slmsim::netprobe;
+  using namespace slmsim::calibrate;
+  using namespace slmsim::calibrate::netprobe;
   const auto fail = [](const char* text, int status) {
     std::fprintf(stderr, "slmsim-netprobe: error: %s\n", text);
     return status;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/schedule.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 // Shares of the time, per direction.
@@ -99,8 +99,7 @@ class Measuring {
   }
 
   void leave_out(OneWay& way, const std::string& what, double cost, double left) const {
-    way.left_out.push_back(
-        format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
+    way.left_out.push_back(format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
   }
 
   void cold(OneWay& way, Direction direction, const std::string& where) {
@@ -215,4 +214,4 @@ Measurement measure(const Wire& wire, const Request& request, const Progress& pr
   return Measuring(wire, request, progress).run();
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

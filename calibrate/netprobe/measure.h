@@ -15,7 +15,7 @@
 #include "calibrate/netprobe/statistics.h"
 #include "calibrate/netprobe/wire.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 inline constexpr double kLossPace = 0.5;  // of the highest steady rate
 inline constexpr int kLossConnections = 4;
@@ -76,4 +76,4 @@ Measurement measure(const Wire& wire, const Request& request, const Progress& pr
 // The direction's steady rate with the highest median; the first of equals.
 const Steady& best_rate(const OneWay& way);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

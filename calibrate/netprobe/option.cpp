@@ -2,12 +2,12 @@
 
 #include <optional>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/profile.h"
 #include "calibrate/netprobe/schedule.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 constexpr double kLeastTime = 20, kMostTime = 24 * 3600, kMostSize = 64e9;
@@ -156,4 +156,4 @@ Options parse_options(const std::vector<std::string>& words) {
   unknown(verb, "server, client, --help, --version");
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -6,7 +6,7 @@
 
 #include "calibrate/netprobe/measure.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 struct Options {
   enum class Verb { kHelp, kVersion, kServer, kClient };
@@ -24,4 +24,4 @@ struct Options {
 Options parse_options(const std::vector<std::string>& words);
 extern const char* const kHelp;
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

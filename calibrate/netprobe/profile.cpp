@@ -5,21 +5,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "calibrate/netprobe/text.h"
+#include "calibrate/common/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 constexpr double kNoThreshold = INT32_MAX;  // tcpi_snd_ssthresh of a connection that never left slow start
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string measured(const std::string& value, const std::string& source) {
   return format("{value: %s, provenance: measured, source: %s}", value.c_str(), quoted(source).c_str());
@@ -174,26 +165,18 @@ class Writer {
   std::string out_;
 };
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.'; }
-constexpr std::size_t kLongestName = 64;
-
 }  // namespace
 
 std::string to_yaml(const Measurement& measurement, const Hosts& hosts, const Origin& origin) {
   return Writer(measurement, hosts, origin).write();
 }
 
-bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= kLongestName && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), is_letter);
-}
-
 std::string name_from(const std::string& text) {
   std::string name;
   for (const char c : text) {
-    if (is_letter(c) && name.size() < kLongestName && !(name.empty() && c == '.')) name += c;
+    if (is_name_letter(c) && name.size() < kLongestName && !(name.empty() && c == '.')) name += c;
   }
   return name.empty() ? "path" : name;
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -5,7 +5,7 @@
 
 #include "calibrate/netprobe/measure.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 struct Origin {
   std::string name;     // of the path: letters, digits, - _ .
@@ -17,11 +17,5 @@ std::string to_yaml(const Measurement& measurement, const Hosts& hosts, const Or
 
 // A name made of the text's letters, digits, - and _; "path" where nothing is left.
 std::string name_from(const std::string& text);
-bool is_name(const std::string& text);
 
-// Throws UsageError where `file` cannot be written; writes nothing.
-void check_writable(const std::string& file);
-// Whole or not at all; to standard output where `file` is empty. Throws UsageError.
-void write_file(const std::string& file, const std::string& text);
-
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 std::vector<double> curve_sizes(double largest) {
   // 64 kB, 256 kB, 1 MB, ...: powers of four of 1 MB from then on.
@@ -48,4 +48,4 @@ double Budget::next(double now, double weight) {
   return share;
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 inline constexpr double kSmallest = 64e3;   // bytes, the first of the curves
 inline constexpr double kIdleTimeouts = 5;  // pause before an after-idle message, in retransmission time-outs
@@ -39,4 +39,4 @@ class Budget {
   double end_, weights_;
 };
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

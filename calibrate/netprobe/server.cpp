@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/session.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -142,4 +142,4 @@ class Server {
 
 void serve(const Descriptor& listener, bool once) { Server(listener, once).run(); }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -19,7 +19,7 @@
 
 #include "calibrate/netprobe/socket.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 inline constexpr int kProtocol = 1;
 inline constexpr const char* kGreeting = "slmsim-netprobe";
@@ -28,4 +28,4 @@ inline constexpr double kIdleClient = 60;  // s
 // Serves until the process ends, or one client where `once` is set. Tells on standard error who comes and goes.
 void serve(const Descriptor& listener, bool once);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

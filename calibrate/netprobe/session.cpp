@@ -1,12 +1,12 @@
 #include "calibrate/netprobe/session.h"
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/flow.h"
 #include "calibrate/netprobe/host.h"
 #include "calibrate/netprobe/server.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 constexpr std::size_t kMostConnections = 64;
@@ -110,4 +110,4 @@ void Session::obey(const std::vector<std::string>& words) {
   }
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

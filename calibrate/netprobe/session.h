@@ -8,7 +8,7 @@
 
 #include "calibrate/netprobe/socket.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 class Session {
  public:
@@ -31,4 +31,4 @@ class Session {
   std::map<std::string, Connection> data_;
 };
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

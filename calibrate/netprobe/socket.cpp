@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <utility>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 struct Addresses {
@@ -81,20 +81,6 @@ void send_some(int socket, const char* data, std::size_t size, std::size_t& sent
 }
 
 }  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (number_ >= 0) close(number_);
-    number_ = other.release();
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
-int Descriptor::release() { return std::exchange(number_, -1); }
 
 Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
   const int one = 1;
@@ -214,4 +200,4 @@ int port_of(const Descriptor& listener) {
 std::string peer_of(int socket) { return address_by(getpeername, socket); }
 std::string own_address_of(int socket) { return address_by(getsockname, socket); }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -5,26 +5,14 @@
 #include <string>
 #include <vector>
 
-namespace slmsim::netprobe {
+#include "calibrate/common/descriptor.h"
+
+namespace slmsim::calibrate::netprobe {
 
 inline constexpr double kPatience = 15;            // s without progress, after which the other host is lost
 inline constexpr std::size_t kPiece = 256 * 1024;  // bytes per send() and recv()
 inline constexpr std::size_t kLongestLine = 4096;  // bytes of a line of the protocol
 inline constexpr int kDefaultPort = 5210;
-
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-  int get() const { return number_; }
-  int release();
-
- private:
-  int number_;
-};
 
 class Connection {
  public:
@@ -64,4 +52,4 @@ int port_of(const Descriptor& listener);
 std::string peer_of(int socket);
 std::string own_address_of(int socket);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};
@@ -16,4 +16,4 @@ Spread spread_of(std::vector<double> values) {
 
 double upper_bound_of_none(double count) { return count > 0 ? std::min(1.0, 3 / count) : 1.0; }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

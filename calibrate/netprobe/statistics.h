@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 struct Spread {
   int count = 0;
@@ -16,4 +16,4 @@ Spread spread_of(std::vector<double> values);
 // With 95 % confidence an event that was not seen in `count` trials is rarer than this (rule of three).
 double upper_bound_of_none(double count);
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -2,12 +2,12 @@
 
 #include <chrono>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/server.h"
 #include "calibrate/netprobe/statistics.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 double seconds_now() {
@@ -162,4 +162,4 @@ Wire Client::wire() {
   return wire;
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -8,7 +8,7 @@
 #include "calibrate/netprobe/flow.h"
 #include "calibrate/netprobe/host.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 // Forward: from the client, where the program runs, to the server.
 enum class Direction { kForward, kReverse };
@@ -58,4 +58,4 @@ class Client {
   int opened_ = 0;
 };
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

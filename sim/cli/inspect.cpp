@@ -1,4 +1,4 @@
-// slmsim check, list and validate: look at files, at what there is, and at how right the predictions are.
+// slmsim check and list: look at files, and at what there is.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,7 +9,6 @@
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/report/facts_table.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
@@ -113,22 +112,6 @@ int list(const std::string& what) {
   return kDone;
 }
 
-int validate(const std::string& study, const std::string& reference, const std::string& format,
-             const std::string& output) {
-  if (study != "fabric")
-    throw InputError({},
-                     fmt::format("there is no study \"{}\"; {}", study.substr(0, 64), did_you_mean(study, {"fabric"})));
-  static const std::vector<std::string> kFormats = {"markdown", "csv"};
-  if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end())
-    throw InputError(
-        {}, fmt::format("--format \"{}\" is unknown; {}", format.substr(0, 64), did_you_mean(format, kFormats)));
-  const fs::path root = root_or_fail();
-  const fs::path file = reference.empty() ? root / "tests/reference/fabric.csv" : fs::path(reference);
-  const Validation validation = validate_fabric(root, file);
-  write_result(format == "csv" ? to_csv(validation) : to_markdown(validation), output);
-  return kDone;
-}
-
 }  // namespace
 
 Command add_check(CLI::App& app) {
@@ -145,20 +128,6 @@ Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
   verb->add_option("WHAT", *what, "models, gpus, platforms, scenarios or techniques")->required();
   return {verb, [what] { return list(*what); }};
-}
-
-Command add_validate(CLI::App& app) {
-  auto* verb = app.add_subcommand("validate", "compare predictions with a study's published facts");
-  struct Options {
-    std::string study = "fabric", reference, format = "markdown", output;
-  };
-  auto options = std::make_shared<Options>();
-  verb->add_option("STUDY", options->study, "fabric")->capture_default_str();
-  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
-  verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
-  verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
-  verb->footer("\nExample:\n  slmsim validate fabric --format csv --output facts.csv");
-  return {verb, [options] { return validate(options->study, options->reference, options->format, options->output); }};
 }
 
 }  // namespace slmsim

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "sim/cost/profile_time.h"
 
 namespace slmsim {
 namespace {
 
 constexpr double kTile = 128;  // cuBLAS' common tensor-core tile is 128 x 128 (DU-09799-001, section 3)
-
-// A precision the tensor cores lack runs on the CUDA cores at the fp32 rate.
-FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
-  const FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
-  return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
-}
 
 Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu, const Efficiency& efficiency) {
   return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * efficiency.memory)) + efficiency.launch;
@@ -35,10 +32,34 @@ MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
   return shape;
 }
 
+// By the profile where there is one, else the roofline.
+OperatorTime profiled(const Gpu& gpu, Precision precision, const std::vector<KernelShape>& forward,
+                      const std::vector<KernelShape>& backward, const OperatorTime& roofline) {
+  OperatorTime out;
+  const auto add = [&](const std::vector<KernelShape>& kernels, Seconds whole, Seconds& time) {
+    for (const auto& kernel : kernels) {
+      const ProfileTime one = profile_time(gpu, precision, kernel, whole / static_cast<double>(kernels.size()));
+      time += one.time;
+      out.basis += one.basis;
+    }
+  };
+  add(forward, roofline.forward, out.forward);
+  add(backward, roofline.backward, out.backward);
+  return out;
+}
+
+OperatorTime by_roofline(Seconds forward, Seconds backward) {
+  return {forward, backward, {.measured = {}, .interpolated = {}, .roofline = forward + backward}};
+}
+
 OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
                          const Efficiency& efficiency) {
   const MatrixShape forward =
       for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
+  if (gpu.kernels) {
+    const ProductKernels kernels = product_kernels(op, forward);
+    return profiled(gpu, precision, {kernels.forward}, {kernels.inputs_gradient, kernels.factor_gradient}, {});
+  }
   const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     const MatrixShape shape{forward.batch, m, n, k};
     const double elements = static_cast<double>(shape.batch) * (static_cast<double>(m) * static_cast<double>(k) +
@@ -50,7 +71,7 @@ OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu,
   };
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
-  return {time(m, n, k), time(m, k, n) + time(k, n, m)};
+  return by_roofline(time(m, n, k), time(m, k, n) + time(k, n, m));
 }
 
 }  // namespace
@@ -78,16 +99,40 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
-  return {at_rate(op.flops * part, rate, forward, gpu, efficiency),
-          at_rate(2 * op.flops * part, rate, backward, gpu, efficiency)};
+  if (gpu.kernels) {
+    const RowKernels kernels = row_kernels(op, part);
+    const Efficiency ideal{.matrix = {}, .memory = 1, .launch = gpu.kernels->launch()};
+    return profiled(gpu, precision, {kernels.forward}, {kernels.backward},
+                    by_roofline(at_rate(op.flops * part, rate, forward, gpu, ideal),
+                                at_rate(2 * op.flops * part, rate, backward, gpu, ideal)));
+  }
+  return by_roofline(at_rate(op.flops * part, rate, forward, gpu, efficiency),
+                     at_rate(2 * op.flops * part, rate, backward, gpu, efficiency));
+}
+
+TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
+  measured += other.measured;
+  interpolated += other.interpolated;
+  roofline += other.roofline;
+  return *this;
 }
 
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Efficiency& efficiency) {
+                  const Efficiency& efficiency, TimeBasis* basis) {
   const bool master = element_bytes(precision) < 4;
   const double read = element_bytes(gradient_precision) + 4 + 8;
   const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
-  return Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
+  if (gpu.kernels && parameters > 0) {
+    // Measured with gradients in training precision; others are longer or shorter.
+    const double measured = element_bytes(precision) + 4 + 8 + written;
+    const ProfileTime kernel = profile_time(gpu, precision, adam_kernel(parameters));
+    if (basis) *basis += kernel.basis;
+    return kernel.time * ((read + written) / measured);
+  }
+  const Seconds time =
+      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
+  if (basis) basis->roofline += time;
+  return time;
 }
 
 }  // namespace slmsim

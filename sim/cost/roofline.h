@@ -1,4 +1,5 @@
-// How long an operator takes on a GPU without a measured profile: the roofline of its data sheet.
+// How long an operator takes on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), else the roofline of
+// its data sheet.
 //
 //   time = max(FLOPs / (efficiency * waves * peak), bytes / (memory efficiency * bandwidth)) + launch
 //
@@ -33,9 +34,17 @@ struct Share {
   double sequences = 1;  // that this GPU computes in one micro-batch
 };
 
+// On what a time rests: kernels that were measured at just this size, at others near by, or the roofline.
+struct TimeBasis {
+  Seconds measured, interpolated, roofline;
+  TimeBasis& operator+=(const TimeBasis& other);
+  Seconds total() const { return measured + interpolated + roofline; }
+};
+
 struct OperatorTime {
   Seconds forward;
   Seconds backward;
+  TimeBasis basis;  // of both together
 };
 
 // Time of the part of `op` that one GPU computes.
@@ -45,7 +54,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
 // Time of Adam on `parameters` parameters of this GPU: it reads gradient, fp32 master and both moments, and
 // writes master, moments and the weights in training precision; memory bandwidth bounds it.
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Efficiency& efficiency);
+                  const Efficiency& efficiency, TimeBasis* basis = nullptr);
 
 // Share of the multiprocessors busy on average over the waves of `batch` products with an m x n result.
 double wave_efficiency(const MatrixShape& shape, int multiprocessors);

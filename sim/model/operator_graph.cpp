@@ -95,6 +95,7 @@ class Builder {
 
     Operator scores{.kind = OperatorKind::kMatrix, .name = "scores"};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
+    scores.factor_transposed = true;
     scores.columns = model_.kv_heads;
     scores.flops = scores.matrix.flops();
     scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
@@ -137,6 +138,7 @@ class Builder {
     const Vertex normed = norm("final norm", stream);
     Operator op{.kind = OperatorKind::kMatrix, .name = "head"};
     op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
+    op.factor_transposed = true;
     op.columns = model_.vocabulary;
     op.rows = model_.hidden;
     op.weights = v() * h();

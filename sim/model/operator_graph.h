@@ -31,6 +31,7 @@ struct Operator {
   double parameters = 0;  // trained here; a tied head has none of its own
   double weights = 0;     // elements of weights that it reads
   MatrixShape matrix{};
+  bool factor_transposed = false;  // the second factor lies as n x k: keys, and the embedding as head
   // Into how many equal, independent parts its outputs and its inner sum can be cut at most (attention: key-value
   // heads; embedding: width and vocabulary); 0: not at all.
   std::int64_t columns = 0, rows = 0;

@@ -56,6 +56,10 @@ HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stag
   return held;
 }
 
+double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held) {
+  return plan.optimizer == Optimizer::kDivided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
+}
+
 double kept_activations(const Operator& op, const Share& share, Precision precision) {
   // A column-divided product keeps its whole input; a row-divided one, and what lies between them, only a
   // part.

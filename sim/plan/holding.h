@@ -21,6 +21,9 @@ struct HeldParameters {
 };
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage);
 
+// Of these, those that the optimizer of one GPU updates.
+double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held);
+
 // Bytes that this part of an operator keeps for the backward pass of one micro-batch.
 double kept_activations(const Operator& op, const Share& share, Precision precision);
 

@@ -330,7 +330,7 @@ class Lowering {
       const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, gradients, axes};
       ready = collective(s, call, graph_.label(name_of(call) + " grads"), ready);
     }
-    const double updated = divided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
+    const double updated = updated_parameters(plan_, stage, held);
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
       const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
       const Seconds time =

@@ -48,10 +48,10 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
                          const MeshShape& shape, double sequences, int micro_batches) {
   // Each kind of GPU once; the slowest decides, since collectives wait for it.
   std::vector<Gpu> gpus;
-  std::set<std::string> names;
+  std::set<std::pair<std::string, const KernelTable*>> kinds;
   for (const int device : mesh) {
     const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
-    if (names.insert(gpu.name).second) gpus.push_back(gpu);
+    if (kinds.emplace(gpu.name, gpu.kernels.get()).second) gpus.push_back(gpu);
   }
   const auto times = std::make_shared<CollectiveTimes>(network, scenario, mesh, shape);
   const auto training = scenario.training;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include <boost/range/iterator_range.hpp>
 
@@ -16,11 +17,11 @@ namespace {
 std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, std::size_t index, double sequences,
                                         const Scenario& scenario) {
   std::vector<OperatorTime> times;
-  std::map<std::pair<std::string_view, double>, OperatorTime> known;
+  std::map<std::tuple<std::string_view, const KernelTable*, double>, OperatorTime> known;
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
     const Share share = share_of(stage, index, rank, sequences);
-    const auto [at, is_new] = known.try_emplace({gpu.name, share.sequences});
+    const auto [at, is_new] = known.try_emplace({gpu.name, gpu.kernels.get(), share.sequences});
     if (is_new) at->second = operator_time(op, share, gpu, scenario.training.precision, scenario.efficiency);
     times.push_back(at->second);
   }
@@ -94,6 +95,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
 
   const int layers = operators[boost::num_vertices(operators) - 1].layer;
   StageProgram program;
+  program.basis.resize(gpus);
   {
     Collector forward(program.forward, gpus);
     // An activation is brought into a layout once, before its first reader.
@@ -111,6 +113,9 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       for (std::size_t rank = 0; rank < gpus; ++rank) forward.add(rank, times[i][rank].forward, op.layer);
       for (const auto& call : reduced[i]) forward.end_with(call, op.layer);
     }
+  }
+  for (const auto& mesh : times) {
+    for (std::size_t rank = 0; rank < gpus; ++rank) program.basis[rank] += mesh[rank].basis;
   }
   Collector backward(program.backward, gpus);
   for (std::size_t i = count; i-- > 0;) {

@@ -17,6 +17,7 @@ struct Segment {
 
 struct StageProgram {
   std::vector<Segment> forward, backward;
+  std::vector<TimeBasis> basis;  // per GPU: on what the times rest, where it has measured kernels
 };
 
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences,

@@ -3,6 +3,10 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "sim/platform/kernel_table.h"
+
 namespace slmsim {
 namespace {
 
@@ -26,7 +30,12 @@ const std::vector<std::string>& architecture_names() {
   return kNames;
 }
 
-Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
+FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
+  const FlopsPerSecond peak = gpu.peak[static_cast<std::size_t>(precision)];
+  return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
+}
+
+Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles) {
   constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
   constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
   Fields fields(node, path, reading);
@@ -51,6 +60,11 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading) {
       if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
     }
     rates.done();
+  }
+  const std::string profile = fields.text("profile", "");
+  if (profiles && !profile.empty() && !profiles->attach(profile, gpu)) {
+    fields.error("profile", fmt::format("{}: the platform has no profile \"{}\"; name a file of platforms/profiles",
+                                        fields.path_of("profile"), printable(profile).substr(0, 64)));
   }
   fields.done();
   return gpu;

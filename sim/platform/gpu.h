@@ -1,23 +1,20 @@
-// A GPU model as its data sheet describes it.
+// A GPU model as its data sheet describes it, and what was measured of it.
 #pragma once
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
+#include "sim/platform/precision.h"
+#include "sim/platform/profile.h"
 
 namespace slmsim {
 
-enum class Precision { kFp16, kBf16, kTf32, kFp32 };
-inline constexpr std::size_t kPrecisions = 4;
-
-const std::vector<std::string>& precision_names();
-
-// Bytes of one element in memory.
-double element_bytes(Precision precision);
+class KernelTable;
+class Profiles;
 
 struct Gpu {
   std::string name;   // "a30"
@@ -30,10 +27,17 @@ struct Gpu {
   BytesPerSecond pcie;                             // one direction
   BytesPerSecond nvlink;                           // one direction, all links; 0 without NVLink
   int compute_capability = 0;                      // 86: 8.6
+  // What the profile holds that the GPU names, where it names one.
+  std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
+  MeasuredBuses buses;
 };
 
 const std::vector<std::string>& architecture_names();
 
-Gpu read_gpu(const Node& node, const std::string& path, Reading& reading);
+// The data sheet's rate, the fp32 rate where the GPU lacks the precision.
+FlopsPerSecond peak_of(const Gpu& gpu, Precision precision);
+
+// Without `profiles`, what `profile` names is not looked up.
+Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles = nullptr);
 
 }  // namespace slmsim

@@ -45,9 +45,13 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
 Network::Network(const Platform& platform) : platform_(platform), ways_(platform.sites.size()) {
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
-    const BytesPerSecond bus = vm.type.nvlink && device.gpu.nvlink.value > 0 ? device.gpu.nvlink : device.gpu.pcie;
-    links_.push_back({fmt::format("pcie:{}:out", device.name), device.gpu.pcie});
-    links_.push_back({fmt::format("pcie:{}:in", device.name), device.gpu.pcie});
+    const auto known = [](BytesPerSecond measured, BytesPerSecond stated) {
+      return measured.value > 0 ? measured : stated;
+    };
+    const Gpu& gpu = device.gpu;
+    const BytesPerSecond bus = known(gpu.buses.peer, vm.type.nvlink && gpu.nvlink.value > 0 ? gpu.nvlink : gpu.pcie);
+    links_.push_back({fmt::format("pcie:{}:out", device.name), known(gpu.buses.from_device, gpu.pcie)});
+    links_.push_back({fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
     links_.push_back({fmt::format("peer:{}:out", device.name), bus});
     links_.push_back({fmt::format("peer:{}:in", device.name), bus});
   }
@@ -123,9 +127,14 @@ Route Network::route(int from, int to) const {
   if (source.vm == target.vm) {
     // Through host memory the bytes cross the sender's slot and then the receiver's, pipelined; peers
     // likewise.
-    const int offset = vm_out.type.nvlink ? 2 : 0;
-    route.links = {4 * from + offset, 4 * to + offset + 1};
-    route.latency = vm_out.type.device_latency * (vm_out.type.peer_to_peer || vm_out.type.nvlink ? 1.0 : 2.0);
+    const bool nvlink = vm_out.type.nvlink;
+    route.links = {4 * from + (nvlink ? 2 : 0), 4 * to + (nvlink ? 3 : 1)};
+    route.latency = vm_out.type.device_latency * (vm_out.type.peer_to_peer || nvlink ? 1.0 : 2.0);
+    const MeasuredBuses &out = source.gpu.buses, &in = target.gpu.buses;
+    if (out.peer.value <= 0 || in.peer.value <= 0) return route;
+    // Measured between GPUs: what the slots carry for each other, beside what they carry to the NIC.
+    if (!nvlink) route.links = {4 * from, 4 * from + 2, 4 * to + 3, 4 * to + 1};
+    route.latency = std::max(out.peer_latency, in.peer_latency);
     return route;
   }
   route.links = {4 * from, first_nic_ + 2 * source.vm};

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
+#include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
 
 namespace slmsim {
@@ -57,6 +58,7 @@ class PlatformReader {
   Platform read() {
     platform_.name = fields_.name("name");
     fields_.text("description", "");
+    read_profiles();
     each("sites", true, [&](const Entry& entry, Fields& f) { read_site(entry, f); });
     each("vms", true, [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
     each("links", false, [&](const Entry& entry, Fields& f) { read_link(entry, f); });
@@ -85,6 +87,21 @@ class PlatformReader {
       Fields fields(entry.value, path + "." + entry.key, reading_);
       read(entry, fields);
       fields.done();
+    }
+  }
+
+  // Where the linker puts the profiles that GPUs name: by their files, which are no names.
+  void read_profiles() {
+    const Node* map = fields_.child("profiles");
+    if (!map) return;
+    if (map->kind != Node::Kind::kMap) {
+      reading_.error(map->place, fmt::format("{} is {}; a map of names is expected", fields_.path_of("profiles"),
+                                             kind_name(map->kind)));
+      return;
+    }
+    for (const auto& entry : map->entries) {
+      const std::string path = fields_.path_of("profiles") + "." + entry.key;
+      profiles_.add(entry.key, read_profile(entry.value, path, reading_));
     }
   }
 
@@ -120,8 +137,8 @@ class PlatformReader {
     }
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       const std::string path = fmt::format("{}.{}", fields.path_of("gpus"), i);
-      platform_.devices.push_back({read_gpu(*gpus[i], path, reading_), static_cast<int>(platform_.vms.size()),
-                                   fmt::format("{}/{}", vm.name, i)});
+      platform_.devices.push_back({read_gpu(*gpus[i], path, reading_, &profiles_),
+                                   static_cast<int>(platform_.vms.size()), fmt::format("{}/{}", vm.name, i)});
     }
     platform_.vms.push_back(std::move(vm));
   }
@@ -209,6 +226,7 @@ class PlatformReader {
   Reading& reading_;
   Place place_;
   Platform platform_;
+  Profiles profiles_;
 };
 
 }  // namespace

@@ -89,24 +89,30 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
                      {"peak_Bps", rounded(use.peak.value)}});
   }
   const double rate = rounded(p.rate_per_gpu.value / kTera);
-  return {{"model", p.model},
-          {"technique", name_of(p.technique)},
-          {"group", p.group},
-          {"gpus", p.gpus},
-          {"status", name_of(p.status)},
-          {"reason", p.reason},
-          {"minutes", rounded(p.job.value / 60)},
-          {"iteration_s", rounded(p.iteration.value)},
-          {"first_iteration_s", rounded(p.first_iteration.value)},
-          {"startup_s", rounded(p.startup.value)},
-          {"iterations", static_cast<std::int64_t>(p.iterations)},
-          {"tflops_per_gpu", rate},
-          {"tflops_total", rounded(rate * p.gpus)},
-          {"gpu_hours", rounded(p.gpu_hours())},
-          {"memory", memory_json(p, scenario.platform)},
-          {"breakdown_s", breakdown_json(p.breakdown)},
-          {"links", links},
-          {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}};
+  Json out = {{"model", p.model},
+              {"technique", name_of(p.technique)},
+              {"group", p.group},
+              {"gpus", p.gpus},
+              {"status", name_of(p.status)},
+              {"reason", p.reason},
+              {"minutes", rounded(p.job.value / 60)},
+              {"iteration_s", rounded(p.iteration.value)},
+              {"first_iteration_s", rounded(p.first_iteration.value)},
+              {"startup_s", rounded(p.startup.value)},
+              {"iterations", static_cast<std::int64_t>(p.iterations)},
+              {"tflops_per_gpu", rate},
+              {"tflops_total", rounded(rate * p.gpus)},
+              {"gpu_hours", rounded(p.gpu_hours())},
+              {"memory", memory_json(p, scenario.platform)},
+              {"breakdown_s", breakdown_json(p.breakdown)},
+              {"links", links},
+              {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}};
+  if (p.basis) {
+    out["computation_s"] = {{"measured", rounded(p.basis->measured.value)},
+                            {"interpolated", rounded(p.basis->interpolated.value)},
+                            {"roofline", rounded(p.basis->roofline.value)}};
+  }
+  return out;
 }
 
 Json selection_json(const Selection& s, const Scenario& scenario) {

@@ -29,4 +29,11 @@ std::string place_of(const Prediction& prediction) {
   return fmt::format("{} on {}", name_of(prediction.technique), group_text(prediction.group));
 }
 
+std::string basis_text(const TimeBasis& basis) {
+  const double whole = basis.total().value;
+  const auto percent = [&](Seconds part) { return whole > 0 ? 100 * part.value / whole : 0.0; };
+  return fmt::format("{:.1f} % measured, {:.1f} % interpolated, {:.1f} % roofline", percent(basis.measured),
+                     percent(basis.interpolated), percent(basis.roofline));
+}
+
 }  // namespace slmsim

@@ -62,6 +62,9 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
     if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr);
   }
   for (const auto& p : result.predictions) {
+    if (p.model == model && p.basis)
+      out +=
+          fmt::format("  {} on {}: computation {}\n", name_of(p.technique), group_text(p.group), basis_text(*p.basis));
     if (p.model == model && p.status != Status::kOk)
       out += fmt::format("  {} on {}: {}\n", name_of(p.technique), group_text(p.group), p.reason);
   }

@@ -16,6 +16,9 @@ std::string check_file(const std::filesystem::path& file) {
   } else if (is_path(node)) {
     kind = "path";
     read_path(as_path(node), "", reading);
+  } else if (is_profile(node)) {
+    kind = "GPU profile";
+    read_profile(node, "", reading);
   } else if (node.find("model_type") || node.find("family")) {
     kind = "model";
     read_transformer(node, "", "model", reading);

@@ -59,7 +59,10 @@ class Linker {
       Node* gpus = vm.value.find("gpus");
       if (!gpus) continue;
       if (gpus->kind == Node::Kind::kScalar) *gpus = list_of(*gpus);
-      for (auto& gpu : gpus->items) resolve(gpu, "platforms/gpus", "GPU");
+      for (auto& gpu : gpus->items) {
+        resolve(gpu, "platforms/gpus", "GPU");
+        if (Node* profile = gpu.find("profile")) share_profile(platform, *profile);
+      }
     }
   }
 
@@ -85,6 +88,25 @@ class Linker {
     list.place = item.place;
     list.items.push_back(item);
     return list;
+  }
+
+  // A profile has thousands of values and many GPUs name the same one: the platform holds each once, under its file's
+  // name, and its GPUs name that.
+  void share_profile(Node& platform, Node& named) {
+    if (named.kind != Node::Kind::kScalar) return;
+    Node* profiles = platform.find("profiles");
+    if (profiles && profiles->find(named.scalar)) return;
+    Node read = named;
+    resolve(read, "platforms/profiles", "GPU profile");
+    if (read.kind == Node::Kind::kScalar) return;
+    if (!profiles) {
+      platform.entries.push_back({"profiles", named.place, {}});
+      profiles = &platform.entries.back().value;
+      profiles->kind = Node::Kind::kMap;
+      profiles->place = named.place;
+    }
+    named.scalar = read.place.source->name;
+    if (!profiles->find(named.scalar)) profiles->entries.push_back({named.scalar, named.place, std::move(read)});
   }
 
   void resolve(Node& node, const std::string& folder, const std::string& what) {
@@ -297,6 +319,9 @@ ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_root
   std::vector<fs::path> chain;
   root_ = read_with_bases(file, chain, texts_);
 }
+
+ScenarioFile::ScenarioFile(Node scenario, const fs::path& file)
+    : file_(file), root_(std::move(scenario)), roots_(data_roots(file)) {}
 
 Node ScenarioFile::link(const std::vector<Override>& overrides) {
   Node scenario = root_;

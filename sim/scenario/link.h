@@ -31,6 +31,8 @@ class ScenarioFile {
  public:
   // Throws InputError, also for files that extend each other in a ring.
   explicit ScenarioFile(const std::filesystem::path& file);
+  // A scenario that no file holds, as if this one did.
+  ScenarioFile(Node scenario, const std::filesystem::path& file);
 
   // Throws InputError with every reference that leads nowhere and overrides whose path does not exist.
   Node link(const std::vector<Override>& overrides);

@@ -154,7 +154,12 @@ class Case {
     const auto nic = [](Platform& p, std::size_t vm) { p.vms[vm].type.nic = BytesPerSecond{kUnlimited}; };
     const auto bus = [](Platform& p, std::size_t vm) {
       for (auto& device : p.devices) {
-        if (static_cast<std::size_t>(device.vm) == vm) device.gpu.pcie = device.gpu.nvlink = BytesPerSecond{kUnlimited};
+        if (static_cast<std::size_t>(device.vm) != vm) continue;
+        device.gpu.pcie = device.gpu.nvlink = BytesPerSecond{kUnlimited};
+        MeasuredBuses& measured = device.gpu.buses;
+        for (BytesPerSecond* rate : {&measured.to_device, &measured.from_device, &measured.peer}) {
+          if (rate->value > 0) *rate = BytesPerSecond{kUnlimited};
+        }
       }
     };
     const auto each = [&](const std::string& kind, const std::string& text, auto change) {

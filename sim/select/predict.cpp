@@ -9,6 +9,7 @@
 #include "sim/plan/lower.h"
 #include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/advice.h"
+#include "sim/select/basis.h"
 #include "sim/select/iterations.h"
 
 namespace slmsim {
@@ -38,6 +39,7 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   out.breakdown.exposed_communication += out.iteration - times.last.end;
   if (options.links) out.links = link_use(graph, times.last);
+  out.basis = computation_basis(*out.plan, request.operators, request.scenario);
   out.connections = std::move(times.before_last);
 }
 

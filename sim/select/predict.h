@@ -34,6 +34,7 @@ struct Prediction {
   Breakdown breakdown;                // of the steady iteration
   std::vector<LinkUse> links;         // where asked for
   std::optional<Plan> plan;
+  std::optional<TimeBasis> basis;  // where measured kernels were used, see basis.h
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 
   double gpu_hours() const { return job.value / 3600.0 * gpus; }

@@ -1,6 +1,7 @@
 #include "sim/select/work.h"
 
 #include <map>
+#include <tuple>
 
 #include "sim/plan/holding.h"
 
@@ -66,12 +67,13 @@ std::vector<Flops> task_flops(const TaskGraph& graph, const Plan& plan, const Op
     Dealer forward, backward;
   };
   std::map<int, Dealt> devices;
-  std::vector<std::map<std::pair<std::string, double>, Passes>> known(plan.stages.size());  // equal GPUs, equal shares
+  using Key = std::tuple<std::string, const KernelTable*, double>;
+  std::vector<std::map<Key, Passes>> known(plan.stages.size());  // equal GPUs, equal shares
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
       const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
-      const auto [at, is_new] = known[s].try_emplace({gpu.name, stage.batch_shares[rank]});
+      const auto [at, is_new] = known[s].try_emplace({gpu.name, gpu.kernels.get(), stage.batch_shares[rank]});
       if (is_new) at->second = passes_of(plan, stage, rank, operators, scenario);
       devices.emplace(stage.mesh[rank], Dealt{Dealer(at->second.forward), Dealer(at->second.backward)});
     }

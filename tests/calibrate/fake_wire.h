@@ -6,7 +6,7 @@
 
 #include "calibrate/netprobe/measure.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 
 struct FakePath {
   double clock = 1000, rtt = 0.02, rate = 50e6, window = 200e3;
@@ -64,4 +64,4 @@ struct FakePath {
   }
 };
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

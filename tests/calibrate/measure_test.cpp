@@ -5,7 +5,7 @@
 
 #include "tests/calibrate/fake_wire.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using testing::Contains;
@@ -99,4 +99,4 @@ TEST(Measure, LooksOnlyOneWayWhereThatIsAsked) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -6,11 +6,11 @@
 
 #include <gmock/gmock.h>
 
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/host.h"
-#include "calibrate/netprobe/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(Host, TellsItsKernelsSettings) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -8,13 +8,15 @@
 
 #include <gmock/gmock.h>
 
+#include "calibrate/common/output.h"
+#include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "sim/platform/path.h"
 #include "sim/platform/platform.h"
 #include "tests/calibrate/fake_wire.h"
 #include "tests/errors_of.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +157,4 @@ TEST(File, IsWrittenWholeOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

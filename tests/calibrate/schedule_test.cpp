@@ -4,7 +4,7 @@
 
 #include "calibrate/netprobe/statistics.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST(Budget, HandsOnWhatIsNotUsed) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

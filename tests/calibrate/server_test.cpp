@@ -9,7 +9,7 @@
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/wire.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate::netprobe {
 namespace {
 
 using testing::HasSubstr;
@@ -170,4 +170,4 @@ TEST(Server, SaysThatItsPortIsTaken) {
 }
 
 }  // namespace
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate::netprobe

@@ -90,7 +90,7 @@ inline std::vector<BadCase> bad_platform_cases() {
         {"6:15", "vms.six.site: there is no site \"gta\"; did you mean \"gat\"?"},
         {"6:33", "unknown key \"cores\" in vms.six; known are: gpus, site, tcp, type"},
         {"7:8", "vms.ten is a list; " + kMap},
-        {"8:1", "unknown key \"colour\"; known are: description, links, name, sites, vms"}},
+        {"8:1", "unknown key \"colour\"; known are: description, links, name, profiles, sites, vms"}},
        ""},
   };
 }

@@ -27,7 +27,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
       usage({"frobnicate"},
             "unknown command \"frobnicate\"; known are: run, select, explain, sweep, merge, validate, check, list, "
-            "plot, report"),
+            "plot, report, shapes"),
       usage({""}, "unknown command \"\""),
       usage({"--frobnicate"}, "--frobnicate"),
       usage({"run"}, "SCENARIO is required"),
@@ -40,6 +40,8 @@ std::vector<WrongUse> wrong_uses() {
       usage({"list"}, "WHAT is required"),
       usage({"list", "gpu"}, "there is no list of \"gpu\"; did you mean \"gpus\"?"),
       usage({"list", "gpus", "extra"}, "extra"),
+      usage({"validate", "--measured", "steps.json"}, "--measured needs --gpu"),
+      usage({"validate", "--gpu", "h200"}, "--gpu is for --measured FILE"),
       usage({"validate", "fabrik"}, "there is no study \"fabrik\"; did you mean \"fabric\"?"),
       usage({"run", kScenario, "--fromat", "json"}, "--fromat"),
       usage({"run", kScenario, "--format", "xml"}, "\"xml\" is unknown; known are: table, json, csv"),

@@ -128,10 +128,16 @@ std::string breakdown_section(const ModelReport& report) {
     bars.push_back(std::move(bar));
   }
   if (bars.empty()) return "<p>Nothing runs, so there is no iteration to break down.</p>\n";
+  std::string bases;
+  for (const Prediction* p : report.predictions) {
+    if (p->basis)
+      bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(*p)), escaped(basis_text(*p->basis)));
+  }
+  if (!bases.empty()) bases = "<p>Kernels on which computation rests:</p>\n<ul>\n" + bases + "</ul>\n";
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
   return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
-         html_bars(bars, "where the time of an iteration goes") + html_legend(entries);
+         html_bars(bars, "where the time of an iteration goes") + html_legend(entries) + bases;
 }
 
 std::string latency_section(const ModelReport& report) {

@@ -1,16 +1,19 @@
-#include "calibrate/netprobe/text.h"
+#include "calibrate/common/text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <sstream>
 
-#include "calibrate/netprobe/failure.h"
+#include "calibrate/common/failure.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate {
 namespace {
 
 struct Unit {
@@ -99,4 +102,29 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-}  // namespace slmsim::netprobe
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+bool is_name_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.'; }
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestName && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(), is_name_letter);
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace slmsim::calibrate

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate {
 
 // As printf.
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
@@ -29,4 +29,15 @@ std::string rate_text(double bytes_per_second);
 // The text without control characters: what a peer sends must not steer a terminal.
 std::string printable(std::string_view text);
 
-}  // namespace slmsim::netprobe
+// As a YAML string.
+std::string quoted(const std::string& text);
+
+// A name: letters, digits, '-', '_' and '.', at most kLongestName of them, not starting with a dot.
+inline constexpr std::size_t kLongestName = 64;
+bool is_name_letter(char c);
+bool is_name(const std::string& text);
+
+// "2026-01-31T12:00:00Z"
+std::string now_utc();
+
+}  // namespace slmsim::calibrate

@@ -1,16 +1,16 @@
-// check_writable and write_file of profile.h.
+#include "calibrate/common/output.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "calibrate/netprobe/failure.h"
-#include "calibrate/netprobe/profile.h"
-#include "calibrate/netprobe/socket.h"
-#include "calibrate/netprobe/text.h"
+#include "calibrate/common/descriptor.h"
+#include "calibrate/common/failure.h"
+#include "calibrate/common/text.h"
 
-namespace slmsim::netprobe {
+namespace slmsim::calibrate {
 namespace {
 
 bool is_special(const std::string& file) {
@@ -67,4 +67,4 @@ void write_file(const std::string& file, const std::string& text) {
   }
 }
 
-}  // namespace slmsim::netprobe
+}  // namespace slmsim::calibrate

@@ -1,0 +1,18 @@
+// What ranks send in a collective, and the check of what comes.
+#pragma once
+
+#include <cstddef>
+#include <cuda_runtime_api.h>
+
+namespace slmsim::calibrate {
+
+// Element i of rank r's buffer: a whole number from -128 to 127 that looks random, never 0. Sums of them over any
+// number of ranks are exact, in whatever order they are taken.
+void fill_for_rank(float* buffer, std::size_t count, int rank, cudaStream_t stream);
+
+// How many elements of `buffer` differ from: element `offset` + i of the sum over all ranks (`from` < 0), or of rank
+// `from`. Waits for the stream.
+std::size_t count_wrong(const float* buffer, std::size_t count, std::size_t offset, int from, int ranks,
+                        cudaStream_t stream);
+
+}  // namespace slmsim::calibrate

@@ -1,0 +1,68 @@
+// Matrix products with cuBLAS, whose heuristics choose the kernel, as PyTorch and XLA's fallback do.
+#include <cublas_v2.h>
+
+#include "calibrate/cuda/check.h"
+#include "calibrate/cuda/product.h"
+
+namespace slmsim::calibrate {
+namespace {
+
+void check_blas(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_ARCH_MISMATCH || status == CUBLAS_STATUS_NOT_SUPPORTED)
+    throw LeftOut(std::string(what) + ": this GPU or library does not support it");
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw LeftOut(std::string(what) + ": no memory for cuBLAS");
+  if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + ": " + cublasGetStatusString(status));
+}
+
+// One per thread: making a handle takes longer than most measurements.
+class Handle {
+ public:
+  explicit Handle(cudaStream_t stream) {
+    check_blas(cublasCreate(&handle_), "cublasCreate");
+    check_blas(cublasSetStream(handle_, stream), "cublasSetStream");
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { cublasDestroy(handle_); }
+  cublasHandle_t get() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+class Gemm final : public Product {
+ public:
+  Gemm(const Device& device, const Kernel& kernel)
+      : Product(device, kernel),
+        type_(number_ == Number::kHalf     ? CUDA_R_16F
+              : number_ == Number::kBfloat ? CUDA_R_16BF
+                                           : CUDA_R_32F),
+        compute_(kernel.precision == "tf32" ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F),
+        handle_(device.stream()) {}
+
+  void launch(int set) override {
+    const float one = 1, zero = 0;
+    const auto operation = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+    check_blas(cublasGemmStridedBatchedEx(handle_.get(), operation(layout_.second_transposed),
+                                          operation(layout_.first_transposed), number(kernel_.n), number(kernel_.m),
+                                          number(kernel_.k), &one, arrays_.at<void>(set, 1), type_, number(layout_.ldb),
+                                          second_, arrays_.at<void>(set, 0), type_, number(layout_.lda), first_, &zero,
+                                          arrays_.at<void>(set, 2), type_, number(layout_.ldc), result_,
+                                          number(kernel_.batch), compute_, CUBLAS_GEMM_DEFAULT),
+               "cublasGemmStridedBatchedEx");
+  }
+
+ private:
+  const cudaDataType_t type_;
+  const cublasComputeType_t compute_;
+  const Handle handle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel) {
+  return std::make_unique<Gemm>(device, kernel);
+}
+
+}  // namespace slmsim::calibrate

@@ -1,0 +1,34 @@
+// NVML, the driver's library of management, loaded when it is needed: without a driver it is not there.
+#pragma once
+
+#include <string>
+
+#include "calibrate/gpu/loop.h"
+
+namespace slmsim::calibrate {
+
+class Nvml {
+ public:
+  // Of the GPU at this PCI address ("0000:17:00.0"). Without the library, or where it refuses, all figures are empty.
+  explicit Nvml(const std::string& pci_address);
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  Clock clock() const;            // of the multiprocessors, now, and why it is not higher
+  std::string driver() const;     // "580.65.06"
+  double greatest_clock() const;  // MHz, of the multiprocessors
+  double memory_clock() const;    // MHz, the greatest
+  double power_limit() const;     // W
+  double temperature() const;     // degrees Celsius, now
+
+ private:
+  template <class Function>
+  Function find(const char* name) const;
+  unsigned clock_of(const char* function, int type) const;
+
+  void* library_ = nullptr;
+  void* device_ = nullptr;
+};
+
+}  // namespace slmsim::calibrate

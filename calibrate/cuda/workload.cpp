@@ -1,0 +1,50 @@
+#include "calibrate/cuda/workload.h"
+
+#include <chrono>
+
+#include "calibrate/cuda/check.h"
+
+namespace slmsim::calibrate {
+
+std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kernel, bool cublaslt) {
+  constexpr int kAmpere = 80;
+  if (device.capability() < kAmpere && (kernel.precision == "bf16" || kernel.precision == "tf32"))
+    throw LeftOut("this GPU does not have " + kernel.precision);
+  const std::string family = kernel.family();
+  if (family == "gemm") return cublaslt ? make_gemm_lt(device, kernel) : make_gemm(device, kernel);
+  if (family == "softmax") return make_softmax(device, kernel);
+  if (family == "norm") return make_norm(device, kernel);
+  if (family == "loss") return make_loss(device, kernel);
+  if (family == "adam") return make_adam(device, kernel);
+  if (family == "swiglu") throw LeftOut("slmsim-calibrate does not time this kernel yet");
+  return make_pointwise(device, kernel);
+}
+
+WorkloadTimer::WorkloadTimer(const Device& device, Workload& workload) : device_(device), workload_(workload) {
+  check(cudaEventCreate(&start_), "cudaEventCreate");
+  check(cudaEventCreate(&stop_), "cudaEventCreate");
+}
+
+WorkloadTimer::~WorkloadTimer() {
+  cudaEventDestroy(start_);
+  cudaEventDestroy(stop_);
+}
+
+double WorkloadTimer::run(int launches) {
+  check(cudaEventRecord(start_, device_.stream()), "cudaEventRecord");
+  for (int i = 0; i < launches; ++i) {
+    workload_.launch(next_);
+    next_ = (next_ + 1) % workload_.sets();
+  }
+  check(cudaEventRecord(stop_, device_.stream()), "cudaEventRecord");
+  check(cudaEventSynchronize(stop_), "running a kernel");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+double WorkloadTimer::seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace slmsim::calibrate

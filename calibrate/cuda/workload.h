@@ -1,0 +1,55 @@
+// A kernel with its data on the GPU, ready to be launched and checked.
+#pragma once
+
+#include <memory>
+
+#include "calibrate/cuda/device.h"
+#include "calibrate/gpu/kernel.h"
+#include "calibrate/gpu/runner.h"
+
+namespace slmsim::calibrate {
+
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  virtual int sets() const = 0;
+  // On the device's stream, with this set of arrays; does not wait. Throws GpuError.
+  virtual void launch(int set) = 0;
+  // Of set 0's result, after launch(0): the largest deviation from a reference on the host (number.h) of some
+  // elements; above 1 is wrong.
+  virtual double error() = 0;
+};
+
+// One per family of kernels. Throw LeftOut where it does not fit into memory, or the GPU cannot do it.
+std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);
+// The heuristic's first, second, ... algorithm; LeftOut where it has not so many.
+std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice = 0);
+std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_norm(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_pointwise(const Device& device, const Kernel& kernel);  // gelu, residual
+std::unique_ptr<Workload> make_loss(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_adam(const Device& device, const Kernel& kernel);
+
+// By the kernel's name; products with cuBLASLt where `cublaslt`.
+std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kernel, bool cublaslt);
+
+// The measuring loop's timer: events around launches that go from one set of arrays to the next.
+class WorkloadTimer final : public Timer {
+ public:
+  WorkloadTimer(const Device& device, Workload& workload);
+  WorkloadTimer(const WorkloadTimer&) = delete;
+  WorkloadTimer& operator=(const WorkloadTimer&) = delete;
+  ~WorkloadTimer() override;
+  double run(int launches) override;
+  static double seconds();  // of a clock on the wall
+  double now() override { return seconds(); }
+  Clock clock() override { return device_.nvml().clock(); }
+
+ private:
+  const Device& device_;
+  Workload& workload_;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  int next_ = 0;
+};
+
+}  // namespace slmsim::calibrate

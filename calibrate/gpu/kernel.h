@@ -1,0 +1,44 @@
+// Kernels by what is timed of them: name, precision and sizes. `slmsim shapes` lists them without precision, and the
+// simulator looks measured times up by the same words. (C++17, as CUDA 11.8 compiles it.)
+//
+//   gemm-nn, -nt, -tn    `batch` products of (m x k) by (k x n), row-major; t: the factor lies transposed in memory
+//   softmax-, norm-, gelu-, residual-, loss-forward and -backward    m rows of n elements (loss: of the vocabulary)
+//   adam                 m parameters
+//   swiglu-              known, but nobody times it here yet
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slmsim::calibrate {
+
+struct Kernel {
+  std::string name;
+  std::string precision;  // fp16, bf16, tf32, fp32; empty in a list of shapes
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+
+  bool operator<(const Kernel& other) const;
+  bool operator==(const Kernel& other) const;
+  std::string family() const;  // "gemm", "softmax", ...
+  bool is_backward() const;
+
+  double elements() const;  // of the result: batch m n
+  double flops() const;     // 2 batch m n k of a product, 0 otherwise
+};
+
+const std::vector<std::string>& kernel_names();
+const std::vector<std::string>& precision_names();
+
+// "gemm-nn fp16 1x1024x3072x1024"
+std::string to_text(const Kernel& kernel);
+
+// The lines of CSV files as `slmsim shapes` writes them: kernel,batch,m,n,k,operators. Each kernel once. Throws
+// UsageError with "FILE:LINE: what is wrong".
+std::vector<Kernel> read_kernels(const std::vector<std::string>& files);
+
+// Every kernel in every precision, what is most used first: precisions in the order given, in each the small kernels
+// before the large ones, so that an end for want of time costs the least. tf32 concerns products only.
+std::vector<Kernel> in_precisions(const std::vector<Kernel>& kernels, const std::vector<std::string>& precisions);
+
+}  // namespace slmsim::calibrate

@@ -1,0 +1,23 @@
+// Numbers as GPUs store them, on the host: for checks against a reference in double precision.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace slmsim::calibrate {
+
+enum class Number { kHalf, kBfloat, kFloat };
+
+// fp16, bf16; tf32 and fp32 are both stored as float.
+Number number_of(const std::string& precision);
+std::size_t size_of(Number number);
+// Half the distance from 1 to the next number: the relative error of rounding.
+double rounding_of(Number number);
+// Of products: tf32 keeps 10 bits of each factor's mantissa.
+double rounding_of_factors(const std::string& precision);
+
+// How far `got` is from `exact`, in units of what explains a correct result's error: rounding it twice to `number`,
+// and of sums a part of `magnitude`, the sum of the absolute values. Above 1 is wrong; what is no number is infinite.
+double deviation(double got, double exact, double magnitude, Number number);
+
+}  // namespace slmsim::calibrate

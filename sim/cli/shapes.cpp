@@ -1,0 +1,122 @@
+// slmsim shapes MODEL...: the kernels of models, for slmsim-calibrate to time.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cost/kernel.h"
+#include "sim/scenario/link.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostSequences = 4096;
+
+struct ShapesOptions {
+  std::vector<std::string> models;
+  std::vector<int> batch = {1, 2, 4, 8, 16, 32, 64};
+  std::string format = "csv", output;
+};
+
+// A name of models/, or the path of a model's file.
+Transformer load_model(const std::string& name) {
+  fs::path file = name;
+  std::vector<std::string> known;
+  if (name.find('/') == std::string::npos && !name.ends_with(".yaml") && !name.ends_with(".json")) {
+    file.clear();
+    for (const auto& root : data_roots(fs::current_path() / "x")) {
+      for (auto& other : names_in(root / "models")) known.push_back(std::move(other));
+      std::error_code ignored;
+      if (fs::path found = root / "models" / (name + ".yaml"); file.empty() && fs::exists(found, ignored)) file = found;
+    }
+    if (file.empty() || !is_name(name))
+      throw InputError(
+          {}, fmt::format("there is no model \"{}\"; {}", printable(name).substr(0, 64), did_you_mean(name, known)));
+  }
+  Reading reading;
+  Transformer model = read_transformer(read_yaml(file), "", file.stem().string(), reading);
+  reading.check();
+  return model;
+}
+
+std::string to_csv(const std::vector<Transformer>& models, const std::vector<int>& batch) {
+  std::map<KernelShape, std::vector<std::string>> used;
+  std::vector<KernelShape> order;
+  for (const auto& model : models) {
+    for (const auto& kernel : kernels_of(build_operator_graph(model), batch)) {
+      auto& users = used[kernel.shape];
+      if (users.empty()) order.push_back(kernel.shape);
+      for (const auto& name : kernel.operators) users.push_back(model.name + " " + name);
+    }
+  }
+  std::string out = "kernel,batch,m,n,k,operators\n";
+  for (const auto& shape : order) {
+    out += fmt::format("{},{},{},{},{},{}\n", shape.name, shape.batch, shape.m, shape.n, shape.k,
+                       fmt::join(used.at(shape), "; "));
+  }
+  return out;
+}
+
+std::string to_json(const std::vector<Transformer>& models) {
+  std::vector<std::string> entries;
+  for (const auto& m : models) {
+    entries.push_back(fmt::format(
+        "    {{\"name\": \"{}\", \"family\": \"{}\", \"hidden\": {}, \"heads\": {}, \"kv_heads\": {}, \"layers\": {}, "
+        "\"sequence\": {}, \"vocabulary\": {}, \"intermediate\": {}, \"tied_embedding\": {}, \"parameters\": {:.0f}}}",
+        m.name, family_names()[static_cast<std::size_t>(m.family)], m.hidden, m.heads, m.kv_heads, m.layers, m.sequence,
+        m.vocabulary, m.intermediate, m.tied_embedding, parameter_count(build_operator_graph(m))));
+  }
+  return fmt::format("{{\n  \"schema\": \"slmsim/models/1\",\n  \"models\": [\n{}\n  ]\n}}\n",
+                     fmt::join(entries, ",\n"));
+}
+
+int shapes(const ShapesOptions& options) {
+  static const std::vector<std::string> kFormats = {"csv", "json"};
+  if (std::find(kFormats.begin(), kFormats.end(), options.format) == kFormats.end())
+    throw InputError({}, fmt::format("--format \"{}\" is unknown; {}", printable(options.format).substr(0, 64),
+                                     did_you_mean(options.format, kFormats)));
+  for (const int count : options.batch) {
+    if (count < 1 || count > kMostSequences)
+      throw InputError(
+          {}, fmt::format("--batch {}: a number of sequences from 1 to {} is expected", count, kMostSequences));
+  }
+  std::vector<Transformer> models;
+  std::vector<Error> errors;
+  for (const auto& name : options.models) {
+    try {
+      models.push_back(load_model(name));
+    } catch (const InputError& error) {
+      errors.insert(errors.end(), error.errors().begin(), error.errors().end());
+    }
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  write_result(options.format == "csv" ? to_csv(models, options.batch) : to_json(models), options.output);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_shapes(CLI::App& app) {
+  auto* verb = app.add_subcommand("shapes", "list the kernels of models for slmsim-calibrate, or their sizes");
+  auto options = std::make_shared<ShapesOptions>();
+  verb->add_option("MODEL", options->models, "names of models/, or files (YAML, or Hugging Face's config.json)")
+      ->required();
+  verb->add_option("--batch", options->batch, "sequences that a GPU has at once; default 1,2,4,8,16,32,64")
+      ->delimiter(',');
+  verb->add_option("--format", options->format, "csv (kernels) or json (the models' sizes)")->capture_default_str();
+  verb->add_option("--output,-o", options->output, "write to this file instead of standard output");
+  verb->footer(
+      "\nExamples:\n  slmsim shapes gpt2m --output gpt2m.csv\n  slmsim shapes gpt2m my/config.json --batch 1,8\n"
+      "  slmsim shapes gpt2m gpt2L --format json");
+  return {verb, [options] { return shapes(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,81 @@
+// slmsim validate: how right the predictions are, by a study's published facts or by steps that were measured.
+#include <filesystem>
+#include <memory>
+
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
+#include "sim/report/facts_table.h"
+#include "sim/report/step_table.h"
+#include "sim/scenario/link.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ValidateOptions {
+  std::string study, reference, format = "markdown", output;
+  std::string measured, gpu, profile;
+  Overrides overrides;
+};
+
+bool wants_csv(const ValidateOptions& options) {
+  return index_of("--format", options.format, {"markdown", "csv"}) == 1;
+}
+
+int validate_study(const ValidateOptions& options) {
+  for (const auto& [option, text] : {std::pair{"--gpu", options.gpu}, {"--profile", options.profile}}) {
+    if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
+  }
+  if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
+  if (!options.study.empty() && options.study != "fabric")
+    throw InputError({}, "there is no study \"" + printable(options.study).substr(0, 64) + "\"; " +
+                             did_you_mean(options.study, {"fabric"}));
+  const bool csv = wants_csv(options);
+  const auto roots = data_roots(fs::current_path() / "x");
+  if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
+  const fs::path file =
+      options.reference.empty() ? roots.front() / "tests/reference/fabric.csv" : fs::path(options.reference);
+  const Validation validation = validate_fabric(roots.front(), file);
+  write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
+  return kDone;
+}
+
+int validate_steps(const ValidateOptions& options) {
+  if (!options.study.empty() || !options.reference.empty())
+    throw InputError({}, "--measured FILE is compared alone, without a STUDY or --reference");
+  if (options.gpu.empty())
+    throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
+  const bool csv = wants_csv(options);
+  const auto steps = read_measured_steps(options.measured);
+  std::vector<Override> overrides;
+  for (const auto& text : options.overrides) overrides.push_back(parse_override(text));
+  const auto comparisons = compare_steps(steps, options.gpu, options.profile, overrides);
+  write_result(csv ? to_csv(comparisons) : to_markdown(comparisons), options.output);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_validate(CLI::App& app) {
+  auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
+  auto options = std::make_shared<ValidateOptions>();
+  verb->add_option("STUDY", options->study, "fabric, the default");
+  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
+  verb->add_option("--measured", options->measured,
+                   "training steps as calibrate/reference/torch_step.py writes them (JSON)");
+  verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
+  verb->add_option("--profile", options->profile,
+                   "with --measured: the GPU's profile, a name of platforms/profiles or a file");
+  verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
+  verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
+  verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
+  verb->footer(
+      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
+      "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
+  return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,71 @@
+#include "sim/cost/profile_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include <Eigen/Dense>
+
+namespace slmsim {
+namespace {
+
+constexpr double kFar = 1.3862943611198906;  // log 4: the sum over the sizes of |log|
+constexpr double kOnPoint = 1e-12;           // keeps the weight of a point at no distance finite
+// Keeps the slope at zero along sizes in which the points do not differ.
+constexpr double kRidge = 1e-6;
+
+using Terms = Eigen::Matrix<double, 5, 1>;  // the constant, and a slope for each size
+using System = Eigen::Matrix<double, 5, 5>;
+
+// The ratio at `target`, where the nearest sample is no farther than kFar.
+std::optional<double> interpolate(const std::vector<KernelSample>& samples, const KernelSizes& target) {
+  const auto at = Eigen::Map<const Eigen::Vector4d>(target.data());
+  System system = System::Zero();
+  Terms right = Terms::Zero();
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const auto& sample : samples) {
+    Terms terms;
+    terms << 1, Eigen::Map<const Eigen::Vector4d>(sample.sizes.data()) - at;
+    nearest = std::min(nearest, terms.tail<4>().lpNorm<1>());
+    const double square = terms.tail<4>().squaredNorm();
+    const double weight = 1 / (square * square + kOnPoint);
+    system.noalias() += weight * terms * terms.transpose();
+    right += weight * sample.ratio * terms;
+  }
+  if (nearest > kFar) return std::nullopt;
+  system.diagonal().tail<4>().array() += kRidge * system(0, 0);  // the sum of the weights
+  return system.ldlt().solve(right)(0);
+}
+
+auto key_of(const auto& kernel) { return std::tie(kernel.batch, kernel.m, kernel.n, kernel.k); }
+
+// tf32 is fp32 to kernels that are no products.
+Precision stored(Precision precision, const std::string& kernel) {
+  return precision == Precision::kTf32 && !is_product(kernel) ? Precision::kFp32 : precision;
+}
+
+ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpolated = {}, .roofline = time}}; }
+
+}  // namespace
+
+ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel, Seconds roofline) {
+  const KernelTable& table = *gpu.kernels;
+  const Precision precision = stored(asked, kernel.name);
+  if (kernel.name.empty()) return by_roofline(roofline * std::exp(table.usual_ratio(kernel.name, precision)));
+  const Seconds ideal = ideal_time(gpu, precision, kernel, table.launch());
+  if (const auto* samples = table.find(kernel.name, precision)) {
+    const auto known = std::lower_bound(samples->begin(), samples->end(), kernel,
+                                        [](const auto& a, const auto& b) { return key_of(a.point) < key_of(b); });
+    if (known != samples->end() && key_of(known->point) == key_of(kernel))
+      return {known->point.time, {.measured = known->point.time, .interpolated = {}, .roofline = {}}};
+    if (const auto ratio = interpolate(*samples, sizes_of(kernel))) {
+      const Seconds time = ideal * std::exp(*ratio);
+      return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
+    }
+  }
+  return by_roofline(ideal * std::exp(table.usual_ratio(kernel.name, precision)));
+}
+
+}  // namespace slmsim

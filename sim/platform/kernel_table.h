@@ -1,0 +1,65 @@
+// A GPU's measured kernels, prepared once for many look-ups (sim/cost/profile_time.h).
+//
+// Times are put in proportion to what the data sheet promises: a ratio of 1.3 is a third slower. It varies far less than
+// the times themselves.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+// What the data sheet promises for a kernel: max(FLOPs / peak, bytes / bandwidth) + launch, with the bytes that
+// slmsim-calibrate's kernels move.
+Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds launch);
+
+using KernelSizes = std::array<double, 4>;  // logarithms of batch, m, n, k
+KernelSizes sizes_of(const KernelShape& kernel);
+
+struct KernelSample {
+  KernelPoint point;
+  KernelSizes sizes{};
+  double ratio = 0;  // logarithm of time over ideal time
+};
+
+class KernelTable {
+ public:
+  KernelTable(const Gpu& gpu, const GpuProfile& profile);
+
+  Seconds launch() const { return launch_; }
+  // One kernel's samples, in the order of their sizes; nullptr where it was not measured in this precision.
+  const std::vector<KernelSample>* find(const std::string& kernel, Precision precision) const;
+  // The median ratio of a kernel's samples, or where it has none of those of its class (products; others), in this
+  // precision, else in any; 0 where the table has none of the class.
+  double usual_ratio(const std::string& kernel, Precision precision) const;
+
+ private:
+  struct Series {
+    std::vector<KernelSample> samples;
+    double ratio = 0;  // median
+  };
+  std::map<std::string, std::array<Series, kPrecisions>, std::less<>> kernels_;
+  std::array<std::array<double, kPrecisions>, 2> class_ratios_{};  // products last
+  Seconds launch_;
+};
+
+// A platform's profiles by the names that its GPUs give.
+class Profiles {
+ public:
+  void add(const std::string& name, GpuProfile profile) { profiles_[name] = std::move(profile); }
+  // Sets the GPU's `kernels` and `buses`; equal GPUs share a table. False where there is no such profile.
+  bool attach(const std::string& name, Gpu& gpu);
+
+ private:
+  using Key = std::tuple<std::string, BytesPerSecond, std::array<FlopsPerSecond, kPrecisions>>;
+  std::map<std::string, GpuProfile> profiles_;
+  std::map<Key, std::shared_ptr<const KernelTable>> tables_;
+};
+
+}  // namespace slmsim

@@ -1,0 +1,153 @@
+#include "sim/platform/profile.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr const char* kSchema = "slmsim/gpu-profile/1";
+constexpr Range<Seconds> kKernelTime{{1e-8}, {1e4}};
+constexpr Range<std::int64_t> kSizes{1, std::int64_t{1} << 50};
+constexpr Range<Bytes> kCopySizes{{1}, {1e15}};
+constexpr Range<std::int64_t> kRanks{1, 1 << 20};
+
+auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
+
+// What a point tells beside its time; the simulator has no use for it.
+constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
+                                   "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
+constexpr const char* kFacts[] = {
+    "date",        "command",      "compute_capability", "multiprocessors", "memory",      "l2_cache", "driver",
+    "cuda_driver", "cuda_runtime", "greatest_clock",     "memory_clock",    "power_limit", "cublas",   "library",
+    "nccl",        "left_out"};
+
+Seconds time_of(Fields& fields) {
+  for (const char* key : kSpread) fields.ignore(key);
+  return fields.quantity<Seconds>("time", kKernelTime);
+}
+
+// Each map of a list; what `read` leaves unread is an error.
+template <class Read>
+void each_of(Fields& fields, const std::string& key, Reading& reading, Read read) {
+  std::size_t index = 0;
+  for (const Node* item : fields.list(key)) {
+    Fields one(*item, fmt::format("{}.{}", fields.path_of(key), index++), reading);
+    read(one);
+    one.done();
+  }
+}
+
+void read_kernel(Fields& fields, GpuProfile& profile) {
+  const std::string name = fields.name("kernel");
+  const std::size_t precision = fields.choice("precision", precision_names());
+  KernelPoint point;
+  point.batch = fields.integer("batch", kSizes);
+  point.m = fields.integer("m", kSizes);
+  point.n = fields.integer("n", kSizes);
+  point.k = fields.integer("k", kSizes);
+  point.time = time_of(fields);
+  profile.kernels[name][precision].push_back(point);
+}
+
+// Copies between two GPUs, for want of collectives.
+struct PeerCopies {
+  BytesPerSecond most;
+  Seconds least;
+};
+
+void read_transfer(Fields& fields, MeasuredBuses& buses, PeerCopies& peers) {
+  static const std::vector<std::string> kKinds = {"host-to-device", "device-to-host", "device-to-device",
+                                                  "peer-to-peer"};
+  const std::size_t kind = fields.choice("kind", kKinds);
+  const bool pinned = fields.text("memory", "") == "pinned";
+  const Bytes size = fields.quantity<Bytes>("size", kCopySizes);
+  const Seconds time = time_of(fields);
+  const BytesPerSecond rate = size / time;
+  if (kind == 0 && pinned) buses.to_device = std::max(buses.to_device, rate);
+  if (kind == 1 && pinned) buses.from_device = std::max(buses.from_device, rate);
+  if (kind != 3) return;
+  peers.most = std::max(peers.most, rate);
+  peers.least = peers.least > Seconds{0} ? std::min(peers.least, time) : time;
+}
+
+// What one collective reached inside a VM.
+struct InsideVm {
+  BytesPerSecond most;
+  Bytes shortest;
+  Seconds step;  // of the shortest
+};
+
+void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
+  static const std::vector<std::string> kNames = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
+                                                  "send-receive"};
+  const std::size_t which = fields.choice("collective", kNames);
+  const double ranks = static_cast<double>(fields.integer("ranks", kRanks));
+  const bool one_host = fields.integer("hosts", kRanks) == 1;
+  const Bytes size = fields.quantity<Bytes>("size", kCopySizes);
+  const Seconds time = time_of(fields);
+  for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore(key);
+  if (!one_host || ranks < 2) return;
+  // Bytes over a link of a ring are this part of the buffer, in so many steps (nccl-tests, doc/PERFORMANCE.md).
+  const double steps = which == 0 ? 2 * (ranks - 1) : which < 3 ? ranks - 1 : 1;
+  const double part = which < 3 ? steps / ranks : 1;
+  InsideVm& one = found[which];
+  one.most = std::max(one.most, size * part / time);
+  if (one.shortest > Bytes{0} && one.shortest <= size) return;
+  one.shortest = size;
+  one.step = time / steps;
+}
+
+}  // namespace
+
+bool is_product(const std::string& kernel) { return kernel.starts_with("gemm-"); }
+
+bool is_profile(const Node& node) {
+  const Node* schema = node.find("schema");
+  return schema && schema->scalar.starts_with("slmsim/gpu-profile/");
+}
+
+GpuProfile read_profile(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  GpuProfile profile;
+  if (const std::string schema = fields.text("schema", ""); schema != kSchema)
+    fields.error("schema", fmt::format("{} is \"{}\"; {} is expected, as slmsim-calibrate writes it",
+                                       fields.path_of("schema"), printable(schema).substr(0, 64), kSchema));
+  profile.name = fields.name("name");
+  profile.gpu = fields.text("gpu", "");
+  for (const char* key : kFacts) fields.ignore(key);
+  each_of(fields, "launches", reading, [&](Fields& launch) {
+    const std::string kind = launch.text("kind", "");
+    const Seconds time = time_of(launch);
+    if (kind == "in-a-row") profile.launch = time;
+  });
+  each_of(fields, "kernels", reading, [&](Fields& kernel) { read_kernel(kernel, profile); });
+  PeerCopies peers;
+  each_of(fields, "transfers", reading, [&](Fields& transfer) { read_transfer(transfer, profile.buses, peers); });
+  std::array<InsideVm, 5> found;
+  each_of(fields, "collectives", reading, [&](Fields& collective) { read_collective(collective, found); });
+  profile.buses.peer = peers.most;
+  profile.buses.peer_latency = peers.least;
+  if (const auto best = std::find_if(found.begin(), found.end(), [](const auto& one) { return one.most.value > 0; });
+      best != found.end()) {
+    profile.buses.peer = best->most;
+    profile.buses.peer_latency = best->step;
+  }
+  for (auto& [name, by_precision] : profile.kernels) {
+    for (std::size_t p = 0; p < kPrecisions; ++p) {
+      auto& points = by_precision[p];
+      std::stable_sort(points.begin(), points.end(),
+                       [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
+      const auto same = [](const auto& a, const auto& b) { return sizes_of(a) == sizes_of(b); };
+      if (const auto twice = std::adjacent_find(points.begin(), points.end(), same); twice != points.end())
+        reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} stands twice in the profile; keep one of them", name,
+                                              precision_names()[p], twice->batch, twice->m, twice->n, twice->k));
+    }
+  }
+  fields.done();
+  return profile;
+}
+
+}  // namespace slmsim

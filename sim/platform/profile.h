@@ -1,0 +1,54 @@
+// What was measured of a GPU: a file of platforms/profiles, as slmsim-calibrate writes it (schema slmsim/gpu-profile/1).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/base/fields.h"
+#include "sim/base/unit.h"
+#include "sim/platform/precision.h"
+
+namespace slmsim {
+
+// A kernel by the name and sizes under which slmsim-calibrate times it (sim/cost/kernel.h says which there are).
+struct KernelShape {
+  std::string name;
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  auto operator<=>(const KernelShape&) const = default;
+};
+bool is_product(const std::string& kernel);  // gemm-nn, -nt, -tn
+
+struct KernelPoint {
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  Seconds time;  // of one launch in a row of launches
+};
+
+// What copies and collectives reached inside one VM; 0 where nobody measured it.
+//
+// Copies: the greatest of size / time over the sizes, from and to pinned memory. Between GPUs: the greatest bus bandwidth
+// (as nccl-tests define it, that of one link of a ring) of NCCL's all-reduce, else of another collective, else of
+// peer-to-peer copies; and the shortest such collective's time divided by its steps, 2 (n-1) of an all-reduce, n-1 of
+// an all-gather and a reduce-scatter, 1 otherwise.
+struct MeasuredBuses {
+  BytesPerSecond to_device, from_device;
+  BytesPerSecond peer;
+  Seconds peer_latency;
+};
+
+struct GpuProfile {
+  std::string name;
+  std::string gpu;  // as the driver calls it, "NVIDIA A30"
+  // By kernel ("gemm-nn") and precision, in the order of their sizes.
+  std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
+  Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
+  MeasuredBuses buses;
+};
+
+bool is_profile(const Node& node);
+GpuProfile read_profile(const Node& node, const std::string& path, Reading& reading);
+
+}  // namespace slmsim

@@ -1,0 +1,75 @@
+#include "sim/report/step_table.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/report/csv.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+std::string percent(std::optional<double> error) { return error ? fmt::format("{:+.1f} %", 100 * *error) : ""; }
+
+std::string summary_line(const std::string& what, const ErrorSummary& summary) {
+  if (summary.cells == 0) return fmt::format("{}: nothing to compare.\n", what);
+  return fmt::format("{}: {} cells, median absolute error {:.1f} %, worst {:.1f} %.\n", what, summary.cells,
+                     100 * summary.median, 100 * summary.worst);
+}
+
+std::string predicted_status(const StepComparison& step) {
+  const auto& status = step.prediction.status;
+  return status == Status::kOk ? "" : status == Status::kOutOfMemory ? "out of memory" : "cannot run";
+}
+
+std::string time_cell(Seconds time) { return fmt::format("{:.2f}", 1e3 * time.value); }
+std::string memory_cell(Bytes size) { return fmt::format("{:.2f}", size.value / kGibi); }
+
+}  // namespace
+
+std::string to_markdown(const std::vector<StepComparison>& steps) {
+  std::string out =
+      "| GPU | model | GPUs | batch per GPU | precision | step measured, ms | predicted | error | peak measured, GiB | "
+      "predicted | error |\n|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n";
+  std::vector<std::optional<double>> times, memories;
+  TimeBasis basis;
+  int agree = 0;
+  for (const auto& step : steps) {
+    const auto& m = step.measured;
+    const auto& p = step.prediction;
+    times.push_back(step.time_error());
+    memories.push_back(step.memory_error());
+    agree += step.status_agrees() ? 1 : 0;
+    if (p.basis) basis += *p.basis;
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", printable(m.gpu), m.model, m.gpus, m.batch,
+        precision_names()[static_cast<std::size_t>(m.precision)], m.out_of_memory ? "out of memory" : time_cell(m.step),
+        p.status == Status::kOk ? time_cell(p.iteration) : predicted_status(step), percent(step.time_error()),
+        m.peak ? memory_cell(*m.peak) : "", memory_cell(step.predicted_peak()), percent(step.memory_error()));
+  }
+  out +=
+      fmt::format("\n{}{}Fits in memory or not: {} of {} agree.\n", summary_line("Step time", summary_of_errors(times)),
+                  summary_line("Peak memory", summary_of_errors(memories)), agree, steps.size());
+  out += basis.total() > Seconds{0} ? fmt::format("Computation: {}.\n", basis_text(basis))
+                                    : "Computation: by the data sheet's roofline; the GPU names no profile.\n";
+  return out;
+}
+
+std::string to_csv(const std::vector<StepComparison>& steps) {
+  std::string out =
+      "gpu,model,gpus,batch_per_gpu,precision,measured_status,predicted_status,measured_step_s,predicted_step_s,"
+      "measured_peak_bytes,predicted_peak_bytes\n";
+  for (const auto& step : steps) {
+    const auto& m = step.measured;
+    const auto& p = step.prediction;
+    const auto cell = [](bool known, double value) { return known ? fmt::format("{:.9g}", value) : std::string(); };
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(m.gpu), m.model, m.gpus, m.batch,
+        precision_names()[static_cast<std::size_t>(m.precision)], m.out_of_memory ? "oom" : "ok", name_of(p.status),
+        cell(!m.out_of_memory, m.step.value), cell(p.status == Status::kOk, p.iteration.value),
+        cell(m.peak.has_value(), m.peak.value_or(Bytes{}).value), cell(!p.memory.empty(), step.predicted_peak().value));
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,14 @@
+// Measured training steps beside their predictions, as Markdown and as CSV.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/select/measured_step.h"
+
+namespace slmsim {
+
+std::string to_markdown(const std::vector<StepComparison>& steps);
+std::string to_csv(const std::vector<StepComparison>& steps);
+
+}  // namespace slmsim

@@ -1,0 +1,93 @@
+// A made-up profile through the command line: what `run` and `report` tell of it, and `validate --measured`.
+#include <gmock/gmock.h>
+
+#include "tests/cli/prediction.h"
+
+namespace slmsim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Adam and one product at one size each; nobody measured this.
+constexpr const char* kProfile =
+    "schema: slmsim/gpu-profile/1\nname: made-up\n"
+    "launches:\n  - {kind: in-a-row, time: 3 us}\n"
+    "kernels:\n"
+    "  - {kernel: adam, precision: fp16, batch: 1, m: 354823168, n: 1, k: 1, time: 15 ms}\n"
+    "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 0.15 ms}\n";
+
+std::vector<std::string> with_profile(const std::string& file) {
+  std::vector<std::string> words = {"run", "scenarios/gat-amst.yaml", "--set", "groups=[gat]", "--technique", "Data"};
+  for (const char* gpu : {"gat.gpus.0", "gat.gpus.1"}) {
+    words.push_back("--set");
+    words.push_back(std::string("platform.vms.") + gpu + ".profile=" + file);
+  }
+  return words;
+}
+
+TEST(ProfileOfAGpu, IsNamedInTheTableByTheShareOfTimeThatRestsOnIt) {
+  const TemporaryFolder folder;
+  auto words = with_profile(folder.write("made-up.yaml", kProfile));
+  const Finished run = slmsim_run(words);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Data on gat: computation "));
+  EXPECT_THAT(run.out, HasSubstr("% roofline"));
+  EXPECT_THAT(slmsim_run({"run", "scenarios/gat-amst.yaml"}).out, Not(HasSubstr("roofline")));
+}
+
+TEST(ProfileOfAGpu, IsInTheJsonAsSeconds) {
+  const TemporaryFolder folder;
+  auto words = with_profile(folder.write("made-up.yaml", kProfile));
+  words.insert(words.end(), {"--format", "json", "--set", "training.gradient_precision=fp16"});
+  const Finished run = slmsim_run(words);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  for (const auto& prediction : json["predictions"]) {
+    if (prediction["status"] != "ok" || prediction["model"] != "gpt2m") continue;
+    const auto& basis = prediction["computation_s"];
+    // Two GPUs update all parameters each; their products of one sequence are half of what was measured.
+    EXPECT_GE(basis["measured"].get<double>(), 2 * 15e-3 * (1 - 1e-9));
+    EXPECT_GT(basis["interpolated"].get<double>(), 0.0);
+    EXPECT_GT(basis["roofline"].get<double>(), 0.0);
+    return;
+  }
+  FAIL() << "gpt2m does not run";
+}
+
+TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
+  for (const std::string model : {"gpt2m", "gpt2l", "gpt2L"}) {
+    EXPECT_EQ(slmsim_run({"shapes", model}).out, contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/" + model + ".csv"));
+  }
+  EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "--format", "json"}).out,
+            contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/models.json"));
+}
+
+TEST(ValidateMeasured, ComparesStepsWithMedianAndWorst) {
+  const TemporaryFolder folder;
+  const std::string profile = folder.write("made-up.yaml", kProfile);
+  const Finished plain = slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200"});
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  EXPECT_THAT(plain.out, HasSubstr("Step time: 1 cells, median absolute error "));
+  EXPECT_THAT(plain.out, HasSubstr("by the data sheet's roofline"));
+  const Finished run =
+      slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--profile", profile});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("| Made up: nobody measured this | gpt2m | 1 | 1 | fp16 | 100.00 | "));
+  EXPECT_THAT(run.out, HasSubstr("% measured"));
+  const Finished csv =
+      slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--format", "csv"});
+  EXPECT_THAT(csv.out, HasSubstr("Made up: nobody measured this,gpt2m,1,1,fp16,ok,ok,0.1,"));
+}
+
+TEST(ValidateMeasured, SaysWhichGpuOrFileIsMissing) {
+  const auto gpu = slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h2000"});
+  EXPECT_EQ(gpu.status, 2);
+  EXPECT_THAT(gpu.err, HasSubstr("did you mean \"h200\"?"));
+  const auto file = slmsim_run({"validate", "--measured", "no-such.json", "--gpu", "h200"});
+  EXPECT_EQ(file.status, 2);
+  EXPECT_THAT(file.err, HasSubstr("no such file"));
+}
+
+}  // namespace
+}  // namespace slmsim
