@@ -95,15 +95,13 @@ std::string group_text(const std::vector<std::string>& names) {
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
-  DivisionMemo own;
-  DivisionMemo& memo = options.memo ? *options.memo : own;
   std::vector<Prediction> out;
   for (const auto& model : scenario.models) {
     const OperatorGraph operators = build_operator_graph(model);
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
         if (options.only && *options.only != technique.technique) continue;
-        out.push_back(predict_one({scenario, model, operators, group, technique, memo}, network, options));
+        out.push_back(predict_one({scenario, model, operators, group, technique, options.memo}, network, options));
       }
     }
   }

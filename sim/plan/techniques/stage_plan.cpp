@@ -33,7 +33,7 @@ StageResult plan_stage(const StageRequest& r) {
              : time_costs(scenario, *r.network, r.mesh, stage.shape(), sequences, options.micro_batches),
         r.memory_limit,
         r.micro_batches_in_flight};
-    IntraOperatorPlan plan = alpa ? memo.divide(model, request) : divide_operators(request);
+    IntraOperatorPlan plan = alpa && memo ? memo->divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {
       result.reason = std::move(plan.reason);
       return result;

@@ -12,7 +12,7 @@ struct PlanRequest {
   const OperatorGraph& operators;
   const Group& group;
   const TechniqueOptions& options;
-  DivisionMemo& memo;
+  DivisionMemo* memo = nullptr;  // of Alpa's planner, where there is one
 };
 
 PlanResult plan_data(const PlanRequest& request);
