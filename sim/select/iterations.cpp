@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
 constexpr double kSettled = 0.005;           // relative, by one more of at least three
-constexpr double kAgree = 0.0005;            // by a second one
+constexpr double kAgree = 0.0025;            // by a second one
 constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
 
 using State = std::vector<ConnectionState>;

@@ -4,7 +4,7 @@
 // connections, a later one meets what its predecessor left. An iteration is a function of that state, so as
 // soon as a state comes back, all further iterations are known. On paths that lose segments no state comes back: once
 // every connection that will meet a loss has met one, iterations are simulated until their mean settles within 1/2 % (at
-// once where two agree within 0.1 %), at most 12. A connection that carries too little to lose a segment in so many is
+// once where two agree within 1/2 %), at most 12. A connection that carries too little to lose a segment in so many is
 // not waited for.
 #pragma once
 

@@ -12,8 +12,10 @@
 #include "sim/plan/intra_operator.h"
 #include "sim/plan/lower.h"
 #include "sim/report/report.h"
+#include "sim/report/trace.h"
 #include "sim/select/iterations.h"
 #include "sim/select/predict.h"
+#include "sim/select/work.h"
 #include "sim/sweep/run.h"
 
 namespace slmsim {
@@ -61,8 +63,10 @@ Scenario cluster_scenario(int gpus, BytesPerSecond nic) {
   return scenario;
 }
 
-// 16 stages of 64 replicas, 64 micro-batches, one ring per stage, every chunk of it a transfer.
-void pipeline_1024(benchmark::State& state, BytesPerSecond nic) {
+// 16 stages of 64 replicas, 64 micro-batches, one ring per stage, every chunk of it a transfer. With a trace as `slmsim run
+// --trace` makes it of the iteration that it has simulated.
+enum class Output { kTimes, kTrace };
+void pipeline_1024(benchmark::State& state, BytesPerSecond nic, Output output) {
   const Scenario scenario = cluster_scenario(1024, nic);
   const Transformer model{"gpt2xl", Family::kGpt2, 1600, 25, 25, 48, 1024, 50257, 6400, true};
   const OperatorGraph operators = build_operator_graph(model);
@@ -84,7 +88,12 @@ void pipeline_1024(benchmark::State& state, BytesPerSecond nic) {
   double tasks = 0;
   for (auto _ : state) {
     const TaskGraph graph = lower({plan, operators, scenario, network});
-    benchmark::DoNotOptimize(simulate(graph).end);
+    const bool traced = output == Output::kTrace;
+    const Timeline timeline = simulate(graph, {}, {.record_flows = traced});
+    benchmark::DoNotOptimize(timeline.end);
+    if (traced)
+      benchmark::DoNotOptimize(
+          to_trace({graph, timeline, scenario.platform, task_flops(graph, plan, operators, scenario), "pipeline"}));
     tasks = static_cast<double>(graph.tasks().size());
   }
   state.counters["tasks"] = tasks;
@@ -173,8 +182,13 @@ BENCHMARK_CAPTURE(predict_technique, ZeRO2, Technique::kZero2)->Unit(benchmark::
 BENCHMARK_CAPTURE(predict_technique, Shard, Technique::kShard)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, Pipeshard, Technique::kPipeshard)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(all_reduce_1024, aggregated, Detail::kAggregated)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_gpu, kEightNics)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_vm, kOneNic)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_gpu, kEightNics, Output::kTimes)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_vm, kOneNic, Output::kTimes)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_vm_traced, kOneNic, Output::kTrace)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 BENCHMARK_CAPTURE(all_reduce_1024, steps, Detail::kSteps)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
