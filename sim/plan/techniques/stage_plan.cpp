@@ -24,6 +24,10 @@ StageResult plan_stage(const StageRequest& r) {
     PlanningCosts costs = options.planner == Planner::kAlpa ? alpa_costs(stage.shape())
                                                             : time_costs(scenario, *r.network, r.mesh, stage.shape(),
                                                                          sequences, options.micro_batches);
+    if (options.tensor > 0) {  // degrees are given: the planner only chooses how products are divided
+      costs.batch_on_first_axis = true;
+      costs.may_recompute = false;
+    }
     IntraOperatorPlan plan = divide_operators({operators, r.first, r.last, stage.shape(), sequences, scenario.training,
                                                std::move(costs), r.memory_limit, r.micro_batches_in_flight});
     if (plan.shardings.empty() && r.last > r.first) {
