@@ -82,6 +82,16 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
           at_rate(2 * op.flops * part, rate, backward, gpu, efficiency)};
 }
 
+OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision,
+                                 const Efficiency& efficiency) {
+  if (op.kind != OperatorKind::kMatrix) {
+    const OperatorTime whole = operator_time(op, {}, gpu, precision, efficiency);
+    return {whole.forward - efficiency.launch, whole.backward - efficiency.launch};
+  }
+  const Seconds full = Flops{op.matrix.flops()} / (peak_of(gpu, precision) * efficiency.matrix_of(gpu));
+  return {full, full * 2.0};
+}
+
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
                   const Efficiency& efficiency) {
   const bool master = element_bytes(precision) < 4;

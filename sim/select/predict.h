@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/plan/memory.h"
-#include "sim/plan/plan.h"
+#include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
@@ -47,7 +47,11 @@ std::string group_text(const std::vector<std::string>& names);
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
+  bool advice = true;  // tell what would help where memory does not suffice; costs as much as many plans
 };
+
+// One technique on one group.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});
