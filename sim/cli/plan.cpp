@@ -11,6 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/report/export/export.h"
 #include "sim/sweep/crew.h"
 #include "sim/sweep/hash.h"
 #include "sim/sweep/plan_job.h"
@@ -23,7 +24,7 @@ using std::chrono::steady_clock;
 volatile std::sig_atomic_t stop_signal = 0;
 
 struct PlanVerb : ScenarioOptions {
-  std::string format = "table", technique, objective, journal;
+  std::string format = "table", technique, objective, journal, exported;
   std::size_t list = 5, jobs = 0;
   double effort = 1, time_limit = 0;
   std::uint64_t seed = 0;
@@ -70,9 +71,32 @@ std::string identity_of(const PlanVerb& verb, const std::string& file) {
   return fmt::format("{:016x}", hash);
 }
 
+// The best plan of each model as files: in the folder, or in SCENARIO/MODEL below it where there are several.
+void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::path& folder,
+                 std::vector<Result>& out) {
+  const bool several = reports.size() > 1 || reports.front().models.size() > 1;
+  for (const auto& report : reports) {
+    for (const auto& m : report.models) {
+      if (!m.best) continue;
+      const auto place = several ? folder / report.scenario.name / m.model : folder;
+      std::error_code failed;
+      std::filesystem::create_directories(place, failed);
+      if (failed)
+        throw InputError({},
+                         fmt::format("--export {}: the folder cannot be made; {}", place.string(), failed.message()));
+      const auto& models = m.best->scenario.models;
+      const auto model =
+          std::find_if(models.begin(), models.end(), [&](const Transformer& t) { return t.name == m.model; });
+      const std::string title = fmt::format("{}, {}: {}", report.scenario.name, m.model, best_plan(m));
+      for (auto& file : export_plan({*m.best, *model, *m.predictions.front().plan}, title))
+        out.push_back({std::move(file.text), place / file.name});
+    }
+  }
+}
+
 int plan(const PlanVerb& verb) {
-  static const std::vector<std::string> kFormats = {"table", "json"};
-  const bool json = index_of("--format", verb.format, kFormats) == 1;
+  static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
+  const std::size_t format = index_of("--format", verb.format, kFormats);
   PlanJob job;
   if (!verb.technique.empty())
     job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())].technique;
@@ -80,6 +104,8 @@ int plan(const PlanVerb& verb) {
     job.objective = static_cast<PlanObjective>(index_of("--objective", verb.objective, plan_objective_names()));
   job.list = verb.list;
   job.effort = verb.effort;
+  job.compare = format == 2;
+  job.explain = format != 2;
   job.exhaustive = verb.exhaustive;
   const auto end = steady_clock::now() +
                    std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(verb.time_limit));
@@ -113,7 +139,12 @@ int plan(const PlanVerb& verb) {
     reports.push_back(std::move(*report));
     text += (text.empty() ? "" : "\n") + to_plan_table(reports.back());
   }
-  write_result(json ? to_plan_json(reports) : text, verb.output);
+  std::vector<Result> outputs = {{format == 0   ? text
+                                  : format == 1 ? to_plan_json(reports)
+                                                : to_plan_markdown(reports),
+                                  verb.output}};
+  if (!verb.exported.empty()) add_exports(reports, verb.exported, outputs);
+  write_results(outputs);
   const bool any = std::any_of(reports.begin(), reports.end(), [](const PlanReport& report) {
     return std::any_of(report.models.begin(), report.models.end(),
                        [](const PlannedModel& m) { return !m.search.best.empty(); });
@@ -127,7 +158,8 @@ Command add_plan(CLI::App& app) {
   auto* verb = app.add_subcommand("plan", "search for the best technique, GPUs and settings");
   auto options = std::make_shared<PlanVerb>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  verb->add_option("--format,-f", options->format, "table, json, or markdown: beside Algorithm 1's picks")
+      ->capture_default_str();
   verb->add_option("--objective", options->objective,
                    "time, gpu_hours or dollars, in place of the scenario's plan.objective");
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
@@ -141,6 +173,8 @@ Command add_plan(CLI::App& app) {
       ->check(CLI::Range(1e-6, 1e6));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")
       ->check(CLI::Range(1, 4096));
+  verb->add_option("--export", options->exported,
+                   "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
                    "keep there what is found out, so that the same command goes on after an interruption");
   verb->add_flag("--restart", options->restart, "begin anew, whatever the journal holds");
@@ -159,6 +193,7 @@ Examples:
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
   slmsim plan scenarios/gat-amst.yaml --set 'plan.allow=[nccl, tcp]' --objective gpu_hours
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
+  slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
   slmsim plan scenarios/plan-64.yaml --journal plan.journal --format json --output plan.json)");
   return {verb, [options] { return plan(*options); }};
 }

@@ -152,6 +152,17 @@ std::string to_plan_json(const std::vector<PlanReport>& reports) {
   return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
 }
 
+std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
+  std::string out = "| scenario | model | Algorithm 1, printed | amended | best plan | |\n|---|---|---|---|---|---|\n";
+  for (const auto& report : reports) {
+    for (const auto& m : report.models) {
+      out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", report.scenario.name, m.model, m.printed_pick,
+                         m.amended_pick, best_plan(m), m.search.proven ? "proven" : "not proven");
+    }
+  }
+  return out;
+}
+
 std::string best_plan(const PlannedModel& m) {
   if (m.predictions.empty()) return "nothing fits";
   const Prediction& p = m.predictions.front();

@@ -1,5 +1,9 @@
 #include "sim/sweep/plan_job.h"
 
+#include <fmt/format.h>
+
+#include "sim/report/phrases.h"
+
 namespace slmsim {
 namespace {
 
@@ -18,6 +22,18 @@ std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   return limits;
 }
 
+std::string pick_of(const Scenario& scenario, const std::vector<Prediction>& predictions, const std::string& model,
+                    Algorithm algorithm) {
+  for (const auto& selection : select_techniques(scenario, predictions, algorithm)) {
+    if (selection.model != model) continue;
+    for (const auto& p : predictions) {
+      if (p.model == model && p.technique == selection.technique && p.group == selection.group)
+        return fmt::format("{}: {}", place_of(p), duration(p.job));
+    }
+  }
+  return "nothing works";
+}
+
 PlannedModel described(const Space& space, SearchResult found, bool with_limits) {
   PlannedModel out;
   out.model = space.model().name;
@@ -29,6 +45,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits)
     out.overrides.push_back(space.overrides(choice));
     out.predictions.push_back(predict(space, operators, choice));
   }
+  if (!out.choices.empty()) out.best = space.way(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
   out.search = std::move(found);
   return out;
@@ -60,6 +77,13 @@ std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& jo
   }
   for (std::size_t i = 0; i < spaces.size(); ++i)
     report.models.push_back(described(spaces[i], std::move(found[i]), job.explain));
+  if (job.compare) {
+    const auto predictions = predict(scenario);
+    for (auto& m : report.models) {
+      m.printed_pick = pick_of(scenario, predictions, m.model, Algorithm::kPaper);
+      m.amended_pick = pick_of(scenario, predictions, m.model, Algorithm::kAmended);
+    }
+  }
   crew.done();
   return report;
 }

@@ -12,6 +12,7 @@ struct PlanJob {
   std::size_t list = 5;
   double effort = 1;  // 1: what the largest clusters are given
   bool exhaustive = false;
+  bool compare = false;            // with Algorithm 1's picks
   bool explain = true;             // find what limits the best plan
   std::function<bool()> deadline;  // ends the search with what it has found
   std::function<void(const std::string& model, const SearchProgress&)> progress;
