@@ -194,7 +194,7 @@ Examples:
   slmsim plan scenarios/gat-amst.yaml --set 'plan.allow=[nccl, tcp]' --objective gpu_hours
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
-  slmsim plan scenarios/plan-64.yaml --journal plan.journal --format json --output plan.json)");
+  slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
   return {verb, [options] { return plan(*options); }};
 }
 
