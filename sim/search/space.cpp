@@ -265,12 +265,13 @@ std::vector<std::size_t> Space::neighbours(std::size_t index) const {
       if (const auto found = find(to)) out.push_back(*found);
     }
   }
-  // A degree goes with the stages it is one of: both may have to change at once, as may planner and stages.
+  // A degree goes with the stages it is one of: both may have to change at once, as may planner and stages, and GPUs and
+  // micro-batches.
   for (const auto& [first, second] : {std::pair{kStages, kTensor}, {kPlannerOf, kStages}, {kGroupOf, kMicroBatches}}) {
-    if (first == kGroupOf) continue;
     for (std::uint16_t value = 0; value < counts[first]; ++value) {
+      if (value == from[first] || (first == kGroupOf && !group_step(value, from[first]))) continue;
       for (std::uint16_t other = 0; other < counts[second]; ++other) {
-        if (value == from[first] || other == from[second]) continue;
+        if (other == from[second]) continue;
         Choice to = from;
         to[first] = value;
         to[second] = other;

@@ -57,7 +57,8 @@ class Space {
   std::size_t size() const { return choices_.size(); }
   // The number of a choice, if it is one of the space.
   std::optional<std::size_t> find(const Choice& choice) const;
-  // Numbers of the choices that differ in one dimension. Of groups: by one VM or GPU more or less, or in the order.
+  // Numbers of the choices that differ in one dimension, or in two that go together (stages and tensor degree, planner and stages,
+  // GPUs and micro-batches). Of groups: by one VM or GPU more or less, or in the order.
   std::vector<std::size_t> neighbours(std::size_t index) const;
 
   Way way(const Choice& choice) const;
