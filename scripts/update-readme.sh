@@ -9,8 +9,9 @@ command=(build/slmsim run scenarios/gat-amst.yaml --set models=gpt2m)
 { echo "\$ ${command[*]}"; "${command[@]}"; } | sed 's/^/    /; s/ *$//' > "$work/example"
 command=(build/slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all --technique Data)
 { echo "\$ ${command[*]}"; "${command[@]}"; } | sed 's/^/    /; s/ *$//' > "$work/explain"
+build/slmsim plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
 
-for part in example explain facts; do
+for part in example explain facts plans; do
   awk -v part="$part" -v text="$work/$part" '
     $0 == "<!-- " part " -->" { print; while ((getline line < text) > 0) print line; skip = 1 }
     $0 == "<!-- /" part " -->" { skip = 0 }

@@ -29,5 +29,6 @@ Command add_list(CLI::App& app);
 Command add_plot(CLI::App& app);
 Command add_report(CLI::App& app);
 Command add_shapes(CLI::App& app);
+Command add_plan(CLI::App& app);
 
 }  // namespace slmsim

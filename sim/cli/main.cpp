@@ -21,6 +21,7 @@ Examples:
   slmsim select scenarios/tacc-tacc.yaml
   slmsim explain scenarios/gat-amst.yaml --technique Data
   slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
+  slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
   slmsim validate fabric
   slmsim list gpus
   slmsim shapes gpt2m --output gpt2m.csv
@@ -56,7 +57,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   const std::array commands = {add_run(app),   add_select(app),   add_explain(app), add_sweep(app),
                                add_merge(app), add_validate(app), add_check(app),   add_list(app),
-                               add_plot(app),  add_report(app),   add_shapes(app)};
+                               add_plot(app),  add_report(app),   add_shapes(app),  add_plan(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

@@ -10,6 +10,8 @@
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/select/work.h"
+#include "sim/sweep/crew.h"
+#include "sim/sweep/plan_job.h"
 
 namespace slmsim {
 namespace {
@@ -17,11 +19,26 @@ namespace {
 struct RunOptions : ScenarioOptions {
   std::string format = "table", trace, technique;
   std::uint64_t seed = 0;
+  bool plan = false;
 };
 
-RunResult predict_and_select(Scenario scenario, const PredictOptions& options) {
+std::vector<std::string> plans_for(const Scenario& scenario) {
+  PlanJob job;
+  job.list = 1;
+  job.explain = false;
+  PlanCrewOptions options;
+  options.jobs = available_cores();
+  const auto report = find_plans(scenario, job, options);
+  std::vector<std::string> out;
+  for (const auto& planned : report->models) out.push_back(best_plan(planned));
+  return out;
+}
+
+RunResult predict_and_select(Scenario scenario, const PredictOptions& options, bool plan = false) {
   RunResult result;
   result.scenario = std::move(scenario);
+  // First, since its workers are copies of this process without an engine.
+  if (plan) result.plans = plans_for(result.scenario);
   result.predictions = predict(result.scenario, options);
   const Algorithm asked = result.scenario.selection.algorithm;
   const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
@@ -68,7 +85,8 @@ int run(const RunOptions& options) {
     predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
   }
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options)) results.push_back(predict_and_select(std::move(scenario), predict_options));
+  for (auto& scenario : load_all(options))
+    results.push_back(predict_and_select(std::move(scenario), predict_options, options.plan));
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (!options.trace.empty()) {
     if (const Prediction* traced = to_be_traced(results.front())) {
@@ -103,6 +121,7 @@ Command add_run(CLI::App& app) {
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
   verb->add_option("--technique,-t", options->technique,
                    "predict this technique only: Data, ZeRO2, Shard or Pipeshard");
+  verb->add_flag("--plan", options->plan, "also search as slmsim plan does, and print the best plan beside the pick");
   verb->add_option("--seed", options->seed, "seed of random choices; predictions make none, so that it changes nothing")
       ->check(CLI::NonNegativeNumber);
   verb->footer(R"(

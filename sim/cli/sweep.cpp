@@ -4,13 +4,13 @@
 #include <cmath>
 #include <csignal>
 #include <memory>
-#include <sched.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
+#include "sim/sweep/crew.h"
 #include "sim/sweep/run.h"
 
 namespace slmsim {
@@ -24,12 +24,6 @@ struct Options {
   std::size_t jobs = 0;
   bool restart = false;
 };
-
-std::size_t available_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
-}
 
 Shard parse_shard(const std::string& text) {
   if (text.empty()) return {};

@@ -117,6 +117,19 @@ TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
   return *this;
 }
 
+OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision,
+                                 const Efficiency& efficiency) {
+  if (op.kind != OperatorKind::kMatrix) {
+    if (gpu.kernels) return {};  // small ones may run in the cache
+    const OperatorTime whole = operator_time(op, {}, gpu, precision, efficiency);
+    return {whole.forward - efficiency.launch, whole.backward - efficiency.launch, {}};
+  }
+  // What was measured may be better than the efficiency of those that were not.
+  const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : efficiency.matrix_of(gpu));
+  const Seconds full = Flops{op.matrix.flops()} / most;
+  return {full, full * 2.0, {}};
+}
+
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
                   const Efficiency& efficiency, TimeBasis* basis) {
   const bool master = element_bytes(precision) < 4;

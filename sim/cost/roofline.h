@@ -51,6 +51,10 @@ struct OperatorTime {
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
                            const Efficiency& efficiency);
 
+// A bound for planners: no part of `op`, however it is divided, takes less than its share of this, which is of one sequence
+// forward and backward.
+OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Efficiency& efficiency);
+
 // Time of Adam on `parameters` parameters of this GPU: it reads gradient, fp32 master and both moments, and
 // writes master, moments and the weights in training precision; memory bandwidth bounds it.
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,

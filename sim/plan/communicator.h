@@ -23,9 +23,11 @@ class Communicator {
   // Transfers of a call if every chunk of it is one.
   double transfer_count(const CollectiveCall& call) const;
   // From here on calls are run in aggregate. Before the first call.
-  void aggregate() { detail_ = Detail::kAggregated; }
+  void aggregate();
 
  private:
+  std::vector<TaskId> run_by_vm(const CollectiveCall& call, std::uint32_t label, std::span<const TaskId> ready);
+  void split_by_vm();
   // Of one call, on the wire.
   struct Course {
     NcclChoice choice;
@@ -46,7 +48,19 @@ class Communicator {
   // Connected with the first call that uses them.
   std::optional<Ring> ring_;
   std::optional<Tree> tree_;
+  // For calls by VM: the ranks of each VM, and those of equal place in theirs; each with its communicator.
+  struct Part;
+  std::vector<Part> inside_, across_;
 };
+
+struct Communicator::Part {
+  std::vector<std::size_t> ranks;
+  Communicator communicator;
+};
+
+// GPUs of these that share a VM, VM by VM in the order of the first of each, as indices; empty where there are not several
+// VMs with equally many GPUs, at least two.
+std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices);
 
 // Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair
 // are both 2 by default), and the connection with them.

@@ -6,7 +6,7 @@ namespace slmsim {
 namespace {
 
 // Looked through one by one; more than the stages and meshes of a few scenarios.
-constexpr std::size_t kMostAnswers = 64;
+constexpr std::size_t kMostAnswers = 256;
 
 }  // namespace
 

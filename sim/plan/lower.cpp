@@ -103,7 +103,7 @@ class Lowering {
       const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
       for (Axes axes = 1; axes <= kAllAxes; ++axes) {
         const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
-        all += transfers({.collective = Collective::kAllReduce, .size = Bytes{size}, .axes = axes});
+        all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, plan_.hierarchical});
       }
       if (plan_.optimizer == Optimizer::kDivided)
         all +=
@@ -327,7 +327,8 @@ class Lowering {
       const Bytes gradients{held.shared_along[axes] * element_bytes(training.gradient_precision)};
       if (gradients <= Bytes{0}) continue;
       const bool scatter = divided && plan_.gradient_collective == GradientCollective::kReduceScatter;
-      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, gradients, axes};
+      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, gradients, axes, false,
+                                plan_.hierarchical && !scatter};
       ready = collective(s, call, graph_.label(name_of(call) + " grads"), ready);
     }
     const double updated = updated_parameters(plan_, stage, held);

@@ -50,7 +50,8 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   if (stage.mesh.size() > 1) {
     // Each channel has a buffer to send from and one to receive into.
     const int channels = nccl_channels(scenario.nccl, nccl_view(scenario.platform, stage.mesh));
-    buffers += scenario.nccl.buffer * (2.0 * channels);
+    // Summed inside a VM first, a GPU belongs to two communicators.
+    buffers += scenario.nccl.buffer * (2.0 * channels * (plan.hierarchical ? 2 : 1));
     buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&

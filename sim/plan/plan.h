@@ -41,6 +41,7 @@ struct Plan {
   Optimizer optimizer = Optimizer::kReplicated;
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
+  bool hierarchical = false;              // gradients are summed inside each VM first
 };
 
 // Either a plan or why there is none.

@@ -64,6 +64,8 @@ struct CollectiveCall {
   Bytes size;               // of the buffer that is reduced, or of what the GPUs together hold
   Axes axes = kAllAxes;     // one call for each group of GPUs along these axes
   bool all_to_all = false;  // in place of `collective`: every GPU sends a part of its part to each other one
+  // An all-reduce in three steps: reduce-scatter inside each VM, all-reduce of every part between VMs, all-gather inside.
+  bool by_vm = false;
 };
 
 // What the operator itself exchanges for one micro-batch, of which `bytes` are those of one element times the

@@ -136,11 +136,13 @@ Json run_json(const RunResult& result) {
     selections.push_back(selection_json(result.selections[i], result.scenario));
     selections.push_back(selection_json(result.others[i], result.scenario));
   }
-  return {{"schema", "slmsim/run/1"},
-          {"scenario", result.scenario.name},
-          {"predictions", predictions},
-          {"selection", selections.empty() ? Json(nullptr) : selections.front()},
-          {"selections", selections}};
+  Json out = {{"schema", "slmsim/run/1"},
+              {"scenario", result.scenario.name},
+              {"predictions", predictions},
+              {"selection", selections.empty() ? Json(nullptr) : selections.front()},
+              {"selections", selections}};
+  if (!result.plans.empty()) out["plans"] = result.plans;
+  return out;
 }
 
 }  // namespace

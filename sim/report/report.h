@@ -16,6 +16,7 @@ struct RunResult {
   // Of the scenario's algorithm and of the other one, per model. Empty where only one technique was asked
   // for.
   std::vector<Selection> selections, others;
+  std::vector<std::string> plans;  // what `plan` found, per model; empty where that was not asked for
 };
 
 enum class Format { kTable, kJson, kCsv };

@@ -84,6 +84,7 @@ std::string to_table(const RunResult& result) {
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     add_model(out, result, i);
     if (!result.selections.empty()) add_selection(out, result.selections[i]);
+    if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
   }
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "

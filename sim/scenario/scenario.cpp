@@ -41,6 +41,7 @@ class ScenarioReader {
     scenario_.nccl = read_nccl(section("nccl"));
     read_software();
     read_selection();
+    scenario_.plan = read_plan_rules(section("plan"), scenario_.platform, reading_);
     read_groups();
     fields_.done();
     return std::move(scenario_);

@@ -11,6 +11,7 @@
 #include "sim/platform/platform.h"
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
+#include "sim/scenario/plan_rules.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {
@@ -68,6 +69,7 @@ struct Scenario {
   Efficiency efficiency;
   MemoryRules memory;
   SelectionRules selection;
+  PlanRules plan;
   std::vector<Parameter> parameters;  // every value that states its provenance
 };
 

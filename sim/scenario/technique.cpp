@@ -39,6 +39,12 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
   if (technique == Technique::kShard || technique == Technique::kPipeshard)
     options.planner = static_cast<Planner>(fields.choice("planner", {"alpa", "slmsim"}, 0));
+  if (technique == Technique::kShard || technique == Technique::kPipeshard)
+    options.tensor = static_cast<int>(fields.integer("tensor", {1, 1024}, 0));
+  if (technique == Technique::kData || technique == Technique::kZero2) {
+    options.batch_split = static_cast<BatchSplit>(fields.choice("batch_split", {"even", "speed"}, 0));
+    options.hierarchical = fields.flag("hierarchical", false);
+  }
   if (technique == Technique::kShard) {
     read_mesh(fields, options, reading);
     if (fields.has("memory_limit"))
@@ -46,6 +52,7 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   }
   if (technique == Technique::kPipeshard) {
     options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
+    options.split = static_cast<StageSplit>(fields.choice("split", {"flops", "speed"}, 0));
     const Node* stages = fields.child("stages");
     options.choose_stages =
         stages ? stages->kind == Node::Kind::kScalar && stages->scalar == "auto" : options.planner == Planner::kSlmsim;

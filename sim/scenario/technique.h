@@ -32,6 +32,13 @@ enum class Schedule { kOneForwardOneBackward, kGpipe };
 // How ZeRO-2's GPUs come to own their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
 
+// How the layers of equal stages are cut: kFlops as Alpa does, equal FLOPs; kSpeed equal time on the GPUs each stage has.
+enum class StageSplit { kFlops, kSpeed };
+
+// How replicas share a micro-batch: kEven as many sequences each; kSpeed so that the last one is done soonest, at least one
+// each.
+enum class BatchSplit { kEven, kSpeed };
+
 // Who divides operators and cuts stages. kAlpa: by Alpa's unitless costs, blind to distances. kSlmsim: by the times
 // of this platform.
 enum class Planner { kAlpa, kSlmsim };
@@ -50,6 +57,14 @@ struct TechniqueOptions {
   std::vector<int> mesh;              // of Shard, GPUs along one or two axes; empty: the planner's
   std::optional<Bytes> memory_limit;  // of each GPU, for Shard's planner; absent: none (kSlmsim: what the GPUs have)
   Seconds startup;                    // once per job: compilation, building of stages
+  // Degrees of Shard and of Pipeshard's stages: products are divided over so many neighbouring GPUs, sequences over the
+  // rest. 0: as the planner likes.
+  int tensor = 0;
+  StageSplit split = StageSplit::kFlops;
+  BatchSplit batch_split = BatchSplit::kEven;
+  // Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside (Data, and ZeRO2 with
+  // all-reduce).
+  bool hierarchical = false;
 };
 
 // Reads `techniques:`, a list of names or a map of names to options.

@@ -7,14 +7,13 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/memory.h"
+#include "sim/plan/techniques/stage_plan.h"
 
 namespace slmsim {
 namespace {
 
 bool fits(const PlanResult& result, const OperatorGraph& operators, const Scenario& scenario) {
-  if (!result.plan) return false;
-  const auto memory = memory_of(*result.plan, operators, scenario);
-  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& m) { return m.fits(); });
+  return result.plan && fits(*result.plan, operators, scenario);
 }
 
 PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
@@ -50,7 +49,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   if (!scenario.training.rematerialisation) {
     Scenario again = scenario;
     again.training.rematerialisation = true;
-    if (fits({plan, ""}, operators, again)) ways.emplace_back("rematerialisation");
+    if (fits(plan, operators, again)) ways.emplace_back("rematerialisation");
   }
   std::vector<std::string> techniques;
   for (const auto& other : scenario.techniques) {

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/lower.h"
-#include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/advice.h"
 #include "sim/select/basis.h"
 #include "sim/select/iterations.h"
@@ -43,6 +42,8 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   out.connections = std::move(times.before_last);
 }
 
+}  // namespace
+
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
   Prediction out;
   out.model = request.model.name;
@@ -59,14 +60,12 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   out.memory = memory_of(*out.plan, request.operators, request.scenario);
   if (std::any_of(out.memory.begin(), out.memory.end(), [](const DeviceMemory& m) { return !m.fits(); })) {
     out.status = Status::kOutOfMemory;
-    out.reason = out_of_memory_advice(request, *out.plan);
+    if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
     return out;
   }
   simulate_job(request, network, options, out);
   return out;
 }
-
-}  // namespace
 
 std::string name_of(Status status) {
   switch (status) {

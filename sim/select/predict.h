@@ -7,7 +7,7 @@
 
 #include "sim/plan/division_memo.h"
 #include "sim/plan/memory.h"
-#include "sim/plan/plan.h"
+#include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
@@ -50,7 +50,11 @@ struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
   DivisionMemo* memo = nullptr;  // for who predicts much that is alike
+  bool advice = true;  // tell what would help where memory does not suffice; costs as much as many plans
 };
+
+// One technique on one group.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <poll.h>
+#include <sched.h>
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -56,6 +57,12 @@ std::string end_text(int status) {
 }
 
 }  // namespace
+
+std::size_t available_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
+}
 
 Crew::Crew(std::size_t workers, std::function<PointRows(std::uint64_t)> rows, std::vector<int> close_in_workers)
     : rows_(std::move(rows)), close_in_workers_(std::move(close_in_workers)), workers_(workers) {

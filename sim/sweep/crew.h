@@ -27,6 +27,9 @@ struct CrewEvent {
   std::vector<std::uint64_t> points;
 };
 
+// Of this machine, that this process may use.
+std::size_t available_cores();
+
 class Crew {
  public:
   // A worker predicts points by `rows` in a copy of this process. `close_in_workers`: descriptors that they must not

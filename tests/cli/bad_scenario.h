@@ -25,7 +25,9 @@ inline std::vector<BadCase> bad_key_cases() {
         {"7:3", "\"usable_memroy\" in software; did you mean \"usable_memory\"?"},
         {"8:23", "\"Tesla\" in software.matrix_efficiency; known are: Ada, Ampere, "},
         {"10:3", "\"detla\" in selection; did you mean \"delta\"?"},
-        {"12:10", "\"stages\" in techniques.Data; known are: micro_batches, startup"},
+        {"12:10",
+         "\"stages\" in techniques.Data; known are: batch_split, "
+         "hierarchical, micro_batches, startup"},
         {"13:15", "\"shedule\" in techniques.Pipeshard; did you mean \"schedule\"?"}},
        ""},
       {"run",

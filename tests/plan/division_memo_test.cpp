@@ -39,8 +39,8 @@ TEST(DivisionMemo, AnswersAsThePlannerDoesAlsoWhenAskedAgainAfterOtherQuestions)
 
 TEST(DivisionMemo, ForgetsTheOldestOfManyQuestions) {
   DivisionMemo memo;
-  for (std::int64_t layers = 1; layers <= 100; ++layers) divide(memo, model(layers), {}, {2, 1});
-  EXPECT_EQ(divide(memo, model(1), {}, {2, 1}).shardings, planned(model(1), {}, {2, 1}).shardings);
+  for (int sequences = 1; sequences <= 300; ++sequences) divide(memo, model(1), {.batch = sequences}, {2, 1});
+  EXPECT_EQ(divide(memo, model(1), {.batch = 1}, {2, 1}).shardings, planned(model(1), {.batch = 1}, {2, 1}).shardings);
 }
 
 }  // namespace

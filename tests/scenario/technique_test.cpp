@@ -54,6 +54,20 @@ TEST(Technique, TakesOptions) {
   EXPECT_EQ(e.options[2].startup.value, 120.0);
 }
 
+TEST(Technique, TakesDegreesAndWaysToSplit) {
+  const Example e(
+      "Data: {batch_split: speed, hierarchical: yes}\n"
+      "Shard: {tensor: 2}\n"
+      "Pipeshard: {tensor: 4, split: speed}\n");
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  ASSERT_EQ(e.options.size(), 3);
+  EXPECT_EQ(e.options[0].batch_split, BatchSplit::kSpeed);
+  EXPECT_TRUE(e.options[0].hierarchical);
+  EXPECT_EQ(e.options[1].tensor, 2);
+  EXPECT_EQ(e.options[2].tensor, 4);
+  EXPECT_EQ(e.options[2].split, StageSplit::kSpeed);
+}
+
 TEST(Technique, RunsOneForwardOneBackwardUnlessToldOtherwise) {
   const Example e("Pipeshard: {}");
   EXPECT_EQ(e.options[0].schedule, Schedule::kOneForwardOneBackward);
@@ -98,8 +112,8 @@ TEST(Technique, IsAskedForByItsRightName) {
 
 TEST(Technique, RefusesAnOptionOfAnother) {
   EXPECT_THAT(errors_of(Example("Data: {stages: 2}").reading),
-              ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: micro_batches, "
-                          "startup"));
+              ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: batch_split, "
+                          "hierarchical, micro_batches, startup"));
 }
 
 TEST(Technique, KnowsItsOptionsThatAreLeftOut) {

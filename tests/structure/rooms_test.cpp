@@ -28,9 +28,13 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"engine", {"base", "platform", "graph"}},
     {"plan", {"base", "model", "platform", "cost", "scenario", "graph"}},
     {"select", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine"}},
-    {"report", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select"}},
-    {"sweep", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "report"}},
-    {"cli", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "report", "sweep"}},
+    {"search", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select"}},
+    {"report", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search"}},
+    {"sweep",
+     {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search", "report"}},
+    {"cli",
+     {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search", "report",
+      "sweep"}},
 };
 
 struct File {

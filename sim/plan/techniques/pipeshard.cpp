@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/techniques/speed.h"
 #include "sim/plan/techniques/stage_choice.h"
 #include "sim/plan/techniques/stage_plan.h"
 
@@ -38,25 +39,46 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
   return meshes;
 }
 
-// First operator of each stage and, last, the number of operators: cuts after whole layers so that the largest sum of
-// FLOPs of a stage is as small as possible; dynamic programming over stages and layers.
-std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, std::int64_t layers, std::size_t stages) {
-  const std::size_t count = boost::num_vertices(operators);
+// What each layer costs in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs. The
+// embedding counts with the first layer and the head with the last.
+std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
+  const auto& [scenario, model, operators, group, options, memo] = request;
+  std::vector<std::vector<double>> costs;
+  for (const auto& mesh : meshes) {
+    costs.emplace_back(static_cast<std::size_t>(model.layers), 0.0);
+    for (std::size_t v = 0; v < boost::num_vertices(operators); ++v) {
+      double cost = operators[v].matrix.flops();
+      if (options.split == StageSplit::kSpeed) {
+        Seconds slowest{0};
+        for (const int device : mesh) {
+          const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+          slowest = std::max(slowest, time_of_sequence(operators[v], gpu, scenario));
+        }
+        cost = slowest.value / static_cast<double>(mesh.size());
+      }
+      costs.back()[static_cast<std::size_t>(std::clamp<std::int64_t>(operators[v].layer, 0, model.layers - 1))] += cost;
+    }
+  }
+  return costs;
+}
+
+// First operator of each stage and, last, the number of operators: cuts after whole layers so that the most that a stage
+// costs is as little as possible; dynamic programming over stages and layers.
+std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std::vector<std::vector<double>>& costs) {
+  const std::size_t count = boost::num_vertices(operators), stages = costs.size(), n = costs.front().size();
   std::vector<std::size_t> starts;  // first operator of each layer; the first layer's stage also takes the embedding
-  std::vector<double> work(static_cast<std::size_t>(layers), 0.0);
   for (std::size_t v = 0; v < count; ++v) {
-    const auto layer = static_cast<std::size_t>(std::clamp<std::int64_t>(operators[v].layer, 0, layers - 1));
+    const auto layer =
+        static_cast<std::size_t>(std::clamp<std::int64_t>(operators[v].layer, 0, static_cast<std::int64_t>(n) - 1));
     if (layer == starts.size()) starts.push_back(v);
-    work[layer] += operators[v].matrix.flops();
   }
   // best[s][l]: smallest maximum when layers 0..l-1 make s stages.
-  const std::size_t n = work.size();
-  std::vector<double> before(n + 1, 0.0);
-  for (std::size_t l = 0; l < n; ++l) before[l + 1] = before[l] + work[l];
   std::vector<std::vector<double>> best(stages + 1, std::vector<double>(n + 1, 1e300));
   std::vector<std::vector<std::size_t>> cut(stages + 1, std::vector<std::size_t>(n + 1, 0));
   best[0][0] = 0;
   for (std::size_t s = 1; s <= stages; ++s) {
+    std::vector<double> before(n + 1, 0.0);
+    for (std::size_t l = 0; l < n; ++l) before[l + 1] = before[l] + costs[s - 1][l];
     for (std::size_t l = s; l <= n; ++l) {
       for (std::size_t k = s - 1; k < l; ++k) {
         const double largest = std::max(best[s - 1][k], before[l] - before[k]);
@@ -81,7 +103,7 @@ struct Chosen {
   std::string reason;  // where there are none
 };
 
-// Alpa's UniformStageOption: equal meshes, layers of equal FLOPs.
+// Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
 Chosen uniform_stages(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options, memo] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.stages);
@@ -90,7 +112,7 @@ Chosen uniform_stages(const PlanRequest& request) {
             fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
   }
   if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
-  const auto cuts = balanced_cuts(operators, model.layers, meshes.size());
+  const auto cuts = balanced_cuts(operators, layer_costs(request, meshes));
   Chosen chosen;
   for (std::size_t s = 0; s < meshes.size(); ++s) chosen.stages.push_back({cuts[s], cuts[s + 1], meshes[s]});
   return chosen;
@@ -131,7 +153,12 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     std::optional<Bytes> limit;
     // Half a percent below, for what neighbouring stages send.
     if (options.planner == Planner::kSlmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
-    StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, 1, in_flight, limit};
+    const int tensor = options.tensor > 0 ? options.tensor : 1;
+    if (mesh.size() % static_cast<std::size_t>(tensor) != 0) {
+      return {std::nullopt, fmt::format("a stage of {} GPUs does not divide into groups of {} for tensor parallelism",
+                                        mesh.size(), tensor)};
+    }
+    StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, tensor, in_flight, limit};
     StageResult result = plan_stage(stage);
     if (!result.stage) {  // the fastest one then tells what is missing
       stage.memory_limit.reset();

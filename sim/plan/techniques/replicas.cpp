@@ -2,7 +2,38 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/communicator.h"
+#include "sim/plan/techniques/speed.h"
+
 namespace slmsim {
+namespace {
+
+// Whole sequences, dealt as evenly as they go, or each to the GPU that would be done with it first.
+std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
+  const auto& devices = request.group.devices;
+  const int gpus = static_cast<int>(devices.size());
+  std::vector<int> out;
+  if (request.options.batch_split == BatchSplit::kEven) {
+    for (int rank = 0; rank < gpus; ++rank) out.push_back(sequences / gpus + (rank < sequences % gpus ? 1 : 0));
+    return out;
+  }
+  std::vector<double> each;
+  for (const int device : devices) {
+    const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    each.push_back(time_of_sequence(request.operators, gpu, request.scenario).value);
+  }
+  out.assign(devices.size(), 1);
+  for (int left = sequences - gpus; left > 0; --left) {
+    std::size_t first = 0;
+    for (std::size_t rank = 1; rank < out.size(); ++rank) {
+      if ((out[rank] + 1) * each[rank] < (out[first] + 1) * each[first]) first = rank;
+    }
+    ++out[first];
+  }
+  return out;
+}
+
+}  // namespace
 
 PlanResult plan_replicas(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options, memo] = request;
@@ -22,15 +53,16 @@ PlanResult plan_replicas(const PlanRequest& request) {
   stage.last = boost::num_vertices(operators);
   stage.mesh = group.devices;
   stage.shardings.assign(stage.last, Sharding::kBatch);
-  // Whole sequences, dealt as evenly as they go.
-  for (int rank = 0; rank < gpus; ++rank) {
-    const int own = sequences / gpus + (rank < sequences % gpus ? 1 : 0);
-    stage.batch_shares.push_back(static_cast<double>(own) / sequences);
+  if (options.hierarchical && equal_vms(scenario.platform, group.devices).empty()) {
+    return {std::nullopt, "summing gradients inside VMs first takes several VMs with equally many GPUs, at least two"};
   }
+  for (const int own : sequences_of_each(request, sequences))
+    stage.batch_shares.push_back(static_cast<double>(own) / sequences);
   Plan plan;
   plan.technique = options.technique;
   plan.stages = {std::move(stage)};
   plan.micro_batches = options.micro_batches;
+  plan.hierarchical = options.hierarchical;
   return {std::move(plan), ""};
 }
 

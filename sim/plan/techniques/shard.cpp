@@ -27,6 +27,7 @@ int gpus_per_vm(const Platform& platform, const std::vector<int>& devices) {
 std::vector<int> meshes_to_try(const PlanRequest& request) {
   const auto& devices = request.group.devices;
   if (!request.options.mesh.empty()) return {request.options.mesh.size() == 2 ? request.options.mesh[1] : 1};
+  if (request.options.tensor > 0) return {request.options.tensor};
   const int wide = gpus_per_vm(request.scenario.platform, devices);
   const bool two = request.options.planner == Planner::kSlmsim && wide > 1 && wide < static_cast<int>(devices.size());
   return two ? std::vector<int>{1, wide} : std::vector<int>{1};
@@ -50,6 +51,10 @@ PlanResult plan_shard(const PlanRequest& request) {
   for (const int gpus : options.mesh) asked *= gpus;
   if (!options.mesh.empty() && asked != static_cast<int>(group.devices.size())) {
     return {std::nullopt, fmt::format("a mesh of {} GPUs is asked for; the group has {}", asked, group.devices.size())};
+  }
+  if (options.tensor > 0 && group.devices.size() % static_cast<std::size_t>(options.tensor) != 0) {
+    return {std::nullopt, fmt::format("{} GPUs do not divide into groups of {} for tensor parallelism",
+                                      group.devices.size(), options.tensor)};
   }
   std::optional<Network> network;
   if (options.planner == Planner::kSlmsim) network.emplace(scenario.platform);

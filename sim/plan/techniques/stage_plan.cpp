@@ -22,18 +22,18 @@ StageResult plan_stage(const StageRequest& r) {
   if (r.mesh.size() > 1) {
     const double sequences = static_cast<double>(scenario.training.batch) / options.micro_batches;
     const bool alpa = options.planner == Planner::kAlpa;
-    const IntraOperatorRequest request{
-        operators,
-        r.first,
-        r.last,
-        stage.shape(),
-        sequences,
-        scenario.training,
+    PlanningCosts costs =
         alpa ? alpa_costs(stage.shape())
-             : time_costs(scenario, *r.network, r.mesh, stage.shape(), sequences, options.micro_batches),
-        r.memory_limit,
-        r.micro_batches_in_flight};
-    IntraOperatorPlan plan = alpa && memo ? memo->divide(model, request) : divide_operators(request);
+             : time_costs(scenario, *r.network, r.mesh, stage.shape(), sequences, options.micro_batches);
+    if (options.tensor > 0) {  // degrees are given: the planner only chooses how products are divided
+      costs.batch_on_first_axis = true;
+      costs.may_recompute = false;
+    }
+    const IntraOperatorRequest request{operators,        r.first,        r.last,
+                                       stage.shape(),    sequences,      scenario.training,
+                                       std::move(costs), r.memory_limit, r.micro_batches_in_flight};
+    const bool usual = alpa && options.tensor == 0;
+    IntraOperatorPlan plan = usual && memo ? memo->divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {
       result.reason = std::move(plan.reason);
       return result;

@@ -15,6 +15,9 @@ PlanResult plan_zero2(const PlanRequest& request) {
     result.plan->optimizer = Optimizer::kDivided;
     result.plan->gradient_collective = request.options.gradient_collective.value_or(
         several ? GradientCollective::kAllReduce : GradientCollective::kReduceScatter);
+    if (result.plan->hierarchical && result.plan->gradient_collective == GradientCollective::kReduceScatter) {
+      return {std::nullopt, "summing gradients inside VMs first is for gradient_collective: all-reduce"};
+    }
     result.plan->gathered = request.options.gathered.value_or(request.scenario.training.precision);
   }
   return result;

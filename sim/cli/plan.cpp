@@ -1,0 +1,201 @@
+// slmsim plan SCENARIO...: search for the best way to run a job.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
+#include "sim/report/export/export.h"
+#include "sim/sweep/crew.h"
+#include "sim/sweep/hash.h"
+#include "sim/sweep/plan_job.h"
+
+namespace slmsim {
+namespace {
+
+using std::chrono::steady_clock;
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+struct PlanVerb : ScenarioOptions {
+  std::string format = "table", technique, objective, journal, exported;
+  std::size_t list = 5, jobs = 0;
+  double effort = 1, time_limit = 0;
+  std::uint64_t seed = 0;
+  bool exhaustive = false, restart = false;
+};
+
+// One line that is written over itself, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(std::string scenario) : scenario_(std::move(scenario)) {}
+  ~Progress() {
+    if (any_) fmt::print(stderr, "\r\033[K");
+  }
+  void operator()(const std::string& model, const SearchProgress& p) {
+    if (isatty(STDERR_FILENO) != 1) return;
+    const auto now = steady_clock::now();
+    if (any_ && now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    any_ = true;
+    fmt::print(stderr, "\r\033[K{}, {}: {} of {} choices planned, {} simulated{}", scenario_, model, p.assessed,
+               p.choices, p.simulated, p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "");
+    std::fflush(stderr);
+  }
+
+ private:
+  std::string scenario_;
+  bool any_ = false;
+  steady_clock::time_point last_{};
+};
+
+// Of what decides which choices there are and what they take: files, overrides, technique and version.
+std::string identity_of(const PlanVerb& verb, const std::string& file) {
+  ScenarioFile scenario(file);
+  std::vector<Override> overrides;
+  for (const auto& text : verb.overrides) overrides.push_back(parse_override(text));
+  scenario.link(overrides);
+  std::uint64_t hash = fnv1a(SLMSIM_VERSION);
+  const auto add = [&](const std::string& text) {
+    hash = fnv1a(text, fnv1a(fmt::format("\n{}\n", text.size()), hash));
+  };
+  for (const auto& text : scenario.texts()) add(text);
+  for (const auto& text : verb.overrides) add(text);
+  add(verb.technique);
+  return fmt::format("{:016x}", hash);
+}
+
+// The best plan of each model as files: in the folder, or in SCENARIO/MODEL below it where there are several.
+void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::path& folder,
+                 std::vector<Result>& out) {
+  const bool several = reports.size() > 1 || reports.front().models.size() > 1;
+  for (const auto& report : reports) {
+    for (const auto& m : report.models) {
+      if (!m.best) continue;
+      const auto place = several ? folder / report.scenario.name / m.model : folder;
+      std::error_code failed;
+      std::filesystem::create_directories(place, failed);
+      if (failed)
+        throw InputError({},
+                         fmt::format("--export {}: the folder cannot be made; {}", place.string(), failed.message()));
+      const auto& models = m.best->scenario.models;
+      const auto model =
+          std::find_if(models.begin(), models.end(), [&](const Transformer& t) { return t.name == m.model; });
+      const std::string title = fmt::format("{}, {}: {}", report.scenario.name, m.model, best_plan(m));
+      for (auto& file : export_plan({*m.best, *model, *m.predictions.front().plan}, title))
+        out.push_back({std::move(file.text), place / file.name});
+    }
+  }
+}
+
+int plan(const PlanVerb& verb) {
+  static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
+  const std::size_t format = index_of("--format", verb.format, kFormats);
+  PlanJob job;
+  if (!verb.technique.empty())
+    job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())].technique;
+  if (!verb.objective.empty())
+    job.objective = static_cast<PlanObjective>(index_of("--objective", verb.objective, plan_objective_names()));
+  job.list = verb.list;
+  job.effort = verb.effort;
+  job.compare = format == 2;
+  job.explain = format != 2;
+  job.exhaustive = verb.exhaustive;
+  const auto end = steady_clock::now() +
+                   std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(verb.time_limit));
+  if (verb.time_limit > 0) job.deadline = [end] { return steady_clock::now() >= end; };
+  PlanCrewOptions options;
+  options.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
+  options.restart = verb.restart;
+  options.stop = [] { return stop_signal != 0; };
+  const auto scenarios = load_all(verb);
+  for (const auto& scenario : scenarios)
+    check_objective(job.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
+  std::vector<PlanReport> reports;
+  std::string text;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    Progress progress(scenarios[i].name);
+    job.progress = [&](const std::string& model, const SearchProgress& p) { progress(model, p); };
+    if (!verb.journal.empty()) {
+      options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
+      options.identity = identity_of(verb, verb.scenarios[i]);
+    }
+    auto report = find_plans(scenarios[i], job, options);
+    if (!report) {
+      fmt::print(stderr, "\nslmsim: stopped{}\n",
+                 verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
+                                      : fmt::format("; the same command goes on from there ({})", verb.journal));
+      std::signal(stop_signal, SIG_DFL);
+      std::raise(stop_signal);
+      return kInternal;
+    }
+    reports.push_back(std::move(*report));
+    text += (text.empty() ? "" : "\n") + to_plan_table(reports.back());
+  }
+  std::vector<Result> outputs = {{format == 0   ? text
+                                  : format == 1 ? to_plan_json(reports)
+                                                : to_plan_markdown(reports),
+                                  verb.output}};
+  if (!verb.exported.empty()) add_exports(reports, verb.exported, outputs);
+  write_results(outputs);
+  const bool any = std::any_of(reports.begin(), reports.end(), [](const PlanReport& report) {
+    return std::any_of(report.models.begin(), report.models.end(),
+                       [](const PlannedModel& m) { return !m.search.best.empty(); });
+  });
+  return any ? kDone : kNothingFits;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& app) {
+  auto* verb = app.add_subcommand("plan", "search for the best technique, GPUs and settings");
+  auto options = std::make_shared<PlanVerb>();
+  add_scenario_options(*verb, *options);
+  verb->add_option("--format,-f", options->format, "table, json, or markdown: beside Algorithm 1's picks")
+      ->capture_default_str();
+  verb->add_option("--objective", options->objective,
+                   "time, gpu_hours or dollars, in place of the scenario's plan.objective");
+  verb->add_option("--technique,-t", options->technique, "plan with this technique only");
+  verb->add_option("--list,-k", options->list, "so many plans are listed")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  verb->add_option(
+          "--effort", options->effort,
+          "how far to search clusters that are too large to go through all; 1 is some half a minute of two cores")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 1e6));
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")
+      ->check(CLI::Range(1, 4096));
+  verb->add_option("--export", options->exported,
+                   "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
+  verb->add_option("--journal", options->journal,
+                   "keep there what is found out, so that the same command goes on after an interruption");
+  verb->add_flag("--restart", options->restart, "begin anew, whatever the journal holds");
+  verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, to compare with");
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds after which the search ends with what it has found; the result then depends on the machine")
+      ->check(CLI::Range(0.001, 1e7));
+  verb->add_option("--seed", options->seed, "seed of random choices; the search makes none, so that it changes nothing")
+      ->check(CLI::NonNegativeNumber);
+  verb->footer(R"(
+What varies: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
+and how layers are split, schedule, tensor degree, sequences per GPU, all-reduce inside VMs first, ZeRO2's collectives; and
+where the scenario's plan.allow names them NCCL's settings (nccl), TCP's (tcp) and gradient accumulation (batch).
+
+Examples:
+  slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
+  slmsim plan scenarios/gat-amst.yaml --set 'plan.allow=[nccl, tcp]' --objective gpu_hours
+  slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
+  slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
+  slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
+  return {verb, [options] { return plan(*options); }};
+}
+
+}  // namespace slmsim

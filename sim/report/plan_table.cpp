@@ -1,0 +1,173 @@
+#include "sim/report/plan_table.h"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+std::string cost_text(double cost, PlanObjective objective) {
+  switch (objective) {
+    case PlanObjective::kTime:
+      return duration(Seconds{cost});
+    case PlanObjective::kGpuHours:
+      return fmt::format("{:.3g} GPU-hours", cost);
+    case PlanObjective::kDollars:
+      return fmt::format("{:.3g} $", cost);
+  }
+  return "";
+}
+
+struct Part {
+  const char* name;
+  Seconds time;
+};
+std::array<Part, 5> parts_of(const Breakdown& b) {
+  return {{{"computing", b.compute},
+           {"waiting for communication", b.exposed_communication},
+           {"pipeline bubble", b.pipeline_bubble},
+           {"optimizer", b.optimizer},
+           {"launching", b.overhead}}};
+}
+
+// Where the time goes that one takes more per sequence than the other.
+std::string why_behind(const Prediction& first, const Prediction& other) {
+  const auto a = parts_of(first.breakdown), b = parts_of(other.breakdown);
+  // Batches may differ: per iteration of the first one.
+  const double scale = other.iterations / first.iterations;
+  std::vector<std::string> more, less;
+  const Seconds small = first.iteration * 0.005;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Seconds difference = b[i].time * scale - a[i].time;
+    if (difference > small) more.push_back(fmt::format("{} +{}", a[i].name, to_text(difference)));
+    if (Seconds{0} - difference > small)
+      less.push_back(fmt::format("{} -{}", a[i].name, to_text(Seconds{0} - difference)));
+  }
+  more.insert(more.end(), less.begin(), less.end());
+  if (more.empty()) return other.startup > first.startup ? "a longer start-up" : "much the same";
+  return fmt::format("{}", fmt::join(more, ", "));
+}
+
+std::string quoted(const Overrides& overrides) {
+  std::string out;
+  for (const auto& one : overrides) {
+    const bool plain = one.find_first_of(" {}[]") == std::string::npos;
+    out += plain ? fmt::format(" --set {}", one) : fmt::format(" --set '{}'", one);
+  }
+  return out;
+}
+
+void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
+  const SearchResult& s = m.search;
+  out += fmt::format("\n{}: {} choices; {} planned, {} of them do not fit, {} simulated; {}\n", m.model, s.choices,
+                     s.assessed, s.unfit, s.simulated,
+                     s.proven    ? "none of the others can be better"
+                     : s.stopped ? "stopped before the end"
+                                 : "the others were not looked at");
+  if (s.best.empty()) {
+    out += "  nothing fits\n";
+    return;
+  }
+  out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
+                     report.objective == PlanObjective::kTime ? "" : "cost", "job", "iteration", "GPUs", "memory, GiB",
+                     "plan");
+  for (std::size_t i = 0; i < s.best.size(); ++i) {
+    const Prediction& p = m.predictions[i];
+    const DeviceMemory* memory = fullest(p);
+    const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
+    const std::string cost =
+        report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report.objective);
+    out += fmt::format(
+        "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  {} on {}: {}\n", i + 1, cost, duration(p.job), to_text(p.iteration),
+        p.gpus, memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-",
+        name_of(p.technique), group_text(p.group), m.descriptions[i]);
+  }
+  for (std::size_t i = 1; i < s.best.size(); ++i)
+    out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
+  for (const auto& limit : m.limits)
+    out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
+                       100 * (limit.given_back / m.predictions[0].iteration), limit.what);
+  out += fmt::format("  the same by: slmsim run SCENARIO --set models={}{}\n", m.model, quoted(m.overrides[0]));
+}
+
+Json model_json(const PlanReport& report, const PlannedModel& m) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < m.search.best.size(); ++i) {
+    const Prediction& p = m.predictions[i];
+    const DeviceMemory* memory = fullest(p);
+    list.push_back({{"technique", name_of(p.technique)},
+                    {"group", p.group},
+                    {"gpus", p.gpus},
+                    {"cost", rounded(m.search.best[i].cost)},
+                    {"minutes", rounded(p.job.value / 60)},
+                    {"iteration_s", rounded(p.iteration.value)},
+                    {"gpu_hours", rounded(p.gpu_hours())},
+                    {"breakdown_s", breakdown_json(p.breakdown)},
+                    {"memory_bytes", memory ? std::llround(memory->total().value) : 0},
+                    {"memory_limit_bytes", memory ? std::llround(memory->limit.value) : 0},
+                    {"options", m.descriptions[i]},
+                    {"set", m.overrides[i]},
+                    {"behind_by", i == 0 ? "" : why_behind(m.predictions[0], p)}});
+  }
+  Json limits = Json::array();
+  for (const auto& limit : m.limits)
+    limits.push_back({{"name", limit.name}, {"given_back_s", rounded(limit.given_back.value)}, {"what", limit.what}});
+  const SearchResult& s = m.search;
+  return {{"model", m.model},
+          {"objective", plan_objective_names()[static_cast<std::size_t>(report.objective)]},
+          {"choices", s.choices},
+          {"planned", s.assessed},
+          {"unfit", s.unfit},
+          {"simulated", s.simulated},
+          {"proven", s.proven},
+          {"stopped", s.stopped},
+          {"least_left", s.proven || !std::isfinite(s.least_left) ? Json(nullptr) : Json(rounded(s.least_left))},
+          {"plans", list},
+          {"limits", limits}};
+}
+
+}  // namespace
+
+std::string to_plan_table(const PlanReport& report) {
+  std::string out = fmt::format("{}: the best plans by {}\n", report.scenario.name,
+                                plan_objective_names()[static_cast<std::size_t>(report.objective)]);
+  for (const auto& model : report.models) add_model(out, report, model);
+  return out;
+}
+
+std::string to_plan_json(const std::vector<PlanReport>& reports) {
+  Json list = Json::array();
+  for (const auto& report : reports) {
+    Json models = Json::array();
+    for (const auto& model : report.models) models.push_back(model_json(report, model));
+    list.push_back({{"schema", "slmsim/plan/1"}, {"scenario", report.scenario.name}, {"models", models}});
+  }
+  return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
+}
+
+std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
+  std::string out = "| scenario | model | Algorithm 1, printed | amended | best plan | |\n|---|---|---|---|---|---|\n";
+  for (const auto& report : reports) {
+    for (const auto& m : report.models) {
+      out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", report.scenario.name, m.model, m.printed_pick,
+                         m.amended_pick, best_plan(m), m.search.proven ? "proven" : "not proven");
+    }
+  }
+  return out;
+}
+
+std::string best_plan(const PlannedModel& m) {
+  if (m.predictions.empty()) return "nothing fits";
+  const Prediction& p = m.predictions.front();
+  return fmt::format("{} on {}, {}: {}", name_of(p.technique), group_text(p.group), m.descriptions.front(),
+                     duration(p.job));
+}
+
+}  // namespace slmsim

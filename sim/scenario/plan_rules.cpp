@@ -1,0 +1,68 @@
+#include "sim/scenario/plan_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+std::set<std::string> gpu_names(const Platform& platform) {
+  std::set<std::string> names;
+  for (const auto& device : platform.devices) names.insert(device.gpu.name);
+  return names;
+}
+
+void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
+  static const std::vector<std::string> kNames = {"nccl", "tcp", "batch"};
+  bool* const flags[] = {&rules.nccl, &rules.tcp, &rules.batch};
+  for (const Node* item : fields.list("allow")) {
+    const auto at = std::find(kNames.begin(), kNames.end(), item->scalar);
+    if (item->kind != Node::Kind::kScalar || at == kNames.end()) {
+      reading.error(item->place, fmt::format("plan.allow: \"{}\" is unknown; {}", item->scalar.substr(0, 64),
+                                             did_you_mean(item->scalar, kNames)));
+    } else {
+      *flags[at - kNames.begin()] = true;
+    }
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& plan_objective_names() {
+  static const std::vector<std::string> kNames = {"time", "gpu_hours", "dollars"};
+  return kNames;
+}
+
+PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading) {
+  PlanRules rules;
+  rules.objective = static_cast<PlanObjective>(fields.choice("objective", plan_objective_names(), 0));
+  read_allowed(fields, rules, reading);
+  if (const Node* prices = fields.child("dollars_per_hour")) {
+    Fields by_name(*prices, "plan.dollars_per_hour", reading);
+    for (const auto& name : gpu_names(platform)) {
+      if (by_name.has(name)) rules.dollars_per_hour[name] = by_name.number(name, {1e-6, 1e6});
+    }
+    by_name.done();
+  }
+  fields.done();
+  return rules;
+}
+
+void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform) {
+  if (objective != PlanObjective::kDollars) return;
+  std::vector<std::string> missing;
+  for (const auto& name : gpu_names(platform)) {
+    if (!rules.dollars_per_hour.contains(name)) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  throw InputError({}, fmt::format("the objective dollars needs the price of {}; give plan.dollars_per_hour.{} in the "
+                                   "scenario or by --set",
+                                   fmt::join(missing, ", "), missing.front()));
+}
+
+}  // namespace slmsim

@@ -1,0 +1,34 @@
+// What `slmsim plan` may change and what it looks for: a scenario's `plan` section.
+//
+//   plan:
+//     objective: time                  # time, gpu_hours or dollars
+//     allow: [nccl, tcp, batch]        # settings of NCCL, kernels' TCP settings, larger batches; none by default
+//     dollars_per_hour: {a30: 0.45}    # of a GPU, by its name; needed for dollars
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/base/fields.h"
+#include "sim/platform/platform.h"
+
+namespace slmsim {
+
+enum class PlanObjective { kTime, kGpuHours, kDollars };
+const std::vector<std::string>& plan_objective_names();
+
+struct PlanRules {
+  PlanObjective objective = PlanObjective::kTime;
+  bool nccl = false;   // NCCL's environment variables
+  bool tcp = false;    // sysctls
+  bool batch = false;  // gradients may be added up over several batches, so that an update sees more sequences
+  std::map<std::string, double> dollars_per_hour;  // by the GPU's name
+};
+
+PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading);
+
+// Throws InputError where an objective needs what the rules do not say.
+void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform);
+
+}  // namespace slmsim

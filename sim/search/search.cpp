@@ -1,0 +1,253 @@
+#include "sim/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "sim/search/bound.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t kAssessedAtOnce = 64, kMeasuredAtOnce = 8;
+constexpr std::size_t kExpanded = 6;     // of the best so many have all their neighbours tried
+constexpr double kTasksOfPlan = 20'000;  // planning costs as much as going once through so many tasks
+constexpr double kPasses = 10;           // a simulation, as much as going through its tasks so often
+constexpr double kSame = 1e-9;           // relative; rounding of simulations
+
+class Search {
+ public:
+  Search(const Space& space, const Evaluator& evaluator, const SearchOptions& options)
+      : space_(space), evaluator_(evaluator), options_(options), quick_(space.size()), seen_(space.size(), false) {
+    const QuickBound bound(space);
+    for (std::size_t i = 0; i < space.size(); ++i) quick_[i] = cost(i, bound.job(space.choices()[i]));
+    result_.choices = space.size();
+  }
+
+  SearchResult run() {
+    if (options_.exhaustive) {
+      std::vector<std::size_t> all(space_.size());
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+      // In an order that has little to do with the numbers, so that a part of it is a sample of all.
+      std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
+      try_all(all);
+    } else {
+      seed();
+      climb();
+      rest();
+    }
+    result_.proven = !result_.stopped && !spent();
+    if (!result_.proven) {
+      result_.least_left = kInfinite;
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
+        if (!seen_[i]) result_.least_left = std::min(result_.least_left, quick_[i]);
+      }
+    }
+    list();
+    return std::move(result_);
+  }
+
+ private:
+  static std::uint64_t scattered(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
+
+  double cost(std::size_t choice, Seconds job) const {
+    return cost_of(space_, space_.choices()[choice], options_.objective, job);
+  }
+  bool spent() const { return options_.effort > 0 && effort_ >= options_.effort; }
+  bool over() {
+    if (options_.stop && options_.stop()) result_.stopped = true;
+    return result_.stopped || spent();
+  }
+
+  // Below it a choice may still be listed.
+  double threshold() const {
+    return options_.exhaustive || list_.size() < options_.list ? kInfinite : list_.back().cost * (1 + kSame);
+  }
+
+  void try_all(std::vector<std::size_t> choices) {
+    std::erase_if(choices, [&](std::size_t i) { return seen_[i] || quick_[i] > threshold(); });
+    if (!options_.exhaustive) {
+      std::sort(choices.begin(), choices.end(),
+                [&](auto a, auto b) { return std::pair(quick_[a], a) < std::pair(quick_[b], b); });
+    }
+    for (std::size_t at = 0; at < choices.size() && !over();) {
+      std::vector<std::size_t> some;
+      for (; at < choices.size() && some.size() < kAssessedAtOnce; ++at) {
+        if (!seen_[choices[at]] && quick_[choices[at]] <= threshold()) some.push_back(choices[at]);
+      }
+      if (!some.empty()) assess_and_measure(some);
+    }
+  }
+
+  void assess_and_measure(const std::vector<std::size_t>& some) {
+    const auto assessed = evaluator_.assess(some);
+    if (assessed.size() < some.size()) {
+      result_.stopped = true;
+      return;
+    }
+    struct Open {
+      double bound, tasks;
+      std::size_t choice;
+      bool operator<(const Open& o) const { return std::tie(bound, choice) < std::tie(o.bound, o.choice); }
+    };
+    std::vector<Open> open;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      seen_[some[i]] = true;
+      ++result_.assessed;
+      effort_ += kTasksOfPlan + assessed[i].tasks;
+      if (assessed[i].status != Status::kOk) {
+        ++result_.unfit;
+        if (assessed[i].status == Status::kOutOfMemory) too_large_.push_back(some[i]);
+        continue;
+      }
+      open.push_back({cost(some[i], assessed[i].job), assessed[i].tasks, some[i]});
+    }
+    std::sort(open.begin(), open.end());
+    for (std::size_t at = 0; at < open.size() && !over();) {
+      std::vector<std::size_t> next;
+      double tasks = 0;
+      for (; at < open.size() && next.size() < kMeasuredAtOnce && open[at].bound <= threshold(); ++at) {
+        next.push_back(open[at].choice);
+        tasks += open[at].tasks;
+      }
+      if (next.empty()) break;
+      const auto measured = evaluator_.measure(next);
+      if (measured.size() < next.size()) {
+        result_.stopped = true;
+        return;
+      }
+      effort_ += kPasses * tasks;
+      for (std::size_t i = 0; i < next.size(); ++i) add({next[i], measured[i], cost(next[i], measured[i].job)});
+      tell();
+    }
+    tell();
+  }
+
+  void add(Found found) {
+    ++result_.simulated;
+    found_.push_back(found);
+    std::sort(found_.begin(), found_.end(),
+              [](const Found& a, const Found& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
+    if (found_.size() > kKept) found_.pop_back();
+    list();
+  }
+
+  // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number.
+  void list() {
+    list_.clear();
+    for (const auto& f : found_) {
+      const auto same = std::find_if(list_.begin(), list_.end(), [&](const Found& other) { return alike(f, other); });
+      if (same == list_.end()) {
+        if (list_.size() == options_.list) break;
+        list_.push_back(f);
+      } else if (f.choice < same->choice) {
+        *same = f;
+      }
+    }
+    result_.best = list_;
+  }
+
+  bool alike(const Found& a, const Found& b) const {
+    const Choice &x = space_.choices()[a.choice], &y = space_.choices()[b.choice];
+    if (std::abs(a.cost - b.cost) > kSame * b.cost || x[kTechniqueOf] != y[kTechniqueOf]) return false;
+    auto p = space_.group(x).devices, q = space_.group(y).devices;
+    std::sort(p.begin(), p.end());
+    std::sort(q.begin(), q.end());
+    return p == q;
+  }
+
+  // Each technique on each group, in as many micro-batches as there may be; with rematerialisation where that is too much.
+  void seed() {
+    const auto& all = space_.choices();
+    std::vector<std::size_t> seeds;
+    std::size_t last = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Choice plain{};
+      for (const std::size_t d : {kTechniqueOf, kGroupOf, kMicroBatches, kGradientCollective}) plain[d] = all[i][d];
+      if (plain != all[i]) continue;
+      const bool same = last < all.size() && all[last][kTechniqueOf] == all[i][kTechniqueOf] &&
+                        all[last][kGroupOf] == all[i][kGroupOf];
+      if (same) {
+        seeds.back() = i;
+      } else {
+        seeds.push_back(i);
+      }
+      last = i;
+    }
+    try_all(seeds);
+    std::vector<std::size_t> again;
+    for (const std::size_t i : too_large_) {
+      Choice choice = all[i];
+      choice[kRematerialisation] ^= 1u;
+      if (const auto found = space_.find(choice)) again.push_back(*found);
+    }
+    try_all(again);
+  }
+
+  void climb() {
+    std::set<std::size_t> expanded;
+    for (bool moved = true; moved && !over();) {
+      moved = false;
+      for (std::size_t i = 0; i < std::min(kExpanded, found_.size()) && !moved; ++i) {
+        const std::size_t choice = found_[i].choice;
+        if (!expanded.insert(choice).second) continue;
+        moved = true;
+        try_all(space_.neighbours(choice));
+      }
+    }
+  }
+
+  void rest() {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < space_.size(); ++i) left.push_back(i);
+    try_all(std::move(left));
+  }
+
+  void tell() const {
+    if (!options_.progress) return;
+    options_.progress({space_.size(), result_.assessed, result_.simulated, list_.empty() ? 0 : list_.front().cost,
+                       options_.effort > 0 ? std::min(1.0, effort_ / options_.effort) : 0.0});
+  }
+
+  static constexpr std::size_t kKept = 512;  // of what was found, for the list
+
+  const Space& space_;
+  const Evaluator& evaluator_;
+  const SearchOptions& options_;
+  std::vector<double> quick_;  // bounds of cost
+  std::vector<bool> seen_;
+  std::vector<std::size_t> too_large_;
+  std::vector<Found> found_, list_;
+  double effort_ = 0;
+  SearchResult result_;
+};
+
+}  // namespace
+
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job) {
+  const auto& devices = space.group(choice).devices;
+  const double hours = job.value / 3600;
+  switch (objective) {
+    case PlanObjective::kTime:
+      return job.value;
+    case PlanObjective::kGpuHours:
+      return hours * static_cast<double>(devices.size());
+    case PlanObjective::kDollars: {
+      double price = 0;
+      for (const int device : devices)
+        price += space.scenario().plan.dollars_per_hour.at(
+            space.scenario().platform.devices[static_cast<std::size_t>(device)].gpu.name);
+      return hours * price;
+    }
+  }
+  return 0;
+}
+
+SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options) {
+  return Search(space, evaluator, options).run();
+}
+
+}  // namespace slmsim

@@ -1,0 +1,59 @@
+// Finds the choices that cost least.
+//
+// From the scenario's techniques on each group the search goes to what differs in one thing from the best so far, until
+// nothing near them is better; then it goes through all that is left, the least bound first. A choice whose bound is above the
+// last of the list that is asked for is ruled out: by QuickBound before it is planned, by least_end before it is simulated.
+// Where everything is ruled out or simulated, the list is proven. Else the search ends with its effort, which counts tasks
+// and not seconds: the result depends on nothing but the input.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/search/evaluate.h"
+
+namespace slmsim {
+
+// What a job of this length costs: seconds, GPU-hours or dollars.
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job);
+
+// Who finds out about several choices, given by their numbers; the answers come in that order. Empty where it was stopped.
+struct Evaluator {
+  std::function<std::vector<Assessed>(const std::vector<std::size_t>&)> assess;
+  std::function<std::vector<Measured>(const std::vector<std::size_t>&)> measure;
+};
+
+struct SearchProgress {
+  std::size_t choices = 0, assessed = 0, simulated = 0;
+  double best = 0;    // cost; 0: none yet
+  double effort = 0;  // share of what may be spent
+};
+
+struct SearchOptions {
+  PlanObjective objective = PlanObjective::kTime;
+  std::size_t list = 5;        // so many are wanted
+  double effort = 0;           // in tasks simulated; 0: without limit
+  bool exhaustive = false;     // simulate all that fit, without bounds
+  std::function<bool()> stop;  // asked every now and then
+  std::function<void(const SearchProgress&)> progress;
+};
+
+struct Found {
+  std::size_t choice = 0;
+  Measured measured;
+  double cost = 0;
+};
+
+struct SearchResult {
+  std::vector<Found>
+      best;  // the least cost first; of several that cost the same on the same GPUs with one technique the first
+  std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
+  bool proven = false;    // nothing else can be better
+  bool stopped = false;   // by options.stop
+  double least_left = 0;  // not proven: bound of the cost of what was not looked at
+};
+
+SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options);
+
+}  // namespace slmsim

@@ -1,0 +1,119 @@
+// A plan as files for other programs: what they say, and what they cannot.
+#include "sim/report/export/export.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace slmsim {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
+
+// A technique on the groups and with the settings that are overridden.
+struct Example {
+  explicit Example(Overrides overrides) {
+    overrides.insert(overrides.begin(), "models=gpt2m");
+    way.scenario = load_scenario(kRoot / "scenarios/utah-gpn.yaml", overrides);
+    way.group = way.scenario.groups.front();
+    way.options = way.scenario.techniques.front();
+    const auto predictions = predict(way.scenario);
+    plan = predictions.front().plan.value();
+  }
+  ExportRequest request() const { return {way, way.scenario.models.front(), plan}; }
+  Way way;
+  Plan plan;
+};
+
+std::string file_of(const Export& exported, const std::string& name) {
+  for (const auto& file : exported.files) {
+    if (file.name == name) return file.text;
+  }
+  return "";
+}
+
+TEST(Export, GivesZero2ToDeepSpeed) {
+  // 8 sequences over 4 GPUs in 2 micro-batches: 1 per GPU and micro-batch.
+  const Example e(
+      {"groups=[[utah, gpn]]", "techniques={ZeRO2: {micro_batches: 2, gradient_collective: reduce-scatter}}"});
+  const Export out = export_deepspeed(e.request());
+  EXPECT_THAT(out.cannot, IsEmpty());
+  const auto json = nlohmann::json::parse(file_of(out, "deepspeed.json"));
+  EXPECT_EQ(json["train_batch_size"], 8);
+  EXPECT_EQ(json["train_micro_batch_size_per_gpu"], 1);
+  EXPECT_EQ(json["gradient_accumulation_steps"], 2);
+  EXPECT_EQ(json["zero_optimization"]["stage"], 2);
+  EXPECT_EQ(json["zero_optimization"]["reduce_scatter"], true);
+  EXPECT_EQ(json["fp16"]["enabled"], true);
+  EXPECT_EQ(file_of(out, "hostfile"), "utah slots=2\ngpn slots=2\n");
+  EXPECT_THAT(file_of(out, "deepspeed.sh"), HasSubstr("--include=\"utah:0,1@gpn:0,1\""));
+}
+
+TEST(Export, TellsWhatDeepSpeedCannot) {
+  EXPECT_THAT(export_deepspeed(Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {}}"}).request()).cannot,
+              Contains(HasSubstr("PipelineModule")));
+  EXPECT_THAT(
+      export_deepspeed(
+          Example({"groups=[[utah, gpn]]", "techniques={Data: {micro_batches: 1, hierarchical: yes}}"}).request())
+          .cannot,
+      Contains(HasSubstr("inside VMs first")));
+  EXPECT_THAT(
+      export_deepspeed(Example({"groups=[[utah, gpn/0]]", "techniques={Data: {micro_batches: 1}}"}).request()).cannot,
+      Contains(HasSubstr("different numbers of sequences")));  // 8 over 3
+}
+
+TEST(Export, GivesDegreesToMegatron) {
+  // Two stages of two GPUs each, tensor degree 2: one replica; 24 layers, 12 each.
+  const Example e({"groups=[[utah, gpn]]", "techniques={Pipeshard: {micro_batches: 4, stages: 2, tensor: 2}}",
+                   "training.rematerialisation=yes"});
+  const Export out = export_megatron(e.request());
+  ASSERT_THAT(out.cannot, IsEmpty());
+  const std::string text = file_of(out, "megatron.sh");
+  for (const char* word :
+       {"--pipeline-model-parallel-size 2", "--tensor-model-parallel-size 2", "--micro-batch-size 2",
+        "--global-batch-size 8", "--num-layers 24", "--hidden-size 1024", "--num-attention-heads 16", "--fp16",
+        "--recompute-granularity full", "--nnodes 2 --nproc-per-node 2", "--master-addr utah"})
+    EXPECT_THAT(text, HasSubstr(word));
+}
+
+TEST(Export, TellsWhatMegatronCannot) {
+  EXPECT_THAT(export_megatron(Example({"groups=[[utah, gpn]]", "techniques={Shard: {}}"}).request()).cannot,
+              Contains(HasSubstr("integer program")));
+  EXPECT_THAT(export_megatron(
+                  Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {stages: 4, schedule: gpipe}}"}).request())
+                  .cannot,
+              Contains(HasSubstr("1F1B")));
+}
+
+TEST(Export, GivesManualStagesToAlpa) {
+  const Example e({"groups=[[gpn, utah]]", "techniques={Pipeshard: {micro_batches: 4, schedule: gpipe}}",
+                   "models.0={name: m, family: gpt2, hidden: 64, heads: 2, layers: 4, sequence: 8, vocabulary: 64}"});
+  const std::string text = file_of(export_alpa(e.request()), "alpa.py");
+  EXPECT_THAT(text, HasSubstr("num_micro_batches=4"));
+  EXPECT_THAT(text, HasSubstr("pipeline_schedule=\"gpipe\""));
+  EXPECT_THAT(text, HasSubstr("layer_num=4"));
+  EXPECT_THAT(text, HasSubstr("forward_stage_layer_ids=[[0, 1], [2, 3]]"));
+  EXPECT_THAT(text, HasSubstr("submesh_physical_shapes=[(1, 2), (1, 2)]"));
+  EXPECT_THAT(text, HasSubstr("gpn: GPUs 0,1; utah: GPUs 0,1"));
+}
+
+TEST(Export, GivesNcclItsEnvironmentAndKernelsTheirSettings) {
+  const Example e({"groups=[[utah]]", "techniques={Data: {}}", "nccl={NCCL_SOCKET_NTHREADS: 4, NCCL_ALGO: Tree}",
+                   "platform.vms.utah.type.tcp.net.ipv4.tcp_rmem=64MiB"});
+  const Export out = export_environment(e.request());
+  EXPECT_THAT(file_of(out, "nccl.sh"), HasSubstr("export NCCL_ALGO=Tree\nexport NCCL_SOCKET_NTHREADS=4\n"));
+  EXPECT_THAT(file_of(out, "sysctl-utah.conf"), HasSubstr("net.ipv4.tcp_rmem = 4096 131072 67108864\n"));
+}
+
+TEST(Export, ListsItsFilesAndReasons) {
+  const auto files = export_plan(Example({"groups=[[utah, gpn]]", "techniques={Shard: {}}"}).request(), "title");
+  EXPECT_EQ(files.front().name, "README.txt");
+  EXPECT_THAT(files.front().text,
+              testing::AllOf(HasSubstr("title\n"), HasSubstr("DeepSpeed:\n  cannot:"), HasSubstr("Alpa:\n  alpa.py")));
+}
+
+}  // namespace
+}  // namespace slmsim

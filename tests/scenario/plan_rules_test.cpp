@@ -1,0 +1,36 @@
+#include "sim/scenario/plan_rules.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/scenario/folder.h"
+
+namespace slmsim {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class PlanRulesOf : public Folder {};
+
+TEST_F(PlanRulesOf, AScenarioWithoutThemAllowNothing) {
+  const PlanRules rules = load().plan;
+  EXPECT_EQ(rules.objective, PlanObjective::kTime);
+  EXPECT_FALSE(rules.nccl || rules.tcp || rules.batch);
+}
+
+TEST_F(PlanRulesOf, AScenarioAreRead) {
+  const PlanRules rules =
+      load({"plan.objective=dollars", "plan.allow=[tcp, batch]", "plan.dollars_per_hour={g: 1.5}"}).plan;
+  EXPECT_EQ(rules.objective, PlanObjective::kDollars);
+  EXPECT_TRUE(rules.tcp && rules.batch && !rules.nccl);
+  EXPECT_EQ(rules.dollars_per_hour.at("g"), 1.5);
+}
+
+TEST_F(PlanRulesOf, AScenarioAreCheckedByName) {
+  EXPECT_THAT(errors({"plan.allow=[ncll]"}), Contains(HasSubstr("did you mean \"nccl\"")));
+  EXPECT_THAT(errors({"plan.dollars_per_hour={h: 1}"}), Contains(HasSubstr("dollars_per_hour")));
+  EXPECT_THAT(errors({"plan.objektive=time"}), Contains(HasSubstr("objective")));
+}
+
+}  // namespace
+}  // namespace slmsim
