@@ -33,7 +33,7 @@ class Communicator {
   };
   Course course_of(const CollectiveCall& call) const;
   int sockets_to(std::size_t rank) const;
-  Ring& ring();
+  std::vector<Ring>& rings();
   Tree& tree();
 
   TaskGraph& graph_;
@@ -44,9 +44,14 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected with the first call that uses them.
-  std::optional<Ring> ring_;
+  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring
+  std::vector<Ring> rings_;                       // empty: not yet connected
   std::optional<Tree> tree_;
 };
+
+// The rings over which NCCL spreads its channels, as orders of the ranks: one, or, where the GPUs of one node are joined
+// in pairs (Network::route_inside knows how), every cycle, so that all pairs are used. Up to four GPUs.
+std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);
 
 // Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair
 // are both 2 by default), and the connection with them.

@@ -11,6 +11,7 @@
 #include "sim/platform/platform.h"
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
+#include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {
@@ -64,6 +65,7 @@ struct Scenario {
   Training training;
   Nccl nccl;
   Efficiency efficiency;
+  Stack stack;
   MemoryRules memory;
   SelectionRules selection;
   std::vector<Parameter> parameters;  // every value that states its provenance

@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/lower.h"
+#include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/iterations.h"
 #include "sim/select/what_if.h"
 
@@ -46,7 +47,7 @@ class Case {
 
  private:
   TaskGraph lowered(const Platform& platform) const {
-    return lower({*out_.prediction.plan, operators_, scenario_, Network(platform)});
+    return lower_technique({*out_.prediction.plan, operators_, scenario_, Network(platform)});
   }
 
   static Seconds iteration_of(const TaskGraph& graph) { return simulate_iterations(graph).steady(); }

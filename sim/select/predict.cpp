@@ -21,7 +21,7 @@ FlopsPerSecond rate(const Transformer& model, const Training& training, double i
 
 void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options, Prediction& out) {
   const Training& training = request.scenario.training;
-  const TaskGraph graph = lower({*out.plan, request.operators, request.scenario, network});
+  const TaskGraph graph = lower_technique({*out.plan, request.operators, request.scenario, network});
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
@@ -109,7 +109,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
 TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan) {
   const OperatorGraph operators = build_operator_graph(model);
   const Network network(scenario.platform);
-  return lower({plan, operators, scenario, network});
+  return lower_technique({plan, operators, scenario, network});
 }
 
 }  // namespace slmsim
