@@ -28,5 +28,6 @@ Command add_check(CLI::App& app);
 Command add_list(CLI::App& app);
 Command add_plot(CLI::App& app);
 Command add_report(CLI::App& app);
+Command add_max_model(CLI::App& app);
 
 }  // namespace slmsim

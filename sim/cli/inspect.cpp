@@ -9,6 +9,7 @@
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/scenario.h"
@@ -115,17 +116,24 @@ int list(const std::string& what) {
 
 int validate(const std::string& study, const std::string& reference, const std::string& format,
              const std::string& output) {
-  if (study != "fabric")
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed"};
+  if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
-                     fmt::format("there is no study \"{}\"; {}", study.substr(0, 64), did_you_mean(study, {"fabric"})));
+                     fmt::format("there is no study \"{}\"; {}", study.substr(0, 64), did_you_mean(study, kStudies)));
   static const std::vector<std::string> kFormats = {"markdown", "csv"};
   if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end())
     throw InputError(
         {}, fmt::format("--format \"{}\" is unknown; {}", format.substr(0, 64), did_you_mean(format, kFormats)));
   const fs::path root = root_or_fail();
-  const fs::path file = reference.empty() ? root / "tests/reference/fabric.csv" : fs::path(reference);
+  const fs::path file = reference.empty() ? root / "tests/reference" / (study + ".csv") : fs::path(reference);
+  const bool csv = format == "csv";
+  if (study == "deepspeed") {
+    const DeepSpeedValidation validation = validate_deepspeed(root, file);
+    write_result(csv ? to_csv(validation) : to_markdown(validation), output);
+    return kDone;
+  }
   const Validation validation = validate_fabric(root, file);
-  write_result(format == "csv" ? to_csv(validation) : to_markdown(validation), output);
+  write_result(csv ? to_csv(validation) : to_markdown(validation), output);
   return kDone;
 }
 
@@ -153,11 +161,11 @@ Command add_validate(CLI::App& app) {
     std::string study = "fabric", reference, format = "markdown", output;
   };
   auto options = std::make_shared<Options>();
-  verb->add_option("STUDY", options->study, "fabric")->capture_default_str();
-  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
+  verb->add_option("STUDY", options->study, "fabric or deepspeed")->capture_default_str();
+  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/STUDY.csv");
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
-  verb->footer("\nExample:\n  slmsim validate fabric --format csv --output facts.csv");
+  verb->footer("\nExample:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed");
   return {verb, [options] { return validate(options->study, options->reference, options->format, options->output); }};
 }
 

@@ -22,6 +22,7 @@ Examples:
   slmsim explain scenarios/gat-amst.yaml --technique Data
   slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
   slmsim validate fabric
+  slmsim max-model scenarios/xe8545-1.yaml
   slmsim list gpus
 
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
@@ -53,8 +54,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app),      add_select(app), add_explain(app), add_sweep(app), add_merge(app),
-                               add_validate(app), add_check(app),  add_list(app),    add_plot(app),  add_report(app)};
+  const std::array commands = {add_run(app),   add_select(app),   add_explain(app),  add_sweep(app),
+                               add_merge(app), add_validate(app), add_check(app),    add_list(app),
+                               add_plot(app),  add_report(app),   add_max_model(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

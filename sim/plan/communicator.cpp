@@ -33,7 +33,8 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<TaskId> before;
     for (const std::size_t rank : orders_[i]) before.push_back(ready[rank]);
-    const auto done = all[i].run(call.collective, course.size / static_cast<double>(all.size()), course.chunk, label, before);
+    const auto done =
+        all[i].run(call.collective, course.size / static_cast<double>(all.size()), course.chunk, label, before);
     for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
   }
   std::vector<TaskId> out;

@@ -9,9 +9,7 @@ bool is_attention_core(const Operator& op) {
   return op.kind == OperatorKind::kSoftmax || (op.kind == OperatorKind::kMatrix && !op.has_weights());
 }
 
-bool is_replicated(const Operator& op) {
-  return op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kResidual;
-}
+bool is_replicated(const Operator& op) { return op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kResidual; }
 
 Share share_of_tensor(const Operator& op, const TensorDivision& division, double sequences) {
   const bool rows = op.kind == OperatorKind::kEmbedding || op.name == "projection" || op.name == "mlp down";
@@ -36,8 +34,8 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     if (eager && inside && op.kind != OperatorKind::kMatrix) continue;
     const bool again = inside && (division.recompute == Recompute::kFull ||
                                   (division.recompute == Recompute::kSelective && is_attention_core(op)));
-    OperatorTime time = operator_time(op, share_of_tensor(op, division, sequences), gpu,
-                                      scenario.training.precision, scenario.efficiency);
+    OperatorTime time = operator_time(op, share_of_tensor(op, division, sequences), gpu, scenario.training.precision,
+                                      scenario.efficiency);
     if (op.kind == OperatorKind::kLoss && stack.loss_traffic > 0)
       time.forward = time.backward = Bytes{stack.loss_traffic / 2 * op.outputs * sequences / division.tensor} / memory;
     layer.forward += time.forward;

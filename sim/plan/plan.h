@@ -41,7 +41,7 @@ struct ReplicaPlan {
   int stage = 0;  // of ZeRO; 0: DDP
   StatePlace optimizer = StatePlace::kGpu;
   StatePlace parameters = StatePlace::kGpu;  // of stage 3
-  Bytes bucket;                    // of DDP
+  Bytes bucket;                              // of DDP
 };
 
 struct Plan {

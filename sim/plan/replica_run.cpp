@@ -53,11 +53,11 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
       devices_(stage_.mesh),
       graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())) {
   const double batch = request.scenario.training.batch;
-  const TensorDivision whole{
-      .recompute = request.scenario.training.rematerialisation ? Recompute::kFull : Recompute::kNone};
+  const TensorDivision whole{.recompute =
+                                 request.scenario.training.rematerialisation ? Recompute::kFull : Recompute::kNone};
   for (std::size_t rank = 0; rank < devices_.size(); ++rank)
-    work_.push_back(layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank),
-                               request.scenario));
+    work_.push_back(
+        layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank), request.scenario));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
   gpu_ = nccl_ = in_ = out_ = cpu_ = io_ = none();
 }
@@ -72,8 +72,8 @@ double ReplicaRun::parameters() const {
   return sum;
 }
 
-Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Activity activity,
-                          const std::string& label, const Tasks& after) {
+Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Activity activity, const std::string& label,
+                          const Tasks& after) {
   const auto id = graph_.label(label);
   for (std::size_t rank = 0; rank < ranks(); ++rank)
     stream[rank] = graph_.compute(devices_[rank], times[rank], activity, id, std::array{stream[rank], after[rank]});
@@ -165,8 +165,7 @@ std::vector<int>& ReplicaRun::drive_connections(std::size_t rank, bool write, bo
   const Volume* volume = volume_of(request_.scenario.platform, devices_[rank]);
   for (const int drive : volume->drives) {
     Route route = request_.network.drive_route(devices_[rank], drive, write);
-    if (by_tensor)
-      route.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
+    if (by_tensor) route.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
     connections.push_back(graph_.add_connection({devices_[rank], devices_[rank], 1, std::move(route)}));
   }
   return connections;

@@ -146,8 +146,8 @@ class InsideReader {
     for (const auto& p : inside_.parts) names.push_back(p.name);
     const auto at = std::find(names.begin(), names.end(), name);
     if (at != names.end()) return static_cast<int>(at - names.begin());
-    reading_.error(place, fmt::format("{}: there is no part \"{}\"; {}", what, name.substr(0, 64),
-                                      did_you_mean(name, names)));
+    reading_.error(place,
+                   fmt::format("{}: there is no part \"{}\"; {}", what, name.substr(0, 64), did_you_mean(name, names)));
     return -1;
   }
 

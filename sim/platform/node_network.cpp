@@ -80,8 +80,7 @@ Route Network::route_inside(int vm, int from, int to) const {
 }
 
 int Network::part_of(int device) const {
-  const Vm& vm =
-      platform_.vms[static_cast<std::size_t>(platform_.devices[static_cast<std::size_t>(device)].vm)];
+  const Vm& vm = platform_.vms[static_cast<std::size_t>(platform_.devices[static_cast<std::size_t>(device)].vm)];
   return vm.type.inside.of_kind(PartKind::kGpu)[static_cast<std::size_t>(device - vm.first_device)];
 }
 

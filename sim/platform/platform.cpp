@@ -246,7 +246,8 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
   type.cloud = static_cast<Cloud>(fields.choice("cloud", kClouds, 0));
   type.rdma = fields.flag("rdma", false);
-  if (const Node* inside = fields.child("inside")) type.inside = read_inside(*inside, fields.path_of("inside"), reading);
+  if (const Node* inside = fields.child("inside"))
+    type.inside = read_inside(*inside, fields.path_of("inside"), reading);
   if (const Node* tcp = fields.child("tcp", !type.rdma)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();
   return type;

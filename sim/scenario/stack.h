@@ -13,9 +13,9 @@ struct Stack {
   double replicated_traffic = 0, divided_traffic = 0;
   double loss_traffic = 0;  // per logit, forward and backward; 0: the operator's own
 
-  double gpu_adam = 0;          // bytes of GPU memory per parameter updated; 0: adam_time's
-  double cpu_adam = 51;         // bytes of host memory per parameter, ZeRO-1 and 2
-  double cpu_adam_stage3 = 72;  // ZeRO-3: its sub-groups are copied once more
+  double gpu_adam = 0;           // bytes of GPU memory per parameter updated; 0: adam_time's
+  double cpu_adam = 51;          // bytes of host memory per parameter, ZeRO-1 and 2
+  double cpu_adam_stage3 = 72;   // ZeRO-3: its sub-groups are copied once more
   BytesPerSecond cpu_adam_rate;  // of host memory, by one rank's CPU Adam
 
   Seconds module_hook;       // ZeRO-3: fetching and releasing a layer's parameters, on the host, per pass

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/quantity.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/advice.h"
@@ -38,6 +39,7 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   out.breakdown.exposed_communication += out.iteration - times.last.end;
   if (options.links) out.links = link_use(graph, times.last);
+  if (options.links) out.interconnects = interconnect_use(graph, times.last);
   out.connections = std::move(times.before_last);
 }
 
@@ -60,7 +62,13 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     out.reason = out_of_memory_advice(request, *out.plan);
     return out;
   }
-  simulate_job(request, network, options, out);
+  out.stores = stores_of(*out.plan, request.operators, request.scenario);
+  for (const StoreMemory& store : out.stores) {
+    if (store.fits() || out.status != Status::kOk) continue;
+    out.status = Status::kOutOfMemory;
+    out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
+  }
+  if (out.status == Status::kOk) simulate_job(request, network, options, out);
   return out;
 }
 

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/framework_memory.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/plan.h"
+#include "sim/select/interconnect.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
@@ -27,11 +29,13 @@ struct Prediction {
   Seconds first_iteration, iteration;  // cold, and steady (mean over the cycle)
   Seconds trial;                       // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;
-  FlopsPerSecond rate_per_gpu;        // by Alpa's formula, from the steady iteration
-  FlopsPerSecond trial_rate_per_gpu;  // the same over the trial
-  std::vector<DeviceMemory> memory;   // empty where kUnsupported
-  Breakdown breakdown;                // of the steady iteration
-  std::vector<LinkUse> links;         // where asked for
+  FlopsPerSecond rate_per_gpu;                 // by Alpa's formula, from the steady iteration
+  FlopsPerSecond trial_rate_per_gpu;           // the same over the trial
+  std::vector<DeviceMemory> memory;            // empty where kUnsupported
+  std::vector<StoreMemory> stores;             // host memory and drives of nodes that describe them
+  Breakdown breakdown;                         // of the steady iteration
+  std::vector<LinkUse> links;                  // where asked for
+  std::vector<InterconnectUse> interconnects;  // likewise, of nodes that describe their inside
   std::optional<Plan> plan;
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 

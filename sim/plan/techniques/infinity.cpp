@@ -37,8 +37,8 @@ PlanResult plan_infinity(const PlanRequest& request) {
 }
 
 PlanResult plan_infinity_parameters(const PlanRequest& request) {
-  return plan_replicas(
-      request, {.stage = 3, .optimizer = StatePlace::kDrive, .parameters = StatePlace::kDrive, .bucket = {}});
+  return plan_replicas(request,
+                       {.stage = 3, .optimizer = StatePlace::kDrive, .parameters = StatePlace::kDrive, .bucket = {}});
 }
 
 TaskGraph lower_infinity(const LowerRequest& request) {

@@ -59,8 +59,7 @@ class MegatronRun {
       work_.push_back(layer_work(request.operators, {m_.tensor, m_.sequence_parallel, *m_.recompute}, sequences_, gpu,
                                  request.scenario));
     }
-    activation_ = Bytes{request.operators[0].outputs * sequences_ *
-                        element_bytes(request.scenario.training.precision)};
+    activation_ = Bytes{request.operators[0].outputs * sequences_ * element_bytes(request.scenario.training.precision)};
   }
 
   TaskGraph run() {
@@ -133,7 +132,10 @@ class MegatronRun {
   // A layer is two blocks, attention and MLP, each with its collective.
   void unit(int stage, int replica, int unit, bool forward, const std::string& pass, const Tasks& after) {
     const bool layer = unit > 0 && unit <= layers_;
-    const std::string name = fmt::format("{} {}", pass, layer ? fmt::format("L{}", unit - 1) : unit == 0 ? "embedding" : "head");
+    const std::string name = fmt::format("{} {}", pass,
+                                         layer       ? fmt::format("L{}", unit - 1)
+                                         : unit == 0 ? "embedding"
+                                                     : "head");
     const int blocks = layer ? 2 : 1;
     const auto label = graph_.label(name);
     for (int block = 0; block < blocks; ++block) {
@@ -154,9 +156,9 @@ class MegatronRun {
     if (m_.tensor == 1) return;
     Communicator& group = tensor_group(stage, replica);
     // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
-    const std::vector<Collective> calls =
-        m_.sequence_parallel ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
-                             : std::vector{Collective::kAllReduce};
+    const std::vector<Collective> calls = m_.sequence_parallel
+                                              ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
+                                              : std::vector{Collective::kAllReduce};
     for (const Collective call : calls) {
       Tasks before;
       for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
@@ -180,8 +182,7 @@ class MegatronRun {
     for (int t = 0; t < m_.tensor; ++t) {
       const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t);
       const auto [at, is_new] = pairs_.try_emplace({a, b}, 0);
-      if (is_new)
-        at->second = connect_pair(graph_, request_.network, request_.scenario, devices_[a], devices_[b]);
+      if (is_new) at->second = connect_pair(graph_, request_.network, request_.scenario, devices_[a], devices_[b]);
       arrived.push_back(graph_.transfer(at->second, activation_ / m_.tensor, label, std::array{last_[a]}));
     }
     if (m_.tensor == 1 || m_.sequence_parallel) return arrived;
@@ -218,7 +219,8 @@ class MegatronRun {
   double parameters_of(int at) const {
     const int each = layers_ / virtual_stages();
     double sum = 0;
-    for (int unit = at * each + 1; unit <= (at + 1) * each; ++unit) sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
+    for (int unit = at * each + 1; unit <= (at + 1) * each; ++unit)
+      sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
     if (at == 0) sum += work_.front().front().parameters;
     if (at + 1 == virtual_stages()) sum += work_.front().back().parameters;
     // The last stage has its own copy of a tied embedding.

@@ -44,10 +44,11 @@ PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
     if (replicas.optimizer != StatePlace::kGpu && vm.type.inside.of_kind(PartKind::kMemory).empty())
-      return {std::nullopt, fmt::format("{} does not say what is inside it: there is no memory to offload to", vm.name)};
+      return {std::nullopt,
+              fmt::format("{} does not say what is inside it: there is no memory to offload to", vm.name)};
     if (replicas.optimizer == StatePlace::kDrive && !volume_of(platform, device))
-      return {std::nullopt, fmt::format("{} has no volume of drives",
-                                        platform.devices[static_cast<std::size_t>(device)].name)};
+      return {std::nullopt,
+              fmt::format("{} has no volume of drives", platform.devices[static_cast<std::size_t>(device)].name)};
   }
   PlanResult result = plan_replicas(request);
   if (result.plan) result.plan->replicas = replicas;

@@ -9,7 +9,7 @@ namespace {
 struct Row {
   Technique technique;
   PlanResult (*plan)(const PlanRequest&);
-  bool divides_batch;  // each GPU computes sequences of its own
+  bool divides_batch;                                 // each GPU computes sequences of its own
   TaskGraph (*lower)(const LowerRequest&) = nullptr;  // absent: by operators
 };
 
