@@ -103,7 +103,8 @@ void hold_as_megatron(DeviceMemory& m, const Plan& plan, int pipeline_stage, con
   m.parameters = Bytes{parameters * kHalf};
   m.gradients = Bytes{parameters * kHalf};
   m.optimizer = Bytes{parameters * (kMaster + kMoments + kFp32Gradients)};
-  m.activations = Bytes{kept * in_flight + largest + ends};
+  // Logits are gone when layers are computed anew.
+  m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
   m.buffers = nccl_buffers(plan, scenario) + Bytes{o.data > 1 ? parameters * kHalf : 0.0};
 }
 

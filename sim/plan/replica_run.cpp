@@ -159,16 +159,23 @@ Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) 
   return cpu_;
 }
 
-std::vector<int>& ReplicaRun::drive_connections(std::size_t rank, bool write, bool by_tensor) {
-  auto& connections = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
-  if (!connections.empty()) return connections;
-  const Volume* volume = volume_of(request_.scenario.platform, devices_[rank]);
+std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool write, bool by_tensor) {
+  auto& ways = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
+  if (!ways.empty()) return ways;
+  const int device = devices_[rank];
+  const Volume* volume = volume_of(request_.scenario.platform, device);
+  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
   for (const int drive : volume->drives) {
-    Route route = request_.network.drive_route(devices_[rank], drive, write);
-    if (by_tensor) route.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
-    connections.push_back(graph_.add_connection({devices_[rank], devices_[rank], 1, std::move(route)}));
+    Route path = request_.network.drive_route(device, drive, write), medium;
+    if (by_tensor) path.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
+    const int link = request_.network.medium_link(vm, drive);
+    medium.links = {link};
+    const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
+    const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
+    ways.push_back({graph_.add_connection({device, device, 1, std::move(path)}),
+                    graph_.add_connection({device, device, 1, std::move(medium)}), write ? read / written : 1.0});
   }
-  return connections;
+  return ways;
 }
 
 Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& label, const Tasks& after) {
@@ -176,13 +183,15 @@ Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::strin
   const Stack& stack = request_.scenario.stack;
   const double rounds = std::ceil(size / (stack.io_block * static_cast<double>(stack.io_depth)));
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
-    const auto& connections = drive_connections(rank, write, by_tensor);
+    const auto& ways = drive_ways(rank, write, by_tensor);
     Tasks parts;
     Seconds farthest{0};
-    for (const int connection : connections) {
-      parts.push_back(graph_.transfer(connection, size / static_cast<double>(connections.size()), id,
-                                      std::array{io_[rank], after[rank]}));
-      farthest = std::max(farthest, graph_.connections()[static_cast<std::size_t>(connection)].route.latency);
+    for (const DriveWay& way : ways) {
+      const Bytes part = size / static_cast<double>(ways.size());
+      const std::array before = {io_[rank], after[rank]};
+      parts.push_back(graph_.transfer(way.path, part, id, before));
+      parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
+      farthest = std::max(farthest, graph_.connections()[static_cast<std::size_t>(way.path)].route.latency);
     }
     // Each round of requests waits once for the way there and back of its slowest drive; the transfer has waited once.
     io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);

@@ -59,7 +59,12 @@ class ReplicaRun {
   TaskId transfer(TaskId& stream, int connection, Bytes size, std::uint32_t label, TaskId after);
   const Gpu& gpu(std::size_t rank) const;
   int host_connection(std::size_t rank, int kind);
-  std::vector<int>& drive_connections(std::size_t rank, bool write, bool by_tensor);
+  // The way to a drive of a rank's volume, and its medium, on which a write takes the time of so many bytes read.
+  struct DriveWay {
+    int path = -1, medium = -1;
+    double weight = 1;
+  };
+  std::vector<DriveWay>& drive_ways(std::size_t rank, bool write, bool by_tensor);
 
   const LowerRequest& request_;
   const Stage& stage_;
@@ -69,7 +74,7 @@ class ReplicaRun {
   std::optional<Communicator> communicator_;
   Tasks gpu_, nccl_, in_, out_, cpu_, io_;
   std::map<std::pair<std::size_t, int>, int> host_;
-  std::map<std::pair<std::size_t, int>, std::vector<int>> drives_;
+  std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;
 };
 
 // The volume of a GPU; nullptr where it has none.

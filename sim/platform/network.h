@@ -69,8 +69,8 @@ class Network {
   // Of a GPU of such a VM: its part, and the nearest part of a kind (-1: none).
   int part_of(int device) const;
   int nearest(int device, PartKind kind) const;
-  // Between the memory nearest to a GPU and a drive (a part). Reads and writes share the drive's medium, one after the
-  // other or each a part of the time; writes are slower.
+  // Between the memory nearest to a GPU and a drive (a part), up to the drive. What the drive itself takes of a transfer
+  // is its medium's time, which reads and writes share.
   Route drive_route(int device, int drive, bool write) const;
   // What a drive reads per second; the next link is what it writes.
   int medium_link(int vm, int drive) const;

@@ -15,8 +15,10 @@ namespace {
 
 constexpr Range<BytesPerSecond> kRateRange{{1e3}, {1e15}};
 constexpr Range<Bytes> kCapacityRange{{1e6}, {1e18}};
-constexpr Seconds kPerLink{1e-9};  // makes the way with fewest links the shorter one of equals
+constexpr Bytes kMessage{kMebi};  // ways are compared by the time that it takes, link after link
 constexpr std::size_t kMostParts = 256;
+
+Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
 
 class InsideReader {
  public:
@@ -190,16 +192,15 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   };
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Edge>;
   Graph graph(inside.parts.size());
-  const auto add = [&](int a, int b, PartHop hop, Seconds latency) {
+  const auto add = [&](int a, int b, PartHop hop, Seconds length) {
     const bool passes = a == from || inside.parts[static_cast<std::size_t>(a)].kind == PartKind::kSwitch;
     if (passes)
-      boost::add_edge(static_cast<std::size_t>(a), static_cast<std::size_t>(b), Edge{hop, (latency + kPerLink).value},
-                      graph);
+      boost::add_edge(static_cast<std::size_t>(a), static_cast<std::size_t>(b), Edge{hop, length.value}, graph);
   };
   for (std::size_t i = 0; i < inside.links.size(); ++i) {
     const PartLink& link = inside.links[i];
-    add(link.from, link.to, {static_cast<int>(i), true}, link.latency);
-    add(link.to, link.from, {static_cast<int>(i), false}, link.latency);
+    add(link.from, link.to, {static_cast<int>(i), true}, length_of(link));
+    add(link.to, link.from, {static_cast<int>(i), false}, length_of(link));
   }
   std::vector<Graph::edge_descriptor> last(inside.parts.size());
   boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from),
@@ -224,8 +225,7 @@ int nearest_part(const NodeInside& inside, int from, PartKind kind) {
     const auto way = way_inside(inside, from, part);
     if (way.empty()) continue;
     double length = 0;
-    for (const PartHop& hop : way)
-      length += (inside.links[static_cast<std::size_t>(hop.link)].latency + kPerLink).value;
+    for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
     if (best >= 0 && length >= least) continue;
     best = part;
     least = length;

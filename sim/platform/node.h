@@ -65,7 +65,7 @@ struct PartHop {
   bool forward = true;
 };
 
-// The way of least latency, of equals the one with fewest links (Dijkstra); empty where there is none.
+// The way on which a message of 1 MiB takes least time, link after link (Dijkstra); empty where there is none.
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);
 
 // The part of a kind that is nearest to a given one, the first of equals; -1 where none can be reached.

@@ -92,11 +92,7 @@ int Network::nearest(int device, PartKind kind) const {
 Route Network::drive_route(int device, int drive, bool write) const {
   const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
   const int memory = nearest(device, PartKind::kMemory);
-  Route route = write ? route_inside(vm, memory, drive) : route_inside(vm, drive, memory);
-  const int medium = medium_link(vm, drive);
-  route.links.push_back(medium);
-  if (write) route.links.push_back(medium + 1);
-  return route;
+  return write ? route_inside(vm, memory, drive) : route_inside(vm, drive, memory);
 }
 
 int Network::medium_link(int vm, int drive) const {

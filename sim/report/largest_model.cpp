@@ -31,15 +31,8 @@ std::string store_text(const LargestModel& model, bool drive) {
   return limit > Bytes{0} ? fmt::format("{:.0f}/{:.0f}", used.value / kGibi, limit.value / kGibi) : "-";
 }
 
-Json store_json(const StoreMemory& store) {
-  return {{"name", store.name},
-          {"kind", store.drive ? "drives" : "memory"},
-          {"bytes", std::llround(store.used.value)},
-          {"limit_bytes", std::llround(store.limit.value)}};
-}
-
 Json model_json(const LargestModel& m, const Platform& platform) {
-  Json memory = Json::array(), stores = Json::array();
+  Json memory = Json::array();
   for (const auto& d : m.memory) {
     memory.push_back({{"gpu", platform.devices[static_cast<std::size_t>(d.device)].name},
                       {"bytes", std::llround(d.total().value)},
@@ -52,14 +45,13 @@ Json model_json(const LargestModel& m, const Platform& platform) {
                         {"buffers", std::llround(d.buffers.value)},
                         {"framework", std::llround(d.framework.value)}}}});
   }
-  for (const auto& store : m.stores) stores.push_back(store_json(store));
   return {{"model", m.model},
           {"technique", name_of(m.technique)},
           {"group", m.group},
           {"layers", m.layers},
           {"parameters", rounded(m.parameters)},
           {"memory", memory},
-          {"stores", stores},
+          {"stores", stores_json(m.stores)},
           {"limit", m.limit}};
 }
 

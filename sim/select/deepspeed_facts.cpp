@@ -108,7 +108,8 @@ class Predictor {
     Scenario sized = scenario;
     sized.models = {scenario.models.front()};
     sized.models.front().layers = layers_of_size(fact.size, sized.models.front());
-    auto all = predict(sized, {.links = true, .only = config.technique});
+    // What was measured did fit; how much fits is a fact of its own.
+    auto all = predict(sized, {.links = true, .only = config.technique, .ignore_memory = true});
     if (all.empty()) {
       at->second.status = Status::kUnsupported;
       at->second.reason = "the scenario does not name the technique";

@@ -57,14 +57,15 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   out.plan = std::move(result.plan);
   out.memory = memory_of(*out.plan, request.operators, request.scenario);
-  if (std::any_of(out.memory.begin(), out.memory.end(), [](const DeviceMemory& m) { return !m.fits(); })) {
+  const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
+  if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
     out.reason = out_of_memory_advice(request, *out.plan);
     return out;
   }
   out.stores = stores_of(*out.plan, request.operators, request.scenario);
   for (const StoreMemory& store : out.stores) {
-    if (store.fits() || out.status != Status::kOk) continue;
+    if (store.fits() || options.ignore_memory || out.status != Status::kOk) continue;
     out.status = Status::kOutOfMemory;
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
   }

@@ -51,6 +51,7 @@ std::string group_text(const std::vector<std::string>& names);
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
+  bool ignore_memory = false;  // simulate also what does not fit
 };
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
