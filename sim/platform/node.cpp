@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
+#include "sim/platform/drive.h"
 
 namespace slmsim {
 namespace {
@@ -158,23 +159,6 @@ class InsideReader {
   NodeInside& inside_;
 };
 
-// Data sheet of a drive, and the link that it has to its socket.
-std::pair<NodePart, PartLink> read_drive_model(const Node& node, const std::string& path, Reading& reading) {
-  Fields f(node, path, reading);
-  NodePart drive;
-  PartLink link;
-  f.name("name");
-  f.text("title", "");
-  drive.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
-  drive.read = f.quantity<BytesPerSecond>("read", kRateRange);
-  drive.write = f.quantity<BytesPerSecond>("write", kRateRange);
-  drive.command = f.quantity<Seconds>("command", {{0}, {0.1}}, Seconds{0});
-  link.interconnect = f.name("interconnect");
-  link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
-  f.done();
-  return {drive, link};
-}
-
 }  // namespace
 
 std::vector<int> NodeInside::of_kind(PartKind kind) const {
@@ -245,6 +229,22 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   return inside;
 }
 
+std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& path, Reading& reading) {
+  Fields f(node, path, reading);
+  NodePart drive;
+  PartLink link;
+  f.name("name");
+  f.text("title", "");
+  drive.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
+  drive.read = f.quantity<BytesPerSecond>("read", kRateRange);
+  drive.write = f.quantity<BytesPerSecond>("write", kRateRange);
+  drive.command = f.quantity<Seconds>("command", {{0}, {0.1}}, Seconds{0});
+  link.interconnect = f.name("interconnect");
+  link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
+  f.done();
+  return {drive, link};
+}
+
 void read_storage(const Node& node, const std::string& path, Reading& reading, NodeInside& inside) {
   Fields fields(node, path, reading);
   InsideReader reader(path, reading, inside);
@@ -252,7 +252,7 @@ void read_storage(const Node& node, const std::string& path, Reading& reading, N
   reader.each(fields, "drives", true, [&](const std::string& name, Fields& f) {
     const Node* model = f.child("model", true);
     if (!model) return;
-    const auto [part, link] = read_drive_model(*model, f.path_of("model"), reading);
+    const auto [part, link] = read_drive(*model, f.path_of("model"), reading);
     reader.add_drive(name, f, part, link);
   });
   reader.each(fields, "volumes", true, [&](const std::string& name, Fields& f) { reader.add_volume(name, f); });
