@@ -102,9 +102,16 @@ class InsideReader {
     }
   }
 
+  bool is_taken(const std::string& name, const std::string& key, Fields& f) {
+    const bool taken =
+        std::any_of(inside_.parts.begin(), inside_.parts.end(), [&](const NodePart& p) { return p.name == name; });
+    if (taken) f.error(key, fmt::format("two parts are named \"{}\"; names must differ", name));
+    return taken;
+  }
+
   void add_drive(const std::string& name, Fields& f, const NodePart& model, PartLink link) {
     const Node* at = f.child("at", true);
-    if (!at) return;
+    if (!at || is_taken(name, "at", f)) return;
     NodePart drive = model;
     drive.name = name;
     drive.kind = PartKind::kDrive;
@@ -158,6 +165,31 @@ class InsideReader {
   Reading& reading_;
   NodeInside& inside_;
 };
+
+// Each GPU must reach every other one, and memory and NICs where there are any; with `kind` kDrive, the drives must be
+// reached from each GPU's memory.
+void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
+  const auto name = [&](int part) { return inside.parts[static_cast<std::size_t>(part)].name; };
+  const auto must = [&](int from, int to) {
+    if (from != to && way_inside(inside, from, to).empty())
+      fields.error(key, fmt::format("{}: no way leads from {} to {}; join them by links over switches",
+                                    fields.path_of(key), name(from), name(to)));
+  };
+  for (const int gpu : inside.of_kind(PartKind::kGpu)) {
+    const int memory = nearest_part(inside, gpu, PartKind::kMemory);
+    if (kind == PartKind::kDrive) {
+      if (memory < 0) fields.error(key, fmt::format("{} reaches no memory that drives could be read into", name(gpu)));
+      for (const int drive : inside.of_kind(PartKind::kDrive)) {
+        if (memory >= 0) must(memory, drive);
+      }
+      continue;
+    }
+    for (const int other : inside.of_kind(PartKind::kGpu)) must(gpu, other);
+    for (const PartKind needed : {PartKind::kMemory, PartKind::kNic}) {
+      for (const int part : inside.of_kind(needed)) must(gpu, part);
+    }
+  }
+}
 
 }  // namespace
 
@@ -226,6 +258,7 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   reader.each(fields, "links", true, [&](const std::string& name, Fields& f) { reader.add_links(name, f); });
   reader.each(fields, "crossings", false, [&](const std::string&, Fields& f) { reader.add_crossings(f); });
   fields.done();
+  if (reading.errors.empty()) check_reach(inside, fields, "links", PartKind::kSwitch);
   return inside;
 }
 
@@ -257,6 +290,7 @@ void read_storage(const Node& node, const std::string& path, Reading& reading, N
   });
   reader.each(fields, "volumes", true, [&](const std::string& name, Fields& f) { reader.add_volume(name, f); });
   fields.done();
+  if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);
 }
 
 }  // namespace slmsim
