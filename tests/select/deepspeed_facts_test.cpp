@@ -142,6 +142,44 @@ TEST(DeepSpeedStudy, OnlySpanningVolumesCrossTheSockets) {
               0.01 * parameters_of(spanning));
 }
 
+// ZeRO (arXiv 1910.02054, figure 1), with 16 bytes per parameter and DDP's buckets and fp32 gradients beside them.
+TEST(DeepSpeedStudy, StatesAreDividedAsTheStageSays) {
+  const Scenario scenario = sized("xe8545-1", 1.4);
+  const double parameters = parameters_of(scenario);
+  const auto states = [&](Technique technique) {
+    const DeviceMemory& m = one(scenario, technique).memory.front();
+    return (m.parameters + m.gradients + m.optimizer).value / parameters;
+  };
+  EXPECT_NEAR(states(Technique::kDdp), 2 + 2 + 16, 1e-9);
+  EXPECT_NEAR(states(Technique::kDeepSpeed1), 2 + 2 + 12 / 4.0, 1e-9);
+  EXPECT_NEAR(states(Technique::kDeepSpeed2), 2 + 14 / 4.0, 1e-9);
+  EXPECT_NEAR(states(Technique::kDeepSpeed3), 16 / 4.0, 1e-9);
+  EXPECT_NEAR(states(Technique::kOffload1), 2 + 2, 1e-9);
+  EXPECT_NEAR(states(Technique::kOffload2), 2, 1e-9);
+  EXPECT_NEAR(states(Technique::kOffload3), 2 / 4.0, 1e-9);
+  EXPECT_NEAR(states(Technique::kInfinityParameters), 0, 1e-9);
+}
+
+// A drive reads and writes one after the other: 12 bytes per parameter at 7 and at 4.3 GB/s, 0.7 of it reached. What is
+// left over is the passes and the first and the last group, which nothing hides.
+TEST(DeepSpeedStudy, InfinityIsBoundByItsDrives) {
+  const Scenario scenario = sized("xe8545-nvme-g", 33.3);
+  const double drives = parameters_of(scenario) * 12 * (1 / 7e9 + 1 / 4.3e9) / 0.7 / 4;
+  const double iteration = one(scenario, Technique::kInfinity).iteration.value;
+  EXPECT_GT(iteration, drives);
+  EXPECT_LT(iteration, 1.25 * drives);
+}
+
+TEST(DeepSpeedStudy, CpuAdamTakesWhatItsRateLetsThrough) {
+  const Scenario scenario = sized("xe8545-1", 11.4);
+  const double adam = parameters_of(scenario) / 4 * 51 / 29e9;
+  Scenario free = scenario;
+  free.stack.cpu_adam = 0;
+  const double with = one(scenario, Technique::kOffload2).iteration.value;
+  const double without = one(free, Technique::kOffload2).iteration.value;
+  EXPECT_NEAR(with - without, adam, 1e-3 * adam);
+}
+
 // With equal stages and no other cost an iteration of M micro-batches takes (M + (p - 1) / v) / M of its computation
 // (Narayanan et al., arXiv 2104.04473, section 2.2).
 TEST(Megatron, InterleavingShrinksTheBubbleByTheChunks) {
