@@ -30,5 +30,6 @@ Command add_plot(CLI::App& app);
 Command add_report(CLI::App& app);
 Command add_shapes(CLI::App& app);
 Command add_plan(CLI::App& app);
+Command add_max_model(CLI::App& app);
 
 }  // namespace slmsim

@@ -23,6 +23,7 @@ Examples:
   slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
   slmsim validate fabric
+  slmsim max-model scenarios/xe8545-1.yaml
   slmsim list gpus
   slmsim shapes gpt2m --output gpt2m.csv
 
@@ -55,9 +56,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app),   add_select(app),   add_explain(app), add_sweep(app),
-                               add_merge(app), add_validate(app), add_check(app),   add_list(app),
-                               add_plot(app),  add_report(app),   add_shapes(app),  add_plan(app)};
+  const std::array commands = {add_run(app),      add_select(app), add_explain(app),  add_sweep(app), add_merge(app),
+                               add_validate(app), add_check(app),  add_list(app),     add_plot(app),  add_report(app),
+                               add_shapes(app),   add_plan(app),   add_max_model(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

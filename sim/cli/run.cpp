@@ -7,6 +7,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/report/link_use.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/select/work.h"
@@ -17,7 +18,8 @@ namespace slmsim {
 namespace {
 
 struct RunOptions : ScenarioOptions {
-  std::string format = "table", trace, technique;
+  std::string format = "table", trace, technique, timeline;
+  bool link_use = false;
   std::uint64_t seed = 0;
   bool plan = false;
 };
@@ -80,7 +82,7 @@ bool anything_runs(const std::vector<RunResult>& results) {
 int run(const RunOptions& options) {
   const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
   PredictOptions predict_options;
-  predict_options.links = format == Format::kJson;
+  predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   if (!options.technique.empty()) {
     predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
   }
@@ -88,6 +90,8 @@ int run(const RunOptions& options) {
   for (auto& scenario : load_all(options))
     results.push_back(predict_and_select(std::move(scenario), predict_options, options.plan));
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
+  if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
+  if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
   if (!options.trace.empty()) {
     if (const Prediction* traced = to_be_traced(results.front())) {
       outputs.push_back({trace_of(results.front(), traced), options.trace});
@@ -120,8 +124,12 @@ Command add_run(CLI::App& app) {
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
   verb->add_option("--technique,-t", options->technique,
-                   "predict this technique only: Data, ZeRO2, Shard or Pipeshard");
+                   "predict this technique only: slmsim list techniques names them");
   verb->add_flag("--plan", options->plan, "also search as slmsim plan does, and print the best plan beside the pick");
+  verb->add_flag(
+      "--link-use", options->link_use,
+      "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
+  verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
   verb->add_option("--seed", options->seed, "seed of random choices; predictions make none, so that it changes nothing")
       ->check(CLI::NonNegativeNumber);
   verb->footer(R"(
@@ -129,6 +137,7 @@ Examples:
   slmsim run scenarios/gat-amst.yaml
   slmsim run scenarios/gat-amst.yaml --format json --output gat-amst.json
   slmsim run scenarios/gat-amst.yaml --set training.batch=16 --set nccl.NCCL_NSOCKS_PERTHREAD=4
+  slmsim run scenarios/xe8545-1.yaml --link-use --timeline rates.csv
   slmsim run scenarios/gat-amst.yaml --set 'groups=[[gat, amst/0]]' --technique Data
   slmsim run scenarios/gat-amst.yaml --set platform.vms.gat.type.tcp.net.ipv4.tcp_rmem=64MiB)");
   return {verb, [options] { return run(*options); }};

@@ -1,4 +1,5 @@
 // slmsim validate: how right the predictions are, by a study's published facts or by steps that were measured.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -6,6 +7,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/step_table.h"
 #include "sim/scenario/link.h"
@@ -30,17 +32,22 @@ int validate_study(const ValidateOptions& options) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
   if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
-  if (!options.study.empty() && options.study != "fabric")
-    throw InputError({}, "there is no study \"" + printable(options.study).substr(0, 64) + "\"; " +
-                             did_you_mean(options.study, {"fabric"}));
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed"};
+  const std::string study = options.study.empty() ? kStudies.front() : options.study;
+  if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
+    throw InputError({},
+                     "there is no study \"" + printable(study).substr(0, 64) + "\"; " + did_you_mean(study, kStudies));
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
   const fs::path file =
-      options.reference.empty() ? roots.front() / "tests/reference/fabric.csv" : fs::path(options.reference);
-  const Validation validation = validate_fabric(roots.front(), file);
-  write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
-  return kDone;
+      options.reference.empty() ? roots.front() / "tests/reference" / (study + ".csv") : fs::path(options.reference);
+  const auto write = [&](const auto& validation) {
+    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
+    return kDone;
+  };
+  return study == "deepspeed" ? write(validate_deepspeed(roots.front(), file))
+                              : write(validate_fabric(roots.front(), file));
 }
 
 int validate_steps(const ValidateOptions& options) {
@@ -62,8 +69,8 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default");
-  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/fabric.csv");
+  verb->add_option("STUDY", options->study, "fabric, the default, or deepspeed");
+  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/STUDY.csv");
   verb->add_option("--measured", options->measured,
                    "training steps as calibrate/reference/torch_step.py writes them (JSON)");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
@@ -73,7 +80,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
-      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
+      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
   return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
 }

@@ -19,7 +19,8 @@ Communicator::Communicator(TaskGraph& graph, const Network& network, const Scena
       scenario_(scenario),
       devices_(std::move(devices)),
       view_(nccl_view(scenario.platform, devices_)),
-      channels_(nccl_channels(scenario.nccl, view_)) {}
+      channels_(nccl_channels(scenario.nccl, view_)),
+      orders_(ring_orders(scenario.platform, devices_)) {}
 
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices) {
   std::vector<std::vector<std::size_t>> vms;
@@ -87,7 +88,20 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
   const Course course = course_of(call);
   if (course.choice.algorithm == NcclAlgorithm::kTree)
     return tree().all_reduce(course.size, course.chunk, label, ready);
-  return ring().run(call.collective, course.size, course.chunk, label, ready);
+  auto& all = rings();
+  if (all.size() == 1) return all.front().run(call.collective, course.size, course.chunk, label, ready);
+  // Every ring carries its part.
+  std::vector<std::vector<TaskId>> parts(devices_.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<TaskId> before;
+    for (const std::size_t rank : orders_[i]) before.push_back(ready[rank]);
+    const auto done =
+        all[i].run(call.collective, course.size / static_cast<double>(all.size()), course.chunk, label, before);
+    for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
+  }
+  std::vector<TaskId> out;
+  for (const auto& part : parts) out.push_back(graph_.delay({0}, label, part));
+  return out;
 }
 
 double Communicator::transfer_count(const CollectiveCall& call) const {
@@ -112,13 +126,19 @@ int Communicator::sockets_to(std::size_t rank) const {
   return nccl_sockets(scenario_.nccl, vm_of(scenario_, devices_[rank % devices_.size()]).type.cloud);
 }
 
-Ring& Communicator::ring() {
-  if (!ring_) {
-    RingRules rules{.channels = channels_, .chunk = {}, .detail = detail_};
-    for (std::size_t rank = 0; rank < devices_.size(); ++rank) rules.sockets.push_back(sockets_to(rank + 1));
-    ring_.emplace(graph_, network_, devices_, std::move(rules));
+std::vector<Ring>& Communicator::rings() {
+  if (!rings_.empty()) return rings_;
+  const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
+  for (const auto& order : orders_) {
+    RingRules rules{.channels = each, .chunk = {}, .detail = detail_};
+    std::vector<int> devices;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      devices.push_back(devices_[order[at]]);
+      rules.sockets.push_back(sockets_to(order[(at + 1) % order.size()]));
+    }
+    rings_.emplace_back(graph_, network_, std::move(devices), std::move(rules));
   }
-  return *ring_;
+  return rings_;
 }
 
 Tree& Communicator::tree() {
@@ -132,6 +152,26 @@ Tree& Communicator::tree() {
     tree_.emplace(graph_, network_, devices_, nodes, std::move(rules));
   }
   return *tree_;
+}
+
+std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
+  constexpr std::size_t kMostGpus = 4;
+  std::vector<std::size_t> order(devices.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto vm = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
+  const bool one_node =
+      std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
+  const NodeInside& inside = platform.vms[static_cast<std::size_t>(vm(devices.front()))].type.inside;
+  const auto gpus = inside.of_kind(PartKind::kGpu);
+  const auto is_gpu = [&](int part) { return std::find(gpus.begin(), gpus.end(), part) != gpus.end(); };
+  const bool pairs = std::any_of(inside.links.begin(), inside.links.end(),
+                                 [&](const PartLink& l) { return is_gpu(l.from) && is_gpu(l.to); });
+  if (!one_node || !pairs || devices.size() < 3 || devices.size() > kMostGpus) return {order};
+  std::vector<std::vector<std::size_t>> orders;
+  do {
+    orders.push_back(order);
+  } while (std::next_permutation(order.begin() + 1, order.end()));
+  return orders;
 }
 
 int sockets_between(const Scenario& scenario, int from, int to) {

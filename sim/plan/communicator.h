@@ -35,7 +35,7 @@ class Communicator {
   };
   Course course_of(const CollectiveCall& call) const;
   int sockets_to(std::size_t rank) const;
-  Ring& ring();
+  std::vector<Ring>& rings();
   Tree& tree();
 
   TaskGraph& graph_;
@@ -46,7 +46,8 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected with the first call that uses them.
-  std::optional<Ring> ring_;
+  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring
+  std::vector<Ring> rings_;                       // empty: not yet connected
   std::optional<Tree> tree_;
   // For calls by VM: the ranks of each VM, and those of equal place in theirs; each with its communicator.
   struct Part;
@@ -61,6 +62,9 @@ struct Communicator::Part {
 // GPUs of these that share a VM, VM by VM in the order of the first of each, as indices; empty where there are not several
 // VMs with equally many GPUs, at least two.
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices);
+// The rings over which NCCL spreads its channels, as orders of the ranks: one, or, where the GPUs of one node are joined
+// in pairs (Network::route_inside knows how), every cycle, so that all pairs are used. Up to four GPUs.
+std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);
 
 // Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair
 // are both 2 by default), and the connection with them.

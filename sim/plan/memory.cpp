@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/plan/framework_memory.h"
 #include "sim/plan/holding.h"
 #include "sim/plan/nccl_rules.h"
 
@@ -79,7 +80,9 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
   std::vector<DeviceMemory> out;
   const Training& training = scenario.training;
   const double weight = element_bytes(training.precision);
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+  // Chunks of an interleaved schedule are on the same GPUs.
+  const std::size_t stages = plan.megatron ? static_cast<std::size_t>(plan.megatron->pipeline) : plan.stages.size();
+  for (std::size_t s = 0; s < stages; ++s) {
     const Stage& stage = plan.stages[s];
     const HeldParameters held = held_parameters(operators, stage);
     const double part = plan.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
@@ -96,6 +99,8 @@ std::vector<DeviceMemory> memory_of(const Plan& plan, const OperatorGraph& opera
       memory.activations = activations_of(plan, operators, s, rank, training);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       memory.framework = scenario.memory.framework;
+      if (plan.replicas) hold_as_replica(memory, plan, held.all, scenario);
+      if (plan.megatron) hold_as_megatron(memory, plan, static_cast<int>(s), operators, scenario);
       out.push_back(memory);
     }
   }

@@ -33,6 +33,17 @@ enum class Optimizer {
   kDivided,     // ZeRO-2: every GPU owns, updates and gathers its part
 };
 
+// Where a state of the training lives.
+enum class StatePlace { kGpu, kHost, kDrive };
+
+// Replicas as PyTorch and DeepSpeed run them: what they divide among themselves, and where it lives.
+struct ReplicaPlan {
+  int stage = 0;  // of ZeRO; 0: DDP
+  StatePlace optimizer = StatePlace::kGpu;
+  StatePlace parameters = StatePlace::kGpu;  // of stage 3
+  Bytes bucket;                              // of DDP
+};
+
 struct Plan {
   Technique technique = Technique::kData;
   std::vector<Stage> stages;
@@ -42,6 +53,9 @@ struct Plan {
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
   bool hierarchical = false;              // gradients are summed inside each VM first
+  // One of these where PyTorch, DeepSpeed or Megatron-LM runs the plan.
+  std::optional<ReplicaPlan> replicas;
+  std::optional<MegatronOptions> megatron;  // all degrees settled
 };
 
 // Either a plan or why there is none.

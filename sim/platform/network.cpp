@@ -66,6 +66,8 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
     links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth});
     links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
   }
+  nodes_.resize(platform.vms.size());
+  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) add_node_links(static_cast<int>(vm));
 }
 
 const std::vector<Network::Hop>& Network::ways_from(int site) const {
@@ -124,6 +126,7 @@ Route Network::route(int from, int to) const {
   const Vm& vm_out = platform_.vms[static_cast<std::size_t>(source.vm)];
   const Vm& vm_in = platform_.vms[static_cast<std::size_t>(target.vm)];
   Route route;
+  if (source.vm == target.vm && !vm_out.type.inside.empty()) return route_inside(source.vm, part_of(from), part_of(to));
   if (source.vm == target.vm) {
     // Through host memory the bytes cross the sender's slot and then the receiver's, pipelined; peers
     // likewise.
@@ -137,13 +140,15 @@ Route Network::route(int from, int to) const {
     route.latency = std::max(out.peer_latency, in.peer_latency);
     return route;
   }
-  route.links = {4 * from, first_nic_ + 2 * source.vm};
+  int nic = -1;
+  if (!append_to_nic(route, source.vm, from, nic)) route.links = {4 * from, first_nic_ + 2 * source.vm};
   const Site& site_out = platform_.sites[static_cast<std::size_t>(vm_out.site)];
   const Site& site_in = platform_.sites[static_cast<std::size_t>(vm_in.site)];
   Seconds rtt = site_out.rtt;
   Bytes mtu = std::min(site_out.mtu, site_in.mtu);
   double survival = 1.0;
-  route.latency = rtt / 2;
+  const Seconds to_nic = route.latency;
+  route.latency = to_nic + rtt / 2;
   if (vm_out.site != vm_in.site) {
     const auto path = wan_path(vm_out.site, vm_in.site);
     for (const Hop& hop : path) {
@@ -153,12 +158,16 @@ Route Network::route(int from, int to) const {
       survival *= 1.0 - direction(hop).loss;
     }
     // Acknowledgements take the fastest way back, which may be another one.
-    route.latency = delay_of(path);
-    rtt = route.latency + delay_of(wan_path(vm_in.site, vm_out.site));
+    rtt = delay_of(path);
+    route.latency = to_nic + rtt;
+    rtt += delay_of(wan_path(vm_in.site, vm_out.site));
   }
-  route.links.push_back(first_nic_ + 2 * target.vm + 1);
-  route.links.push_back(4 * to + 1);
+  if (!append_from_nic(route, target.vm, nic, to)) {
+    route.links.push_back(first_nic_ + 2 * target.vm + 1);
+    route.links.push_back(4 * to + 1);
+  }
   route.latency += vm_out.type.device_latency + vm_in.type.device_latency;
+  if (vm_out.type.rdma && vm_in.type.rdma) return route;
   route.socket_rate = std::min(vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate);
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds, and one slow start of some 100 us is all it
@@ -172,7 +181,9 @@ Route Network::route(int from, int to) const {
 
 Seconds Network::round_trip(int from, int to) const {
   const auto vm = [&](int device) { return platform_.devices[static_cast<std::size_t>(device)].vm; };
-  return vm(from) == vm(to) ? Seconds{0} : route(from, to).window.rtt;
+  if (vm(from) == vm(to)) return Seconds{0};
+  const Route there = route(from, to);
+  return there.window.rtt > Seconds{0} ? there.window.rtt : there.latency * 2;
 }
 
 }  // namespace slmsim

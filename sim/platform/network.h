@@ -14,6 +14,13 @@ namespace slmsim {
 struct Link {
   std::string name;  // "wan:gat->amst", "nic:gat:out", "pcie:gat/0:in"
   BytesPerSecond bandwidth;
+  // Inside a node: the kind of link, the VM, the part of the data sheet's rate that it is (of both directions together
+  // where half duplex), and at how many of its ends such a node's counters see the bytes (a link between two GPUs: at
+  // both).
+  std::string interconnect = "";
+  int vm = -1;
+  BytesPerSecond peak = {};
+  int counted = 1;
 };
 
 // What one TCP connection may have on its way over a path, and how its window gets there.
@@ -56,6 +63,17 @@ class Network {
   // From GPU `from` to GPU `to`, indices into Platform::devices. Wide-area paths are the fastest by one-way
   // delay (Dijkstra). Different GPUs only.
   Route route(int from, int to) const;
+  // Between two parts of a VM that says what is inside it: from part to part of Vm::type.inside. Without a way there is
+  // no link on it.
+  Route route_inside(int vm, int from, int to) const;
+  // Of a GPU of such a VM: its part, and the nearest part of a kind (-1: none).
+  int part_of(int device) const;
+  int nearest(int device, PartKind kind) const;
+  // Between the memory nearest to a GPU and a drive (a part), up to the drive. What the drive itself takes of a transfer
+  // is its medium's time, which reads and writes share.
+  Route drive_route(int device, int drive, bool write) const;
+  // What a drive reads per second; the next link is what it writes.
+  int medium_link(int vm, int drive) const;
   // There and back between the VMs of two GPUs; 0 inside one VM.
   Seconds round_trip(int from, int to) const;
 
@@ -70,12 +88,26 @@ class Network {
   std::vector<Hop> wan_path(int from_site, int to_site) const;
   const WanDirection& direction(const Hop& hop) const;
   Seconds delay_of(const std::vector<Hop>& path) const;
+  void add_node_links(int vm);
+  // Along a way, with the crossings that it takes.
+  void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;
+  // GPU to NIC, and NIC to GPU, of the NIC that is the source GPU's nearest and its counterpart; false: no such way.
+  bool append_to_nic(Route& route, int vm, int gpu, int& nic) const;
+  bool append_from_nic(Route& route, int vm, int nic, int gpu) const;
   int wan_link(const Hop& hop) const { return first_wan_ + 2 * hop.wan + (hop.forward ? 0 : 1); }
 
   Platform platform_;
   std::vector<Link> links_;
   mutable std::vector<std::vector<Hop>> ways_;  // a cache: from each site that was asked for
   int first_wan_ = 0, first_nic_ = 0;
+  // Of each VM: where the links inside it begin, two per link (one where half duplex is one), then its crossings, then its
+  // NICs' ports.
+  struct NodeLinks {
+    std::vector<int> forward, backward, crossing;  // crossing: of the first direction, the other follows
+    std::vector<int> medium;                       // per drive
+    std::vector<int> port;                         // per NIC: out, in follows
+  };
+  std::vector<NodeLinks> nodes_;
 };
 
 }  // namespace slmsim

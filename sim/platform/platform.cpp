@@ -140,7 +140,17 @@ class PlatformReader {
       platform_.devices.push_back({read_gpu(*gpus[i], path, reading_, &profiles_),
                                    static_cast<int>(platform_.vms.size()), fmt::format("{}/{}", vm.name, i)});
     }
+    read_vm_inside(vm, fields);
     platform_.vms.push_back(std::move(vm));
+  }
+
+  void read_vm_inside(Vm& vm, Fields& fields) {
+    if (const Node* storage = fields.child("storage"))
+      read_storage(*storage, fields.path_of("storage"), reading_, vm.type.inside);
+    const auto slots = vm.type.inside.of_kind(PartKind::kGpu).size();
+    if (vm.type.inside.empty() || slots == static_cast<std::size_t>(vm.device_count)) return;
+    fields.error("gpus", fmt::format("{} has {} GPUs, its type's inside has {}; they must be as many",
+                                     fields.path_of("gpus"), vm.device_count, slots));
   }
 
   // {path: NAME, host: client} and the keys of a VM type's tcp, which hold over the host's.
@@ -253,7 +263,10 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
   type.cloud = static_cast<Cloud>(fields.choice("cloud", kClouds, 0));
-  if (const Node* tcp = fields.child("tcp", true)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
+  type.rdma = fields.flag("rdma", false);
+  if (const Node* inside = fields.child("inside"))
+    type.inside = read_inside(*inside, fields.path_of("inside"), reading);
+  if (const Node* tcp = fields.child("tcp", !type.rdma)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();
   return type;
 }

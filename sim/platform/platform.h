@@ -6,6 +6,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/platform/gpu.h"
+#include "sim/platform/node.h"
 
 namespace slmsim {
 
@@ -45,6 +46,8 @@ struct VmType {
   Seconds device_latency;     // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
   Cloud cloud = Cloud::kOther;
+  bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
+  NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
 };
 
 struct Vm {

@@ -20,6 +20,17 @@ Json breakdown_json(const Breakdown& b) {
           {"overhead", rounded(b.overhead.value)}};
 }
 
+Json stores_json(const std::vector<StoreMemory>& stores) {
+  Json list = Json::array();
+  for (const auto& store : stores) {
+    list.push_back({{"name", store.name},
+                    {"kind", store.drive ? "drives" : "memory"},
+                    {"bytes", std::llround(store.used.value)},
+                    {"limit_bytes", std::llround(store.limit.value)}});
+  }
+  return list;
+}
+
 namespace {
 
 Json memory_json(const Prediction& p, const Platform& platform) {
@@ -79,6 +90,23 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
           {"stages", stages}};
 }
 
+Json interconnects_json(const Prediction& p, const Platform& platform) {
+  Json list = Json::array();
+  for (const auto& use : p.interconnects) {
+    Json timeline = Json::array();
+    for (const auto& step : use.steps) timeline.push_back({rounded(step.time), rounded(step.rate)});
+    list.push_back({{"node", platform.vms[static_cast<std::size_t>(use.vm)].name},
+                    {"interconnect", use.interconnect},
+                    {"bytes", std::llround(use.bytes.value)},
+                    {"average_Bps", rounded(use.average.value)},
+                    {"p90_Bps", rounded(use.p90.value)},
+                    {"peak_Bps", rounded(use.peak.value)},
+                    {"capacity_Bps", rounded(use.capacity.value)},
+                    {"timeline", timeline}});
+  }
+  return list;
+}
+
 Json prediction_json(const Prediction& p, const Scenario& scenario, const OperatorGraph& operators) {
   Json links = Json::array();
   for (const auto& use : p.links) {
@@ -112,6 +140,9 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
                             {"interpolated", rounded(p.basis->interpolated.value)},
                             {"roofline", rounded(p.basis->roofline.value)}};
   }
+  // Of nodes that describe their inside.
+  if (!p.interconnects.empty()) out["interconnects"] = interconnects_json(p, scenario.platform);
+  if (!p.stores.empty()) out["stores"] = stores_json(p.stores);
   return out;
 }
 

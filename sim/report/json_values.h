@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/plan/framework_memory.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
@@ -13,5 +14,8 @@ using Json = nlohmann::ordered_json;
 double rounded(double value);
 
 Json breakdown_json(const Breakdown& breakdown);
+
+// Host memories and volumes of drives.
+Json stores_json(const std::vector<StoreMemory>& stores);
 
 }  // namespace slmsim

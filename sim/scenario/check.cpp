@@ -1,5 +1,6 @@
 #include "sim/scenario/check.h"
 
+#include "sim/platform/drive.h"
 #include "sim/platform/iperf3.h"
 #include "sim/platform/path.h"
 #include "sim/scenario/scenario.h"
@@ -25,6 +26,9 @@ std::string check_file(const std::filesystem::path& file) {
   } else if (node.find("peak") || node.find("multiprocessors")) {
     kind = "GPU";
     read_gpu(node, "", reading);
+  } else if (node.find("read") && node.find("write")) {
+    kind = "drive";
+    read_drive(node, "", reading);
   } else if (node.find("nic")) {
     kind = "VM type";
     read_vm_type(node, "", reading);

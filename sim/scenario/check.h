@@ -6,7 +6,7 @@
 
 namespace slmsim {
 
-// What the file is: "scenario", "platform", "model", "GPU", "VM type" or "path". Throws InputError.
+// What the file is: "scenario", "platform", "model", "GPU", "VM type", "drive" or "path". Throws InputError.
 std::string check_file(const std::filesystem::path& file);
 
 }  // namespace slmsim

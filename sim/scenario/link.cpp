@@ -56,6 +56,12 @@ class Linker {
       if (Node* type = vm.value.find("type")) resolve(*type, "platforms/vms", "VM type");
       Node* tcp = vm.value.find("tcp");
       if (Node* path = tcp ? tcp->find("path") : nullptr) resolve(*path, kPaths, "path");
+      Node* storage = vm.value.find("storage");
+      if (Node* drives = storage ? storage->find("drives") : nullptr) {
+        for (auto& drive : drives->entries) {
+          if (Node* model = drive.value.find("model")) resolve(*model, "platforms/drives", "drive");
+        }
+      }
       Node* gpus = vm.value.find("gpus");
       if (!gpus) continue;
       if (gpus->kind == Node::Kind::kScalar) *gpus = list_of(*gpus);

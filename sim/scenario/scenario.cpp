@@ -34,8 +34,9 @@ class ScenarioReader {
       scenario_.techniques = read_techniques(*techniques, "techniques", reading_);
     } else {
       for (const auto& spec : technique_table())
-        scenario_.techniques.push_back(
-            {.technique = spec.technique, .gradient_collective = {}, .gathered = {}, .startup = {}});
+        if (spec.usual)
+          scenario_.techniques.push_back(
+              {.technique = spec.technique, .gradient_collective = {}, .gathered = {}, .startup = {}});
     }
     read_training();
     scenario_.nccl = read_nccl(section("nccl"));
@@ -108,6 +109,8 @@ class ScenarioReader {
     }
     e.memory = fields.number("memory_efficiency", {1e-3, 1.0}, kDefaultMemoryEfficiency);
     e.launch = fields.quantity<Seconds>("kernel_launch", {{0}, {0.1}}, kDefaultLaunch);
+    const Node* framework = fields.child("framework");
+    scenario_.stack = read_stack(Fields(framework ? *framework : empty_, "software.framework", reading_));
     scenario_.memory.usable_share = fields.number("usable_memory", {0.05, 1.0}, kDefaultUsableShare);
     scenario_.memory.framework = fields.quantity<Bytes>("framework_memory", {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();

@@ -12,6 +12,7 @@
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
 #include "sim/scenario/plan_rules.h"
+#include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {
@@ -67,6 +68,7 @@ struct Scenario {
   Training training;
   Nccl nccl;
   Efficiency efficiency;
+  Stack stack;
   MemoryRules memory;
   SelectionRules selection;
   PlanRules plan;

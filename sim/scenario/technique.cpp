@@ -12,6 +12,7 @@ namespace slmsim {
 namespace {
 
 constexpr int kMostMicroBatches = 4096;
+constexpr Bytes kDdpBucket{25 * kMebi};  // bucket_cap_mb of torch.nn.parallel.DistributedDataParallel
 
 // `mesh: [2, 2]`, or `mesh: 4` for one axis.
 void read_mesh(Fields& fields, TechniqueOptions& options, Reading& reading) {
@@ -30,9 +31,23 @@ void read_mesh(Fields& fields, TechniqueOptions& options, Reading& reading) {
     fields.error("mesh", fmt::format("{} has {} axes; one or two are possible", fields.path_of("mesh"), items.size()));
 }
 
+MegatronOptions read_megatron(Fields& fields) {
+  constexpr Range<std::int64_t> kDegrees{1, 8192};
+  MegatronOptions m;
+  m.tensor = static_cast<int>(fields.integer("tensor", kDegrees, 0));
+  m.pipeline = static_cast<int>(fields.integer("pipeline", kDegrees, 1));
+  m.data = static_cast<int>(fields.integer("data", kDegrees, 1));
+  m.chunks = static_cast<int>(fields.integer("chunks", {1, 1024}, 1));
+  m.sequence_parallel = fields.flag("sequence_parallel", false);
+  if (fields.has("recompute"))
+    m.recompute = static_cast<Recompute>(fields.choice("recompute", {"none", "selective", "full"}));
+  return m;
+}
+
 TechniqueOptions read_options(Technique technique, const Node* node, const std::string& path, Reading& reading) {
   TechniqueOptions options;
   options.technique = technique;
+  options.bucket = kDdpBucket;
   if (!node || node->kind == Node::Kind::kNull) return options;
   Fields fields(*node, path, reading);
   options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 0));
@@ -65,6 +80,8 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
     }
     if (fields.has("gathered")) options.gathered = static_cast<Precision>(fields.choice("gathered", precision_names()));
   }
+  if (technique == Technique::kDdp) options.bucket = fields.quantity<Bytes>("bucket", {{1024}, {1e15}}, kDdpBucket);
+  if (technique == Technique::kMegatron) options.megatron = read_megatron(fields);
   fields.done();
   return options;
 }
@@ -78,6 +95,17 @@ const std::vector<TechniqueSpec>& technique_table() {
       {Technique::kShard, "Shard", "Alpa's intra-operator parallelism: operators divided over all GPUs"},
       {Technique::kPipeshard, "Pipeshard",
        "Alpa's inter-operator parallelism: stages on VMs, operators divided inside"},
+      {Technique::kDdp, "DDP", "PyTorch: replicas, gradients all-reduced in buckets during the backward pass", false},
+      {Technique::kMegatron, "Megatron", "Megatron-LM: tensor, pipeline and data parallelism", false},
+      {Technique::kDeepSpeed1, "ZeRO-1", "DeepSpeed: optimizer state divided over the GPUs", false},
+      {Technique::kDeepSpeed2, "ZeRO-2", "DeepSpeed: optimizer state and gradients divided", false},
+      {Technique::kDeepSpeed3, "ZeRO-3", "DeepSpeed: parameters divided as well, gathered layer by layer", false},
+      {Technique::kOffload1, "ZeRO-1-CPU", "ZeRO-1 with the optimizer and its state in host memory", false},
+      {Technique::kOffload2, "ZeRO-2-CPU", "ZeRO-2 with the optimizer and its state in host memory", false},
+      {Technique::kOffload3, "ZeRO-3-CPU", "ZeRO-3 with the optimizer and its state in host memory", false},
+      {Technique::kInfinity, "Infinity", "ZeRO-3 with the optimizer's state on drives", false},
+      {Technique::kInfinityParameters, "Infinity-P", "ZeRO-3 with the optimizer's state and parameters on drives",
+       false},
   };
   return kTable;
 }

@@ -12,12 +12,29 @@
 
 namespace slmsim {
 
-enum class Technique { kData, kZero2, kShard, kPipeshard };
+enum class Technique {
+  kData,
+  kZero2,
+  kShard,
+  kPipeshard,
+  // As PyTorch, Megatron-LM and DeepSpeed run them.
+  kDdp,
+  kMegatron,
+  kDeepSpeed1,
+  kDeepSpeed2,
+  kDeepSpeed3,
+  kOffload1,
+  kOffload2,
+  kOffload3,
+  kInfinity,
+  kInfinityParameters,
+};
 
 struct TechniqueSpec {
   Technique technique;
   const char* name;
   const char* summary;
+  bool usual = true;  // predicted where a scenario names no techniques
 };
 
 // All techniques, in the order in which they are listed and reported.
@@ -43,6 +60,18 @@ enum class BatchSplit { kEven, kSpeed };
 // of this platform.
 enum class Planner { kAlpa, kSlmsim };
 
+// What Megatron-LM computes anew in the backward pass: nothing, attention's softmax and dropout (Korthikanti et al., arXiv
+// 2205.05198), or every layer.
+enum class Recompute { kNone, kSelective, kFull };
+
+// Degrees of Megatron-LM; tensor x pipeline x data GPUs. 0: tensor over all that pipeline and data leave.
+struct MegatronOptions {
+  int tensor = 0, pipeline = 1, data = 1;
+  int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
+  bool sequence_parallel = false;
+  std::optional<Recompute> recompute;  // absent: by training.rematerialisation
+};
+
 struct TechniqueOptions {
   Technique technique = Technique::kData;
   int micro_batches =
@@ -65,6 +94,8 @@ struct TechniqueOptions {
   // Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside (Data, and ZeRO2 with
   // all-reduce).
   bool hierarchical = false;
+  Bytes bucket;  // DDP: gradients that are reduced together
+  MegatronOptions megatron;
 };
 
 // Reads `techniques:`, a list of names or a map of names to options.

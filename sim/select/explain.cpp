@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/lower.h"
+#include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/iterations.h"
 #include "sim/select/what_if.h"
 
@@ -46,7 +47,7 @@ class Case {
 
  private:
   TaskGraph lowered(const Platform& platform) const {
-    return lower({*out_.prediction.plan, operators_, scenario_, Network(platform)});
+    return lower_technique({*out_.prediction.plan, operators_, scenario_, Network(platform)});
   }
 
   static Seconds iteration_of(const TaskGraph& graph) { return simulate_iterations(graph).steady(); }
@@ -179,6 +180,43 @@ class Case {
     };
     each("nic", "the NIC", nic);
     each("pcie", "PCIe and NVLink", bus);
+    insides();
+  }
+
+  // Of nodes that describe their inside: every kind of link, and what drives and the CPU's Adam do.
+  void insides() {
+    std::set<std::string> kinds;
+    bool drives = false, memories = false;
+    for (const auto& vm : scenario_.platform.vms) {
+      for (const auto& link : vm.type.inside.links) kinds.insert(link.interconnect);
+      drives = drives || !vm.type.inside.volumes.empty();
+      memories = memories || !vm.type.inside.of_kind(PartKind::kMemory).empty();
+    }
+    for (const std::string& kind : kinds) {
+      link(kind, fmt::format("{} is without limit in all nodes, and so is what crosses a die to it", kind),
+           [&](Platform& p) {
+             for (auto& vm : p.vms) {
+               for (auto& one : vm.type.inside.links) {
+                 if (one.interconnect == kind) one.peak = BytesPerSecond{kUnlimited};
+               }
+               for (auto& one : vm.type.inside.crossings) {
+                 if (one.first == kind || one.second == kind) one.rate = BytesPerSecond{kUnlimited};
+               }
+             }
+           });
+    }
+    if (drives) {
+      changed("drives", "drives read and write any number of bytes per second", [](Platform& p) {
+        for (auto& vm : p.vms) {
+          for (auto& part : vm.type.inside.parts) part.read = part.write = BytesPerSecond{kUnlimited};
+        }
+      });
+    }
+    if (!memories) return;
+    Scenario fast = scenario_;
+    fast.stack.cpu_adam_rate = BytesPerSecond{kUnlimited};
+    add("CPU", "the CPU's Adam is limited by host memory alone",
+        iteration_of(lower_technique({*out_.prediction.plan, operators_, fast, Network(fast.platform)})));
   }
 
   const Scenario& scenario_;

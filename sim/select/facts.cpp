@@ -3,56 +3,19 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "sim/base/csv_table.h"
 #include "sim/base/quantity.h"
 
 namespace slmsim {
 namespace {
 
-std::vector<std::string> split_csv(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
-std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const auto source = std::make_shared<Source>(Source{path.string(), ""});
-  std::string line;
-  if (!std::getline(file, line))
-    throw InputError({source, 0, 0}, "no such file, or it is empty; a table of published facts is expected");
-  const auto names = split_csv(line);
-  for (const char* needed : {"slice", "gpus", "n_gpus", "model", "technique", "minutes", "tflops_per_gpu", "status"}) {
-    const bool there = std::find(names.begin(), names.end(), needed) != names.end();
-    if (!there)
-      throw InputError({source, 1, 1},
-                       fmt::format("no column \"{}\"; a table such as tests/reference/fabric.csv is expected", needed));
-  }
-  std::vector<std::map<std::string, std::string>> rows;
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.empty()) continue;
-    const auto cells = split_csv(line);
-    if (cells.size() != names.size())
-      throw InputError({source, number, 1}, fmt::format("{} cells; the header names {}", cells.size(), names.size()));
-    auto& row = rows.emplace_back();
-    for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
-  }
-  return rows;
-}
+const std::vector<std::string> kColumns = {"slice",     "gpus",    "n_gpus",         "model",
+                                           "technique", "minutes", "tflops_per_gpu", "status"};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -108,7 +71,7 @@ Validation validate_fabric(const std::filesystem::path& root, const std::filesys
   std::map<std::string, Slice> slices;
   std::set<std::pair<std::string, std::string>> counted;
   Validation out;
-  for (const auto& row : read_csv(reference)) {
+  for (const auto& row : read_csv_table(reference, kColumns, "tests/reference/fabric.csv")) {
     const std::string name = lower(row.at("slice"));
     if (!slices.contains(name)) {
       Slice slice{load_scenario(root / "scenarios" / (name + ".yaml")), {}};

@@ -42,8 +42,9 @@ int slowest_device(const TaskGraph& graph) {
   return static_cast<int>(std::max_element(busy.begin(), busy.end()) - busy.begin());
 }
 
-// From the changes of a rate to its steps.
-std::vector<RateStep> steps_of(std::vector<std::pair<double, double>> changes) {
+}  // namespace
+
+std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
   std::sort(changes.begin(), changes.end());
   std::vector<RateStep> steps;
   double rate = 0, peak = 0;
@@ -57,10 +58,11 @@ std::vector<RateStep> steps_of(std::vector<std::pair<double, double>> changes) {
   return steps;
 }
 
-LinkUse use_of(const std::string& name, const LinkRates& link, double end) {
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole) {
+  const double end = whole.value;
   std::vector<std::pair<double, double>> rates;  // rate, for so long
   double peak = 0, since = 0, rate = 0;
-  for (const auto& step : link.steps) {
+  for (const auto& step : steps) {
     if (step.time > since) rates.emplace_back(rate, step.time - since);
     since = std::max(since, step.time);
     rate = step.rate;
@@ -74,11 +76,8 @@ LinkUse use_of(const std::string& name, const LinkRates& link, double end) {
     p90 = value;
     if (covered >= 0.9 * end) break;
   }
-  return {name, link.bytes, BytesPerSecond{end > 0 ? link.bytes.value / end : 0}, BytesPerSecond{p90},
-          BytesPerSecond{peak}};
+  return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
 }
-
-}  // namespace
 
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
   const int device = slowest_device(graph);
@@ -136,7 +135,7 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
   }
   std::vector<LinkRates> out;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (bytes[i] > 0) out.push_back({static_cast<int>(i), Bytes{bytes[i]}, steps_of(std::move(changes[i]))});
+    if (bytes[i] > 0) out.push_back({static_cast<int>(i), Bytes{bytes[i]}, rate_steps(std::move(changes[i]))});
   }
   return out;
 }
@@ -144,7 +143,8 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<LinkUse> out;
   for (const auto& link : link_rates(graph, timeline))
-    out.push_back(use_of(graph.links()[static_cast<std::size_t>(link.link)].name, link, timeline.end.value));
+    out.push_back(
+        use_of_steps(graph.links()[static_cast<std::size_t>(link.link)].name, link.bytes, link.steps, timeline.end));
   return out;
 }
 

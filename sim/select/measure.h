@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/simulate.h"
@@ -41,5 +42,9 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
 // rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
+
+// From changes of a rate (time, by how much) to its steps, and what steps say over an iteration of that length.
+std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds end);
 
 }  // namespace slmsim

@@ -110,18 +110,6 @@ bool StepComparison::status_agrees() const {
   return measured.out_of_memory == (prediction.status == Status::kOutOfMemory);
 }
 
-ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors) {
-  std::vector<double> known;
-  for (const auto& error : errors) {
-    if (error) known.push_back(std::abs(*error));
-  }
-  if (known.empty()) return {};
-  std::sort(known.begin(), known.end());
-  const std::size_t half = known.size() / 2;
-  const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
-  return {static_cast<int>(known.size()), median, known.back()};
-}
-
 std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps, const std::string& gpu,
                                           const std::string& profile, const std::vector<Override>& overrides) {
   std::vector<StepComparison> out;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim/scenario/link.h"
+#include "sim/select/error_summary.h"
 #include "sim/select/predict.h"
 
 namespace slmsim {
@@ -43,12 +44,6 @@ struct StepComparison {
   Bytes predicted_peak() const;  // without the CUDA context
   bool status_agrees() const;
 };
-
-struct ErrorSummary {
-  int cells = 0;
-  double median = 0, worst = 0;  // absolute
-};
-ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors);
 
 // Each step on GPUs of this kind in one VM. `gpu` is a name of platforms/gpus or a file, `profile` one of
 // platforms/profiles or a file, or empty; `overrides` as of a scenario, which has the GPUs as platform.vms.vm.gpus.0,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/quantity.h"
 #include "sim/plan/lower.h"
 #include "sim/select/advice.h"
 #include "sim/select/basis.h"
@@ -21,7 +22,7 @@ FlopsPerSecond rate(const Transformer& model, const Training& training, double i
 
 void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options, Prediction& out) {
   const Training& training = request.scenario.training;
-  const TaskGraph graph = lower({*out.plan, request.operators, request.scenario, network});
+  const TaskGraph graph = lower_technique({*out.plan, request.operators, request.scenario, network});
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
@@ -39,6 +40,7 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
   out.breakdown.exposed_communication += out.iteration - times.last.end;
   if (options.links) out.links = link_use(graph, times.last);
   out.basis = computation_basis(*out.plan, request.operators, request.scenario);
+  if (options.links) out.interconnects = interconnect_use(graph, times.last);
   out.connections = std::move(times.before_last);
 }
 
@@ -58,12 +60,19 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   out.plan = std::move(result.plan);
   out.memory = memory_of(*out.plan, request.operators, request.scenario);
-  if (std::any_of(out.memory.begin(), out.memory.end(), [](const DeviceMemory& m) { return !m.fits(); })) {
+  const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
+  if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
     if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
     return out;
   }
-  simulate_job(request, network, options, out);
+  out.stores = stores_of(*out.plan, request.operators, request.scenario);
+  for (const StoreMemory& store : out.stores) {
+    if (store.fits() || options.ignore_memory || out.status != Status::kOk) continue;
+    out.status = Status::kOutOfMemory;
+    out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
+  }
+  if (out.status == Status::kOk) simulate_job(request, network, options, out);
   return out;
 }
 
@@ -110,7 +119,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
 TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan) {
   const OperatorGraph operators = build_operator_graph(model);
   const Network network(scenario.platform);
-  return lower({plan, operators, scenario, network});
+  return lower_technique({plan, operators, scenario, network});
 }
 
 }  // namespace slmsim

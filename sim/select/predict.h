@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "sim/plan/division_memo.h"
+#include "sim/plan/framework_memory.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/techniques/technique_plan.h"
+#include "sim/select/interconnect.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
@@ -28,13 +30,15 @@ struct Prediction {
   Seconds first_iteration, iteration;  // cold, and steady (mean over the cycle)
   Seconds trial;                       // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;
-  FlopsPerSecond rate_per_gpu;        // by Alpa's formula, from the steady iteration
-  FlopsPerSecond trial_rate_per_gpu;  // the same over the trial
-  std::vector<DeviceMemory> memory;   // empty where kUnsupported
-  Breakdown breakdown;                // of the steady iteration
-  std::vector<LinkUse> links;         // where asked for
+  FlopsPerSecond rate_per_gpu;                 // by Alpa's formula, from the steady iteration
+  FlopsPerSecond trial_rate_per_gpu;           // the same over the trial
+  std::vector<DeviceMemory> memory;            // empty where kUnsupported
+  std::vector<StoreMemory> stores;             // host memory and drives of nodes that describe them
+  Breakdown breakdown;                         // of the steady iteration
+  std::vector<LinkUse> links;                  // where asked for
+  std::vector<InterconnectUse> interconnects;  // likewise, of nodes that describe their inside
   std::optional<Plan> plan;
-  std::optional<TimeBasis> basis;  // where measured kernels were used, see basis.h
+  std::optional<TimeBasis> basis;            // where measured kernels were used, see basis.h
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 
   double gpu_hours() const { return job.value / 3600.0 * gpus; }
@@ -50,7 +54,8 @@ struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
   DivisionMemo* memo = nullptr;  // for who predicts much that is alike
-  bool advice = true;  // tell what would help where memory does not suffice; costs as much as many plans
+  bool advice = true;            // tell what would help where memory does not suffice; costs as much as many plans
+  bool ignore_memory = false;    // simulate also what does not fit
 };
 
 // One technique on one group.

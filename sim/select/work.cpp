@@ -59,10 +59,47 @@ class Dealer {
   std::size_t next_ = 0;
 };
 
+// Where a plan is lowered by layers, a pass's FLOPs are dealt to its tasks by their times: a GPU's tasks of a pass are
+// layers that do the same.
+std::vector<Flops> flops_by_time(const TaskGraph& graph, const Plan& plan, const OperatorGraph& operators,
+                                 const Scenario& scenario) {
+  const bool full = plan.megatron ? *plan.megatron->recompute == Recompute::kFull : scenario.training.rematerialisation;
+  struct Pass {
+    double flops = 0, time = 0;
+  };
+  std::map<std::pair<int, bool>, Pass> passes;  // by device, forward or not
+  for (const Stage& stage : plan.stages) {
+    for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+      for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+        const Operator& op = operators[stage.first + i];
+        const Share share = share_of(stage, i, rank, scenario.training.batch);
+        const double flops = op.matrix.flops() * share.sequences / (share.columns * share.rows);
+        const bool inside = op.layer >= 0 && op.layer < operators[boost::num_vertices(operators) - 1].layer;
+        passes[{stage.mesh[rank], true}].flops += flops;
+        passes[{stage.mesh[rank], false}].flops += flops * (full && inside ? 3 : 2);
+      }
+    }
+  }
+  const auto pass_of = [&](const Task& task) -> Pass* {
+    if (task.kind != TaskKind::kCompute || task.activity != Activity::kModel) return nullptr;
+    return &passes[{task.place, graph.labels()[task.label].starts_with("fwd")}];
+  };
+  for (const Task& task : graph.tasks()) {
+    if (Pass* pass = pass_of(task)) pass->time += task.amount;
+  }
+  std::vector<Flops> flops(graph.tasks().size());
+  for (std::size_t id = 0; id < flops.size(); ++id) {
+    const Pass* pass = pass_of(graph.tasks()[id]);
+    if (pass && pass->time > 0) flops[id] = Flops{pass->flops * graph.tasks()[id].amount / pass->time};
+  }
+  return flops;
+}
+
 }  // namespace
 
 std::vector<Flops> task_flops(const TaskGraph& graph, const Plan& plan, const OperatorGraph& operators,
                               const Scenario& scenario) {
+  if (plan.replicas || plan.megatron) return flops_by_time(graph, plan, operators, scenario);
   struct Dealt {
     Dealer forward, backward;
   };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/report/deepspeed_table.h"
 #include "sim/report/explanation.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/report.h"
@@ -53,6 +54,12 @@ TEST(Readme, ShowsWhatItsExamplePrints) {
 TEST(Readme, ShowsTheFactsThatValidatePrints) {
   const std::string facts = to_markdown(validate_fabric(kRoot, kRoot / "tests/reference/fabric.csv"));
   EXPECT_NE(readme().find("<!-- facts -->\n" + facts + "<!-- /facts -->"), std::string::npos)
+      << "run scripts/update-readme.sh";
+}
+
+TEST(Readme, ShowsTheDeepSpeedFactsThatValidatePrints) {
+  const std::string facts = to_markdown(validate_deepspeed(kRoot, kRoot / "tests/reference/deepspeed.csv"));
+  EXPECT_NE(readme().find("<!-- deepspeed -->\n" + facts + "<!-- /deepspeed -->"), std::string::npos)
       << "run scripts/update-readme.sh";
 }
 

@@ -112,9 +112,11 @@ TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
         "name: wrong\nsites: {west: {}}\nvms:\n  west: {site: west, type: boks, gpus: [g, othr]}\n");
   write("run.yaml", "platform: wrong\nmodels: tiny\n" + kTraining);
   // Names are looked up beside the scenario first, then among what slmsim brings.
-  EXPECT_THAT(errors(),
-              ElementsAre("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, fabric-vm",
-                          "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
+  EXPECT_THAT(
+      errors(),
+      ElementsAre(
+          "platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, dgx-a100, fabric-vm, xe8545",
+          "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
 }
 
 TEST_F(ScenarioFile, SaysThatAModelsPathLeadsNowhere) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/communicator.h"
+#include "sim/plan/replica_run.h"
 #include "sim/plan/techniques/speed.h"
 
 namespace slmsim {
@@ -64,6 +65,26 @@ PlanResult plan_replicas(const PlanRequest& request) {
   plan.micro_batches = options.micro_batches;
   plan.hierarchical = options.hierarchical;
   return {std::move(plan), ""};
+}
+
+PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas) {
+  if (request.options.micro_batches != 1)
+    return {std::nullopt, fmt::format("{} takes all of a GPU's sequences at once; leave micro_batches out",
+                                      name_of(request.options.technique))};
+  const Platform& platform = request.scenario.platform;
+  for (const int device : request.group.devices) {
+    const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+    if (replicas.optimizer != StatePlace::kGpu && vm.type.inside.of_kind(PartKind::kMemory).empty())
+      return {std::nullopt,
+              fmt::format("{} does not say what is inside it: there is no memory to offload to", vm.name)};
+    if (replicas.optimizer == StatePlace::kDrive && !volume_of(platform, device))
+      return {std::nullopt,
+              fmt::format("{} has no volume of drives", platform.devices[static_cast<std::size_t>(device)].name)};
+  }
+  PlanResult result = plan_replicas(request);
+  if (result.plan) result.plan->replicas = replicas;
+  if (result.plan && replicas.stage > 0) result.plan->optimizer = Optimizer::kDivided;
+  return result;
 }
 
 }  // namespace slmsim

@@ -7,4 +7,7 @@ namespace slmsim {
 
 PlanResult plan_replicas(const PlanRequest& request);
 
+// The same for PyTorch and DeepSpeed, which take all of a GPU's sequences at once; refuses what the nodes do not have.
+PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
+
 }  // namespace slmsim

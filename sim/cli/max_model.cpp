@@ -1,0 +1,51 @@
+// slmsim max-model SCENARIO...: how many layers fit, by technique, and what is full then.
+#include <algorithm>
+#include <memory>
+
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
+#include "sim/report/largest_model.h"
+
+namespace slmsim {
+namespace {
+
+struct MaxModelOptions : ScenarioOptions {
+  std::string format = "table", technique;
+};
+
+int max_model(const MaxModelOptions& options) {
+  const std::size_t format = index_of("--format", options.format, {"table", "json"});
+  std::optional<Technique> only;
+  if (!options.technique.empty())
+    only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
+  std::vector<LargestResult> results;
+  bool any = false;
+  for (auto& scenario : load_all(options)) {
+    auto models = largest_models(scenario, only);
+    any = any || std::any_of(models.begin(), models.end(), [](const LargestModel& m) { return m.layers > 0; });
+    results.push_back({std::move(scenario), std::move(models)});
+  }
+  write_result(format == 0 ? to_largest_table(results) : to_largest_json(results), options.output);
+  return any ? kDone : kNothingFits;
+}
+
+}  // namespace
+
+Command add_max_model(CLI::App& app) {
+  auto* verb = app.add_subcommand("max-model", "the most layers that fit, by technique, and what limits them");
+  auto options = std::make_shared<MaxModelOptions>();
+  add_scenario_options(*verb, *options);
+  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  verb->add_option("--technique,-t", options->technique, "this technique only; see slmsim list techniques");
+  verb->footer(R"(
+The model's hidden size, heads, sequence and vocabulary stay; layers are added until GPU, host memory or drives are full.
+
+Examples:
+  slmsim max-model scenarios/xe8545-1.yaml
+  slmsim max-model scenarios/xe8545-1.yaml --technique ZeRO-3 --format json
+  slmsim max-model scenarios/gat-amst.yaml --set training.rematerialisation=yes)");
+  return {verb, [options] { return max_model(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,202 @@
+#include "sim/plan/replica_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+// What asynchronous I/O leaves of a drive: the share of its rated throughput that requests reach, and its controller's
+// time for each command. A RAID 0 cuts requests into stripes.
+std::vector<Link> links_of(const LowerRequest& request) {
+  std::vector<Link> links = request.network.links();
+  const Platform& platform = request.scenario.platform;
+  const Stack& stack = request.scenario.stack;
+  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
+    const NodeInside& inside = platform.vms[vm].type.inside;
+    for (const Volume& volume : inside.volumes) {
+      const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, stack.io_block) : stack.io_block;
+      for (const int drive : volume.drives) {
+        const int medium = request.network.medium_link(static_cast<int>(vm), drive);
+        const Seconds busy = inside.parts[static_cast<std::size_t>(drive)].command;
+        for (const int link : {medium, medium + 1}) {
+          BytesPerSecond& rate = links[static_cast<std::size_t>(link)].bandwidth;
+          rate = command / (command / (rate * stack.drive_share) + busy);
+        }
+      }
+    }
+  }
+  return links;
+}
+
+std::string unit_text(std::size_t unit, std::size_t units) {
+  return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
+}
+
+}  // namespace
+
+const Volume* volume_of(const Platform& platform, int device) {
+  const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+  for (const Volume& volume : vm.type.inside.volumes) {
+    const int slot = device - vm.first_device;
+    if (std::find(volume.gpus.begin(), volume.gpus.end(), slot) != volume.gpus.end()) return &volume;
+  }
+  return nullptr;
+}
+
+ReplicaRun::ReplicaRun(const LowerRequest& request)
+    : request_(request),
+      stage_(request.plan.stages.front()),
+      devices_(stage_.mesh),
+      graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())) {
+  const double batch = request.scenario.training.batch;
+  const TensorDivision whole{.recompute =
+                                 request.scenario.training.rematerialisation ? Recompute::kFull : Recompute::kNone};
+  for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+    work_.push_back(
+        layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank), request.scenario));
+  if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
+  gpu_ = nccl_ = in_ = out_ = cpu_ = io_ = none();
+}
+
+const Gpu& ReplicaRun::gpu(std::size_t rank) const {
+  return request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
+}
+
+double ReplicaRun::parameters() const {
+  double sum = 0;
+  for (const auto& unit : work_.front()) sum += unit.parameters;
+  return sum;
+}
+
+Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Activity activity, const std::string& label,
+                          const Tasks& after) {
+  const auto id = graph_.label(label);
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    stream[rank] = graph_.compute(devices_[rank], times[rank], activity, id, std::array{stream[rank], after[rank]});
+  return stream;
+}
+
+void ReplicaRun::launch() {
+  const Training& training = request_.scenario.training;
+  host_work(training.iteration_overhead, "launch", none());
+}
+
+Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
+  std::vector<Seconds> times;
+  for (const auto& work : work_) times.push_back(work[unit].forward);
+  return compute(gpu_, times, Activity::kModel, "fwd " + unit_text(unit, units()), after);
+}
+
+Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
+  std::vector<Seconds> times;
+  for (const auto& work : work_) times.push_back(work[unit].backward);
+  return compute(gpu_, times, Activity::kModel, "bwd " + unit_text(unit, units()), after);
+}
+
+Tasks ReplicaRun::host_work(Seconds time, const std::string& label, const Tasks& after) {
+  return compute(gpu_, std::vector<Seconds>(ranks(), time), Activity::kOverhead, label, after);
+}
+
+Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
+  std::vector<Seconds> times;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    times.push_back(gpu_adam_time(parameters, gpu(rank), request_.scenario));
+  return compute(gpu_, times, Activity::kOptimizer, "adam", after);
+}
+
+Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, const std::string& label,
+                             const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const auto id = graph_.label(label);
+  const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
+  for (double piece = 0; piece < pieces; ++piece) {
+    Tasks ready;
+    for (std::size_t rank = 0; rank < ranks(); ++rank)
+      ready.push_back(graph_.delay({0}, id, std::array{nccl_[rank], after[rank]}));
+    nccl_ = communicator_->run({collective, size / pieces}, id, ready);
+  }
+  return nccl_;
+}
+
+TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, std::uint32_t label, TaskId after) {
+  return stream = graph_.transfer(connection, size, label, std::array{stream, after});
+}
+
+// Kinds: 0 from the GPU to memory, 1 from memory to the GPU, 2 memory itself.
+int ReplicaRun::host_connection(std::size_t rank, int kind) {
+  const auto [at, is_new] = host_.try_emplace({rank, kind}, 0);
+  if (!is_new) return at->second;
+  const int device = devices_[rank];
+  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
+  const int gpu = request_.network.part_of(device), memory = request_.network.nearest(device, PartKind::kMemory);
+  Route route;
+  if (kind == 2) {
+    // The last link of the way to memory is the memory's own.
+    route.links = {request_.network.route_inside(vm, gpu, memory).links.back()};
+    route.socket_rate = request_.scenario.stack.cpu_adam_rate;
+  } else {
+    route = kind == 0 ? request_.network.route_inside(vm, gpu, memory) : request_.network.route_inside(vm, memory, gpu);
+  }
+  return at->second = graph_.add_connection({device, device, 1, std::move(route)});
+}
+
+Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& label, const Tasks& after) {
+  const auto id = graph_.label(label);
+  Tasks& stream = to_host ? out_ : in_;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(stream[rank], host_connection(rank, to_host ? 0 : 1), size, id, after[rank]);
+  return stream;
+}
+
+Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) {
+  const auto id = graph_.label("CPU adam");
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(cpu_[rank], host_connection(rank, 2), Bytes{parameters * bytes}, id, after[rank]);
+  return cpu_;
+}
+
+std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool write, bool by_tensor) {
+  auto& ways = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
+  if (!ways.empty()) return ways;
+  const int device = devices_[rank];
+  const Volume* volume = volume_of(request_.scenario.platform, device);
+  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
+  for (const int drive : volume->drives) {
+    Route path = request_.network.drive_route(device, drive, write), medium;
+    if (by_tensor) path.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
+    const int link = request_.network.medium_link(vm, drive);
+    medium.links = {link};
+    const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
+    const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
+    ways.push_back({graph_.add_connection({device, device, 1, std::move(path)}),
+                    graph_.add_connection({device, device, 1, std::move(medium)}), write ? read / written : 1.0});
+  }
+  return ways;
+}
+
+Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& label, const Tasks& after) {
+  const auto id = graph_.label(label);
+  const Stack& stack = request_.scenario.stack;
+  const double rounds = std::ceil(size / (stack.io_block * static_cast<double>(stack.io_depth)));
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const auto& ways = drive_ways(rank, write, by_tensor);
+    Tasks parts;
+    Seconds farthest{0};
+    for (const DriveWay& way : ways) {
+      const Bytes part = size / static_cast<double>(ways.size());
+      const std::array before = {io_[rank], after[rank]};
+      parts.push_back(graph_.transfer(way.path, part, id, before));
+      parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
+      farthest = std::max(farthest, graph_.connections()[static_cast<std::size_t>(way.path)].route.latency);
+    }
+    // Each round of requests waits once for the way there and back of its slowest drive; the transfer has waited once.
+    io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);
+  }
+  return io_;
+}
+
+}  // namespace slmsim

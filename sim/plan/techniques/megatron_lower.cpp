@@ -1,0 +1,249 @@
+// An iteration of Megatron-LM: 1F1B, or interleaved 1F1B where GPUs hold several chunks of layers (arXiv 2104.04473,
+// section 2.2). Tensor-parallel collectives block their GPUs' streams, two per layer and pass; gradients of replicas are
+// all-reduced after the last backward pass.
+#include <array>
+#include <cassert>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/plan/communicator.h"
+#include "sim/plan/layer_work.h"
+#include "sim/plan/techniques/technique_plan.h"
+
+namespace slmsim {
+namespace {
+
+using Tasks = std::vector<TaskId>;
+
+// A step of a stage's schedule; `chunk` of its own ones.
+struct ChunkStep {
+  bool forward = true;
+  int chunk = 0, micro_batch = 0;
+};
+
+std::vector<ChunkStep> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
+  const int all = micro_batches * chunks;
+  const int ahead = chunks == 1 ? stages - stage - 1 : 2 * (stages - stage - 1) + (chunks - 1) * stages;
+  const int warm_up = std::min(all, ahead);
+  const auto step = [&](bool forward, int k) -> ChunkStep {
+    const int chunk = k % (stages * chunks) / stages;
+    return {forward, forward ? chunk : chunks - 1 - chunk, k / (stages * chunks) * stages + k % stages};
+  };
+  // Without chunks micro-batches simply follow each other.
+  const auto of = [&](bool forward, int k) { return chunks == 1 ? ChunkStep{forward, 0, k} : step(forward, k); };
+  std::vector<ChunkStep> steps;
+  int next = 0;
+  for (; next < warm_up; ++next) steps.push_back(of(true, next));
+  for (int k = 0; k < all; ++k) {
+    if (next < all) steps.push_back(of(true, next++));
+    steps.push_back(of(false, k));
+  }
+  return steps;
+}
+
+class MegatronRun {
+ public:
+  explicit MegatronRun(const LowerRequest& request)
+      : request_(request),
+        m_(*request.plan.megatron),
+        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())) {
+    sequences_ = static_cast<double>(request.scenario.training.batch) / (m_.data * request.plan.micro_batches);
+    layers_ = request.operators[boost::num_vertices(request.operators) - 1].layer;
+    for (int s = 0; s < m_.pipeline; ++s) {
+      for (const int device : request.plan.stages[static_cast<std::size_t>(s)].mesh) devices_.push_back(device);
+    }
+    last_.assign(devices_.size(), kNoTask);
+    for (const int device : devices_) {
+      const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      work_.push_back(layer_work(request.operators, {m_.tensor, m_.sequence_parallel, *m_.recompute}, sequences_, gpu,
+                                 request.scenario));
+    }
+    activation_ = Bytes{request.operators[0].outputs * sequences_ * element_bytes(request.scenario.training.precision)};
+  }
+
+  TaskGraph run() {
+    const auto launch = graph_.label("launch");
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+      compute(rank, request_.scenario.training.iteration_overhead, Activity::kOverhead, launch, kNoTask);
+    for (int replica = 0; replica < m_.data; ++replica) pipeline(replica);
+    reduce_and_update();
+    return std::move(graph_);
+  }
+
+ private:
+  std::size_t rank_of(int stage, int replica, int tensor) const {
+    return static_cast<std::size_t>((stage * m_.data + replica) * m_.tensor + tensor);
+  }
+
+  TaskId compute(std::size_t rank, Seconds time, Activity activity, std::uint32_t label, TaskId after) {
+    return last_[rank] = graph_.compute(devices_[rank], time, activity, label, std::array{last_[rank], after});
+  }
+
+  void pipeline(int replica) {
+    inputs_.clear();
+    gradients_.clear();
+    std::vector<std::vector<ChunkStep>> steps;
+    std::vector<std::size_t> next(static_cast<std::size_t>(m_.pipeline), 0);
+    for (int s = 0; s < m_.pipeline; ++s)
+      steps.push_back(chunk_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int s = 0; s < m_.pipeline; ++s) {
+        const auto index = static_cast<std::size_t>(s);
+        while (next[index] < steps[index].size() && ready(s, steps[index][next[index]])) {
+          step(s, replica, steps[index][next[index]++]);
+          moved = true;
+        }
+      }
+    }
+    for ([[maybe_unused]] std::size_t s = 0; s < steps.size(); ++s) assert(next[s] == steps[s].size());
+  }
+
+  int virtual_stages() const { return m_.pipeline * m_.chunks; }
+
+  bool ready(int stage, const ChunkStep& step) const {
+    const int at = step.chunk * m_.pipeline + stage;
+    if (step.forward) return at == 0 || inputs_.contains({at, step.micro_batch});
+    return at + 1 == virtual_stages() || gradients_.contains({at, step.micro_batch});
+  }
+
+  void step(int stage, int replica, const ChunkStep& step) {
+    const int at = step.chunk * m_.pipeline + stage, each = layers_ / virtual_stages();
+    const std::string pass = step.forward ? "fwd" : "bwd";
+    auto& arrived = step.forward ? inputs_ : gradients_;
+    const auto found = arrived.find({at, step.micro_batch});
+    Tasks after(static_cast<std::size_t>(m_.tensor), kNoTask);
+    if (found != arrived.end()) after = found->second;
+    // Units: 0 the embedding, then the layers, then the head.
+    const int first = at == 0 ? 0 : at * each + 1;
+    const int last = at + 1 == virtual_stages() ? layers_ + 1 : (at + 1) * each;
+    for (int i = 0; i <= last - first; ++i) {
+      unit(stage, replica, step.forward ? first + i : last - i, step.forward,
+           fmt::format("{} mb{}", pass, step.micro_batch), after);
+      after.assign(after.size(), kNoTask);
+    }
+    const int to = step.forward ? at + 1 : at - 1;
+    if (to < 0 || to >= virtual_stages()) return;
+    auto& target = step.forward ? inputs_ : gradients_;
+    target[{to, step.micro_batch}] = send(stage, to % m_.pipeline, replica, step);
+  }
+
+  // A layer is two blocks, attention and MLP, each with its collective.
+  void unit(int stage, int replica, int unit, bool forward, const std::string& pass, const Tasks& after) {
+    const bool layer = unit > 0 && unit <= layers_;
+    const std::string name = fmt::format("{} {}", pass,
+                                         layer       ? fmt::format("L{}", unit - 1)
+                                         : unit == 0 ? "embedding"
+                                                     : "head");
+    const int blocks = layer ? 2 : 1;
+    const auto label = graph_.label(name);
+    for (int block = 0; block < blocks; ++block) {
+      for (int t = 0; t < m_.tensor; ++t) {
+        const std::size_t rank = rank_of(stage, replica, t);
+        const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
+        compute(rank, (forward ? work.forward : work.backward) / static_cast<double>(blocks), Activity::kModel, label,
+                block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask);
+      }
+      // The head's input gradient is summed going backward, the embedding's output going forward.
+      if (!layer && forward != (unit == 0)) continue;
+      const bool again = layer && !forward && *m_.recompute == Recompute::kFull;
+      for (int i = 0; i < (again ? 2 : 1); ++i) tensor_collective(stage, replica, name);
+    }
+  }
+
+  void tensor_collective(int stage, int replica, const std::string& name) {
+    if (m_.tensor == 1) return;
+    Communicator& group = tensor_group(stage, replica);
+    // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
+    const std::vector<Collective> calls = m_.sequence_parallel
+                                              ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
+                                              : std::vector{Collective::kAllReduce};
+    for (const Collective call : calls) {
+      Tasks before;
+      for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
+      const Tasks done = group.run({call, activation_}, graph_.label("tensor " + name), before);
+      for (int t = 0; t < m_.tensor; ++t) last_[rank_of(stage, replica, t)] = done[static_cast<std::size_t>(t)];
+    }
+  }
+
+  Communicator& tensor_group(int stage, int replica) {
+    const auto found = groups_.find({stage, replica});
+    if (found != groups_.end()) return found->second;
+    std::vector<int> devices;
+    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
+    return groups_.try_emplace({stage, replica}, graph_, request_.network, request_.scenario, devices).first->second;
+  }
+
+  // Each rank sends its part of the activation (or its gradient) to its counterpart; the parts are gathered there.
+  Tasks send(int from, int to, int replica, const ChunkStep& step) {
+    const auto label = graph_.label(fmt::format("send {} mb{}", step.forward ? "act" : "grad", step.micro_batch));
+    Tasks arrived;
+    for (int t = 0; t < m_.tensor; ++t) {
+      const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t);
+      const auto [at, is_new] = pairs_.try_emplace({a, b}, 0);
+      if (is_new) at->second = connect_pair(graph_, request_.network, request_.scenario, devices_[a], devices_[b]);
+      arrived.push_back(graph_.transfer(at->second, activation_ / m_.tensor, label, std::array{last_[a]}));
+    }
+    if (m_.tensor == 1 || m_.sequence_parallel) return arrived;
+    return tensor_group(to, replica).run({Collective::kAllGather, activation_}, label, arrived);
+  }
+
+  void reduce_and_update() {
+    const Training& training = request_.scenario.training;
+    const auto label = graph_.label("all-reduce grads");
+    for (int s = 0; s < m_.pipeline; ++s) {
+      double held = 0;
+      for (int chunk = 0; chunk < m_.chunks; ++chunk) held += parameters_of(chunk * m_.pipeline + s);
+      held /= m_.tensor;
+      for (int t = 0; t < m_.tensor; ++t) {
+        Tasks ready;
+        for (int replica = 0; replica < m_.data; ++replica) ready.push_back(last_[rank_of(s, replica, t)]);
+        if (m_.data > 1) {
+          std::vector<int> devices;
+          for (int replica = 0; replica < m_.data; ++replica) devices.push_back(devices_[rank_of(s, replica, t)]);
+          Communicator group(graph_, request_.network, request_.scenario, devices);
+          ready = group.run({Collective::kAllReduce, Bytes{held * element_bytes(training.gradient_precision)}}, label,
+                            ready);
+        }
+        for (int replica = 0; replica < m_.data; ++replica) {
+          const std::size_t rank = rank_of(s, replica, t);
+          const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
+          compute(rank, gpu_adam_time(held, gpu, request_.scenario), Activity::kOptimizer, graph_.label("adam"),
+                  ready[static_cast<std::size_t>(replica)]);
+        }
+      }
+    }
+  }
+
+  double parameters_of(int at) const {
+    const int each = layers_ / virtual_stages();
+    double sum = 0;
+    for (int unit = at * each + 1; unit <= (at + 1) * each; ++unit)
+      sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
+    if (at == 0) sum += work_.front().front().parameters;
+    if (at + 1 == virtual_stages()) sum += work_.front().back().parameters;
+    // The last stage has its own copy of a tied embedding.
+    if (at > 0 && at + 1 == virtual_stages()) sum += work_.front().front().parameters;
+    return sum;
+  }
+
+  const LowerRequest& request_;
+  const MegatronOptions m_;
+  TaskGraph graph_;
+  double sequences_ = 0;
+  int layers_ = 0;
+  std::vector<int> devices_;
+  std::vector<std::vector<LayerWork>> work_;
+  Bytes activation_;
+  Tasks last_;
+  std::map<std::pair<int, int>, Tasks> inputs_, gradients_;  // by virtual stage and micro-batch
+  std::map<std::pair<int, int>, Communicator> groups_;
+  std::map<std::pair<std::size_t, std::size_t>, int> pairs_;
+};
+
+}  // namespace
+
+TaskGraph lower_megatron(const LowerRequest& request) { return MegatronRun(request).run(); }
+
+}  // namespace slmsim

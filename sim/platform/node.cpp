@@ -1,0 +1,296 @@
+#include "sim/platform/node.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/visitors.hpp>
+#include <fmt/format.h>
+
+#include "sim/base/suggest.h"
+#include "sim/platform/drive.h"
+
+namespace slmsim {
+namespace {
+
+constexpr Range<BytesPerSecond> kRateRange{{1e3}, {1e15}};
+constexpr Range<Bytes> kCapacityRange{{1e6}, {1e18}};
+constexpr Bytes kMessage{kMebi};  // ways are compared by the time that it takes, link after link
+constexpr std::size_t kMostParts = 256;
+
+Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
+
+class InsideReader {
+ public:
+  InsideReader(std::string path, Reading& reading, NodeInside& inside)
+      : path_(std::move(path)), reading_(reading), inside_(inside) {}
+
+  template <class Read>
+  void each(Fields& fields, const std::string& key, bool required, Read read) {
+    const ::slmsim::Node* map = fields.child(key, required);
+    if (!map) return;
+    if (map->kind != Node::Kind::kMap) {
+      reading_.error(map->place,
+                     fmt::format("{} is {}; a map of names is expected", fields.path_of(key), kind_name(map->kind)));
+      return;
+    }
+    for (const auto& entry : map->entries) {
+      if (!is_name(entry.key))
+        reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
+                                                entry.key.substr(0, 64)));
+      Fields inner(entry.value, fields.path_of(key) + "." + entry.key, reading_);
+      read(entry.key, inner);
+      inner.done();
+    }
+  }
+
+  void add_part(const std::string& name, Fields& f) {
+    if (inside_.parts.size() == kMostParts) {
+      f.error("kind", fmt::format("more than {} parts; that is beyond this simulator", kMostParts));
+      return;
+    }
+    NodePart part;
+    part.name = name;
+    part.kind = static_cast<PartKind>(f.choice("kind", {"gpu", "switch", "memory", "nic"}));
+    if (part.kind == PartKind::kMemory) part.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
+    inside_.parts.push_back(std::move(part));
+  }
+
+  void add_links(const std::string& name, Fields& f) {
+    PartLink link;
+    link.interconnect = name;
+    link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
+    link.efficiency = f.number("efficiency", {1e-3, 1.0}, 1.0);
+    link.half_duplex = f.flag("half_duplex", false);
+    link.latency = f.quantity<Seconds>("latency", {{0}, {0.1}}, Seconds{0});
+    const auto pairs = f.list("between");
+    if (pairs.empty()) f.error("between", f.path_of("between") + " is missing; list pairs such as [cpu0 gpu0]");
+    for (const Node* pair : pairs) {
+      std::istringstream words(pair->scalar);
+      std::string first, second, more;
+      words >> first >> second >> more;
+      link.from = part(pair->place, f.path_of("between"), first);
+      link.to = part(pair->place, f.path_of("between"), second);
+      if (link.from == link.to && link.from >= 0)
+        reading_.error(pair->place, fmt::format("{}: \"{}\" joins a part with itself; name two, such as [cpu0 gpu0]",
+                                                f.path_of("between"), pair->scalar.substr(0, 64)));
+      if (link.from >= 0 && link.to >= 0) inside_.links.push_back(link);
+    }
+  }
+
+  void add_crossings(Fields& f) {
+    Crossing crossing;
+    const auto kinds = f.list("between");
+    if (kinds.size() != 2) {
+      f.error("between", f.path_of("between") + " must name two kinds of links");
+      return;
+    }
+    std::vector<std::string> known;
+    for (const auto& link : inside_.links) known.push_back(link.interconnect);
+    for (const Node* kind : kinds) {
+      if (std::find(known.begin(), known.end(), kind->scalar) == known.end())
+        reading_.error(kind->place, fmt::format("{}: there is no kind of link \"{}\"; {}", f.path_of("between"),
+                                                kind->scalar.substr(0, 64), did_you_mean(kind->scalar, known)));
+    }
+    crossing.first = kinds[0]->scalar;
+    crossing.second = kinds[1]->scalar;
+    crossing.rate = f.quantity<BytesPerSecond>("rate", kRateRange);
+    for (const Node* at : f.list("at")) {
+      crossing.part = part(at->place, f.path_of("at"), at->scalar);
+      if (crossing.part >= 0) inside_.crossings.push_back(crossing);
+    }
+  }
+
+  bool is_taken(const std::string& name, const std::string& key, Fields& f) {
+    const bool taken =
+        std::any_of(inside_.parts.begin(), inside_.parts.end(), [&](const NodePart& p) { return p.name == name; });
+    if (taken) f.error(key, fmt::format("two parts are named \"{}\"; names must differ", name));
+    return taken;
+  }
+
+  void add_drive(const std::string& name, Fields& f, const NodePart& model, PartLink link) {
+    const Node* at = f.child("at", true);
+    if (!at || is_taken(name, "at", f)) return;
+    NodePart drive = model;
+    drive.name = name;
+    drive.kind = PartKind::kDrive;
+    link.from = part(at->place, f.path_of("at"), at->scalar);
+    link.to = static_cast<int>(inside_.parts.size());
+    inside_.parts.push_back(std::move(drive));
+    if (link.from >= 0) inside_.links.push_back(link);
+  }
+
+  void add_volume(const std::string& name, Fields& f) {
+    Volume volume;
+    volume.name = name;
+    for (const Node* drive : f.list("drives")) {
+      const int index = part(drive->place, f.path_of("drives"), drive->scalar);
+      if (index >= 0 && inside_.parts[static_cast<std::size_t>(index)].kind != PartKind::kDrive) {
+        reading_.error(drive->place, fmt::format("{}: \"{}\" is no drive; name those under drives", f.path_of("drives"),
+                                                 drive->scalar.substr(0, 64)));
+      } else if (index >= 0) {
+        volume.drives.push_back(index);
+      }
+    }
+    const auto gpus = inside_.of_kind(PartKind::kGpu);
+    for (const Node* gpu : f.list("gpus")) {
+      const int index = part(gpu->place, f.path_of("gpus"), gpu->scalar);
+      const auto at = std::find(gpus.begin(), gpus.end(), index);
+      if (index >= 0 && at == gpus.end()) {
+        reading_.error(gpu->place, fmt::format("{}: \"{}\" is no GPU; name GPUs of the node", f.path_of("gpus"),
+                                               gpu->scalar.substr(0, 64)));
+      } else if (index >= 0) {
+        volume.gpus.push_back(static_cast<int>(at - gpus.begin()));
+      }
+    }
+    if (volume.drives.empty()) f.error("drives", f.path_of("drives") + " is empty; name at least one drive");
+    inside_.volumes.push_back(std::move(volume));
+  }
+
+ private:
+  using Node = ::slmsim::Node;
+
+  int part(const Place& place, const std::string& what, const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& p : inside_.parts) names.push_back(p.name);
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at != names.end()) return static_cast<int>(at - names.begin());
+    reading_.error(place,
+                   fmt::format("{}: there is no part \"{}\"; {}", what, name.substr(0, 64), did_you_mean(name, names)));
+    return -1;
+  }
+
+  std::string path_;
+  Reading& reading_;
+  NodeInside& inside_;
+};
+
+// Each GPU must reach every other one, and memory and NICs where there are any; with `kind` kDrive, the drives must be
+// reached from each GPU's memory.
+void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
+  const auto name = [&](int part) { return inside.parts[static_cast<std::size_t>(part)].name; };
+  const auto must = [&](int from, int to) {
+    if (from != to && way_inside(inside, from, to).empty())
+      fields.error(key, fmt::format("{}: no way leads from {} to {}; join them by links over switches",
+                                    fields.path_of(key), name(from), name(to)));
+  };
+  for (const int gpu : inside.of_kind(PartKind::kGpu)) {
+    const int memory = nearest_part(inside, gpu, PartKind::kMemory);
+    if (kind == PartKind::kDrive) {
+      if (memory < 0) fields.error(key, fmt::format("{} reaches no memory that drives could be read into", name(gpu)));
+      for (const int drive : inside.of_kind(PartKind::kDrive)) {
+        if (memory >= 0) must(memory, drive);
+      }
+      continue;
+    }
+    for (const int other : inside.of_kind(PartKind::kGpu)) must(gpu, other);
+    for (const PartKind needed : {PartKind::kMemory, PartKind::kNic}) {
+      for (const int part : inside.of_kind(needed)) must(gpu, part);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int> NodeInside::of_kind(PartKind kind) const {
+  std::vector<int> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].kind == kind) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
+  struct Edge {
+    PartHop hop;
+    double weight = 0;
+  };
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Edge>;
+  Graph graph(inside.parts.size());
+  const auto add = [&](int a, int b, PartHop hop, Seconds length) {
+    const bool passes = a == from || inside.parts[static_cast<std::size_t>(a)].kind == PartKind::kSwitch;
+    if (passes)
+      boost::add_edge(static_cast<std::size_t>(a), static_cast<std::size_t>(b), Edge{hop, length.value}, graph);
+  };
+  for (std::size_t i = 0; i < inside.links.size(); ++i) {
+    const PartLink& link = inside.links[i];
+    add(link.from, link.to, {static_cast<int>(i), true}, length_of(link));
+    add(link.to, link.from, {static_cast<int>(i), false}, length_of(link));
+  }
+  std::vector<Graph::edge_descriptor> last(inside.parts.size());
+  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(from),
+                                 boost::weight_map(boost::get(&Edge::weight, graph))
+                                     .visitor(boost::make_dijkstra_visitor(
+                                         boost::record_edge_predecessors(last.data(), boost::on_edge_relaxed()))));
+  std::vector<PartHop> way;
+  for (auto at = static_cast<std::size_t>(to); at != static_cast<std::size_t>(from);) {
+    const auto edge = last[at];
+    if (edge == Graph::edge_descriptor()) return {};
+    way.push_back(graph[edge].hop);
+    at = boost::source(edge, graph);
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+int nearest_part(const NodeInside& inside, int from, PartKind kind) {
+  int best = -1;
+  double least = 0;
+  for (const int part : inside.of_kind(kind)) {
+    const auto way = way_inside(inside, from, part);
+    if (way.empty()) continue;
+    double length = 0;
+    for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
+    if (best >= 0 && length >= least) continue;
+    best = part;
+    least = length;
+  }
+  return best;
+}
+
+NodeInside read_inside(const Node& node, const std::string& path, Reading& reading) {
+  NodeInside inside;
+  Fields fields(node, path, reading);
+  InsideReader reader(path, reading, inside);
+  inside.network = fields.name("network", "NIC");
+  reader.each(fields, "parts", true, [&](const std::string& name, Fields& f) { reader.add_part(name, f); });
+  reader.each(fields, "links", true, [&](const std::string& name, Fields& f) { reader.add_links(name, f); });
+  reader.each(fields, "crossings", false, [&](const std::string&, Fields& f) { reader.add_crossings(f); });
+  fields.done();
+  if (reading.errors.empty()) check_reach(inside, fields, "links", PartKind::kSwitch);
+  return inside;
+}
+
+std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& path, Reading& reading) {
+  Fields f(node, path, reading);
+  NodePart drive;
+  PartLink link;
+  f.name("name");
+  f.text("title", "");
+  drive.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
+  drive.read = f.quantity<BytesPerSecond>("read", kRateRange);
+  drive.write = f.quantity<BytesPerSecond>("write", kRateRange);
+  drive.command = f.quantity<Seconds>("command", {{0}, {0.1}}, Seconds{0});
+  link.interconnect = f.name("interconnect");
+  link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
+  f.done();
+  return {drive, link};
+}
+
+void read_storage(const Node& node, const std::string& path, Reading& reading, NodeInside& inside) {
+  Fields fields(node, path, reading);
+  InsideReader reader(path, reading, inside);
+  inside.stripe = fields.quantity<Bytes>("stripe", {{512}, {kGibi}}, Bytes{512 * kKibi});
+  reader.each(fields, "drives", true, [&](const std::string& name, Fields& f) {
+    const Node* model = f.child("model", true);
+    if (!model) return;
+    const auto [part, link] = read_drive(*model, f.path_of("model"), reading);
+    reader.add_drive(name, f, part, link);
+  });
+  reader.each(fields, "volumes", true, [&](const std::string& name, Fields& f) { reader.add_volume(name, f); });
+  fields.done();
+  if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,132 @@
+// The part of Network that knows what is inside a node.
+#include <algorithm>
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "sim/platform/network.h"
+
+namespace slmsim {
+
+void Network::add_node_links(int vm) {
+  const Vm& node = platform_.vms[static_cast<std::size_t>(vm)];
+  const NodeInside& inside = node.type.inside;
+  NodeLinks& links = nodes_[static_cast<std::size_t>(vm)];
+  const auto part = [&](int index) -> const NodePart& { return inside.parts[static_cast<std::size_t>(index)]; };
+  const auto add = [&](Link link) {
+    links_.push_back(std::move(link));
+    return static_cast<int>(links_.size()) - 1;
+  };
+  for (const PartLink& link : inside.links) {
+    const int counted = part(link.from).kind == PartKind::kGpu && part(link.to).kind == PartKind::kGpu ? 2 : 1;
+    const BytesPerSecond rate = link.peak * link.efficiency;
+    const auto name = [&](int from, int to) {
+      return fmt::format("{}:{}/{}{}{}", link.interconnect, node.name, part(from).name, link.half_duplex ? "-" : "->",
+                         part(to).name);
+    };
+    links.forward.push_back(add({name(link.from, link.to), rate, link.interconnect, vm, link.peak, counted}));
+    links.backward.push_back(link.half_duplex
+                                 ? links.forward.back()
+                                 : add({name(link.to, link.from), rate, link.interconnect, vm, link.peak, counted}));
+  }
+  for (const Crossing& crossing : inside.crossings) {
+    const auto name = [&](const std::string& first, const std::string& second) {
+      return fmt::format("crossing:{}/{}:{}->{}", node.name, part(crossing.part).name, first, second);
+    };
+    links.crossing.push_back(add({name(crossing.first, crossing.second), crossing.rate}));
+    add({name(crossing.second, crossing.first), crossing.rate});
+  }
+  for (const int drive : inside.of_kind(PartKind::kDrive)) {
+    const NodePart& p = part(drive);
+    links.medium.push_back(add({fmt::format("drive:{}/{}:medium", node.name, p.name), p.read}));
+    add({fmt::format("drive:{}/{}:write", node.name, p.name), p.write});
+  }
+  for (const int nic : inside.of_kind(PartKind::kNic)) {
+    const auto name = [&](const char* way) {
+      return fmt::format("{}:{}/{}:{}", inside.network, node.name, part(nic).name, way);
+    };
+    links.port.push_back(add({name("out"), node.type.nic, inside.network, vm, node.type.nic}));
+    add({name("in"), node.type.nic, inside.network, vm, node.type.nic});
+  }
+}
+
+void Network::append(Route& route, int vm, int from, const std::vector<PartHop>& way) const {
+  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
+  const NodeLinks& links = nodes_[static_cast<std::size_t>(vm)];
+  int at = from;
+  const PartLink* before = nullptr;
+  for (const PartHop& hop : way) {
+    const auto index = static_cast<std::size_t>(hop.link);
+    const PartLink& link = inside.links[index];
+    for (std::size_t c = 0; before && c < inside.crossings.size(); ++c) {
+      const Crossing& crossing = inside.crossings[c];
+      if (crossing.part != at) continue;
+      if (crossing.first == before->interconnect && crossing.second == link.interconnect)
+        route.links.push_back(links.crossing[c]);
+      else if (crossing.second == before->interconnect && crossing.first == link.interconnect)
+        route.links.push_back(links.crossing[c] + 1);
+    }
+    route.links.push_back(hop.forward ? links.forward[index] : links.backward[index]);
+    route.latency += link.latency;
+    before = &link;
+    at = hop.forward ? link.to : link.from;
+  }
+}
+
+Route Network::route_inside(int vm, int from, int to) const {
+  Route route;
+  append(route, vm, from, way_inside(platform_.vms[static_cast<std::size_t>(vm)].type.inside, from, to));
+  return route;
+}
+
+int Network::part_of(int device) const {
+  const Vm& vm = platform_.vms[static_cast<std::size_t>(platform_.devices[static_cast<std::size_t>(device)].vm)];
+  return vm.type.inside.of_kind(PartKind::kGpu)[static_cast<std::size_t>(device - vm.first_device)];
+}
+
+int Network::nearest(int device, PartKind kind) const {
+  const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
+  return nearest_part(platform_.vms[static_cast<std::size_t>(vm)].type.inside, part_of(device), kind);
+}
+
+Route Network::drive_route(int device, int drive, bool write) const {
+  const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
+  const int memory = nearest(device, PartKind::kMemory);
+  return write ? route_inside(vm, memory, drive) : route_inside(vm, drive, memory);
+}
+
+int Network::medium_link(int vm, int drive) const {
+  const auto drives = platform_.vms[static_cast<std::size_t>(vm)].type.inside.of_kind(PartKind::kDrive);
+  const auto at = std::find(drives.begin(), drives.end(), drive) - drives.begin();
+  return nodes_[static_cast<std::size_t>(vm)].medium[static_cast<std::size_t>(at)];
+}
+
+// `nic` leaves as the number of the NIC among the node's.
+bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
+  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
+  const auto nics = inside.of_kind(PartKind::kNic);
+  if (nics.empty()) return false;
+  const int part = nearest(gpu, PartKind::kNic);
+  if (part < 0) return false;
+  nic = static_cast<int>(std::find(nics.begin(), nics.end(), part) - nics.begin());
+  append(route, vm, part_of(gpu), way_inside(inside, part_of(gpu), part));
+  route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[static_cast<std::size_t>(nic)]);
+  return true;
+}
+
+// A NIC talks to the one of the same number, as NCCL pairs them; to the nearest where there is none.
+bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
+  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
+  const auto nics = inside.of_kind(PartKind::kNic);
+  if (nics.empty()) return false;
+  int part = nearest(gpu, PartKind::kNic);
+  if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[static_cast<std::size_t>(nic)];
+  const auto way = part < 0 ? std::vector<PartHop>{} : way_inside(inside, part, part_of(gpu));
+  if (way.empty()) return false;
+  const auto number = static_cast<std::size_t>(std::find(nics.begin(), nics.end(), part) - nics.begin());
+  route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[number] + 1);
+  append(route, vm, part, way);
+  return true;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,102 @@
+#include "sim/report/largest_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/json_values.h"
+#include "sim/select/predict.h"
+
+namespace slmsim {
+namespace {
+
+const DeviceMemory* fullest_of(const LargestModel& model) {
+  const auto at = std::max_element(
+      model.memory.begin(), model.memory.end(),
+      [](const DeviceMemory& a, const DeviceMemory& b) { return a.total() / a.limit < b.total() / b.limit; });
+  return at == model.memory.end() ? nullptr : &*at;
+}
+
+std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
+
+// Used of all, over host memories or over drives.
+std::string store_text(const LargestModel& model, bool drive) {
+  Bytes used{0}, limit{0};
+  for (const auto& store : model.stores) {
+    if (store.drive != drive) continue;
+    used += store.used;
+    limit += store.limit;
+  }
+  return limit > Bytes{0} ? fmt::format("{:.0f}/{:.0f}", used.value / kGibi, limit.value / kGibi) : "-";
+}
+
+Json model_json(const LargestModel& m, const Platform& platform) {
+  Json memory = Json::array();
+  for (const auto& d : m.memory) {
+    memory.push_back({{"gpu", platform.devices[static_cast<std::size_t>(d.device)].name},
+                      {"bytes", std::llround(d.total().value)},
+                      {"limit_bytes", std::llround(d.limit.value)},
+                      {"parts",
+                       {{"parameters", std::llround(d.parameters.value)},
+                        {"gradients", std::llround(d.gradients.value)},
+                        {"optimizer", std::llround(d.optimizer.value)},
+                        {"activations", std::llround(d.activations.value)},
+                        {"buffers", std::llround(d.buffers.value)},
+                        {"framework", std::llround(d.framework.value)}}}});
+  }
+  return {{"model", m.model},
+          {"technique", name_of(m.technique)},
+          {"group", m.group},
+          {"layers", m.layers},
+          {"parameters", rounded(m.parameters)},
+          {"memory", memory},
+          {"stores", stores_json(m.stores)},
+          {"limit", m.limit}};
+}
+
+Json result_json(const LargestResult& result) {
+  Json models = Json::array();
+  for (const auto& m : result.models) models.push_back(model_json(m, result.scenario.platform));
+  return {{"schema", "slmsim/max-model/1"}, {"scenario", result.scenario.name}, {"models", models}};
+}
+
+}  // namespace
+
+std::string to_largest_table(const std::vector<LargestResult>& results) {
+  std::string out;
+  for (const auto& result : results) {
+    out += fmt::format("{}{}: the largest models that fit; memory in GiB, used/limit\n", out.empty() ? "" : "\n",
+                       result.scenario.name);
+    for (const auto& model : result.scenario.models) {
+      out += fmt::format("\nlike {} (hidden {}, {} heads, sequence {})\n", model.name, model.hidden, model.heads,
+                         model.sequence);
+      out +=
+          fmt::format("  {:<10} {:<14} {:>6} {:>8}  {:>11}  {:>31} {:>10} {:>11}  {}\n", "technique", "group", "layers",
+                      "1e9", "fullest GPU", "param/grad/optim/act/buf/frame", "host", "drives", "limited by");
+      for (const auto& m : result.models) {
+        if (m.model != model.name) continue;
+        const DeviceMemory* d = fullest_of(m);
+        const std::string parts =
+            d ? fmt::format("{}/{}/{}/{}/{}/{}", gib(d->parameters), gib(d->gradients), gib(d->optimizer),
+                            gib(d->activations), gib(d->buffers), gib(d->framework))
+              : "-";
+        out += fmt::format("  {:<10} {:<14} {:>6} {:>8}  {:>11}  {:>31} {:>10} {:>11}  {}\n", name_of(m.technique),
+                           group_text(m.group), m.layers > 0 ? fmt::format("{}", m.layers) : "-",
+                           m.layers > 0 ? fmt::format("{:.2f}", m.parameters / 1e9) : "-",
+                           d ? gib(d->total()) + "/" + gib(d->limit) : "-", parts, store_text(m, false),
+                           store_text(m, true), m.limit);
+      }
+    }
+  }
+  return out;
+}
+
+std::string to_largest_json(const std::vector<LargestResult>& results) {
+  if (results.size() == 1) return result_json(results.front()).dump(2) + "\n";
+  Json list = Json::array();
+  for (const auto& result : results) list.push_back(result_json(result));
+  return list.dump(2) + "\n";
+}
+
+}  // namespace slmsim

@@ -1,0 +1,44 @@
+#include "sim/report/link_use.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/csv.h"
+
+namespace slmsim {
+
+std::string to_link_use_table(const std::vector<RunResult>& results) {
+  std::string out;
+  for (const auto& result : results) {
+    out += fmt::format("\n{}: use of links per node, both directions together, GB/s\n", result.scenario.name);
+    out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9} {:>9} {:>9} {:>9}\n", "model", "technique", "node", "links",
+                       "average", "90th", "peak", "capacity");
+    for (const auto& p : result.predictions) {
+      for (const auto& use : p.interconnects) {
+        out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", p.model,
+                           name_of(p.technique), result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name,
+                           use.interconnect, use.average.value / kGiga, use.p90.value / kGiga, use.peak.value / kGiga,
+                           use.capacity.value / kGiga);
+      }
+    }
+  }
+  return out;
+}
+
+std::string to_timeline_csv(const std::vector<RunResult>& results) {
+  std::string out = "scenario,model,technique,group,node,interconnect,time_s,rate_Bps\n";
+  for (const auto& result : results) {
+    for (const auto& p : result.predictions) {
+      for (const auto& use : p.interconnects) {
+        const std::string row = fmt::format(
+            "{},{},{},{},{},{}", csv_cell(result.scenario.name), csv_cell(p.model), name_of(p.technique),
+            csv_cell(fmt::format("{}", fmt::join(p.group, "+"))),
+            csv_cell(result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name), csv_cell(use.interconnect));
+        for (const auto& step : use.steps) out += fmt::format("{},{:.9g},{:.9g}\n", row, step.time, step.rate);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,99 @@
+#include "sim/select/max_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/plan/techniques/technique_plan.h"
+
+namespace slmsim {
+namespace {
+
+std::string largest_part(const DeviceMemory& m) {
+  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
+                                                 {"optimizer", m.optimizer},   {"activations", m.activations},
+                                                 {"buffers", m.buffers},       {"framework", m.framework}};
+  const auto* largest = std::max_element(std::begin(parts), std::end(parts),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} {}", largest->first, to_text(largest->second));
+}
+
+class Search {
+ public:
+  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
+      : scenario_(scenario), model_(model), group_(group), options_(options) {
+    // A pipeline's layers must divide into its stages.
+    if (options.technique == Technique::kMegatron) step_ = options.megatron.pipeline * options.megatron.chunks;
+  }
+
+  LargestModel run() {
+    LargestModel out;
+    out.model = model_.name;
+    out.technique = options_.technique;
+    out.group = group_.names;
+    std::int64_t fits = 0, too_many = kMostLayers / step_ + 1;
+    if (std::string problem = try_layers(step_, nullptr); !problem.empty()) {
+      out.limit = std::move(problem);
+      return out;
+    }
+    fits = 1;
+    while (too_many - fits > 1) {
+      const std::int64_t middle = fits + (too_many - fits) / 2;
+      (try_layers(middle * step_, nullptr).empty() ? fits : too_many) = middle;
+    }
+    out.layers = fits * step_;
+    try_layers(out.layers, &out);
+    out.limit = too_many * step_ > kMostLayers ? "nothing below the most layers looked at"
+                                               : try_layers(too_many * step_, nullptr);
+    return out;
+  }
+
+ private:
+  // Empty where so many layers fit.
+  std::string try_layers(std::int64_t layers, LargestModel* out) const {
+    Transformer model = model_;
+    model.layers = layers;
+    const OperatorGraph operators = build_operator_graph(model);
+    const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
+    if (!result.plan) return result.reason;
+    const auto memory = memory_of(*result.plan, operators, scenario_);
+    const auto stores = stores_of(*result.plan, operators, scenario_);
+    if (out) {
+      out->parameters = parameter_count(operators);
+      out->memory = memory;
+      out->stores = stores;
+    }
+    for (const auto& m : memory) {
+      if (!m.fits())
+        return fmt::format("memory of {}, most of it {}",
+                           scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m));
+    }
+    for (const auto& store : stores) {
+      if (!store.fits()) return fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name);
+    }
+    return "";
+  }
+
+  const Scenario& scenario_;
+  const Transformer& model_;
+  const Group& group_;
+  const TechniqueOptions& options_;
+  std::int64_t step_ = 1;
+};
+
+}  // namespace
+
+std::vector<LargestModel> largest_models(const Scenario& scenario, std::optional<Technique> only) {
+  std::vector<LargestModel> out;
+  for (const auto& model : scenario.models) {
+    for (const auto& group : scenario.groups) {
+      for (const auto& options : scenario.techniques) {
+        if (!only || *only == options.technique) out.push_back(Search(scenario, model, group, options).run());
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim
