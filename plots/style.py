@@ -26,12 +26,23 @@ plt.rcParams.update({
     "lines.linewidth": 1.4, "svg.hashsalt": "slmsim", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 })
 
-# Per technique: fill, line colour, marker, line style, hatch. Lightness falls from one to the next.
+# Per technique: fill, line colour, marker, line style, hatch. Lightness falls from one to the next of those that are
+# compared.
 TECHNIQUES = {
     "Data": ("#dcebf7", "#7fa8cc", "o", "-", ""),
     "ZeRO2": ("#9dc3e0", "#5688b4", "s", "--", "///"),
     "Shard": ("#5a8fbd", "#2f6498", "^", "-.", "..."),
     "Pipeshard": ("#143d66", "#0b2440", "D", (0, (1, 1)), ""),
+    "DDP": ("#dcebf7", "#7fa8cc", "o", "-", "---"),
+    "Megatron": ("#143d66", "#0b2440", "D", (0, (1, 1)), "///"),
+    "ZeRO-1": ("#ffffff", "#777777", "v", "-", ""),
+    "ZeRO-2": ("#9dc3e0", "#5688b4", "s", "--", ""),
+    "ZeRO-3": ("#5a8fbd", "#2f6498", "^", "-.", ""),
+    "ZeRO-1-CPU": ("#ffffff", "#777777", "<", ":", "..."),
+    "ZeRO-2-CPU": ("#9dc3e0", "#5688b4", "P", ":", "..."),
+    "ZeRO-3-CPU": ("#5a8fbd", "#2f6498", "X", ":", "xxx"),
+    "Infinity": ("#777777", "#444444", ">", "-", ""),
+    "Infinity-P": ("#bbbbbb", "#444444", "*", "--", "///"),
 }
 # Per part of a bar: fill and hatch.
 PARTS = [("#0b2440", ""), ("#dcebf7", "///"), ("#5a8fbd", ""), ("#ffffff", "..."), ("#9dc3e0", "xxx"), ("#777777", "")]

@@ -25,7 +25,7 @@ h1 { font-size: 1.5rem; margin: .2em 0; } h2 { font-size: 1.25rem; margin: 1.6em
 .bar svg { display: block; background: var(--soft); } .strong { font-weight: 700; }
 @media (max-width: 640px) { .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
   .bar .text { grid-column: 2; grid-row: 1; } .bar svg { grid-column: 1 / 3; grid-row: 2; } }
-rect { stroke: var(--ink); stroke-width: .5; }
+rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .t0, .p1 { fill: var(--d); } .t1 { fill: url(#h1); } .t2 { fill: var(--c); } .t3 { fill: var(--a); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
 .k0 { fill: var(--d); } .k1 { fill: var(--c); } .k2 { fill: var(--a); } .k3 { fill: url(#h1); } .k4 { fill: url(#h3); }
