@@ -25,7 +25,8 @@ QuickBound::QuickBound(const Space& space) : space_(space), network_(space.scena
 }
 
 Seconds QuickBound::compute(std::uint16_t group, const Choice& choice) const {
-  const bool again = space_.rematerialises(choice);
+  // Megatron-LM may be told to recompute less than the training does.
+  const bool again = space_.rematerialises(choice) && !space_.base(choice).megatron.recompute;
   const auto [at, is_new] = compute_.try_emplace({group, again});
   if (!is_new) return at->second;
   std::map<std::string, int> gpus;

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/lower.h"
 #include "sim/plan/techniques/stage_plan.h"
 #include "sim/search/bound.h"
 
@@ -18,7 +17,7 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   if (!planned.plan) return {};
   if (!fits(*planned.plan, operators, way.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(way.scenario.platform);
-  const TaskGraph graph = lower({*planned.plan, operators, way.scenario, network});
+  const TaskGraph graph = lower_technique({*planned.plan, operators, way.scenario, network});
   const Seconds job = way.options.startup + least_end(graph) * way.scenario.training.iterations();
   return {Status::kOk, job, static_cast<double>(graph.tasks().size())};
 }

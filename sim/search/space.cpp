@@ -153,13 +153,17 @@ std::vector<std::uint16_t> Space::values(Aspect aspect, const Choice& so_far, co
     case kPlannerOf:
       return two(is_planned(t));
     case kStages:
-      return t == Technique::kPipeshard ? stage_values(so_far, facts) : numbers(1);
+      return t == Technique::kPipeshard  ? stage_values(so_far, facts)
+             : t == Technique::kMegatron ? pipeline_values(base.megatron, facts)
+                                         : numbers(1);
     case kStageSplit:
       return two(t == Technique::kPipeshard && !planner_cuts);
     case kScheduleOf:
       return two(t == Technique::kPipeshard);
     case kTensor:
-      return is_planned(t) ? tensor_values(so_far, facts) : numbers(1);
+      return is_planned(t)               ? tensor_values(so_far, facts)
+             : t == Technique::kMegatron ? degree_values(base.megatron, stages_[so_far[kStages]], facts)
+                                         : numbers(1);
     case kBatchSplit:
       return two(is_replicas(t) && facts.mixed);
     case kHierarchical:
@@ -211,6 +215,27 @@ std::vector<std::uint16_t> Space::tensor_values(const Choice& so_far, const Fact
   if (in_stage == 1) return out;
   for (const std::uint16_t i : numbers(tensor_.size())) {
     if (tensor_[i] > 0 && in_stage % tensor_[i] == 0) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<std::uint16_t> Space::pipeline_values(const MegatronOptions& base, const Facts& facts) const {
+  std::vector<std::uint16_t> out = {0};
+  for (const std::uint16_t i : numbers(stages_.size())) {
+    if (stages_[i] > 1 && facts.gpus % stages_[i] == 0 && model_.layers % (stages_[i] * base.chunks) == 0)
+      out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<std::uint16_t> Space::degree_values(const MegatronOptions& base, int stages, const Facts& facts) const {
+  const int pipeline = std::max(1, stages), in_stage = facts.gpus / pipeline;
+  const int own = base.tensor > 0 ? base.tensor : facts.gpus / (base.pipeline * base.data);
+  std::vector<std::uint16_t> out;
+  if (stages == 0) out.push_back(0);  // the degrees that the scenario gives
+  for (const std::uint16_t i : numbers(tensor_.size())) {
+    const bool repeats = pipeline == base.pipeline && tensor_[i] == own && in_stage == own * base.data;
+    if (tensor_[i] > 0 && in_stage % tensor_[i] == 0 && !repeats) out.push_back(i);
   }
   return out;
 }
@@ -308,6 +333,13 @@ Way Space::way(const Choice& c) const {
     options.choose_stages = stages_[c[kStages]] == kPlannersStages;
     options.split = static_cast<StageSplit>(c[kStageSplit]);
     options.schedule = static_cast<Schedule>(c[kScheduleOf]);
+  }
+  if (const int tensor = tensor_[c[kTensor]]; options.technique == Technique::kMegatron && tensor > 0) {
+    MegatronOptions& m = options.megatron;
+    m.tensor = tensor;
+    m.pipeline = std::max(1, stages_[c[kStages]]);
+    m.data = static_cast<int>(way.group.devices.size()) / (m.tensor * m.pipeline);
+    if (m.pipeline == 1) m.chunks = 1;
   }
   options.batch_split = static_cast<BatchSplit>(c[kBatchSplit]);
   options.hierarchical = c[kHierarchical] == 1;

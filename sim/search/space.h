@@ -23,10 +23,10 @@ enum Aspect : std::size_t {
   kRematerialisation,
   kGradientPrecision,
   kPlannerOf,
-  kStages,  // of a pipeline
+  kStages,  // of a pipeline; Megatron-LM's pipeline degree
   kStageSplit,
   kScheduleOf,
-  kTensor,      // degree of tensor parallelism in a stage
+  kTensor,      // degree of tensor parallelism in a stage; of Megatron-LM, with the data degree that follows
   kBatchSplit,  // among replicas
   kHierarchical,
   kGradientCollective,  // of ZeRO2
@@ -84,6 +84,9 @@ class Space {
   std::vector<std::uint16_t> values(Aspect aspect, const Choice& so_far, const Facts& facts) const;
   std::vector<std::uint16_t> stage_values(const Choice& so_far, const Facts& facts) const;
   std::vector<std::uint16_t> tensor_values(const Choice& so_far, const Facts& facts) const;
+  // Of Megatron-LM: the rest of the GPUs are replicas.
+  std::vector<std::uint16_t> pipeline_values(const MegatronOptions& base, const Facts& facts) const;
+  std::vector<std::uint16_t> degree_values(const MegatronOptions& base, int stages, const Facts& facts) const;
   bool group_step(std::uint16_t a, std::uint16_t b) const;
 
   const Scenario& scenario_;

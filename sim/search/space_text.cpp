@@ -1,3 +1,5 @@
+#include <array>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +18,24 @@ const std::string& name_of(Precision precision) { return precision_names()[stati
 std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 bool has_planner(Technique t) { return t == Technique::kShard || t == Technique::kPipeshard; }
+
+// Those of Megatron-LM's keys that are not at their defaults.
+std::vector<std::string> megatron_keys(const MegatronOptions& m) {
+  std::vector<std::string> out;
+  const auto add = [&](const char* key, int value, int usual) {
+    if (value != usual) out.push_back(fmt::format("{}: {}", key, value));
+  };
+  add("tensor", m.tensor, 0);
+  add("pipeline", m.pipeline, 1);
+  add("data", m.data, 1);
+  add("chunks", m.chunks, 1);
+  if (m.sequence_parallel) out.emplace_back("sequence_parallel: yes");
+  if (m.recompute) {
+    constexpr std::array kNames = {"none", "selective", "full"};
+    out.push_back(fmt::format("recompute: {}", kNames[static_cast<std::size_t>(*m.recompute)]));
+  }
+  return out;
+}
 
 std::string mebibytes(Bytes size) { return fmt::format("{:.0f}MiB", size.value / kMebi); }
 
@@ -40,6 +60,9 @@ std::string Space::describe(const Choice& choice) const {
   }
   if (has_planner(o.technique) && o.planner == Planner::kSlmsim) words.emplace_back("planned by slmsim");
   if (o.tensor > 0) words.push_back(fmt::format("tensor degree {}", o.tensor));
+  if (o.technique == Technique::kMegatron && choice[kTensor] > 0)
+    words.push_back(
+        fmt::format("{} tensor x {} pipeline x {} data", o.megatron.tensor, o.megatron.pipeline, o.megatron.data));
   if (o.batch_split == BatchSplit::kSpeed) words.emplace_back("sequences by speed");
   if (o.technique == Technique::kZero2 && o.gradient_collective)
     words.emplace_back(collective_name(*o.gradient_collective));
@@ -82,6 +105,10 @@ Overrides Space::overrides(const Choice& choice) const {
     if (o.split == StageSplit::kSpeed) add("split", "speed");
     if (o.schedule == Schedule::kGpipe) add("schedule", "gpipe");
   }
+  if (o.technique == Technique::kMegatron) {
+    for (auto& key : megatron_keys(o.megatron)) options.push_back(std::move(key));
+  }
+  if (o.technique == Technique::kDdp) add("bucket", fmt::format("{:.17g} B", o.bucket.value));
   if (o.batch_split == BatchSplit::kSpeed) add("batch_split", "speed");
   if (o.hierarchical) add("hierarchical", "yes");
   if (o.gradient_collective) add("gradient_collective", collective_name(*o.gradient_collective));

@@ -1,6 +1,7 @@
 // A plan as files for other programs: what they say, and what they cannot.
 #include "sim/report/export/export.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -86,6 +87,52 @@ TEST(Export, TellsWhatMegatronCannot) {
                   Example({"groups=[[utah, gpn]]", "techniques={Pipeshard: {stages: 4, schedule: gpipe}}"}).request())
                   .cannot,
               Contains(HasSubstr("1F1B")));
+}
+
+// On a node that describes its inside.
+struct NodeExample {
+  explicit NodeExample(const std::string& technique, const std::string& options, Overrides more = {}) {
+    more.push_back(fmt::format("techniques={{{}: {}}}", technique, options));
+    way.scenario = load_scenario(kRoot / "scenarios/xe8545-1.yaml", more);
+    way.group = way.scenario.groups.front();
+    way.options = way.scenario.techniques.front();
+    plan = predict(way.scenario).front().plan.value();
+  }
+  ExportRequest request() const { return {way, way.scenario.models.front(), plan}; }
+  Way way;
+  Plan plan;
+};
+
+TEST(Export, GivesOffloadToDeepSpeed) {
+  const NodeExample host("ZeRO-2-CPU", "{}");
+  const auto json = nlohmann::json::parse(file_of(export_deepspeed(host.request()), "deepspeed.json"));
+  EXPECT_EQ(json["zero_optimization"]["stage"], 2);
+  EXPECT_EQ(json["zero_optimization"]["offload_optimizer"]["device"], "cpu");
+  EXPECT_FALSE(json["zero_optimization"].contains("offload_param"));
+  EXPECT_EQ(json["train_micro_batch_size_per_gpu"], 16);  // 64 sequences over 4 GPUs at once
+  const NodeExample drives("Infinity-P", "{}");
+  const auto all = nlohmann::json::parse(file_of(export_deepspeed(drives.request()), "deepspeed.json"));
+  EXPECT_EQ(all["zero_optimization"]["stage"], 3);
+  EXPECT_EQ(all["zero_optimization"]["offload_optimizer"]["device"], "nvme");
+  EXPECT_EQ(all["zero_optimization"]["offload_param"]["device"], "nvme");
+  EXPECT_THAT(export_deepspeed(NodeExample("DDP", "{}").request()).cannot, Contains(HasSubstr("PyTorch's own")));
+}
+
+TEST(Export, GivesItsOwnTechniqueToMegatron) {
+  // 26 layers over 2 stages of 13 chunks: a layer each.
+  const NodeExample e(
+      "Megatron",
+      "{tensor: 2, pipeline: 2, chunks: 13, micro_batches: 4, sequence_parallel: yes, recompute: selective}");
+  const Export out = export_megatron(e.request());
+  ASSERT_THAT(out.cannot, IsEmpty());
+  const std::string text = file_of(out, "megatron.sh");
+  for (const char* word : {"--pipeline-model-parallel-size 2", "--num-layers-per-virtual-pipeline-stage 1",
+                           "--sequence-parallel", "--tensor-model-parallel-size 2", "--micro-batch-size 16",
+                           "--global-batch-size 64", "--num-layers 26", "--recompute-granularity selective"})
+    EXPECT_THAT(text, HasSubstr(word));
+  EXPECT_THAT(file_of(export_megatron(NodeExample("DDP", "{}").request()), "megatron.sh"),
+              HasSubstr("--overlap-grad-reduce"));
+  EXPECT_THAT(export_megatron(NodeExample("ZeRO-3", "{}").request()).cannot, Contains(HasSubstr("DeepSpeed's")));
 }
 
 TEST(Export, GivesManualStagesToAlpa) {

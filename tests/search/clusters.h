@@ -70,6 +70,8 @@ inline const std::vector<Cluster>& clusters() {
        "{a: {site: w, type: fabric-vm, gpus: [t4, t4, t4, t4]}, b: {site: e, type: fabric-vm, gpus: [rtx6000, rtx6000, "
        "rtx6000, rtx6000]}}",
        "{l: {between: [w, e], rtt: 4 ms, bandwidth: 25 Gbps}}", "techniques: [Data, Shard]", 8},
+      {"inside_a_node", kTwoSites, "{a: {site: w, type: xe8545, gpus: [a100-40, a100-40, a100-40, a100-40]}}", "{}",
+       "techniques: [Data, DDP, Megatron, ZeRO-1, ZeRO-2, ZeRO-3, ZeRO-2-CPU]", 8},
   };
   return kClusters;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/plan/framework_memory.h"
 #include "sim/plan/intra_operator.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/nccl_rules.h"
@@ -59,7 +60,9 @@ Bytes memory_for_operators(const Scenario& scenario, const std::vector<int>& mes
 
 bool fits(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   const auto memory = memory_of(plan, operators, scenario);
-  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& m) { return m.fits(); });
+  const auto stores = stores_of(plan, operators, scenario);
+  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& m) { return m.fits(); }) &&
+         std::all_of(stores.begin(), stores.end(), [](const StoreMemory& s) { return s.fits(); });
 }
 
 }  // namespace slmsim

@@ -30,7 +30,7 @@ StageResult plan_stage(const StageRequest& request);
 // What a GPU of the mesh has for parameters, their state and activations: less framework and NCCL's buffers.
 Bytes memory_for_operators(const Scenario& scenario, const std::vector<int>& mesh);
 
-// Whether each GPU of the plan holds what it must.
+// Whether each GPU of the plan, its hosts' memory and its drives hold what they must.
 bool fits(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
 
 }  // namespace slmsim

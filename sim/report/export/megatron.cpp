@@ -10,6 +10,14 @@ namespace {
 
 // Megatron cuts evenly, or gives the first and the last stage numbers of their own and the others equal ones.
 std::vector<std::string> stage_arguments(const ExportRequest& request, Export& out) {
+  if (const auto& m = request.plan.megatron) {
+    std::vector<std::string> words = {fmt::format("--pipeline-model-parallel-size {}", m->pipeline)};
+    if (m->chunks > 1)
+      words.push_back(
+          fmt::format("--num-layers-per-virtual-pipeline-stage {}", request.model.layers / (m->pipeline * m->chunks)));
+    if (m->sequence_parallel) words.emplace_back("--sequence-parallel");
+    return words;
+  }
   const auto layers = layers_of_stages(request);
   if (layers.size() < 2) return {};
   std::vector<std::string> words = {fmt::format("--pipeline-model-parallel-size {}", layers.size())};
@@ -24,12 +32,23 @@ std::vector<std::string> stage_arguments(const ExportRequest& request, Export& o
   return words;
 }
 
+std::vector<std::string> recompute_arguments(const ExportRequest& request) {
+  const auto& m = request.plan.megatron;
+  const bool all = request.way.scenario.training.rematerialisation;
+  const Recompute recompute = m && m->recompute ? *m->recompute : all ? Recompute::kFull : Recompute::kNone;
+  if (recompute == Recompute::kNone) return {};
+  if (recompute == Recompute::kSelective) return {"--recompute-granularity selective"};
+  return {"--recompute-granularity full", "--recompute-method uniform", "--recompute-num-layers 1"};
+}
+
 void refuse(const ExportRequest& request, Export& out) {
   const auto& [way, model, plan] = request;
   const TechniqueOptions& options = way.options;
   const bool planned = options.technique == Technique::kShard || options.technique == Technique::kPipeshard;
-  if (!planned && options.technique != Technique::kData && options.technique != Technique::kZero2)
-    out.cannot.push_back(fmt::format("{} is not one of Megatron-LM's ways", name_of(options.technique)));
+  const bool replicas = options.technique == Technique::kData || options.technique == Technique::kZero2 ||
+                        options.technique == Technique::kDdp;
+  if (!planned && !replicas && !plan.megatron)
+    out.cannot.push_back(fmt::format("{} is DeepSpeed's", name_of(options.technique)));
   const bool divided =
       std::any_of(plan.stages.begin(), plan.stages.end(), [](const Stage& s) { return s.mesh.size() > 1; });
   if (planned && divided && options.tensor == 0)
@@ -60,7 +79,7 @@ Export export_megatron(const ExportRequest& request) {
   Export out{"Megatron-LM", {}, {}, {}};
   refuse(request, out);
   auto words = stage_arguments(request, out);
-  const int tensor = std::max(1, way.options.tensor);
+  const int tensor = plan.megatron ? plan.megatron->tensor : std::max(1, way.options.tensor);
   const int replicas = static_cast<int>(plan.stages.front().mesh.size()) / tensor;
   if (training.batch % (plan.micro_batches * replicas) != 0)
     out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches", training.batch,
@@ -91,10 +110,8 @@ Export export_megatron(const ExportRequest& request) {
   if (training.precision == Precision::kBf16) words.emplace_back("--bf16");
   if (training.gradient_precision == Precision::kFp32 && element_bytes(training.precision) < 4)
     words.emplace_back("--accumulate-allreduce-grads-in-fp32");
-  if (training.rematerialisation) {
-    for (const char* word : {"--recompute-granularity full", "--recompute-method uniform", "--recompute-num-layers 1"})
-      words.emplace_back(word);
-  }
+  for (auto& word : recompute_arguments(request)) words.push_back(std::move(word));
+  if (way.options.technique == Technique::kDdp) words.emplace_back("--overlap-grad-reduce");
   if (plan.optimizer == Optimizer::kDivided) {
     words.emplace_back("--use-distributed-optimizer");
     out.notes.emplace_back(
