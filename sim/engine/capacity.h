@@ -12,9 +12,15 @@ struct Capacity {
   double single = 0;  // of one of its sockets that has the path to itself
   // Links that all their connections at their most would overload. Any other link never limits anybody.
   std::vector<int> contended;
+  // Where TCP's window is what keeps a link full: that link, and the one back if data of such connections may wait there
+  // before this one's acknowledgements. -1: none.
+  int bottleneck = -1, back = -1;
 };
 
 // One per connection of the graph.
 std::vector<Capacity> capacities(const TaskGraph& graph);
+
+// The most connections that a chain of contended links joins.
+std::size_t most_joined(const std::vector<Capacity>& limits, std::size_t links);
 
 }  // namespace slmsim

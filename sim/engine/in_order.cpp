@@ -108,7 +108,7 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
   const auto limits = capacities(graph);
   std::vector<Line> lines;
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    if (!limits[i].contended.empty()) return std::nullopt;
+    if (!limits[i].contended.empty() || limits[i].back >= 0) return std::nullopt;
     lines.emplace_back(graph.connections()[i], limits[i], i < before.size() ? before[i] : ConnectionState{});
   }
   const auto& tasks = graph.tasks();

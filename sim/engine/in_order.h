@@ -1,6 +1,6 @@
-// The same simulation without a queue of events, where nobody shares a link and every connection's transfers become
-// ready in the order in which they were added, as a ring's do: then each task's times follow from those of earlier
-// tasks and of its own connection alone, and tasks can be gone through one by one.
+// The same simulation without a queue of events, where nobody shares a link, no acknowledgement waits behind data, and
+// every connection's transfers become ready in the order in which they were added, as a ring's do: then each task's times
+// follow from those of earlier tasks and of its own connection alone, and tasks can be gone through one by one.
 #pragma once
 
 #include <optional>

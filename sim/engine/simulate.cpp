@@ -10,12 +10,13 @@
 #include <stdexcept>
 #include <tuple>
 
-#include <boost/pending/disjoint_sets.hpp>
 #include <fmt/format.h>
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/fair_shares.h"
 #include "sim/engine/in_order.h"
+#include "sim/engine/link_queues.h"
+#include "sim/engine/progress.h"
 #include "sim/engine/simgrid_engine.h"
 
 namespace slmsim {
@@ -25,27 +26,13 @@ namespace {
 // at a tenth of the engine's time.
 constexpr std::size_t kFewFlows = 8192;
 
-// The most connections that are joined so.
-std::size_t most_joined(const std::vector<Capacity>& limits, std::size_t links) {
-  std::vector<std::size_t> rank(limits.size() + links), parent(limits.size() + links), joined(limits.size() + links);
-  boost::disjoint_sets sets(rank.data(), parent.data());
-  for (std::size_t i = 0; i < parent.size(); ++i) sets.make_set(i);
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    for (const int link : limits[i].contended) sets.union_set(i, limits.size() + static_cast<std::size_t>(link));
-  }
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    if (!limits[i].contended.empty()) most = std::max(most, ++joined[sets.find_set(i)]);
-  }
-  return most;
-}
-
 // A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
   double most = 0;                        // B/s that it can ever carry: the least of its sockets and of its links
   int cap = -1;                           // the engine's rate cap for `most`
   std::vector<int> contended;             // links that may have to be shared
+  int bottleneck = -1, back = -1;         // see Capacity; where any acknowledgements wait behind data
   TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
@@ -61,17 +48,16 @@ struct Channel {
 class Run {
  public:
   Run(const TaskGraph& graph, const std::vector<ConnectionState>& before, const SimulationOptions& options)
-      : graph_(graph), options_(options) {
+      : graph_(graph), options_(options), progress_(graph), next_(graph.tasks().size(), kNoTask) {
     const std::size_t count = graph.tasks().size();
     timeline_.start.assign(count, -1.0);
     timeline_.finish.assign(count, -1.0);
-    index_successors();
     open_channels(before);
   }
 
   Timeline run() {
-    for (TaskId task = 0; task < waiting_for_.size(); ++task) {
-      if (waiting_for_[task] == 0) starting_.push_back(task);
+    for (TaskId task = 0; task < graph_.tasks().size(); ++task) {
+      if (graph_.predecessors(task).empty()) starting_.push_back(task);
     }
     if (engine_) {
       engine_->run(
@@ -89,9 +75,9 @@ class Run {
   }
 
  private:
-  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, or bytes are
-  // acknowledged.
-  enum class Kind : std::uint8_t { kTask, kFlow, kAcknowledgement };
+  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, an acknowledgement
+  // reaches the data that it waits behind, or bytes are acknowledged.
+  enum class Kind : std::uint8_t { kTask, kFlow, kAnswer, kAcknowledgement };
   struct Event {
     double date = 0;          // of the clock
     std::uint32_t index = 0;  // task or channel
@@ -138,28 +124,13 @@ class Run {
       case Kind::kFlow:  // not if its rate has changed since
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
+      case Kind::kAnswer:
+        answered(event.index, event.bytes);
+        break;
       case Kind::kAcknowledgement:
         acknowledged(event.index, event.bytes);
         break;
     }
-  }
-
-  void index_successors() {
-    const std::size_t count = graph_.tasks().size();
-    waiting_for_.assign(count, 0);
-    first_successor_.assign(count + 1, 0);
-    for (TaskId task = 0; task < count; ++task) {
-      const auto before = graph_.predecessors(task);
-      waiting_for_[task] = static_cast<std::uint32_t>(before.size());
-      for (const TaskId b : before) ++first_successor_[b + 1];
-    }
-    for (std::size_t i = 1; i <= count; ++i) first_successor_[i] += first_successor_[i - 1];
-    successors_.resize(first_successor_[count]);
-    std::vector<std::uint32_t> fill(first_successor_.begin(), first_successor_.end() - 1);
-    for (TaskId task = 0; task < count; ++task) {
-      for (const TaskId b : graph_.predecessors(task)) successors_[fill[b]++] = task;
-    }
-    next_.assign(count, kNoTask);
   }
 
   void open_channels(const std::vector<ConnectionState>& before) {
@@ -186,6 +157,13 @@ class Run {
         channel.sender.emplace(connection.route.window, connection.sockets, limits[i].single, state.tcp, on_the_way);
       }
       channels_.push_back(std::move(channel));
+    }
+    if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; })) {
+      queues_.emplace(graph_.links());
+      for (std::size_t i = 0; i < channels_.size(); ++i) {
+        channels_[i].bottleneck = limits[i].bottleneck;
+        channels_[i].back = limits[i].back;
+      }
     }
     const std::size_t joined = most_joined(limits, graph_.links().size());
     if (joined > 0 && joined <= kFewFlows && !options_.always_engine) {
@@ -232,9 +210,7 @@ class Run {
   void complete(TaskId id) {
     timeline_.finish[id] = now();
     ++completed_;
-    for (std::uint32_t i = first_successor_[id]; i < first_successor_[id + 1]; ++i) {
-      if (--waiting_for_[successors_[i]] == 0) starting_.push_back(successors_[i]);
-    }
+    progress_.done(id, [this](TaskId next) { starting_.push_back(next); });
   }
 
   void enqueue(TaskId id) {
@@ -270,6 +246,7 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
+    if (channel.bottleneck >= 0) queues_->add(channel.bottleneck, piece, now());
     if (channel.contended.empty()) {
       end_flow_at(index, clock() + piece / channel.most);
     } else if (shares_) {
@@ -310,8 +287,12 @@ class Run {
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
     if (channel.sender) {
+      const bool waits = channel.back >= 0;
+      const double way_back = waits ? channel.connection->route.latency.value : 0;
+      const Kind kind = waits ? Kind::kAnswer : Kind::kAcknowledgement;
       for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
-        schedule(delay, {.index = static_cast<std::uint32_t>(index), .kind = Kind::kAcknowledgement, .bytes = acked});
+        schedule(std::max(0.0, delay - way_back),
+                 {.index = static_cast<std::uint32_t>(index), .kind = kind, .bytes = acked});
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -319,6 +300,13 @@ class Run {
       pump(index);
     }
     start_ready();
+  }
+
+  // An acknowledgement comes to the link back, where it follows the data that it finds.
+  void answered(std::uint32_t index, double bytes) {
+    const Channel& channel = channels_[index];
+    schedule(channel.connection->route.latency.value + queues_->wait(channel.back, now()),
+             {.index = index, .kind = Kind::kAcknowledgement, .bytes = bytes});
   }
 
   void acknowledged(std::size_t index, double bytes) {
@@ -366,11 +354,12 @@ class Run {
   SimulationOptions options_;
   SimgridEngine* engine_ = nullptr;   // only where many connections share links
   std::optional<FairShares> shares_;  // where few do
-  double clock_ = 0;                  // without it
+  std::optional<LinkQueues> queues_;
+  double clock_ = 0;  // without it
   double zero_ = 0;
   Timeline timeline_;
-  std::vector<std::uint32_t> waiting_for_, first_successor_;
-  std::vector<TaskId> successors_, next_;
+  Progress progress_;
+  std::vector<TaskId> next_;
   std::deque<TaskId> starting_;
   std::vector<Channel> channels_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -50,24 +50,29 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
     };
     const Gpu& gpu = device.gpu;
     const BytesPerSecond bus = known(gpu.buses.peer, vm.type.nvlink && gpu.nvlink.value > 0 ? gpu.nvlink : gpu.pcie);
-    links_.push_back({fmt::format("pcie:{}:out", device.name), known(gpu.buses.from_device, gpu.pcie)});
-    links_.push_back({fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
-    links_.push_back({fmt::format("peer:{}:out", device.name), bus});
-    links_.push_back({fmt::format("peer:{}:in", device.name), bus});
+    add_pair({fmt::format("pcie:{}:out", device.name), known(gpu.buses.from_device, gpu.pcie)},
+             {fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
+    add_pair({fmt::format("peer:{}:out", device.name), bus}, {fmt::format("peer:{}:in", device.name), bus});
   }
   first_nic_ = static_cast<int>(links_.size());
   for (const auto& vm : platform.vms) {
-    links_.push_back({fmt::format("nic:{}:out", vm.name), vm.type.nic});
-    links_.push_back({fmt::format("nic:{}:in", vm.name), vm.type.nic});
+    add_pair({fmt::format("nic:{}:out", vm.name), vm.type.nic}, {fmt::format("nic:{}:in", vm.name), vm.type.nic});
   }
   first_wan_ = static_cast<int>(links_.size());
   const auto site = [&](int index) { return platform.sites[static_cast<std::size_t>(index)].name; };
   for (const auto& link : platform.links) {
-    links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth});
-    links_.push_back({fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
+    add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth},
+             {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
   }
   nodes_.resize(platform.vms.size());
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) add_node_links(static_cast<int>(vm));
+}
+
+void Network::add_pair(Link there, Link back) {
+  there.back = static_cast<int>(links_.size()) + 1;
+  back.back = static_cast<int>(links_.size());
+  links_.push_back(std::move(there));
+  links_.push_back(std::move(back));
 }
 
 const std::vector<Network::Hop>& Network::ways_from(int site) const {

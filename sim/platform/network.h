@@ -21,6 +21,7 @@ struct Link {
   int vm = -1;
   BytesPerSecond peak = {};
   int counted = 1;
+  int back = -1;  // the link the other way, whose bytes wait in the same queues as answers to this one's
 };
 
 // What one TCP connection may have on its way over a path, and how its window gets there.
@@ -88,6 +89,7 @@ class Network {
   std::vector<Hop> wan_path(int from_site, int to_site) const;
   const WanDirection& direction(const Hop& hop) const;
   Seconds delay_of(const std::vector<Hop>& path) const;
+  void add_pair(Link there, Link back);
   void add_node_links(int vm);
   // Along a way, with the crossings that it takes.
   void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;

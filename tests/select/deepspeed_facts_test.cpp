@@ -147,7 +147,7 @@ TEST(DeepSpeedStudy, StatesAreDividedAsTheStageSays) {
   const Scenario scenario = sized("xe8545-1", 1.4);
   const double parameters = parameters_of(scenario);
   const auto states = [&](Technique technique) {
-    const DeviceMemory& m = one(scenario, technique).memory.front();
+    const DeviceMemory m = one(scenario, technique).memory.front();
     return (m.parameters + m.gradients + m.optimizer).value / parameters;
   };
   EXPECT_NEAR(states(Technique::kDdp), 2 + 2 + 16, 1e-9);

@@ -61,7 +61,10 @@ class World {
   static std::vector<Link> links(const Case& path, const Loopback& loopback, bool both_ways) {
     const double share = both_ways ? payload_share_both_ways(path.mtu) : payload_share(path.mtu);
     const BytesPerSecond rate{path.rate * 1e6 / 8 * share};
-    return {{"forward", rate}, {"backward", rate}, {"loopback 0", loopback.rate}, {"loopback 1", loopback.rate}};
+    return {{.name = "forward", .bandwidth = rate, .back = kBackward},
+            {.name = "backward", .bandwidth = rate, .back = kForward},
+            {.name = "loopback 0", .bandwidth = loopback.rate},
+            {.name = "loopback 1", .bandwidth = loopback.rate}};
   }
 
   // Gloo's all-reduce sends to the rank before, its all-gather to the one after.
