@@ -13,7 +13,9 @@ inline constexpr double kClock = 1e-7;  // s
 
 class SmallGraph {
  public:
-  explicit SmallGraph(const std::vector<double>& bandwidths) : graph_(links_of(bandwidths), 8) {}
+  // `paired`: links 0 and 1 are the two ways of one wire, and so on.
+  explicit SmallGraph(const std::vector<double>& bandwidths, bool paired = false)
+      : graph_(links_of(bandwidths, paired), 8) {}
 
   // A connection without a window: route over links, by their index.
   int connect(std::vector<int> links, double latency = 0, double socket_rate = 0, int sockets = 1) {
@@ -53,9 +55,10 @@ class SmallGraph {
   const TaskGraph& graph() const { return graph_; }
 
  private:
-  static std::vector<Link> links_of(const std::vector<double>& bandwidths) {
+  static std::vector<Link> links_of(const std::vector<double>& bandwidths, bool paired) {
     std::vector<Link> links;
     for (const double bandwidth : bandwidths) links.push_back({"link", BytesPerSecond{bandwidth}});
+    for (std::size_t i = 0; paired && i < links.size(); ++i) links[i].back = static_cast<int>(i ^ 1);
     return links;
   }
   TaskGraph graph_;
