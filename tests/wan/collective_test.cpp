@@ -38,19 +38,16 @@ TEST(StoredCollectives, HasFortyPointsAndSaysWhereItWasMeasured) {
   EXPECT_NE(line.find("net.core.wmem_max = 4194304"), std::string::npos);
 }
 
-// What the model reaches now, over all points; its goal is 10 % and 25 %. What it leaves out, by the points that show it:
-//   two ways  where both directions are full, acknowledgements wait behind the other direction's data and come in bursts
-//             (Zhang, Shenker and Clark, SIGCOMM 1991), so that neither stays full; at 57.4 ms two plain connections, one
-//             each way, lose as much. It shows in all-gather and reduce-scatter of 16 MB and more
-//   0.1 ms    every collective that sends both ways takes longer, for a reason not yet known: plain connections do not
-//   cubic     HyStart ends slow start early there: Reno is faster, and nearer to what is predicted
-constexpr double kMedianReached = 0.10, kNinetiethReached = 0.36;
+// The goal, over all points. What the model leaves out, by the points that show it:
+//   cubic     HyStart ends slow start early where both directions are full: Reno is faster, and nearer to what is predicted
+//   losses    bursts that overrun a queue; reduce-scatter of 64 MB at 57.4 ms took twice as long in some runs
+constexpr double kMedian = 0.10, kNinetieth = 0.25;
 // Shares of the bytes across the path, 10 to 90 %: the largest error of a date, of the whole time.
-constexpr double kStepMedianReached = 0.10, kStepNinetiethReached = 0.33;
-// The ring's schedule, where it and not two-way TCP decides: all-reduce over wide-area round trips.
-constexpr double kRingMedianReached = 0.03, kRingNinetiethReached = 0.12;
+constexpr double kStepMedian = 0.10, kStepNinetieth = 0.25;
+// The ring's schedule, where it decides: all-reduce over wide-area round trips.
+constexpr double kRingMedian = 0.03, kRingNinetieth = 0.10;
 
-TEST(StoredCollectives, ArePredictedAsWellAsTheModelReachesNow) {
+TEST(StoredCollectives, ArePredicted) {
   const auto rows = stored();
   const Loopback loopback = loopback_of(rows);
   fmt::print("loopback: {:.0f} us, {:.2f} GB/s\n", loopback.latency.value * 1e6, loopback.rate.value / 1e9);
@@ -92,9 +89,9 @@ TEST(StoredCollectives, ArePredictedAsWellAsTheModelReachesNow) {
     double median, ninetieth;
   };
   for (const Bound& bound :
-       {Bound{"all points", errors, kMedianReached, kNinetiethReached},
-        Bound{"steps", step_errors, kStepMedianReached, kStepNinetiethReached},
-        Bound{"all-reduce beyond 50 ms", ring_errors, kRingMedianReached, kRingNinetiethReached}}) {
+       {Bound{"all points", errors, kMedian, kNinetieth},
+        Bound{"steps", step_errors, kStepMedian, kStepNinetieth},
+        Bound{"all-reduce beyond 50 ms", ring_errors, kRingMedian, kRingNinetieth}}) {
     const double median = quantile(bound.of, 0.5), high = quantile(bound.of, 0.9);
     fmt::print("{}, {}: median {:.1f} %, 90th percentile {:.1f} %\n", bound.what, bound.of.size(), median * 100,
                high * 100);
