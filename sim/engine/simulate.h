@@ -1,12 +1,13 @@
-// Executes a task graph on SimGrid and tells when each task started and finished.
+// Executes a task graph and tells when each task started and finished.
 //
-// Rates come from SimGrid: flows share every link by max-min fairness (each link's flows get equal shares,
-// whatever their latency; SimGrid's CM02 weighs by 1/latency where links have latency, so here they have
-// none). Everything that SimGrid's network models leave out is done around it:
+// Flows share every link by max-min fairness: each link's flows get equal shares, whatever their latency. Their rates come
+// from fair_shares.h or, in the largest networks, from SimGrid (whose CM02 weighs by 1/latency where links have latency, so
+// here they have none). Everything that such network models leave out is done around it:
 //   - latency: a transfer arrives one latency after its last byte left;
 //   - order: a connection carries its transfers one after the other;
 //   - sockets: a connection's rate is at most what its sockets can copy;
-//   - TCP's window: at most a window of bytes is on its way (tcp_sender.h).
+//   - TCP's window: at most a window of bytes is on its way (tcp_sender.h);
+//   - queues: acknowledgements wait behind data where both directions are full (link_queues.h).
 #pragma once
 
 #include <vector>
