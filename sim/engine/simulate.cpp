@@ -29,10 +29,8 @@ constexpr std::size_t kFewFlows = 8192;
 // A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
-  double most = 0;                        // B/s that it can ever carry: the least of its sockets and of its links
-  int cap = -1;                           // the engine's rate cap for `most`
-  std::vector<int> contended;             // links that may have to be shared
-  int bottleneck = -1, back = -1;         // see Capacity; where any acknowledgements wait behind data
+  Capacity limits;
+  int cap = -1;                           // the engine's rate cap for the most that it can carry
   TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
@@ -141,10 +139,9 @@ class Run {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
       channel.connection = &connection;
-      channel.most = limits[i].most;
-      channel.contended = limits[i].contended;
-      if (!channel.contended.empty())
-        channel.cap = caps.emplace(channel.most, static_cast<int>(caps.size())).first->second;
+      channel.limits = limits[i];
+      if (!channel.limits.contended.empty())
+        channel.cap = caps.emplace(channel.limits.most, static_cast<int>(caps.size())).first->second;
       if (connection.route.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
@@ -154,17 +151,13 @@ class Run {
               {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
-        channel.sender.emplace(connection.route.window, connection.sockets, limits[i].single, state.tcp, on_the_way);
+        channel.sender.emplace(connection.route.window, connection.sockets, channel.limits.single, state.tcp,
+                               on_the_way);
       }
       channels_.push_back(std::move(channel));
     }
-    if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; })) {
+    if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; }))
       queues_.emplace(graph_.links());
-      for (std::size_t i = 0; i < channels_.size(); ++i) {
-        channels_[i].bottleneck = limits[i].bottleneck;
-        channels_[i].back = limits[i].back;
-      }
-    }
     const std::size_t joined = most_joined(limits, graph_.links().size());
     if (joined > 0 && joined <= kFewFlows && !options_.always_engine) {
       std::vector<double> bandwidths;
@@ -246,16 +239,16 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (channel.bottleneck >= 0) queues_->add(channel.bottleneck, piece, now());
-    if (channel.contended.empty()) {
-      end_flow_at(index, clock() + piece / channel.most);
+    if (queues_ && channel.limits.bottleneck >= 0) queues_->add(channel.limits.bottleneck, piece, now());
+    if (channel.limits.contended.empty()) {
+      end_flow_at(index, clock() + piece / channel.limits.most);
     } else if (shares_) {
       channel.flow_left = piece;
       channel.flow_seen = clock_;
       channel.flow_end = INFINITY;  // until share()
-      shares_->come(index, channel.contended, channel.most);
+      shares_->come(index, channel.limits.contended, channel.limits.most);
     } else {
-      engine_->start_flow(index, piece, channel.contended, channel.cap);
+      engine_->start_flow(index, piece, channel.limits.contended, channel.cap);
     }
   }
 
@@ -282,12 +275,12 @@ class Run {
     Channel& channel = channels_[index];
     const double bytes = channel.flow_bytes;
     channel.flowing = false;
-    if (shares_ && !channel.contended.empty()) shares_->go(index);
+    if (shares_ && !channel.limits.contended.empty()) shares_->go(index);
     channel.remaining -= bytes;
     channel.last_sent = now();
     if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
     if (channel.sender) {
-      const bool waits = channel.back >= 0;
+      const bool waits = channel.limits.back >= 0;
       const double way_back = waits ? channel.connection->route.latency.value : 0;
       const Kind kind = waits ? Kind::kAnswer : Kind::kAcknowledgement;
       for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
@@ -305,7 +298,7 @@ class Run {
   // An acknowledgement comes to the link back, where it follows the data that it finds.
   void answered(std::uint32_t index, double bytes) {
     const Channel& channel = channels_[index];
-    schedule(channel.connection->route.latency.value + queues_->wait(channel.back, now()),
+    schedule(channel.connection->route.latency.value + queues_->wait(channel.limits.back, now()),
              {.index = index, .kind = Kind::kAcknowledgement, .bytes = bytes});
   }
 
@@ -354,8 +347,8 @@ class Run {
   SimulationOptions options_;
   SimgridEngine* engine_ = nullptr;   // only where many connections share links
   std::optional<FairShares> shares_;  // where few do
-  std::optional<LinkQueues> queues_;
-  double clock_ = 0;  // without it
+  std::optional<LinkQueues> queues_;  // where any acknowledgements wait behind data
+  double clock_ = 0;                  // without it
   double zero_ = 0;
   Timeline timeline_;
   Progress progress_;

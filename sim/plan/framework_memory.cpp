@@ -24,8 +24,7 @@ Bytes nccl_buffers(const Plan& plan, const Scenario& scenario) {
   for (const auto& stage : plan.stages) devices.insert(devices.end(), stage.mesh.begin(), stage.mesh.end());
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  if (devices.size() < 2) return Bytes{0};
-  return scenario.nccl.buffer * (2.0 * nccl_channels(scenario.nccl, nccl_view(scenario.platform, devices)));
+  return nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/plan/layer_work.h"
 
 #include <boost/range/iterator_range.hpp>
+#include <fmt/format.h>
 
 namespace slmsim {
 namespace {
@@ -18,6 +19,10 @@ Share share_of_tensor(const Operator& op, const TensorDivision& division, double
 }
 
 }  // namespace
+
+std::string unit_text(std::size_t unit, std::size_t units) {
+  return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
+}
 
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
                                   const Gpu& gpu, const Scenario& scenario) {

@@ -4,6 +4,7 @@
 // states (Stack); where it states none they take the operators' own.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/plan/plan.h"
@@ -22,6 +23,9 @@ struct TensorDivision {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::kNone;
 };
+
+// "embedding", "L0", "L1", ..., "head".
+std::string unit_text(std::size_t unit, std::size_t units);
 
 // The embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,

@@ -49,10 +49,8 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   const Training& training = scenario.training;
   Bytes buffers{0};
   if (stage.mesh.size() > 1) {
-    // Each channel has a buffer to send from and one to receive into.
-    const int channels = nccl_channels(scenario.nccl, nccl_view(scenario.platform, stage.mesh));
     // Summed inside a VM first, a GPU belongs to two communicators.
-    buffers += scenario.nccl.buffer * (2.0 * channels * (plan.hierarchical ? 2 : 1));
+    buffers += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) * (plan.hierarchical ? 2.0 : 1.0);
     buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
   if (plan.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&

@@ -199,6 +199,10 @@ int nccl_channels(const Nccl& nccl, const NcclView& view) {
   return std::max(std::min(nccl.max_channels, doubled), nccl.min_channels);
 }
 
+Bytes nccl_buffers(const Nccl& nccl, const NcclView& view) {
+  return view.ranks > 1 ? nccl.buffer * (2.0 * nccl_channels(nccl, view)) : Bytes{0};
+}
+
 int nccl_sockets(const Nccl& nccl, Cloud receiver) {
   constexpr int kMostSockets = 64;
   const int threads = nccl.socket_threads.value_or(receiver == Cloud::kAws ? 2 : receiver == Cloud::kGcp ? 4 : 1);

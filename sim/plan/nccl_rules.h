@@ -52,6 +52,8 @@ std::optional<Seconds> nccl_expected_time(const Nccl& nccl, const NcclView& view
 NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size);
 
 int nccl_channels(const Nccl& nccl, const NcclView& view);
+// Of one communicator on each of its GPUs: every channel has a buffer to send from and one to receive into.
+Bytes nccl_buffers(const Nccl& nccl, const NcclView& view);
 
 // TCP connections of a channel to a VM: NCCL_NSOCKS_PERTHREAD x NCCL_SOCKET_NTHREADS, at most 64. By default 8 x 2 on AWS,
 // 1 x 4 on GCP, otherwise 1 x 1 as NCCL's documentation has it. (The code's default is 0 threads besides the main one,

@@ -32,10 +32,6 @@ std::vector<Link> links_of(const LowerRequest& request) {
   return links;
 }
 
-std::string unit_text(std::size_t unit, std::size_t units) {
-  return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
-}
-
 }  // namespace
 
 const Volume* volume_of(const Platform& platform, int device) {

@@ -41,9 +41,10 @@ std::vector<std::uint16_t> numbers(std::size_t count) {
 }
 
 bool is_replicas(Technique t) { return t == Technique::kData || t == Technique::kZero2; }
-bool is_planned(Technique t) { return t == Technique::kShard || t == Technique::kPipeshard; }
 
 }  // namespace
+
+bool has_planner(Technique t) { return t == Technique::kShard || t == Technique::kPipeshard; }
 
 // What decides which values make sense on a group.
 struct Space::Facts {
@@ -151,7 +152,7 @@ std::vector<std::uint16_t> Space::values(Aspect aspect, const Choice& so_far, co
     case kGradientPrecision:
       return two(scenario_.training.gradient_precision != scenario_.training.precision);
     case kPlannerOf:
-      return two(is_planned(t));
+      return two(has_planner(t));
     case kStages:
       return t == Technique::kPipeshard  ? stage_values(so_far, facts)
              : t == Technique::kMegatron ? pipeline_values(base.megatron, facts)
@@ -161,7 +162,7 @@ std::vector<std::uint16_t> Space::values(Aspect aspect, const Choice& so_far, co
     case kScheduleOf:
       return two(t == Technique::kPipeshard);
     case kTensor:
-      return is_planned(t)               ? tensor_values(so_far, facts)
+      return has_planner(t)              ? tensor_values(so_far, facts)
              : t == Technique::kMegatron ? degree_values(base.megatron, stages_[so_far[kStages]], facts)
                                          : numbers(1);
     case kBatchSplit:
@@ -323,7 +324,7 @@ Way Space::way(const Choice& c) const {
   if (const int count = micro_batches_[c[kMicroBatches]]; count > 0) options.micro_batches = count;
   training.rematerialisation = rematerialises(c);
   if (c[kGradientPrecision] == 1) training.gradient_precision = training.precision;
-  if (is_planned(options.technique)) {
+  if (has_planner(options.technique)) {
     options.planner = c[kPlannerOf] == 1 ? Planner::kSlmsim : Planner::kAlpa;
     options.mesh.clear();
     options.tensor = tensor_[c[kTensor]];

@@ -41,6 +41,9 @@ enum Aspect : std::size_t {
 
 using Choice = std::array<std::uint16_t, kDimensions>;
 
+// Whether operators are divided as a planner finds best.
+bool has_planner(Technique technique);
+
 // A choice made out: what predict_one() takes.
 struct Way {
   Scenario scenario;

@@ -17,8 +17,6 @@ const std::string& name_of(Precision precision) { return precision_names()[stati
 
 std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
-bool has_planner(Technique t) { return t == Technique::kShard || t == Technique::kPipeshard; }
-
 // Those of Megatron-LM's keys that are not at their defaults.
 std::vector<std::string> megatron_keys(const MegatronOptions& m) {
   std::vector<std::string> out;

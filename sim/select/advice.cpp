@@ -22,6 +22,8 @@ PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
   return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 
+}  // namespace
+
 std::string largest_part(const DeviceMemory& m) {
   const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
                                                  {"optimizer", m.optimizer},   {"activations", m.activations},
@@ -30,8 +32,6 @@ std::string largest_part(const DeviceMemory& m) {
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
   return fmt::format("{} {}", largest->first, to_text(largest->second));
 }
-
-}  // namespace
 
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   const auto& [scenario, model, operators, group, options, memo] = request;

@@ -3,11 +3,15 @@
 
 #include <string>
 
+#include "sim/plan/memory.h"
 #include "sim/plan/techniques/technique_plan.h"
 
 namespace slmsim {
 
 // "gat/0 needs 28.1 GiB of 21.6 GiB (activations 18.2 GiB, ...): 6.5 GiB too much; it would fit with ...".
 std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan);
+
+// What takes most of a GPU's memory: "activations 18.2 GiB".
+std::string largest_part(const DeviceMemory& memory);
 
 }  // namespace slmsim

@@ -10,6 +10,7 @@
 
 #include "sim/base/csv_table.h"
 #include "sim/base/quantity.h"
+#include "sim/select/error_summary.h"
 
 namespace slmsim {
 namespace {
@@ -35,17 +36,17 @@ bool is_group(const Prediction& p, const Scenario& scenario, const std::string& 
 
 FactSummary summarise(const std::vector<Fact>& facts) {
   FactSummary summary;
+  std::vector<std::optional<double>> errors;
   for (const auto& fact : facts) {
     ++summary.status_cells;
     summary.status_agree += fact.status_agrees() ? 1 : 0;
-    if (fact.model != "gpt2m" || !fact.two_vms() || !fact.minutes) continue;
     // A published time that is predicted not to run counts as wholly wrong.
-    const double error = std::abs(fact.minutes_error().value_or(1.0));
-    ++summary.minutes_cells;
-    summary.mean_error += error;
-    summary.worst_error = std::max(summary.worst_error, error);
+    if (fact.model == "gpt2m" && fact.two_vms() && fact.minutes) errors.push_back(fact.minutes_error().value_or(1.0));
   }
-  if (summary.minutes_cells > 0) summary.mean_error /= summary.minutes_cells;
+  const ErrorSummary minutes = summary_of_errors(errors);
+  summary.minutes_cells = minutes.cells;
+  summary.mean_error = minutes.mean;
+  summary.worst_error = minutes.worst;
   return summary;
 }
 

@@ -6,18 +6,10 @@
 
 #include "sim/base/quantity.h"
 #include "sim/plan/techniques/technique_plan.h"
+#include "sim/select/advice.h"
 
 namespace slmsim {
 namespace {
-
-std::string largest_part(const DeviceMemory& m) {
-  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
-                                                 {"optimizer", m.optimizer},   {"activations", m.activations},
-                                                 {"buffers", m.buffers},       {"framework", m.framework}};
-  const auto* largest = std::max_element(std::begin(parts), std::end(parts),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("{} {}", largest->first, to_text(largest->second));
-}
 
 class Search {
  public:

@@ -132,10 +132,7 @@ class MegatronRun {
   // A layer is two blocks, attention and MLP, each with its collective.
   void unit(int stage, int replica, int unit, bool forward, const std::string& pass, const Tasks& after) {
     const bool layer = unit > 0 && unit <= layers_;
-    const std::string name = fmt::format("{} {}", pass,
-                                         layer       ? fmt::format("L{}", unit - 1)
-                                         : unit == 0 ? "embedding"
-                                                     : "head");
+    const std::string name = pass + " " + unit_text(static_cast<std::size_t>(unit), work_.front().size());
     const int blocks = layer ? 2 : 1;
     const auto label = graph_.label(name);
     for (int block = 0; block < blocks; ++block) {

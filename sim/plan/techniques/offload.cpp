@@ -5,6 +5,7 @@
 
 #include "sim/plan/techniques/replicas.h"
 #include "sim/plan/techniques/stage3_passes.h"
+#include "sim/plan/techniques/undivided_passes.h"
 
 namespace slmsim {
 namespace {
@@ -15,8 +16,7 @@ PlanResult plan_offload(const PlanRequest& request, int stage) {
 
 // Of stages 1 and 2: reduced gradients in host memory.
 Tasks gradients_to_host(ReplicaRun& run) {
-  for (std::size_t unit = 0; unit < run.units(); ++unit) run.forward(unit, run.none());
-  for (std::size_t unit = run.units(); unit-- > 0;) run.backward(unit, run.none());
+  undivided_passes(run);
   const Bytes all{run.parameters() * run.gradient_element()};
   const double ranks = static_cast<double>(run.ranks());
   const Bytes bucket = run.scenario().stack.reduce_bucket;

@@ -52,9 +52,7 @@ Bytes memory_for_operators(const Scenario& scenario, const std::vector<int>& mes
     const Bytes memory = scenario.platform.devices[static_cast<std::size_t>(device)].gpu.memory;
     least = std::min(least, memory * scenario.memory.usable_share);
   }
-  Bytes buffers{0};
-  if (mesh.size() > 1)
-    buffers = scenario.nccl.buffer * (2.0 * nccl_channels(scenario.nccl, nccl_view(scenario.platform, mesh)));
+  const Bytes buffers = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, mesh));
   return std::max(Bytes{0}, least - scenario.memory.framework - buffers);
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> recompute_arguments(const ExportRequest& request) {
 void refuse(const ExportRequest& request, Export& out) {
   const auto& [way, model, plan] = request;
   const TechniqueOptions& options = way.options;
-  const bool planned = options.technique == Technique::kShard || options.technique == Technique::kPipeshard;
+  const bool planned = has_planner(options.technique);
   const bool replicas = options.technique == Technique::kData || options.technique == Technique::kZero2 ||
                         options.technique == Technique::kDdp;
   if (!planned && !replicas && !plan.megatron)
