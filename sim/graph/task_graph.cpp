@@ -28,13 +28,12 @@ TaskId TaskGraph::transfer(int connection, Bytes size, std::uint32_t label, std:
   assert(connection >= 0 && connection < static_cast<int>(connections_.size()) && size.value >= 0);
   // Networks carry whole bytes; a call of std::round would cost more than all else.
   const double whole = std::trunc(size.value + 0.5);
-  return add({.amount = whole, .place = connection, .label = label, .kind = TaskKind::kTransfer},
-             after);
+  return add({.amount = whole, .place = connection, .label = label, .kind = TaskKind::kTransfer}, after);
 }
 
-TaskId TaskGraph::delay(Seconds time, std::uint32_t label, std::span<const TaskId> after) {
+TaskId TaskGraph::delay(Seconds time, std::uint32_t label, std::span<const TaskId> after, Activity activity) {
   assert(time.value >= 0 && std::isfinite(time.value));
-  return add({.amount = time.value, .label = label, .kind = TaskKind::kDelay}, after);
+  return add({.amount = time.value, .label = label, .kind = TaskKind::kDelay, .activity = activity}, after);
 }
 
 int TaskGraph::add_connection(Connection connection) {
@@ -50,14 +49,14 @@ std::uint32_t TaskGraph::label(const std::string& text) {
 
 void TaskGraph::scale(Activity activity, double factor) {
   for (auto& task : tasks_) {
-    if (task.kind == TaskKind::kCompute && task.activity == activity) task.amount *= factor;
+    if (task.kind != TaskKind::kTransfer && task.activity == activity) task.amount *= factor;
   }
 }
 
 void TaskGraph::remove_latency() {
   for (auto& connection : connections_) connection.route.latency = Seconds{0};
   for (auto& task : tasks_) {
-    if (task.kind == TaskKind::kDelay) task.amount = 0;
+    if (is_latency(task)) task.amount = 0;
   }
 }
 

@@ -25,8 +25,8 @@ enum class TaskKind : std::uint8_t {
   kDelay,     // `amount` seconds on nothing; 0 seconds: a join
 };
 
-// What a computation's time is counted as.
-enum class Activity : std::uint8_t { kModel, kOptimizer, kOverhead, kCommunication };
+// What a computation's time is counted as; of delays, kKernels are what NCCL's kernels need, all others are latencies.
+enum class Activity : std::uint8_t { kModel, kOptimizer, kOverhead, kCommunication, kKernels };
 
 struct Task {
   double amount = 0;
@@ -36,6 +36,10 @@ struct Task {
   TaskKind kind = TaskKind::kDelay;
   Activity activity = Activity::kCommunication;
 };
+
+constexpr bool is_latency(const Task& task) {
+  return task.kind == TaskKind::kDelay && task.activity != Activity::kKernels;
+}
 
 // Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
 // connections that share each transfer evenly are one Connection with that many times the rate and window.
@@ -52,13 +56,14 @@ class TaskGraph {
 
   TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label, std::span<const TaskId> after);
   TaskId transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after);
-  TaskId delay(Seconds time, std::uint32_t label, std::span<const TaskId> after);
+  TaskId delay(Seconds time, std::uint32_t label, std::span<const TaskId> after,
+               Activity activity = Activity::kCommunication);
 
   int add_connection(Connection connection);
   std::uint32_t label(const std::string& text);  // the same text gives the same number
 
-  // For what-ifs. Computations that are counted as `activity` take `factor` times as long; a transfer arrives with its
-  // last byte and delays are over at once (they stand for the latencies of aggregated collectives).
+  // For what-ifs. Computations and delays that are counted as `activity` take `factor` times as long; a transfer arrives
+  // with its last byte and latencies are over at once.
   void scale(Activity activity, double factor);
   void remove_latency();
 

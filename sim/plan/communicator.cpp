@@ -86,8 +86,7 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
   if (call.by_vm) split_by_vm();
   if (call.by_vm && !inside_.empty()) return run_by_vm(call, label, ready);
   const Course course = course_of(call);
-  if (course.choice.algorithm == NcclAlgorithm::kTree)
-    return tree().all_reduce(course.size, course.chunk, label, ready);
+  if (course.choice.algorithm == NcclAlgorithm::kTree) return run_tree(course, call.size, label, ready);
   auto& all = rings();
   if (all.size() == 1) return all.front().run(call.collective, course.size, course.chunk, label, ready);
   // Every ring carries its part.
@@ -102,6 +101,17 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
   std::vector<TaskId> out;
   for (const auto& part : parts) out.push_back(graph_.delay({0}, label, part));
   return out;
+}
+
+// Over the links, and meanwhile on the GPUs, whose kernels take their time from when all are there.
+std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, std::uint32_t label,
+                                           std::span<const TaskId> ready) {
+  const TaskId all = graph_.delay({0}, label, ready);
+  const Seconds least = nccl_tree_time(scenario_.nccl, view_, course.choice, size);
+  const TaskId kernels = graph_.delay(least, label, std::span(&all, 1), Activity::kKernels);
+  std::vector<TaskId> done = tree().all_reduce(course.size, course.chunk, label, ready);
+  for (TaskId& task : done) task = graph_.delay({0}, label, std::array{task, kernels});
+  return done;
 }
 
 double Communicator::transfer_count(const CollectiveCall& call) const {

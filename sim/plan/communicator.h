@@ -34,6 +34,7 @@ class Communicator {
     Bytes size, chunk;
   };
   Course course_of(const CollectiveCall& call) const;
+  std::vector<TaskId> run_tree(const Course& course, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
   int sockets_to(std::size_t rank) const;
   std::vector<Ring>& rings();
   Tree& tree();

@@ -182,6 +182,15 @@ std::optional<Seconds> nccl_expected_time(const Nccl& nccl, const NcclView& view
   return Seconds{1e-6 * (wait + size.value / (1000 * rate))};
 }
 
+Seconds nccl_tree_time(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size) {
+  NcclView unlimited = view;
+  unlimited.tree_speed = INFINITY;
+  const double more = nccl_channels(nccl, view) / (2.0 * view.search_channels);
+  const Seconds latency = *nccl_expected_time(nccl, unlimited, Collective::kAllReduce, Bytes{0}, choice);
+  const Seconds whole = *nccl_expected_time(nccl, unlimited, Collective::kAllReduce, size, choice);
+  return latency + (whole - latency) / more;
+}
+
 NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size) {
   NcclChoice best;
   std::optional<Seconds> least;

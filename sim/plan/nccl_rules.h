@@ -51,6 +51,11 @@ std::optional<Seconds> nccl_expected_time(const Nccl& nccl, const NcclView& view
                                           const NcclChoice& choice);
 NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size);
 
+// What the kernels of a tree need at least, however fast the links are: the same formula without a limit by links, so that
+// the rate which a tree reaches on a channel (perChMaxTreeBws), its share at the sizes between (treeCorrectionFactor) and
+// the latency of its steps remain. Channels beyond those that the search doubles add their rate.
+Seconds nccl_tree_time(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size);
+
 int nccl_channels(const Nccl& nccl, const NcclView& view);
 // Of one communicator on each of its GPUs: every channel has a buffer to send from and one to receive into.
 Bytes nccl_buffers(const Nccl& nccl, const NcclView& view);

@@ -53,7 +53,7 @@ PathLatencies latencies_of(const TaskGraph& graph, const Timeline& timeline, con
   PathLatencies out;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Task& task = graph.tasks()[path[i]];
-    if (task.kind == TaskKind::kDelay) out.sum += Seconds{task.amount};
+    if (is_latency(task)) out.sum += Seconds{task.amount};
     if (task.kind != TaskKind::kTransfer) continue;
     // A transfer that queued behind this one did not wait for its arrival.
     if (i + 1 < path.size() && timeline.start[path[i + 1]] < timeline.finish[path[i]] - kRounding) continue;

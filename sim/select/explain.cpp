@@ -36,6 +36,7 @@ class Case {
       sockets_ = sockets_ || connection.route.socket_rate.value > 0;
     }
     computations(graph);
+    without(graph, Activity::kKernels, "NCCL", "NCCL's kernels keep up with any link");
     if (sockets_) windows();
     bandwidths();
     latency();

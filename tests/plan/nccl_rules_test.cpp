@@ -144,6 +144,25 @@ TEST(NcclTuning, KeepsLl128ForEqualNvlinkGpusOfOneNode) {
   EXPECT_FALSE(used(cluster(2, 8, 80, 12)));
 }
 
+TEST(NcclTrees, NeedTheirKernelsTimeHoweverFastTheLinksAre) {
+  // 2 x (3 x 28 + 28) us, and half of 23.6 GB/s on a channel; at 25 MiB 0.7 of it, at 1 GiB all.
+  const double latency = 224e-6;
+  for (const int nvlinks : {4, 12}) {
+    const NcclView view = view_of(cluster(2, 4, 80, nvlinks));
+    const auto seconds = [&](double size, const Nccl& nccl = by_default()) {
+      return nccl_tree_time(nccl, view, kTreeSimple, Bytes{size}).value;
+    };
+    EXPECT_NEAR(seconds(25 * kMebi), latency + 25 * kMebi / (0.7 * 11.8e9), 1e-9);
+    EXPECT_NEAR(seconds(kGibi), latency + kGibi / 11.8e9, 1e-9);
+    Nccl more = by_default();
+    more.min_channels = 4;  // of 2
+    EXPECT_NEAR(seconds(kGibi, more), latency + kGibi / 23.6e9, 1e-9);
+    more.min_channels = 0;
+    more.max_channels = 1;
+    EXPECT_NEAR(seconds(kGibi, more), latency + kGibi / 5.9e9, 1e-9);
+  }
+}
+
 TEST(NcclChannels, AreDoubledThenCutThenRaised) {
   const NcclView view = view_of(cluster(2, 2));
   Nccl nccl = by_default();

@@ -74,5 +74,18 @@ TEST(WhatIfGraph, TakesAwayLatencyOrComputation) {
   EXPECT_NEAR(simulate(w.graph).end.value, 11, kClock);
 }
 
+TEST(WhatIfGraph, TellsKernelsFromLatencies) {
+  World w;
+  const TaskId kernels = w.graph.delay(Seconds{3}, 0, {}, Activity::kKernels);
+  const TaskId latency = w.graph.delay(Seconds{5}, 0, std::array{kernels});
+  const Timeline timeline = simulate(w.graph);
+  EXPECT_NEAR(timeline.end.value, 8, kClock);
+  EXPECT_EQ(latencies_of(w.graph, timeline, {kernels, latency}).sum.value, 5);
+  w.graph.remove_latency();
+  EXPECT_NEAR(simulate(w.graph).end.value, 3, kClock);
+  w.graph.scale(Activity::kKernels, 0);
+  EXPECT_EQ(simulate(w.graph).end.value, 0);
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -16,28 +16,12 @@ const DeepSpeedValidation& validation() {
   return kValidation;
 }
 
-bool is_dual(const DeepSpeedFact& fact) { return fact.nodes == 2; }
-
 TEST(DeepSpeedStudy, HasAtMostSevenFittedValues) { EXPECT_LE(validation().fitted.size(), 7u); }
 
-TEST(DeepSpeedStudy, ThroughputIsWithinFivePercentOnTheMeanAndTwelveOnOneNode) {
+TEST(DeepSpeedStudy, ThroughputIsWithinFivePercentOnTheMeanAndTwelveAnywhere) {
   EXPECT_GE(validation().throughput.cells, 21);
   EXPECT_LE(validation().throughput.mean, 0.05);
-  for (const auto& fact : validation().facts) {
-    if (fact.metric != "throughput" || is_dual(fact)) continue;
-    ASSERT_TRUE(fact.error()) << fact.config << " " << fact.reason;
-    EXPECT_LE(std::abs(*fact.error()), 0.12) << fact.config << " " << fact.size;
-  }
-}
-
-// Nothing was fitted to two nodes. What the stress test lets through a socket is more than DDP got: README says so.
-TEST(DeepSpeedStudy, TwoNodesAreFasterThanMeasured) {
-  for (const auto& fact : validation().facts) {
-    if (!is_dual(fact) || fact.metric != "throughput") continue;
-    ASSERT_TRUE(fact.error());
-    EXPECT_GT(*fact.error(), 0.0);
-    EXPECT_LT(*fact.error(), 0.35);
-  }
+  EXPECT_LE(validation().throughput.worst, 0.12);
 }
 
 TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercent) {
@@ -45,15 +29,9 @@ TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercent) {
   EXPECT_LE(validation().largest.worst, 0.08);
 }
 
-TEST(DeepSpeedStudy, NvlinkAveragesAreWithinTwelvePercent) {
-  int cells = 0;
-  for (const auto& fact : validation().facts) {
-    if (fact.metric != "bw_NVLink_avg") continue;
-    ++cells;
-    ASSERT_TRUE(fact.error());
-    EXPECT_LE(std::abs(*fact.error()), 0.12) << fact.config;
-  }
-  EXPECT_EQ(cells, 4);
+TEST(DeepSpeedStudy, LinkAveragesAreWithinTwelvePercent) {
+  EXPECT_EQ(validation().links.cells, 5);
+  EXPECT_LE(validation().links.worst, 0.12);
 }
 
 Scenario sized(const std::string& name, double billions, const Overrides& overrides = {}) {
