@@ -25,6 +25,8 @@ struct Parameter {
   std::string value;  // as written
   Provenance provenance = Provenance::kDatasheet;
   std::string source;
+
+  bool operator==(const Parameter&) const = default;
 };
 
 // What reading a file leaves beside its values.

@@ -25,6 +25,8 @@ struct Efficiency {
   Seconds launch;     // fixed cost of one kernel
 
   double matrix_of(const Gpu& gpu) const { return matrix.at(gpu.architecture); }
+
+  bool operator==(const Efficiency&) const = default;
 };
 
 // The part of an operator that one GPU computes.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "sim/engine/capacity.h"
 
@@ -35,12 +37,9 @@ class Line {
     sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
   }
 
-  // Sends a transfer that is ready then; false where it might have to overtake, or nothing would let it go.
-  bool send(const Release& release, double bytes, double& start, double& finish) {
-    const bool together = release.time == last_.time && release.by == last_.by && release.by != kNobody;
-    if (release.time <= last_.time && !together) return false;
-    last_ = release;
-    start = std::max(release.time, free_);
+  // Sends a transfer that is ready then; false where nothing would let it go.
+  bool send(double ready, double bytes, double& start, double& finish) {
+    start = std::max(ready, free_);
     double now = start;
     if (sender_ && bytes > 0) {
       settle(now);
@@ -96,21 +95,117 @@ class Line {
 
   double most_ = 0, latency_ = 0;
   double free_ = 0, last_sent_ = -INFINITY;
-  Release last_{-1, kNobody};
   std::optional<TcpSender> sender_;
   std::vector<Ack> acks_;  // from next_ack_ on, by date
   std::size_t next_ack_ = 0;
 };
 
+// How a connection begins.
+struct Beginning {
+  const Connection* connection = nullptr;
+  const Capacity* capacity = nullptr;
+  ConnectionState before;
+
+  Line line() const { return {*connection, *capacity, before}; }
+  bool is_like(const Beginning& other) const {
+    const Route &a = connection->route, &b = other.connection->route;
+    return connection->sockets == other.connection->sockets && capacity->most == other.capacity->most &&
+           capacity->single == other.capacity->single && a.latency == b.latency && a.windowed == b.windowed &&
+           a.window == b.window && before == other.before;
+  }
+};
+
+// A line for all connections that begin alike and are given the same transfers at the same times, as those of a ring over
+// equal VMs often are.
+struct SharedLine {
+  struct Sent {
+    double ready = 0, bytes = 0, start = 0, finish = 0;
+  };
+
+  const Beginning& beginning;
+  Line line = beginning.line();
+  std::size_t members = 1;
+  std::vector<Sent> sent;  // while there are several members
+  std::optional<ConnectionState> state;
+};
+
+class Lane {
+ public:
+  explicit Lane(std::shared_ptr<SharedLine> line) : line_(std::move(line)) {}
+
+  // False where a transfer might have to overtake, or nothing would let it go.
+  bool send(const Release& release, double bytes, double& start, double& finish) {
+    const bool together = release.time == last_.time && release.by == last_.by && release.by != kNobody;
+    if (release.time <= last_.time && !together) return false;
+    last_ = release;
+    if (at_ < line_->sent.size()) {
+      const auto& known = line_->sent[at_];
+      if (known.ready == release.time && known.bytes == bytes) {
+        start = known.start;
+        finish = known.finish;
+        ++at_;
+        return true;
+      }
+      part();
+    }
+    if (!line_->line.send(release.time, bytes, start, finish)) return false;
+    if (line_->members > 1) {
+      line_->sent.push_back({release.time, bytes, start, finish});
+      ++at_;
+    }
+    return true;
+  }
+
+  ConnectionState state(Seconds end) {
+    if (at_ < line_->sent.size()) part();
+    if (!line_->state) line_->state = line_->line.state(end);
+    return *line_->state;
+  }
+
+ private:
+  // Goes on with a line of its own from where it is.
+  void part() {
+    --line_->members;
+    const auto common = std::exchange(line_, std::make_shared<SharedLine>(SharedLine{line_->beginning}));
+    double start = 0, finish = 0;
+    for (std::size_t i = 0; i < at_; ++i) line_->line.send(common->sent[i].ready, common->sent[i].bytes, start, finish);
+    at_ = 0;
+  }
+
+  std::shared_ptr<SharedLine> line_;
+  std::size_t at_ = 0;  // of line_->sent
+  Release last_{-1, kNobody};
+};
+
+std::vector<Lane> lanes_of(const std::vector<Beginning>& beginnings) {
+  constexpr std::size_t kLookedAt = 8;  // of the lines so far, the last ones: equal connections are near each other
+  std::vector<Lane> lanes;
+  std::vector<std::shared_ptr<SharedLine>> lines;
+  for (const Beginning& beginning : beginnings) {
+    const auto until = lines.rbegin() + static_cast<long>(std::min(lines.size(), kLookedAt));
+    const auto alike =
+        std::find_if(lines.rbegin(), until, [&](const auto& line) { return line->beginning.is_like(beginning); });
+    if (alike == until) {
+      lines.push_back(std::make_shared<SharedLine>(SharedLine{beginning}));
+      lanes.emplace_back(lines.back());
+    } else {
+      ++(*alike)->members;
+      lanes.emplace_back(*alike);
+    }
+  }
+  return lanes;
+}
+
 }  // namespace
 
 std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vector<ConnectionState>& before) {
   const auto limits = capacities(graph);
-  std::vector<Line> lines;
+  std::vector<Beginning> beginnings;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (!limits[i].contended.empty() || limits[i].back >= 0) return std::nullopt;
-    lines.emplace_back(graph.connections()[i], limits[i], i < before.size() ? before[i] : ConnectionState{});
+    beginnings.push_back({&graph.connections()[i], &limits[i], i < before.size() ? before[i] : ConnectionState{}});
   }
+  std::vector<Lane> lanes = lanes_of(beginnings);
   const auto& tasks = graph.tasks();
   Timeline out;
   out.start.resize(tasks.size());
@@ -129,12 +224,12 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
     if (task.kind != TaskKind::kTransfer) {
       out.start[id] = release.time;
       out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
-    } else if (!lines[static_cast<std::size_t>(task.place)].send(release, task.amount, out.start[id], out.finish[id])) {
+    } else if (!lanes[static_cast<std::size_t>(task.place)].send(release, task.amount, out.start[id], out.finish[id])) {
       return std::nullopt;
     }
   }
   for (const double time : out.finish) out.end = std::max(out.end, Seconds{time});
-  for (auto& line : lines) out.connections.push_back(line.state(out.end));
+  for (auto& lane : lanes) out.connections.push_back(lane.state(out.end));
   return out;
 }
 

@@ -60,4 +60,17 @@ void TaskGraph::remove_latency() {
   }
 }
 
+void TaskGraph::move_to(const Network& network) {
+  links_ = network.links();
+  for (auto& [from, to, sockets, route] : connections_) {
+    if (!network.share_vm(from, to)) route = network.route(from, to);
+  }
+}
+
+void TaskGraph::set_time(Activity activity, Seconds time) {
+  for (auto& task : tasks_) {
+    if (task.kind == TaskKind::kCompute && task.activity == activity) task.amount = time.value;
+  }
+}
+
 }  // namespace slmsim

@@ -67,6 +67,11 @@ class TaskGraph {
   void scale(Activity activity, double factor);
   void remove_latency();
 
+  // For another network that differs between VMs only. Tasks remain as they are.
+  void move_to(const Network& network);
+  // Every computation that is counted as `activity` takes so long.
+  void set_time(Activity activity, Seconds time);
+
   const std::vector<Task>& tasks() const { return tasks_; }
   std::span<const TaskId> predecessors(TaskId task) const {
     const std::size_t first = tasks_[task].first_predecessor;

@@ -29,6 +29,18 @@ std::string layers_text(int first, int last, int layers) {
   return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
 }
 
+// Before an iteration: what every GPU's launch takes, and the driver's messages to the farthest GPU. The driver runs with the
+// first one.
+Seconds launch_time(const LowerRequest& request) {
+  const int driver = request.plan.stages.front().mesh.front();
+  Seconds farthest{0};
+  for (const auto& stage : request.plan.stages) {
+    for (const int device : stage.mesh) farthest = std::max(farthest, request.network.round_trip(driver, device));
+  }
+  const Training& training = request.scenario.training;
+  return training.iteration_overhead + farthest * training.control_round_trips;
+}
+
 // GPUs of a stage that communicate with each other.
 struct Group {
   std::vector<std::size_t> ranks;
@@ -143,23 +155,12 @@ class Lowering {
   }
 
   void launch() {
-    const Training& training = request_.scenario.training;
-    const Seconds overhead = training.iteration_overhead + farthest_round_trip() * training.control_round_trips;
+    const Seconds overhead = launch_time(request_);
     if (overhead <= Seconds{0}) return;
     for (const auto& stage : plan_.stages) {
       for (const int device : stage.mesh)
         compute(device, overhead, Activity::kOverhead, graph_.label("launch"), kNoTask);
     }
-  }
-
-  // Between the first GPU, where the driver runs, and any other of the plan.
-  Seconds farthest_round_trip() const {
-    const int driver = plan_.stages.front().mesh.front();
-    Seconds farthest{0};
-    for (const auto& stage : plan_.stages) {
-      for (const int device : stage.mesh) farthest = std::max(farthest, request_.network.round_trip(driver, device));
-    }
-    return farthest;
   }
 
   // Stages take turns; each goes on in its schedule as far as its inputs exist, so that tasks only wait for
@@ -377,5 +378,19 @@ std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
 }
 
 TaskGraph lower(const LowerRequest& request) { return Lowering(request).run(); }
+
+// What depends on the wide area is in the routes, in the launch, and in the latencies of aggregated collectives.
+bool lower_again(TaskGraph& graph, const LowerRequest& request) {
+  const Seconds launch = launch_time(request);
+  bool launched = false;
+  for (const Task& task : graph.tasks()) {
+    if (is_latency(task) && task.amount > 0) return false;
+    launched = launched || task.activity == Activity::kOverhead;
+  }
+  if (launched != (launch > Seconds{0})) return false;
+  graph.move_to(request.network);
+  graph.set_time(Activity::kOverhead, launch);
+  return true;
+}
 
 }  // namespace slmsim

@@ -25,6 +25,8 @@ struct Stage {
   MeshShape shape() const { return {static_cast<int>(mesh.size()) / columns, columns}; }
   // The ranks of each group of GPUs along these axes, in ring order.
   std::vector<std::vector<std::size_t>> groups(Axes axes) const;
+
+  bool operator==(const Stage&) const = default;
 };
 
 // What data-parallel GPUs do with the gradients they share.
@@ -42,6 +44,8 @@ struct ReplicaPlan {
   StatePlace optimizer = StatePlace::kGpu;
   StatePlace parameters = StatePlace::kGpu;  // of stage 3
   Bytes bucket;                              // of DDP
+
+  bool operator==(const ReplicaPlan&) const = default;
 };
 
 struct Plan {
@@ -56,6 +60,8 @@ struct Plan {
   // One of these where PyTorch, DeepSpeed or Megatron-LM runs the plan.
   std::optional<ReplicaPlan> replicas;
   std::optional<MegatronOptions> megatron;  // all degrees settled
+
+  bool operator==(const Plan&) const = default;
 };
 
 // Either a plan or why there is none.

@@ -30,6 +30,8 @@ struct Gpu {
   // What the profile holds that the GPU names, where it names one.
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;
+
+  bool operator==(const Gpu&) const = default;
 };
 
 const std::vector<std::string>& architecture_names();

@@ -184,9 +184,13 @@ Route Network::route(int from, int to) const {
   return route;
 }
 
-Seconds Network::round_trip(int from, int to) const {
+bool Network::share_vm(int from, int to) const {
   const auto vm = [&](int device) { return platform_.devices[static_cast<std::size_t>(device)].vm; };
-  if (vm(from) == vm(to)) return Seconds{0};
+  return vm(from) == vm(to);
+}
+
+Seconds Network::round_trip(int from, int to) const {
+  if (share_vm(from, to)) return Seconds{0};
   const Route there = route(from, to);
   return there.window.rtt > Seconds{0} ? there.window.rtt : there.latency * 2;
 }

@@ -40,6 +40,8 @@ struct TcpWindow {
   // The sending program sleeps on a full buffer (a blocking send(), epoll); NCCL's threads poll (ncclSocketProgressOpt,
   // NCCL 2.15, src/misc/socket.cc).
   bool sender_sleeps = false;
+
+  bool operator==(const TcpWindow&) const = default;
 };
 
 // What a long transfer has on its way on the mean: W, or less under loss, by Mathis et al. (CCR 27(3), 1997, eq. 3) for
@@ -75,6 +77,7 @@ class Network {
   Route drive_route(int device, int drive, bool write) const;
   // What a drive reads per second; the next link is what it writes.
   int medium_link(int vm, int drive) const;
+  bool share_vm(int from, int to) const;
   // There and back between the VMs of two GPUs; 0 inside one VM.
   Seconds round_trip(int from, int to) const;
 

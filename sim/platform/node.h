@@ -22,6 +22,8 @@ struct NodePart {
   Bytes capacity;              // of a memory or a drive
   BytesPerSecond read, write;  // of a drive, sequential, as rated
   Seconds command;             // what a drive's controller takes for a command, whatever its size
+
+  bool operator==(const NodePart&) const = default;
 };
 
 struct PartLink {
@@ -31,6 +33,8 @@ struct PartLink {
   double efficiency = 1;     // what software reaches of the peak
   bool half_duplex = false;
   Seconds latency;
+
+  bool operator==(const PartLink&) const = default;
 };
 
 // From links of the first kind to links of the second kind and back.
@@ -38,6 +42,8 @@ struct Crossing {
   int part = 0;
   std::string first, second;
   BytesPerSecond rate;  // each direction
+
+  bool operator==(const Crossing&) const = default;
 };
 
 // Drives that are written to as one (RAID 0 if several), and the GPUs whose ranks keep their state there.
@@ -45,6 +51,8 @@ struct Volume {
   std::string name;
   std::vector<int> drives;  // parts
   std::vector<int> gpus;    // of the VM, from 0
+
+  bool operator==(const Volume&) const = default;
 };
 
 struct NodeInside {
@@ -57,6 +65,8 @@ struct NodeInside {
 
   bool empty() const { return parts.empty(); }
   std::vector<int> of_kind(PartKind kind) const;
+
+  bool operator==(const NodeInside&) const = default;
 };
 
 // One link of a way, and in which direction it is gone.

@@ -33,6 +33,8 @@ struct TcpSettings {
   double receive_window_share = 0.5;
   int initial_window = 10;   // segments, RFC 6928
   BytesPerSecond copy_rate;  // what one CPU thread moves through one socket
+
+  bool operator==(const TcpSettings&) const = default;
 };
 
 // Whose virtual NIC a VM has. NCCL reads the vendor of the network device to choose its number of sockets.
@@ -48,6 +50,8 @@ struct VmType {
   Cloud cloud = Cloud::kOther;
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
+
+  bool operator==(const VmType&) const = default;
 };
 
 struct Vm {
@@ -56,12 +60,16 @@ struct Vm {
   VmType type;
   int first_device = 0;  // its devices are numbered first_device, first_device + 1, ...
   int device_count = 0;
+
+  bool operator==(const Vm&) const = default;
 };
 
 struct Site {
   std::string name;
   Seconds rtt;  // between two VMs of the site
   Bytes mtu;
+
+  bool operator==(const Site&) const = default;
 };
 
 // One direction of a wide-area link.
@@ -69,6 +77,8 @@ struct WanDirection {
   BytesPerSecond bandwidth;
   Seconds delay;      // one way
   double loss = 0.0;  // probability that a segment is lost
+
+  bool operator==(const WanDirection&) const = default;
 };
 
 struct WanLink {
@@ -76,12 +86,16 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
+
+  bool operator==(const WanLink&) const = default;
 };
 
 struct Device {
   Gpu gpu;
   int vm = 0;
   std::string name;  // "gat/0"
+
+  bool operator==(const Device&) const = default;
 };
 
 struct Platform {
@@ -90,6 +104,8 @@ struct Platform {
   std::vector<Vm> vms;
   std::vector<WanLink> links;
   std::vector<Device> devices;
+
+  bool operator==(const Platform&) const = default;
 };
 
 // A `tcp` map. What it does not say is taken from `beneath`; without one, what has no default is an error.

@@ -37,6 +37,8 @@ struct MeasuredBuses {
   BytesPerSecond to_device, from_device;
   BytesPerSecond peer;
   Seconds peer_latency;
+
+  bool operator==(const MeasuredBuses&) const = default;
 };
 
 struct GpuProfile {

@@ -28,6 +28,8 @@ struct Nccl {
   std::optional<int> sockets_per_thread;           // NCCL_NSOCKS_PERTHREAD; absent: by the VM's cloud
   std::optional<int> socket_threads;               // NCCL_SOCKET_NTHREADS; absent: by the VM's cloud
   Bytes buffer;                                    // NCCL_BUFFSIZE
+
+  bool operator==(const Nccl&) const = default;
 };
 
 Nccl read_nccl(Fields fields);

@@ -24,6 +24,8 @@ struct PlanRules {
   bool tcp = false;    // sysctls
   bool batch = false;  // gradients may be added up over several batches, so that an update sees more sequences
   std::map<std::string, double> dollars_per_hour;  // by the GPU's name
+
+  bool operator==(const PlanRules&) const = default;
 };
 
 PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading);

@@ -38,12 +38,16 @@ struct Training {
 struct MemoryRules {
   double usable_share = 0;  // of the device memory that the framework's pool takes (XLA: 0.9)
   Bytes framework;          // CUDA context, kernels, workspaces
+
+  bool operator==(const MemoryRules&) const = default;
 };
 
 // GPUs that a plan may use.
 struct Group {
   std::vector<std::string> names;  // VM names, or GPU names where only some of a VM's are taken
   std::vector<int> devices;        // indices into Platform::devices
+
+  bool operator==(const Group&) const = default;
 };
 
 enum class Algorithm { kPaper, kAmended };
@@ -56,6 +60,8 @@ struct SelectionRules {
   Objective objective = Objective::kTime;
   double delta = 0;        // a lead must exceed this share to decide
   int epsilon_epochs = 1;  // epochs of the trial runs that measure performance
+
+  bool operator==(const SelectionRules&) const = default;
 };
 
 struct Scenario {
@@ -73,6 +79,8 @@ struct Scenario {
   SelectionRules selection;
   PlanRules plan;
   std::vector<Parameter> parameters;  // every value that states its provenance
+
+  bool operator==(const Scenario&) const = default;
 };
 
 // From a linked tree; `name` is used where it has none of its own. Throws InputError with everything that is wrong.

@@ -27,6 +27,8 @@ struct Stack {
 
   Bytes reduce_bucket, gather_bucket;  // of DeepSpeed's collectives, in bytes of fp16
   double live_parameters = 1e9;        // that ZeRO-3 keeps gathered at most
+
+  bool operator==(const Stack&) const = default;
 };
 
 Stack read_stack(Fields fields);

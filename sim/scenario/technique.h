@@ -70,6 +70,8 @@ struct MegatronOptions {
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
   std::optional<Recompute> recompute;  // absent: by training.rematerialisation
+
+  bool operator==(const MegatronOptions&) const = default;
 };
 
 struct TechniqueOptions {
@@ -96,6 +98,8 @@ struct TechniqueOptions {
   bool hierarchical = false;
   Bytes bucket;  // DDP: gradients that are reduced together
   MegatronOptions megatron;
+
+  bool operator==(const TechniqueOptions&) const = default;
 };
 
 // Reads `techniques:`, a list of names or a map of names to options.

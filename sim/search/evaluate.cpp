@@ -23,14 +23,14 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
 }
 
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
-                   const PredictOptions& options) {
+                   const PredictOptions& options, DivisionMemo* memo) {
   const Way way = space.way(choice);
   const Network network(way.scenario.platform);
-  return predict_one({way.scenario, space.model(), operators, way.group, way.options, options.memo}, network, options);
+  return predict_one({way.scenario, space.model(), operators, way.group, way.options, memo}, network, options);
 }
 
 Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, DivisionMemo* memo) {
-  const Prediction p = predict(space, operators, choice, {.only = {}, .memo = memo, .advice = false});
+  const Prediction p = predict(space, operators, choice, {.advice = false}, memo);
   return {p.job, p.iteration, p.breakdown};
 }
 

@@ -23,7 +23,7 @@ struct Measured {
 Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, DivisionMemo* memo = nullptr);
 // The whole prediction; `links` as for `run`.
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
-                   const PredictOptions& options = {});
+                   const PredictOptions& options = {}, DivisionMemo* memo = nullptr);
 Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice,
                  DivisionMemo* memo = nullptr);
 

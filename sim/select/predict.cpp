@@ -20,9 +20,8 @@ FlopsPerSecond rate(const Transformer& model, const Training& training, double i
          static_cast<double>(gpus);
 }
 
-void simulate_job(const PlanRequest& request, const Network& network, const PredictOptions& options, Prediction& out) {
+void simulate_job(const PlanRequest& request, const PredictOptions& options, const TaskGraph& graph, Prediction& out) {
   const Training& training = request.scenario.training;
-  const TaskGraph graph = lower_technique({*out.plan, request.operators, request.scenario, network});
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
@@ -46,7 +45,8 @@ void simulate_job(const PlanRequest& request, const Network& network, const Pred
 
 }  // namespace
 
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options,
+                       LoweredPlan* lowered) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
@@ -72,7 +72,13 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     out.status = Status::kOutOfMemory;
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
   }
-  if (out.status == Status::kOk) simulate_job(request, network, options, out);
+  if (out.status != Status::kOk) return out;
+  const LowerRequest lower{*out.plan, request.operators, request.scenario, network};
+  if (lowered) {
+    simulate_job(request, options, lowered->graph_of(lower), out);
+  } else {
+    simulate_job(request, options, lower_technique(lower), out);
+  }
   return out;
 }
 
@@ -104,12 +110,16 @@ std::string group_text(const std::vector<std::string>& names) {
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
   std::vector<Prediction> out;
+  std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
+  std::size_t number = 0;
   for (const auto& model : scenario.models) {
     const OperatorGraph operators = build_operator_graph(model);
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
+        LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && *options.only != technique.technique) continue;
-        out.push_back(predict_one({scenario, model, operators, group, technique, options.memo}, network, options));
+        DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
+        out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
       }
     }
   }

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/division_memo.h"
 #include "sim/plan/framework_memory.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/techniques/technique_plan.h"
 #include "sim/select/interconnect.h"
 #include "sim/select/measure.h"
+#include "sim/select/prediction_memo.h"
 
 namespace slmsim {
 
@@ -53,13 +53,15 @@ std::string group_text(const std::vector<std::string>& names);
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   std::optional<Technique> only;
-  DivisionMemo* memo = nullptr;  // for who predicts much that is alike
-  bool advice = true;            // tell what would help where memory does not suffice; costs as much as many plans
-  bool ignore_memory = false;    // simulate also what does not fit
+  PredictionMemo* memo = nullptr;  // for who predicts much that is alike; of predict()
+  bool advice = true;              // tell what would help where memory does not suffice; costs as much as many plans
+  bool ignore_memory = false;      // simulate also what does not fit
 };
 
-// One technique on one group.
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
+// One technique on one group. `lowered` is what an earlier prediction left that differed in the wide-area links' numbers
+// only, or empty; it is made the present one's.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
+                       LoweredPlan* lowered = nullptr);
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});

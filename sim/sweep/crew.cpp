@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>
@@ -48,6 +49,14 @@ bool receive_all(int socket, void* data, std::size_t size) {
     size -= static_cast<std::size_t>(got);
   }
   return true;
+}
+
+// A worker allocates the same again at its next point: pages that went back to the kernel in between would have to be
+// cleared anew, a tenth of a sweep's time.
+void keep_freed_memory() {
+  constexpr int kMebibytes = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMebibytes);
+  mallopt(M_TRIM_THRESHOLD, 64 * kMebibytes);
 }
 
 std::string end_text(int status) {
@@ -106,6 +115,7 @@ void Crew::start(Worker& worker) {
 }
 
 void Crew::work(int socket) const {
+  keep_freed_memory();
   for (std::uint64_t point = 0; receive_all(socket, &point, sizeof point);) {
     const PointRows rows = rows_(point);
     const Head head{point, rows.csv.size(), rows.json.size()};

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/division_memo.h"
 #include "sim/report/csv.h"
 #include "sim/scenario/scenario.h"
+#include "sim/select/prediction_memo.h"
 #include "sim/sweep/axis.h"
 
 namespace slmsim {
@@ -53,7 +53,7 @@ class Sweep {
   std::vector<Override> fixed_;
   std::vector<std::string> fixed_texts_;
   std::vector<ScenarioFile> scenario_;  // one
-  DivisionMemo memo_;
+  PredictionMemo memo_;
 };
 
 // Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.

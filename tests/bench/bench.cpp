@@ -132,7 +132,7 @@ void run_gat_amst(benchmark::State& state) {
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
 void predict_technique(benchmark::State& state, Technique technique) {
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
-  DivisionMemo memo;
+  PredictionMemo memo;
   predict(scenario, {.only = technique, .memo = &memo});
   for (auto _ : state) benchmark::DoNotOptimize(predict(scenario, {.only = technique, .memo = &memo}));
 }

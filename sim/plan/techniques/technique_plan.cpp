@@ -51,6 +51,10 @@ TaskGraph lower_technique(const LowerRequest& request) {
   return row->lower ? row->lower(request) : lower(request);
 }
 
+bool lower_technique_again(TaskGraph& graph, const LowerRequest& request) {
+  return !row_of(request.plan.technique)->lower && lower_again(graph, request);
+}
+
 PlanResult make_plan(const PlanRequest& request) {
   const auto row = row_of(request.options.technique);
   TechniqueOptions options = request.options;

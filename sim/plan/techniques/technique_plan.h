@@ -46,5 +46,7 @@ PlanResult make_plan(const PlanRequest& request);
 
 // Lowers a plan as its technique has it.
 TaskGraph lower_technique(const LowerRequest& request);
+// As lower_again(); false also where the technique has a lowering of its own.
+bool lower_technique_again(TaskGraph& graph, const LowerRequest& request);
 
 }  // namespace slmsim

@@ -1,0 +1,52 @@
+#include "sim/select/prediction_memo.h"
+
+#include <algorithm>
+
+#include "sim/plan/techniques/technique_plan.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostTasks = 500'000;  // of all variants together; some 50 bytes each
+constexpr std::size_t kMostVariants = 16;
+
+Scenario without_wide_area(const Scenario& scenario) {
+  Scenario out = scenario;
+  for (auto& link : out.platform.links) {
+    link.forward = link.backward = {};
+    link.mtu = {};
+  }
+  out.parameters.clear();  // texts of the same values
+  return out;
+}
+
+}  // namespace
+
+const TaskGraph& LoweredPlan::graph_of(const LowerRequest& request) {
+  if (!plan_ || *plan_ != request.plan || !lower_technique_again(*graph_, request)) {
+    graph_ = lower_technique(request);
+    plan_ = request.plan;
+  }
+  return *graph_;
+}
+
+std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {
+  Scenario bare = without_wide_area(scenario);
+  const auto known =
+      std::find_if(variants_.begin(), variants_.end(), [&](const Variant& v) { return v.scenario == bare; });
+  if (known != variants_.end()) {
+    std::rotate(known, known + 1, variants_.end());
+    return variants_.back().plans;
+  }
+  std::size_t tasks = 0, kept = 0;
+  for (auto at = variants_.rbegin(); at != variants_.rend() && kept + 1 < kMostVariants; ++at, ++kept) {
+    for (const LoweredPlan& plan : at->plans) tasks += plan.tasks();
+    if (tasks > kMostTasks) break;
+  }
+  variants_.erase(variants_.begin(), variants_.end() - static_cast<std::ptrdiff_t>(kept));
+  const std::size_t count = scenario.models.size() * scenario.groups.size() * scenario.techniques.size();
+  variants_.push_back({std::move(bare), std::vector<LoweredPlan>(count)});
+  return variants_.back().plans;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,43 @@
+// What the predictions of many points have in common, for who predicts one scenario over and over with other values.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/plan/division_memo.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+// A plan and its tasks. Where only distances, rates and losses between VMs changed and the plan is the same, so are the tasks.
+class LoweredPlan {
+ public:
+  // The tasks of the request, which differs from that of the last call in the wide-area links' numbers only. They hold
+  // until the next call.
+  const TaskGraph& graph_of(const LowerRequest& request);
+  std::size_t tasks() const { return graph_ ? graph_->tasks().size() : 0; }
+
+ private:
+  std::optional<Plan> plan_;
+  std::optional<TaskGraph> graph_;
+};
+
+class PredictionMemo {
+ public:
+  DivisionMemo& divisions() { return divisions_; }
+  // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
+  // from this one in the wide-area links' numbers only, else empty. They hold until the next call.
+  std::vector<LoweredPlan>& lowered_plans(const Scenario& scenario);
+
+ private:
+  struct Variant {
+    Scenario scenario;  // without those numbers
+    std::vector<LoweredPlan> plans;
+  };
+
+  DivisionMemo divisions_;
+  std::vector<Variant> variants_;  // the one used last is the last one
+};
+
+}  // namespace slmsim

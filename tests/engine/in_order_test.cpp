@@ -1,0 +1,88 @@
+// Connections that begin alike are simulated once for as long as they are given the same; events simulate each of them.
+#include "sim/engine/in_order.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/small_graph.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kConnections = 6, kRounds = 40;
+
+// What each connection carries, one transfer after the other, each after a computation of its own. All connections have
+// windows, every second one a wider one, and each a link of its own.
+struct Transfers {
+  std::vector<std::vector<double>> pauses, bytes;  // per connection
+
+  static Transfers equal(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+    std::vector<double> pauses, bytes;
+    for (int i = 0; i < kRounds; ++i) {
+      pauses.push_back(0.25 * pick(1, 12));
+      bytes.push_back(100.0 * pick(0, 9));
+    }
+    return {std::vector(kConnections, pauses), std::vector(kConnections, bytes)};
+  }
+
+  SmallGraph graph() const {
+    SmallGraph graph(std::vector<double>(kConnections, 100.0));
+    for (int c = 0; c < kConnections; ++c) graph.connect_windowed(100, c % 2 ? 800 : 400, 2, 5, 1, 1, c);
+    std::vector<std::vector<TaskId>> last(kConnections);
+    for (std::size_t i = 0; i < kRounds; ++i) {
+      for (int c = 0; c < kConnections; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        if (i >= pauses[at].size()) continue;
+        last[at] = {graph.compute(c, pauses[at][i], last[at])};
+        graph.send(c, bytes[at][i], last[at]);
+      }
+    }
+    return graph;
+  }
+};
+
+void expect_as_by_events(const Transfers& transfers) {
+  const SmallGraph graph = transfers.graph();
+  std::vector<ConnectionState> state;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    const auto in_order = simulate_in_order(graph.graph(), state);
+    ASSERT_TRUE(in_order);
+    const Timeline by_events = graph.run(state, {.always_events = true});
+    EXPECT_EQ(in_order->start, by_events.start);
+    EXPECT_EQ(in_order->finish, by_events.finish);
+    EXPECT_EQ(in_order->connections, by_events.connections);
+    state = by_events.connections;
+  }
+}
+
+TEST(InOrder, EqualConnectionsGiveWhatEventsGive) {
+  for (unsigned seed = 0; seed < 20; ++seed) expect_as_by_events(Transfers::equal(seed));
+}
+
+TEST(InOrder, AConnectionPartsWhereItIsGivenSomethingElse) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](std::size_t until) {
+      return std::uniform_int_distribution<std::size_t>(0, until - 1)(random);
+    };
+    Transfers transfers = Transfers::equal(seed);
+    for (std::size_t changes = 1 + pick(6); changes > 0; --changes) {
+      auto& values = pick(2) ? transfers.pauses : transfers.bytes;
+      values[pick(kConnections)][pick(kRounds)] += 50;
+    }
+    expect_as_by_events(transfers);
+  }
+}
+
+TEST(InOrder, AConnectionThatIsGivenLessKeepsItsOwnState) {
+  Transfers transfers = Transfers::equal(7);
+  transfers.pauses[2].resize(11);
+  transfers.pauses[5].resize(39);
+  expect_as_by_events(transfers);
+}
+
+}  // namespace
+}  // namespace slmsim
