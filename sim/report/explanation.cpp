@@ -38,22 +38,16 @@ Json explanation_json(const Explanation& e) {
                        {"iteration_s", rounded(change.iteration.value)},
                        {"minutes", rounded(change.job.value / 60)}});
   }
-  return {{"model", p.model},
-          {"technique", name_of(p.technique)},
-          {"group", p.group},
-          {"gpus", p.gpus},
-          {"status", name_of(p.status)},
-          {"reason", p.reason},
-          {"minutes", rounded(p.job.value / 60)},
-          {"iteration_s", rounded(p.iteration.value)},
-          {"breakdown_s", breakdown_json(p.breakdown)},
-          {"latencies",
-           {{"between_vms", e.latencies.between_vms},
-            {"inside_vms", e.latencies.inside_vms},
-            {"sum_s", rounded(e.latencies.sum.value)}}},
-          {"limits", limits},
-          {"what_ifs", changes},
-          {"advice", e.advice}};
+  Json out = head_json(p);
+  out.update({{"breakdown_s", breakdown_json(p.breakdown)},
+              {"latencies",
+               {{"between_vms", e.latencies.between_vms},
+                {"inside_vms", e.latencies.inside_vms},
+                {"sum_s", rounded(e.latencies.sum.value)}}},
+              {"limits", limits},
+              {"what_ifs", changes},
+              {"advice", e.advice}});
+  return out;
 }
 
 }  // namespace

@@ -12,6 +12,17 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
+Json head_json(const Prediction& p) {
+  return {{"model", p.model},
+          {"technique", name_of(p.technique)},
+          {"group", p.group},
+          {"gpus", p.gpus},
+          {"status", name_of(p.status)},
+          {"reason", p.reason},
+          {"minutes", rounded(p.job.value / 60)},
+          {"iteration_s", rounded(p.iteration.value)}};
+}
+
 Json breakdown_json(const Breakdown& b) {
   return {{"compute", rounded(b.compute.value)},
           {"exposed_communication", rounded(b.exposed_communication.value)},
@@ -85,7 +96,7 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
                       {"shardings", shardings_json(stage, operators)}});
   }
   return {{"micro_batches", plan.micro_batches},
-          {"schedule", plan.schedule == Schedule::kGpipe ? "gpipe" : "1f1b"},
+          {"schedule", schedule_names()[static_cast<std::size_t>(plan.schedule)]},
           {"optimizer", plan.optimizer == Optimizer::kDivided ? "divided" : "replicated"},
           {"stages", stages}};
 }
@@ -117,15 +128,8 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
                      {"peak_Bps", rounded(use.peak.value)}});
   }
   const double rate = rounded(p.rate_per_gpu.value / kTera);
-  Json out = {{"model", p.model},
-              {"technique", name_of(p.technique)},
-              {"group", p.group},
-              {"gpus", p.gpus},
-              {"status", name_of(p.status)},
-              {"reason", p.reason},
-              {"minutes", rounded(p.job.value / 60)},
-              {"iteration_s", rounded(p.iteration.value)},
-              {"first_iteration_s", rounded(p.first_iteration.value)},
+  Json out = head_json(p);
+  out.update({{"first_iteration_s", rounded(p.first_iteration.value)},
               {"startup_s", rounded(p.startup.value)},
               {"iterations", static_cast<std::int64_t>(p.iterations)},
               {"tflops_per_gpu", rate},
@@ -134,7 +138,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"memory", memory_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
-              {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}};
+              {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}});
   if (p.basis) {
     out["computation_s"] = {{"measured", rounded(p.basis->measured.value)},
                             {"interpolated", rounded(p.basis->interpolated.value)},

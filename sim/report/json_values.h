@@ -5,6 +5,7 @@
 
 #include "sim/plan/framework_memory.h"
 #include "sim/select/measure.h"
+#include "sim/select/predict.h"
 
 namespace slmsim {
 
@@ -12,6 +13,9 @@ using Json = nlohmann::ordered_json;
 
 // Nine digits: what is below them is the rounding of sums of many events.
 double rounded(double value);
+
+// What every report on a prediction begins with: model, technique, group, GPUs, status, reason, times.
+Json head_json(const Prediction& prediction);
 
 Json breakdown_json(const Breakdown& breakdown);
 

@@ -39,8 +39,7 @@ MegatronOptions read_megatron(Fields& fields) {
   m.data = static_cast<int>(fields.integer("data", kDegrees, 1));
   m.chunks = static_cast<int>(fields.integer("chunks", {1, 1024}, 1));
   m.sequence_parallel = fields.flag("sequence_parallel", false);
-  if (fields.has("recompute"))
-    m.recompute = static_cast<Recompute>(fields.choice("recompute", {"none", "selective", "full"}));
+  if (fields.has("recompute")) m.recompute = static_cast<Recompute>(fields.choice("recompute", recompute_names()));
   return m;
 }
 
@@ -53,11 +52,11 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   options.micro_batches = static_cast<int>(fields.integer("micro_batches", {1, kMostMicroBatches}, 0));
   options.startup = fields.quantity<Seconds>("startup", {{0.0}, {86400.0}}, Seconds{0});
   if (technique == Technique::kShard || technique == Technique::kPipeshard)
-    options.planner = static_cast<Planner>(fields.choice("planner", {"alpa", "slmsim"}, 0));
+    options.planner = static_cast<Planner>(fields.choice("planner", planner_names(), 0));
   if (technique == Technique::kShard || technique == Technique::kPipeshard)
     options.tensor = static_cast<int>(fields.integer("tensor", {1, 1024}, 0));
   if (technique == Technique::kData || technique == Technique::kZero2) {
-    options.batch_split = static_cast<BatchSplit>(fields.choice("batch_split", {"even", "speed"}, 0));
+    options.batch_split = static_cast<BatchSplit>(fields.choice("batch_split", batch_split_names(), 0));
     options.hierarchical = fields.flag("hierarchical", false);
   }
   if (technique == Technique::kShard) {
@@ -66,8 +65,8 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
       options.memory_limit = fields.quantity<Bytes>("memory_limit", {{kMebi}, {1e6 * kGibi}});
   }
   if (technique == Technique::kPipeshard) {
-    options.schedule = static_cast<Schedule>(fields.choice("schedule", {"1f1b", "gpipe"}, 0));
-    options.split = static_cast<StageSplit>(fields.choice("split", {"flops", "speed"}, 0));
+    options.schedule = static_cast<Schedule>(fields.choice("schedule", schedule_names(), 0));
+    options.split = static_cast<StageSplit>(fields.choice("split", stage_split_names(), 0));
     const Node* stages = fields.child("stages");
     options.choose_stages =
         stages ? stages->kind == Node::Kind::kScalar && stages->scalar == "auto" : options.planner == Planner::kSlmsim;
@@ -76,7 +75,7 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
   if (technique == Technique::kZero2) {
     if (fields.has("gradient_collective")) {
       options.gradient_collective =
-          static_cast<GradientCollective>(fields.choice("gradient_collective", {"reduce-scatter", "all-reduce"}));
+          static_cast<GradientCollective>(fields.choice("gradient_collective", gradient_collective_names()));
     }
     if (fields.has("gathered")) options.gathered = static_cast<Precision>(fields.choice("gathered", precision_names()));
   }
@@ -87,6 +86,36 @@ TechniqueOptions read_options(Technique technique, const Node* node, const std::
 }
 
 }  // namespace
+
+const std::vector<std::string>& schedule_names() {
+  static const std::vector<std::string> kNames = {"1f1b", "gpipe"};
+  return kNames;
+}
+
+const std::vector<std::string>& gradient_collective_names() {
+  static const std::vector<std::string> kNames = {"reduce-scatter", "all-reduce"};
+  return kNames;
+}
+
+const std::vector<std::string>& stage_split_names() {
+  static const std::vector<std::string> kNames = {"flops", "speed"};
+  return kNames;
+}
+
+const std::vector<std::string>& batch_split_names() {
+  static const std::vector<std::string> kNames = {"even", "speed"};
+  return kNames;
+}
+
+const std::vector<std::string>& planner_names() {
+  static const std::vector<std::string> kNames = {"alpa", "slmsim"};
+  return kNames;
+}
+
+const std::vector<std::string>& recompute_names() {
+  static const std::vector<std::string> kNames = {"none", "selective", "full"};
+  return kNames;
+}
 
 const std::vector<TechniqueSpec>& technique_table() {
   static const std::vector<TechniqueSpec> kTable = {

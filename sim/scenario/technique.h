@@ -42,27 +42,35 @@ const std::vector<TechniqueSpec>& technique_table();
 std::vector<std::string> technique_names();
 std::string name_of(Technique technique);
 
+// The names of an option's values, in their order, are those that scenarios use.
+
 // How a pipeline orders its micro-batches. kOneForwardOneBackward: a stage of p keeps at most p - s in flight
 // (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965).
 enum class Schedule { kOneForwardOneBackward, kGpipe };
+const std::vector<std::string>& schedule_names();
 
 // How ZeRO-2's GPUs come to own their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
+const std::vector<std::string>& gradient_collective_names();
 
 // How the layers of equal stages are cut: kFlops as Alpa does, equal FLOPs; kSpeed equal time on the GPUs each stage has.
 enum class StageSplit { kFlops, kSpeed };
+const std::vector<std::string>& stage_split_names();
 
 // How replicas share a micro-batch: kEven as many sequences each; kSpeed so that the last one is done soonest, at least one
 // each.
 enum class BatchSplit { kEven, kSpeed };
+const std::vector<std::string>& batch_split_names();
 
 // Who divides operators and cuts stages. kAlpa: by Alpa's unitless costs, blind to distances. kSlmsim: by the times
 // of this platform.
 enum class Planner { kAlpa, kSlmsim };
+const std::vector<std::string>& planner_names();
 
 // What Megatron-LM computes anew in the backward pass: nothing, attention's softmax and dropout (Korthikanti et al., arXiv
 // 2205.05198), or every layer.
 enum class Recompute { kNone, kSelective, kFull };
+const std::vector<std::string>& recompute_names();
 
 // Degrees of Megatron-LM; tensor x pipeline x data GPUs. 0: tensor over all that pipeline and data leave.
 struct MegatronOptions {

@@ -1,5 +1,3 @@
-#include <array>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,11 +7,10 @@
 namespace slmsim {
 namespace {
 
-const char* collective_name(GradientCollective collective) {
-  return collective == GradientCollective::kReduceScatter ? "reduce-scatter" : "all-reduce";
+template <class Value>
+const std::string& name_in(const std::vector<std::string>& names, Value value) {
+  return names[static_cast<std::size_t>(value)];
 }
-
-const std::string& name_of(Precision precision) { return precision_names()[static_cast<std::size_t>(precision)]; }
 
 std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
@@ -28,10 +25,7 @@ std::vector<std::string> megatron_keys(const MegatronOptions& m) {
   add("data", m.data, 1);
   add("chunks", m.chunks, 1);
   if (m.sequence_parallel) out.emplace_back("sequence_parallel: yes");
-  if (m.recompute) {
-    constexpr std::array kNames = {"none", "selective", "full"};
-    out.push_back(fmt::format("recompute: {}", kNames[static_cast<std::size_t>(*m.recompute)]));
-  }
+  if (m.recompute) out.push_back(fmt::format("recompute: {}", name_in(recompute_names(), *m.recompute)));
   return out;
 }
 
@@ -48,7 +42,8 @@ std::string Space::describe(const Choice& choice) const {
     words.push_back(fmt::format("{} micro-batch{}", o.micro_batches, o.micro_batches == 1 ? "" : "es"));
   if (accumulation(choice) > 1) words.push_back(fmt::format("batches of {}", way.scenario.training.batch));
   if (way.scenario.training.rematerialisation) words.emplace_back("rematerialisation");
-  if (choice[kGradientPrecision] > 0) words.push_back(name_of(way.scenario.training.gradient_precision) + " gradients");
+  if (choice[kGradientPrecision] > 0)
+    words.push_back(name_in(precision_names(), way.scenario.training.gradient_precision) + " gradients");
   if (pipeline) {
     if (o.stages > 0) words.push_back(plural(o.stages, "stage"));
     if (o.planner == Planner::kAlpa && o.stages == 0)
@@ -63,9 +58,9 @@ std::string Space::describe(const Choice& choice) const {
         fmt::format("{} tensor x {} pipeline x {} data", o.megatron.tensor, o.megatron.pipeline, o.megatron.data));
   if (o.batch_split == BatchSplit::kSpeed) words.emplace_back("sequences by speed");
   if (o.technique == Technique::kZero2 && o.gradient_collective)
-    words.emplace_back(collective_name(*o.gradient_collective));
+    words.emplace_back(name_in(gradient_collective_names(), *o.gradient_collective));
   if (o.hierarchical) words.emplace_back("inside VMs first");
-  if (choice[kGathered] > 0) words.push_back(name_of(*o.gathered) + " gathered");
+  if (choice[kGathered] > 0) words.push_back(name_in(precision_names(), *o.gathered) + " gathered");
   if (choice[kSockets] > 0)
     words.push_back(
         fmt::format("{} x {} sockets", *way.scenario.nccl.socket_threads, *way.scenario.nccl.sockets_per_thread));
@@ -90,7 +85,7 @@ Overrides Space::overrides(const Choice& choice) const {
   if (o.micro_batches > 0) add("micro_batches", std::to_string(o.micro_batches));
   if (o.startup > Seconds{0}) add("startup", fmt::format("{:.17g} s", o.startup.value));
   if (has_planner(o.technique)) {
-    add("planner", o.planner == Planner::kSlmsim ? "slmsim" : "alpa");
+    add("planner", name_in(planner_names(), o.planner));
     if (o.tensor > 0) add("tensor", std::to_string(o.tensor));
   }
   if (o.memory_limit) add("memory_limit", fmt::format("{:.17g} B", o.memory_limit->value));
@@ -100,24 +95,24 @@ Overrides Space::overrides(const Choice& choice) const {
     } else if (o.stages > 0) {
       add("stages", std::to_string(o.stages));
     }
-    if (o.split == StageSplit::kSpeed) add("split", "speed");
-    if (o.schedule == Schedule::kGpipe) add("schedule", "gpipe");
+    if (o.split != StageSplit::kFlops) add("split", name_in(stage_split_names(), o.split));
+    if (o.schedule != Schedule::kOneForwardOneBackward) add("schedule", name_in(schedule_names(), o.schedule));
   }
   if (o.technique == Technique::kMegatron) {
     for (auto& key : megatron_keys(o.megatron)) options.push_back(std::move(key));
   }
   if (o.technique == Technique::kDdp) add("bucket", fmt::format("{:.17g} B", o.bucket.value));
-  if (o.batch_split == BatchSplit::kSpeed) add("batch_split", "speed");
+  if (o.batch_split != BatchSplit::kEven) add("batch_split", name_in(batch_split_names(), o.batch_split));
   if (o.hierarchical) add("hierarchical", "yes");
-  if (o.gradient_collective) add("gradient_collective", collective_name(*o.gradient_collective));
-  if (o.gathered) add("gathered", name_of(*o.gathered));
+  if (o.gradient_collective) add("gradient_collective", name_in(gradient_collective_names(), *o.gradient_collective));
+  if (o.gathered) add("gathered", name_in(precision_names(), *o.gathered));
   Overrides out = {fmt::format("groups=[[{}]]", fmt::join(way.group.names, ", ")),
-                   fmt::format("techniques={{{}: {{{}}}}}", slmsim::name_of(o.technique), fmt::join(options, ", "))};
+                   fmt::format("techniques={{{}: {{{}}}}}", name_of(o.technique), fmt::join(options, ", "))};
   if (is.batch != was.batch) out.push_back(fmt::format("training.batch={}", is.batch));
   if (is.rematerialisation != was.rematerialisation)
     out.push_back(fmt::format("training.rematerialisation={}", is.rematerialisation ? "yes" : "no"));
   if (is.gradient_precision != was.gradient_precision)
-    out.push_back(fmt::format("training.gradient_precision={}", name_of(is.gradient_precision)));
+    out.push_back(fmt::format("training.gradient_precision={}", name_in(precision_names(), is.gradient_precision)));
   if (choice[kSockets] > 0) {
     out.push_back(fmt::format("nccl.NCCL_SOCKET_NTHREADS={}", *way.scenario.nccl.socket_threads));
     out.push_back(fmt::format("nccl.NCCL_NSOCKS_PERTHREAD={}", *way.scenario.nccl.sockets_per_thread));

@@ -1,16 +1,14 @@
 // Measures Gloo's collectives over emulated wide-area paths and prints the table of tests/wan/results/collectives.csv.
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <iostream>
-#include <sys/utsname.h>
-#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <gloo/config.h>
 
 #include "tests/wan/collective.h"
+#include "tests/wan/provenance.h"
 
 namespace {
 
@@ -73,17 +71,10 @@ std::string setting(const std::string& path) {
 }
 
 std::vector<std::string> comments(int argc, char** argv) {
-  utsname system{};
-  uname(&system);
-  const std::time_t now = std::time(nullptr);
-  char date[16];
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  std::string command = "collective_measure";
-  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
   return {
-      fmt::format("measured: {}, {} {} {}, {} CPUs, Gloo {}.{}.{} (Debian libgloo-dev), command: {}", date,
-                  system.sysname, system.release, system.machine, std::thread::hardware_concurrency(),
-                  GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH, command),
+      slmsim::wan::provenance("collective_measure", argc, argv,
+                              fmt::format(", Gloo {}.{}.{} (Debian libgloo-dev)", GLOO_VERSION_MAJOR,
+                                          GLOO_VERSION_MINOR, GLOO_VERSION_PATCH)),
       "Gloo's collectives, half of the ranks in each of two network namespaces joined by tests/wan/relay; allreduce:",
       "ring; allgather: ring; reducescatter: halving and doubling, the only one that this version has; sendrecv: from",
       "the first rank of one host to the first of the other. Seconds from a common start to the last rank's end; sizes",

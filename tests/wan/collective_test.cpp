@@ -89,8 +89,7 @@ TEST(StoredCollectives, ArePredicted) {
     double median, ninetieth;
   };
   for (const Bound& bound :
-       {Bound{"all points", errors, kMedian, kNinetieth},
-        Bound{"steps", step_errors, kStepMedian, kStepNinetieth},
+       {Bound{"all points", errors, kMedian, kNinetieth}, Bound{"steps", step_errors, kStepMedian, kStepNinetieth},
         Bound{"all-reduce beyond 50 ms", ring_errors, kRingMedian, kRingNinetieth}}) {
     const double median = quantile(bound.of, 0.5), high = quantile(bound.of, 0.9);
     fmt::print("{}, {}: median {:.1f} %, 90th percentile {:.1f} %\n", bound.what, bound.of.size(), median * 100,

@@ -10,6 +10,7 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -150,6 +151,28 @@ Descriptor Host::socket() const {
   Descriptor made;
   inside([&] { made = Descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}; });
   require(made.get() >= 0, "cannot make a socket");
+  return made;
+}
+
+TcpConnection connect(const Host& from, const Host& to, std::uint16_t port, const std::string& congestion_control) {
+  const auto check = [](bool ok, const char* what) {
+    if (!ok) throw std::runtime_error(reason(what));
+  };
+  const Descriptor listener = to.socket();
+  const int one = 1;
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  const sockaddr_in address = address_of(to.address(), port);
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  check(bind(listener.get(), generic, sizeof address) == 0, "cannot bind");
+  check(listen(listener.get(), 1) == 0, "cannot listen");
+  TcpConnection made{from.socket(), Descriptor{}};
+  const int sender = made.sender.get();
+  check(setsockopt(sender, IPPROTO_TCP, TCP_CONGESTION, congestion_control.c_str(),
+                   socklen_t(congestion_control.size())) == 0,
+        "cannot set the congestion control");
+  check(::connect(sender, generic, sizeof address) == 0, "cannot connect");
+  made.receiver = Descriptor{accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+  check(made.receiver.get() >= 0, "cannot accept");
   return made;
 }
 

@@ -55,4 +55,11 @@ class Host {
   Descriptor namespace_, tun_;
 };
 
+// A TCP connection between two hosts with this congestion control ("cubic", "bbr", ...) at its sending end. Throws
+// std::runtime_error.
+struct TcpConnection {
+  Descriptor sender, receiver;
+};
+TcpConnection connect(const Host& from, const Host& to, std::uint16_t port, const std::string& congestion_control);
+
 }  // namespace slmsim::wan

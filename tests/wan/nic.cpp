@@ -166,33 +166,15 @@ class Paths {
   std::thread thread_;
 };
 
-[[noreturn]] void fail(const char* what) {
-  throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
 // A connection that sends until its end is shut down.
 struct Stream {
-  Descriptor sender, receiver;
+  TcpConnection connection;
   std::atomic<std::int64_t> received{0};
 };
 
 std::unique_ptr<Stream> open_stream(const Host& from, const Host& to) {
-  const Descriptor listener = to.socket();
-  const int one = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(kPort);
-  inet_pton(AF_INET, to.address().c_str(), &address.sin_addr);
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(listener.get(), generic, sizeof address) != 0) fail("cannot bind");
-  if (listen(listener.get(), 1) != 0) fail("cannot listen");
   auto stream = std::make_unique<Stream>();
-  stream->sender = from.socket();
-  if (setsockopt(stream->sender.get(), IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) fail("cannot choose CUBIC");
-  if (connect(stream->sender.get(), generic, sizeof address) != 0) fail("cannot connect");
-  stream->receiver = Descriptor{accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
-  if (stream->receiver.get() < 0) fail("cannot accept");
+  stream->connection = connect(from, to, kPort, "cubic");
   return stream;
 }
 
@@ -222,12 +204,12 @@ Shares share(const Sharing& what, double from, double until) {
   for (auto& stream : streams) {
     workers.push_back(std::async(std::launch::async, [&stream] {
       const std::vector<char> zeros(kPiece);
-      while (send(stream->sender.get(), zeros.data(), zeros.size(), MSG_NOSIGNAL) > 0) continue;
+      while (send(stream->connection.sender.get(), zeros.data(), zeros.size(), MSG_NOSIGNAL) > 0) continue;
     }));
     workers.push_back(std::async(std::launch::async, [&stream] {
       std::vector<char> buffer(kPiece);
       for (ssize_t got = 1; got > 0;) {
-        got = recv(stream->receiver.get(), buffer.data(), buffer.size(), 0);
+        got = recv(stream->connection.receiver.get(), buffer.data(), buffer.size(), 0);
         stream->received += std::max<ssize_t>(got, 0);
       }
     }));
@@ -247,8 +229,8 @@ Shares share(const Sharing& what, double from, double until) {
   shares.near = (received(true) - near_before) / seconds;
   shares.far = (received(false) - far_before) / seconds;
   for (auto& stream : streams) {
-    shutdown(stream->sender.get(), SHUT_RDWR);
-    shutdown(stream->receiver.get(), SHUT_RDWR);
+    shutdown(stream->connection.sender.get(), SHUT_RDWR);
+    shutdown(stream->connection.receiver.get(), SHUT_RDWR);
   }
   for (auto& worker : workers) worker.get();
   shares.dropped = paths.stop();

@@ -1,15 +1,13 @@
 // Measures how flows to a near and to a far host share a NIC and prints the table of tests/wan/results/nic_sharing.csv.
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <iostream>
-#include <sys/utsname.h>
-#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "tests/wan/nic_table.h"
+#include "tests/wan/provenance.h"
 
 namespace {
 
@@ -29,15 +27,7 @@ std::vector<Sharing> points() {
 }
 
 std::vector<std::string> comments(int argc, char** argv) {
-  utsname system{};
-  uname(&system);
-  const std::time_t now = std::time(nullptr);
-  char date[16];
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  std::string command = "nic_measure";
-  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
-  return {fmt::format("measured: {}, {} {} {}, {} CPUs, command: {}", date, system.sysname, system.release,
-                      system.machine, std::thread::hardware_concurrency(), command),
+  return {slmsim::wan::provenance("nic_measure", argc, argv),
           "CUBIC connections without end from one host through one NIC to a near and to a far host (tests/wan/nic.h);",
           "Mbit/s of payload, medians; sizes in bytes"};
 }

@@ -33,31 +33,11 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 [[noreturn]] void fail(const char* what) { throw std::runtime_error(std::string(what) + ": " + std::strerror(errno)); }
 
-struct Connection {
-  Descriptor sender, receiver;
-};
-
-Connection connect(const Host& from, const Host& to, const std::string& congestion) {
-  const Descriptor listener = to.socket();
+TcpConnection connect_patiently(const Host& from, const Host& to, const std::string& congestion_control) {
+  TcpConnection made = connect(from, to, kPort, congestion_control);
   const int one = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(kPort);
-  inet_pton(AF_INET, to.address().c_str(), &address.sin_addr);
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(listener.get(), generic, sizeof address) != 0) fail("cannot bind");
-  if (listen(listener.get(), 1) != 0) fail("cannot listen");
-  Connection made{from.socket(), Descriptor{}};
-  const int sender = made.sender.get();
-  if (setsockopt(sender, IPPROTO_TCP, TCP_CONGESTION, congestion.c_str(), socklen_t(congestion.size())) != 0) {
-    fail("cannot set the congestion control");
-  }
-  if (::connect(sender, generic, sizeof address) != 0) fail("cannot connect");
-  made.receiver = Descriptor{accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
-  if (made.receiver.get() < 0) fail("cannot accept");
   const timeval patience{kPatience.count(), 0};
-  for (const int end : {sender, made.receiver.get()}) {
+  for (const int end : {made.sender.get(), made.receiver.get()}) {
     setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -65,7 +45,7 @@ Connection connect(const Host& from, const Host& to, const std::string& congesti
   return made;
 }
 
-Window look(const Connection& connection) {
+Window look(const TcpConnection& connection) {
   const int sender = connection.sender.get();
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -110,7 +90,7 @@ void receive_all(int socket, std::int64_t bytes) {
   }
 }
 
-double ping(const Connection& connection) {
+double ping(const TcpConnection& connection) {
   double least = INFINITY;
   for (int i = 0; i < kPings; ++i) {
     const auto start = Clock::now();
@@ -129,7 +109,7 @@ struct Run {
 
 // Sends `bytes`, divided evenly, over all connections at once. What is asked for is told of the first connection.
 
-Run send_over(const std::vector<Connection>& connections, std::int64_t bytes, Window* after_send,
+Run send_over(const std::vector<TcpConnection>& connections, std::int64_t bytes, Window* after_send,
               std::vector<Window>* during) {
   const auto count = static_cast<std::int64_t>(connections.size());
   const std::int64_t share = bytes / count;
@@ -145,7 +125,7 @@ Run send_over(const std::vector<Connection>& connections, std::int64_t bytes, Wi
   Run run;
   run.first_send = Clock::now();
   for (std::int64_t i = 0; i < count; ++i) {
-    const Connection& connection = connections[static_cast<std::size_t>(i)];
+    const TcpConnection& connection = connections[static_cast<std::size_t>(i)];
     senders.push_back(std::async(std::launch::async, [&connection, share, after = i == 0 ? after_send : nullptr] {
       const auto first = std::min<std::int64_t>(share, 32 * 1024);
       send_all(connection.sender.get(), first);
@@ -161,7 +141,7 @@ Run send_over(const std::vector<Connection>& connections, std::int64_t bytes, Wi
   return run;
 }
 
-void wait_until_acknowledged(const std::vector<Connection>& connections) {
+void wait_until_acknowledged(const std::vector<TcpConnection>& connections) {
   for (const auto& connection : connections) {
     while (look(connection).queued > 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
@@ -176,7 +156,7 @@ void settle(const Host& host, const Case& what) {
   host.set("net.ipv4.tcp_no_metrics_save", "1");  // a connection must know nothing of the one before
 }
 
-double round_trip(const Host& from, const Host& to) { return ping(connect(from, to, "cubic")); }
+double round_trip(const Host& from, const Host& to) { return ping(connect_patiently(from, to, "cubic")); }
 
 Sample transfer(const Case& what, std::uint64_t seed) {
   const Host from("10.99.0.2", what.mtu), to("10.99.0.3", what.mtu);
@@ -188,9 +168,9 @@ Sample transfer(const Case& what, std::uint64_t seed) {
   const Relay relay(from, to, forward, backward);
 
   Sample sample;
-  sample.path_rtt = ping(connect(from, to, what.congestion));
-  std::vector<Connection> connections;
-  for (int i = 0; i < what.connections; ++i) connections.push_back(connect(from, to, what.congestion));
+  sample.path_rtt = ping(connect_patiently(from, to, what.congestion));
+  std::vector<TcpConnection> connections;
+  for (int i = 0; i < what.connections; ++i) connections.push_back(connect_patiently(from, to, what.congestion));
   Clock::time_point last_byte;
   if (what.warm_up > 0) {
     const Run warm_up = send_over(connections, what.warm_up, nullptr, nullptr);

@@ -1,15 +1,13 @@
 // Measures real TCP transfers over emulated wide-area paths and prints the table of tests/wan/results/tcp.csv.
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <iostream>
-#include <sys/utsname.h>
-#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tests/wan/provenance.h"
 #include "tests/wan/table.h"
 
 namespace {
@@ -104,15 +102,7 @@ std::vector<Point> points() {
 }
 
 std::vector<std::string> comments(int argc, char** argv) {
-  utsname system{};
-  uname(&system);
-  const std::time_t now = std::time(nullptr);
-  char date[16];
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  std::string command = "wan_measure";
-  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
-  return {fmt::format("measured: {}, {} {} {}, {} CPUs, command: {}", date, system.sysname, system.release,
-                      system.machine, std::thread::hardware_concurrency(), command),
+  return {slmsim::wan::provenance("wan_measure", argc, argv),
           "TCP over two network namespaces joined by tests/wan/relay; seconds from the first send() to the receiver's",
           "last byte; sizes in bytes, cwnd and ssthresh in segments; tcp_slow_start_after_idle = 1"};
 }

@@ -45,7 +45,7 @@ std::string pipeline(const ExportRequest& request, Export& out) {
       "    layer_option=alpa.AutoLayerOption(layer_num={}{}),\n    stage_option=alpa.ManualStageOption(\n"
       "        forward_stage_layer_ids=[{}],\n        submesh_physical_shapes=[{}],\n"
       "        submesh_logical_shapes=[{}],\n        submesh_autosharding_option_dicts=[{}]))\n",
-      plan.micro_batches, plan.schedule == Schedule::kGpipe ? "gpipe" : "1f1b", model.layers,
+      plan.micro_batches, schedule_names()[static_cast<std::size_t>(plan.schedule)], model.layers,
       way.scenario.training.rematerialisation ? ", remat_mode=\"coarse_grained_remat\"" : "", fmt::join(ids, ", "),
       fmt::join(physical, ", "), fmt::join(logical, ", "), fmt::join(options, ", "));
 }
