@@ -24,7 +24,15 @@ fs::path root_or_fail() {
   return roots.front();
 }
 
-std::string check_sweep(const std::string& file) { return fmt::format("sweep of {} points", Sweep(file).points()); }
+std::string check_sweep(const std::string& file) {
+  Sweep sweep(file);
+  // Where both ends are wrong, a value's unit or range is, and so would be all between.
+  const std::string first = sweep.problem_at(0), last = sweep.problem_at(sweep.points() - 1);
+  if (!first.empty() && !last.empty())
+    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0},
+                     fmt::format("the first and the last point are invalid: {}", first));
+  return fmt::format("sweep of {} points", sweep.points());
+}
 
 int check(const std::vector<std::string>& files) {
   std::vector<Error> errors;

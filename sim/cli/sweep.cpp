@@ -60,6 +60,21 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_{};
 };
 
+// What was written, and how it went: a sweep that ends well may hold points that did not.
+int tell(const SweepOutcome& outcome) {
+  if (outcome.rows.empty()) return kDone;  // a part, or another rank
+  std::uint64_t all = 0;
+  std::string texts;
+  for (const auto& [status, count] : outcome.rows) {
+    all += count;
+    texts += fmt::format("{}{} {}", texts.empty() ? "" : ", ", count, status);
+  }
+  fmt::print(stderr, "wrote {} and {}: {} rows of {} points: {}\n", outcome.files.csv.string(),
+             outcome.files.json.string(), all, outcome.all, texts);
+  if (outcome.rows.contains("ok")) return kDone;
+  return outcome.rows.contains("oom") || outcome.rows.contains("unsupported") ? kNothingFits : kBadInput;
+}
+
 int sweep(const Options& options) {
   SweepOptions run;
   run.shard = parse_shard(options.shard);
@@ -73,7 +88,7 @@ int sweep(const Options& options) {
   Sweep read(options.sweep, options.overrides);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
   const SweepOutcome outcome = run_sweep(read, run);
-  if (outcome.complete) return kDone;
+  if (outcome.complete) return tell(outcome);
   fmt::print(stderr, "\nslmsim: stopped after {} of {} points; the same command goes on from there ({})\n",
              outcome.done, outcome.all, outcome.files.journal.string());
   std::signal(stop_signal, SIG_DFL);

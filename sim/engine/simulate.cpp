@@ -38,6 +38,7 @@ struct Channel {
   double flow_end = 0;  // without the engine
   double flow_left = 0, flow_seen = 0,
          flow_rate = 0;             // of one that shares links: bytes at that time, and its rate since
+  double flow_recorded = 0;         // bytes
   std::optional<TcpSender> sender;  // where a window may bind
   double last_sent = -INFINITY;
   std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
@@ -264,11 +265,21 @@ class Run {
       Channel& channel = channels_[index];
       const double rate = shares_->rate(index);
       if (rate == channel.flow_rate && channel.flow_seen < clock_) continue;
+      record(index, channel.flow_rate * (clock_ - channel.flow_seen));
       channel.flow_left = std::max(0.0, channel.flow_left - channel.flow_rate * (clock_ - channel.flow_seen));
       channel.flow_seen = clock_;
       channel.flow_rate = rate;
       end_flow_at(index, clock_ + channel.flow_left / rate);
     }
+  }
+
+  // What left since the last record, at one rate.
+  void record(std::size_t index, double bytes) {
+    Channel& channel = channels_[index];
+    if (!options_.record_flows || bytes <= 0) return;
+    const double since = channel.flow_recorded > 0 ? channel.flow_seen - zero_ : channel.flow_start;
+    timeline_.flows.push_back({static_cast<int>(index), since, now(), bytes});
+    channel.flow_recorded += bytes;
   }
 
   void flow_ended(std::size_t index) {
@@ -278,7 +289,8 @@ class Run {
     if (shares_ && !channel.limits.contended.empty()) shares_->go(index);
     channel.remaining -= bytes;
     channel.last_sent = now();
-    if (options_.record_flows) timeline_.flows.push_back({static_cast<int>(index), channel.flow_start, now(), bytes});
+    record(index, bytes - channel.flow_recorded);
+    channel.flow_recorded = 0;
     if (channel.sender) {
       const bool waits = channel.limits.back >= 0;
       const double way_back = waits ? channel.connection->route.latency.value : 0;

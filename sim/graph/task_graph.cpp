@@ -62,8 +62,9 @@ void TaskGraph::remove_latency() {
 
 void TaskGraph::move_to(const Network& network) {
   links_ = network.links();
-  for (auto& [from, to, sockets, route] : connections_) {
-    if (!network.share_vm(from, to)) route = network.route(from, to);
+  for (auto& connection : connections_) {
+    if (!network.share_vm(connection.from, connection.to))
+      connection.route = network.route(connection.from, connection.to);
   }
 }
 

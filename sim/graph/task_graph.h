@@ -41,12 +41,17 @@ constexpr bool is_latency(const Task& task) {
   return task.kind == TaskKind::kDelay && task.activity != Activity::kKernels;
 }
 
+// What a connection carries: messages between GPUs, or what one GPU's process does with its host.
+enum class Traffic : std::uint8_t { kMessages, kCopies, kHostOptimizer, kDrive };
+
 // Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
 // connections that share each transfer evenly are one Connection with that many times the rate and window.
 struct Connection {
-  int from = 0, to = 0;  // devices
+  int from = 0, to = 0;  // devices; the same one where it carries no messages
   int sockets = 1;
   Route route;
+  Traffic traffic = Traffic::kMessages;
+  std::string name = {};  // where it carries no messages: "to host memory", "reads nvme0"
 };
 
 class TaskGraph {

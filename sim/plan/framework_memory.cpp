@@ -66,6 +66,7 @@ void hold_as_megatron(DeviceMemory& m, const Plan& plan, int pipeline_stage, con
   const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
   const int layers = operators[boost::num_vertices(operators) - 1].layer;
   const double input = operators[0].outputs * sequences * kHalf;  // of a layer, bytes
+  const bool selective = *o.recompute == Recompute::kSelective;
   double parameters = 0, kept = 0, largest = 0, ends = 0;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     if (static_cast<int>(s) % o.pipeline != pipeline_stage) continue;
@@ -84,7 +85,9 @@ void hold_as_megatron(DeviceMemory& m, const Plan& plan, int pipeline_stage, con
       if (!inside)
         ends += bytes;
       else
-        by_layer[op.layer] += *o.recompute == Recompute::kSelective && core ? 0.0 : bytes;
+        by_layer[op.layer] += selective && core ? 0.0 : bytes;
+      // From Q, K and V the core is computed anew (section 5).
+      if (inside && selective && op.name == "qkv") by_layer[op.layer] += op.outputs * sequences * kHalf / tensor;
     }
     if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
       parameters += operators[boost::num_vertices(operators) - 2].parameters > 0 ? 0.0 : operators[0].parameters;

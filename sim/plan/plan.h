@@ -75,6 +75,11 @@ inline double micro_batch_sequences(const Plan& plan, const Training& training) 
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
 
+// Whether layers are computed anew in the backward pass, whole.
+inline bool recomputes_layers(const Plan& plan, const Training& training) {
+  return plan.megatron ? plan.megatron->recompute == Recompute::kFull : training.rematerialisation;
+}
+
 // Backward passes run in the reverse order of stages; a stage keeps the activations of so many micro-batches.
 int micro_batches_in_flight(const Plan& plan, std::size_t stage);
 

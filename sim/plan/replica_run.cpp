@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,9 +18,11 @@ std::vector<Link> links_of(const LowerRequest& request) {
   const Stack& stack = request.scenario.stack;
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
     const NodeInside& inside = platform.vms[vm].type.inside;
+    std::set<int> seen;  // a drive may have parts in several volumes
     for (const Volume& volume : inside.volumes) {
       const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, stack.io_block) : stack.io_block;
       for (const int drive : volume.drives) {
+        if (!seen.insert(drive).second) continue;
         const int medium = request.network.medium_link(static_cast<int>(vm), drive);
         const Seconds busy = inside.parts[static_cast<std::size_t>(drive)].command;
         for (const int link : {medium, medium + 1}) {
@@ -137,7 +140,10 @@ int ReplicaRun::host_connection(std::size_t rank, int kind) {
   } else {
     route = kind == 0 ? request_.network.route_inside(vm, gpu, memory) : request_.network.route_inside(vm, memory, gpu);
   }
-  return at->second = graph_.add_connection({device, device, 1, std::move(route)});
+  constexpr std::array kNames = {"to host memory", "from host memory", "CPU"};
+  return at->second = graph_.add_connection({device, device, 1, std::move(route),
+                                             kind == 2 ? Traffic::kHostOptimizer : Traffic::kCopies,
+                                             kNames[static_cast<std::size_t>(kind)]});
 }
 
 Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& label, const Tasks& after) {
@@ -161,6 +167,7 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
   const int device = devices_[rank];
   const Volume* volume = volume_of(request_.scenario.platform, device);
   const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
+  const NodeInside& inside = request_.scenario.platform.vms[static_cast<std::size_t>(vm)].type.inside;
   for (const int drive : volume->drives) {
     Route path = request_.network.drive_route(device, drive, write), medium;
     if (by_tensor) path.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
@@ -168,8 +175,14 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
     medium.links = {link};
     const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
     const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
-    ways.push_back({graph_.add_connection({device, device, 1, std::move(path)}),
-                    graph_.add_connection({device, device, 1, std::move(medium)}), write ? read / written : 1.0});
+    const auto connect = [&](Route route, const char* what) {
+      const std::string& name = inside.parts[static_cast<std::size_t>(drive)].name;
+      const std::string text = fmt::format("{} {}{}", what, name, by_tensor ? ", by tensor" : "");
+      return graph_.add_connection({device, device, 1, std::move(route), Traffic::kDrive, text});
+    };
+    ways.push_back({connect(std::move(path), write ? "writes" : "reads"),
+                    connect(std::move(medium), write ? "medium writes" : "medium reads"),
+                    write ? read / written : 1.0});
   }
   return ways;
 }

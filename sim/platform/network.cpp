@@ -131,7 +131,7 @@ Route Network::route(int from, int to) const {
   const Vm& vm_out = platform_.vms[static_cast<std::size_t>(source.vm)];
   const Vm& vm_in = platform_.vms[static_cast<std::size_t>(target.vm)];
   Route route;
-  if (source.vm == target.vm && !vm_out.type.inside.empty()) return route_inside(source.vm, part_of(from), part_of(to));
+  if (source.vm == target.vm && !vm_out.type.inside.empty()) return route_between_gpus(from, to);
   if (source.vm == target.vm) {
     // Through host memory the bytes cross the sender's slot and then the receiver's, pipelined; peers
     // likewise.

@@ -94,6 +94,8 @@ class Network {
   Seconds delay_of(const std::vector<Hop>& path) const;
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
+  // Of GPUs of one VM that says what is inside it.
+  Route route_between_gpus(int from, int to) const;
   // Along a way, with the crossings that it takes.
   void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;
   // GPU to NIC, and NIC to GPU, of the NIC that is the source GPU's nearest and its counterpart; false: no such way.

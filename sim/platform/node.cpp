@@ -70,11 +70,24 @@ class InsideReader {
       std::istringstream words(pair->scalar);
       std::string first, second, more;
       words >> first >> second >> more;
+      if (!more.empty()) {
+        reading_.error(pair->place, fmt::format("{}: \"{}\" names more than two parts; list pairs such as [cpu0 gpu0]",
+                                                f.path_of("between"), pair->scalar.substr(0, 64)));
+        continue;
+      }
       link.from = part(pair->place, f.path_of("between"), first);
       link.to = part(pair->place, f.path_of("between"), second);
       if (link.from == link.to && link.from >= 0)
         reading_.error(pair->place, fmt::format("{}: \"{}\" joins a part with itself; name two, such as [cpu0 gpu0]",
                                                 f.path_of("between"), pair->scalar.substr(0, 64)));
+      const bool known = std::any_of(inside_.links.begin(), inside_.links.end(), [&](const PartLink& other) {
+        return other.interconnect == name && std::minmax(other.from, other.to) == std::minmax(link.from, link.to);
+      });
+      if (known)
+        reading_.error(pair->place,
+                       fmt::format("{}: \"{}\" is listed twice; give several links between two parts their "
+                                   "rate together",
+                                   f.path_of("between"), pair->scalar.substr(0, 64)));
       if (link.from >= 0 && link.to >= 0) inside_.links.push_back(link);
     }
   }
@@ -87,7 +100,9 @@ class InsideReader {
       return;
     }
     std::vector<std::string> known;
-    for (const auto& link : inside_.links) known.push_back(link.interconnect);
+    for (const auto& link : inside_.links) {
+      if (std::find(known.begin(), known.end(), link.interconnect) == known.end()) known.push_back(link.interconnect);
+    }
     for (const Node* kind : kinds) {
       if (std::find(known.begin(), known.end(), kind->scalar) == known.end())
         reading_.error(kind->place, fmt::format("{}: there is no kind of link \"{}\"; {}", f.path_of("between"),
@@ -96,10 +111,30 @@ class InsideReader {
     crossing.first = kinds[0]->scalar;
     crossing.second = kinds[1]->scalar;
     crossing.rate = f.quantity<BytesPerSecond>("rate", kRateRange);
-    for (const Node* at : f.list("at")) {
+    const auto places = f.list("at");
+    if (places.empty()) f.error("at", f.path_of("at") + " is missing; name the parts where links of both kinds meet");
+    for (const Node* at : places) {
       crossing.part = part(at->place, f.path_of("at"), at->scalar);
-      if (crossing.part >= 0) inside_.crossings.push_back(crossing);
+      if (crossing.part < 0) continue;
+      const auto meets = [&](const std::string& kind) {
+        return std::any_of(inside_.links.begin(), inside_.links.end(), [&](const PartLink& link) {
+          return link.interconnect == kind && (link.from == crossing.part || link.to == crossing.part);
+        });
+      };
+      if (inside_.parts[static_cast<std::size_t>(crossing.part)].kind != PartKind::kSwitch) {
+        reading_.error(at->place, fmt::format("{}: nothing passes through \"{}\"; name a part of kind switch",
+                                              f.path_of("at"), at->scalar.substr(0, 64)));
+      } else if (!meets(crossing.first) || !meets(crossing.second)) {
+        reading_.error(at->place, fmt::format("{}: no links of both kinds, {} and {}, meet at \"{}\"", f.path_of("at"),
+                                              crossing.first, crossing.second, at->scalar.substr(0, 64)));
+      }
+      inside_.crossings.push_back(crossing);
     }
+  }
+
+  bool has_volume(int gpu, const Volume& now) const {
+    const auto has = [&](const Volume& v) { return std::find(v.gpus.begin(), v.gpus.end(), gpu) != v.gpus.end(); };
+    return has(now) || std::any_of(inside_.volumes.begin(), inside_.volumes.end(), has);
   }
 
   bool is_taken(const std::string& name, const std::string& key, Fields& f) {
@@ -129,6 +164,9 @@ class InsideReader {
       if (index >= 0 && inside_.parts[static_cast<std::size_t>(index)].kind != PartKind::kDrive) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is no drive; name those under drives", f.path_of("drives"),
                                                  drive->scalar.substr(0, 64)));
+      } else if (std::find(volume.drives.begin(), volume.drives.end(), index) != volume.drives.end()) {
+        reading_.error(drive->place, fmt::format("{}: \"{}\" is named twice; once is enough", f.path_of("drives"),
+                                                 drive->scalar.substr(0, 64)));
       } else if (index >= 0) {
         volume.drives.push_back(index);
       }
@@ -140,10 +178,15 @@ class InsideReader {
       if (index >= 0 && at == gpus.end()) {
         reading_.error(gpu->place, fmt::format("{}: \"{}\" is no GPU; name GPUs of the node", f.path_of("gpus"),
                                                gpu->scalar.substr(0, 64)));
+      } else if (index >= 0 && has_volume(static_cast<int>(at - gpus.begin()), volume)) {
+        reading_.error(gpu->place, fmt::format("{}: \"{}\" has a volume already; a GPU's state lies on one",
+                                               f.path_of("gpus"), gpu->scalar.substr(0, 64)));
       } else if (index >= 0) {
         volume.gpus.push_back(static_cast<int>(at - gpus.begin()));
       }
     }
+    if (volume.gpus.empty())
+      f.error("gpus", f.path_of("gpus") + " is empty; name the GPUs whose ranks keep their state there");
     if (volume.drives.empty()) f.error("drives", f.path_of("drives") + " is empty; name at least one drive");
     inside_.volumes.push_back(std::move(volume));
   }
@@ -169,6 +212,14 @@ class InsideReader {
 // Each GPU must reach every other one, and memory and NICs where there are any; with `kind` kDrive, the drives must be
 // reached from each GPU's memory.
 void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
+  for (std::size_t i = 0; i < inside.parts.size(); ++i) {
+    const bool joined = std::any_of(inside.links.begin(), inside.links.end(), [&](const PartLink& link) {
+      return link.from == static_cast<int>(i) || link.to == static_cast<int>(i);
+    });
+    if (!joined && inside.parts[i].kind == PartKind::kSwitch && kind != PartKind::kDrive)
+      fields.error(
+          key, fmt::format("{}: no link joins {}; join it or leave it out", fields.path_of(key), inside.parts[i].name));
+  }
   const auto name = [&](int part) { return inside.parts[static_cast<std::size_t>(part)].name; };
   const auto must = [&](int from, int to) {
     if (from != to && way_inside(inside, from, to).empty())

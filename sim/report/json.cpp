@@ -104,16 +104,13 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
 Json interconnects_json(const Prediction& p, const Platform& platform) {
   Json list = Json::array();
   for (const auto& use : p.interconnects) {
-    Json timeline = Json::array();
-    for (const auto& step : use.steps) timeline.push_back({rounded(step.time), rounded(step.rate)});
     list.push_back({{"node", platform.vms[static_cast<std::size_t>(use.vm)].name},
                     {"interconnect", use.interconnect},
                     {"bytes", std::llround(use.bytes.value)},
                     {"average_Bps", rounded(use.average.value)},
                     {"p90_Bps", rounded(use.p90.value)},
                     {"peak_Bps", rounded(use.peak.value)},
-                    {"capacity_Bps", rounded(use.capacity.value)},
-                    {"timeline", timeline}});
+                    {"capacity_Bps", rounded(use.capacity.value)}});
   }
   return list;
 }

@@ -13,14 +13,17 @@ std::string to_link_use_table(const std::vector<RunResult>& results) {
     out += fmt::format("\n{}: use of links per node, both directions together, GB/s\n", result.scenario.name);
     out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9} {:>9} {:>9} {:>9}\n", "model", "technique", "node", "links",
                        "average", "90th", "peak", "capacity");
+    bool any = false;
     for (const auto& p : result.predictions) {
       for (const auto& use : p.interconnects) {
+        any = true;
         out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", p.model,
                            name_of(p.technique), result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name,
                            use.interconnect, use.average.value / kGiga, use.p90.value / kGiga, use.peak.value / kGiga,
                            use.capacity.value / kGiga);
       }
     }
+    if (!any) out += "  none: no VM type of this platform says what is inside it (README, One node in detail)\n";
   }
   return out;
 }

@@ -22,7 +22,7 @@ const DeviceMemory* tightest(const Prediction& p) {
 
 std::string picked(const Selection& s) {
   return s.technique ? fmt::format("{} on {}", name_of(*s.technique), group_text(s.group))
-                     : "nothing: a larger cluster is needed";
+                     : "nothing: a larger cluster is needed, or what an out-of-memory line names";
 }
 
 std::string place_of(const Prediction& prediction) {

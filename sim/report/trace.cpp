@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/task_class.h"
 #include "sim/select/measure.h"
 
 namespace slmsim {
 namespace {
 
-enum Process { kIteration = 1, kGpus, kConnections, kLinks };
+enum Process { kIteration = 1, kGpus, kConnections, kLinks, kHosts };
 
 // Beyond so many changes of rates over all links, each is shown by averages.
 constexpr std::size_t kMostCounterEvents = 200'000;
@@ -71,6 +73,12 @@ class Writer {
 
   int gpu_track(int device) const { return 1 + device; }
   int connection_track(int connection) const { return 1 + graph_.device_count() + connection; }
+  static Process process_of(const Connection& connection) {
+    return connection.traffic == Traffic::kMessages ? kConnections : kHosts;
+  }
+  const Connection& connection_of(const Task& task) const {
+    return graph_.connections()[static_cast<std::size_t>(task.place)];
+  }
 
   void name_track(const char* kind, Process process, int track, const std::string& name, int order) {
     put("{{\"ph\":\"M\",\"name\":\"{}_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind,
@@ -82,8 +90,9 @@ class Writer {
   void processes() {
     name_track("process", kIteration, 0, traced_.title, 0);
     name_track("process", kGpus, 0, "GPUs", 1);
-    name_track("process", kConnections, 0, "connections", 2);
-    name_track("process", kLinks, 0, "links", 3);
+    name_track("process", kHosts, 0, "hosts and drives", 2);
+    name_track("process", kConnections, 0, "connections", 3);
+    name_track("process", kLinks, 0, "links", 4);
     name_track("thread", kIteration, 0, "iteration", 0);
   }
 
@@ -95,14 +104,19 @@ class Writer {
       if (task.kind == TaskKind::kTransfer) connections[static_cast<std::size_t>(task.place)] = true;
     }
     const auto device = [&](int index) { return traced_.platform.devices[static_cast<std::size_t>(index)].name; };
+    std::map<std::string, int> so_named;  // NCCL's rings and communicators join the same GPUs more than once
     for (int i = 0; i < graph_.device_count(); ++i) {
       if (gpus[static_cast<std::size_t>(i)]) name_track("thread", kGpus, gpu_track(i), device(i), i);
     }
     for (int i = 0; i < static_cast<int>(connections.size()); ++i) {
       if (!connections[static_cast<std::size_t>(i)]) continue;
       const Connection& connection = graph_.connections()[static_cast<std::size_t>(i)];
-      name_track("thread", kConnections, connection_track(i),
-                 fmt::format("{} -> {}", device(connection.from), device(connection.to)), i);
+      const std::string name = connection.traffic == Traffic::kMessages
+                                   ? fmt::format("{} -> {}", device(connection.from), device(connection.to))
+                                   : fmt::format("{} {}", device(connection.from), connection.name);
+      const int number = ++so_named[name];
+      name_track("thread", process_of(connection), connection_track(i),
+                 number == 1 ? name : fmt::format("{} ({})", name, number), i);
     }
   }
 
@@ -115,36 +129,53 @@ class Writer {
 
   double left(TaskId id) const {
     const Task& task = graph_.tasks()[id];
-    return timeline_.finish[id] - graph_.connections()[static_cast<std::size_t>(task.place)].route.latency.value;
+    return timeline_.finish[id] - connection_of(task).route.latency.value;
   }
 
   void task(TaskId id) {
     const Task& task = graph_.tasks()[id];
     const bool computes = task.kind == TaskKind::kCompute;
+    if (task.kind == TaskKind::kDelay) return;
+    const char* what = kTaskClassNames[static_cast<std::size_t>(class_of(graph_, task))];
     if (computes) {
       const bool of_model = task.activity == Activity::kModel;
       const double flops = id < traced_.flops.size() ? traced_.flops[id].value : 0.0;
-      slice(kGpus, gpu_track(task.place), names_[task.label], of_model ? "compute" : "other", timeline_.start[id],
-            timeline_.finish[id], of_model ? fmt::format("\"flops\":{:.0f}", flops) : "");
-    } else if (task.kind == TaskKind::kTransfer) {
-      slice(kConnections, connection_track(task.place), names_[task.label], "transfer", timeline_.start[id], left(id),
-            fmt::format("\"bytes\":{:.0f}", task.amount));
+      slice(kGpus, gpu_track(task.place), names_[task.label], what, timeline_.start[id], timeline_.finish[id],
+            of_model ? fmt::format("\"flops\":{:.0f}", flops) : "");
     } else {
-      return;
+      slice(process_of(connection_of(task)), connection_track(task.place), names_[task.label], what,
+            timeline_.start[id], left(id), fmt::format("\"bytes\":{:.0f}", task.amount));
     }
     TaskId last = kNoTask;
-    for (const TaskId before : graph_.predecessors(id)) {
-      const TaskKind kind = graph_.tasks()[before].kind;
-      if (std::exchange(last, before) == before) continue;  // waited for as input and as the GPU's last work
-      if (computes ? kind == TaskKind::kTransfer : kind == TaskKind::kCompute) arrow(before, id);
+    for (const TaskId waited_for : graph_.predecessors(id)) {
+      const TaskId before = behind_joins(waited_for);
+      if (before == kNoTask || std::exchange(last, before) == before) continue;  // as input and as the GPU's last work
+      const Task& earlier = graph_.tasks()[before];
+      const bool same_track = earlier.kind == task.kind && (computes || earlier.place == task.place);
+      const bool messages = earlier.kind == task.kind && !computes &&
+                            connection_of(earlier).traffic == Traffic::kMessages &&
+                            connection_of(task).traffic == Traffic::kMessages;
+      if (!same_track && !messages) arrow(before, id);
     }
+  }
+
+  // What a delay ended with: the last of what it joined; kNoTask where it waited for nothing.
+  TaskId behind_joins(TaskId id) const {
+    while (id != kNoTask && graph_.tasks()[id].kind == TaskKind::kDelay) {
+      TaskId latest = kNoTask;
+      for (const TaskId before : graph_.predecessors(id)) {
+        if (latest == kNoTask || timeline_.finish[before] > timeline_.finish[latest]) latest = before;
+      }
+      id = latest;
+    }
+    return id;
   }
 
   void arrow_end(const char* phase, TaskId id, std::int64_t time, const char* rest) {
     const Task& task = graph_.tasks()[id];
     const bool computes = task.kind == TaskKind::kCompute;
     put("{{\"ph\":\"{}\",\"name\":\"then\",\"cat\":\"flow\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}{}}},\n", phase,
-        arrows_, static_cast<int>(computes ? kGpus : kConnections),
+        arrows_, static_cast<int>(computes ? kGpus : process_of(connection_of(task))),
         computes ? gpu_track(task.place) : connection_track(task.place), microseconds(time), rest);
   }
 

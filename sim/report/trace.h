@@ -19,10 +19,11 @@ struct TracedIteration {
   std::string title;         // "gpt2m: Data on gat"
 };
 
-// One track per GPU stream, one per connection and one counter per link; times in microseconds, to the nanosecond.
-// Transfers of one connection run one after the other, so that a track's events do not overlap; a transfer ends here when
-// its last byte leaves. Arrows lead from a computation to the transfer of its result and from a transfer to the computation
-// that waited for it. A link whose rate changes often is shown by averages over short, equal times. The track "iteration"
+// One track per GPU stream, one per connection, one for each thing that a GPU's process does with its host and its drives,
+// and one counter per link; times in microseconds, to the nanosecond. An event's category is its TaskClass. Transfers of
+// one connection run one after the other, so that a track's events do not overlap; a transfer ends here when its last byte
+// leaves. Arrows lead from a computation to the transfer of its result and from a transfer to the computation that waited
+// for it, also where another GPU's result had to be there too: then from what came last. A link whose rate changes often is shown by averages over short, equal times. The track "iteration"
 // is as long as the iteration.
 std::string to_trace(const TracedIteration& traced);
 

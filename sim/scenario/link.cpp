@@ -249,6 +249,23 @@ void add_path(Node& node, const std::string& rest, const Override& override) {
   }
 }
 
+// Of a map the entries that a name or a list of names chooses, with what the map says of them; else the names.
+Node chosen(const Node& map, const Node& names) {
+  const std::vector<Node> listed = names.kind == Node::Kind::kScalar ? std::vector{names} : names.items;
+  if (map.kind != Node::Kind::kMap || listed.empty()) return names;
+  Node out;
+  out.kind = Node::Kind::kMap;
+  out.place = names.place;
+  for (const Node& name : listed) {
+    if (name.kind != Node::Kind::kScalar) return names;
+    const Node* options = map.find(name.scalar);
+    Node none;
+    none.place = name.place;
+    out.entries.push_back({name.scalar, name.place, options ? *options : none});
+  }
+  return out;
+}
+
 // False where the path runs into a name that is not yet replaced by its file.
 bool apply(Node& root, const Override& override) {
   Node* node = &root;
@@ -272,8 +289,9 @@ bool apply(Node& root, const Override& override) {
     throw InputError(override.place,
                      fmt::format("there is no \"{}\" to override; {}", rest, did_you_mean(rest.substr(0, dot), keys)));
   }
-  // A value that states its provenance keeps the statement's form out: an override is the user's own figure.
-  *node = override.value;
+  // A value that states its provenance keeps the statement's form out: an override is the user's own figure. Names of
+  // techniques alone choose among those that have options.
+  *node = override.path == "techniques" ? chosen(*node, override.value) : override.value;
   return true;
 }
 

@@ -19,9 +19,9 @@ class Sweep {
     wide_area_ = spans_any([&](const Vm& a, const Vm& b) { return a.site != b.site; });
     own_ = Seconds{0};
     if (wide_area_) {
-      for (const auto& link : platform.links) own_ = std::max(own_, link.forward.delay + link.backward.delay);
+      for (const auto& link : platform.links) see(link.forward.delay + link.backward.delay);
     } else {
-      for (const auto& site : platform.sites) own_ = std::max(own_, site.rtt);
+      for (const auto& site : platform.sites) see(site.rtt);
     }
   }
 
@@ -32,7 +32,7 @@ class Sweep {
   }
 
   LatencySweep run() {
-    LatencySweep sweep{.wide_area = wide_area_, .own = own_, .points = {}, .changes = {}};
+    LatencySweep sweep{.wide_area = wide_area_, .alike = alike_, .own = own_, .points = {}, .changes = {}};
     std::vector<double> times;
     for (const double ms : kMilliseconds) {
       if (std::abs(ms * 1e-3 / own_.value - 1) > kSame) times.push_back(ms * 1e-3);
@@ -48,6 +48,11 @@ class Sweep {
   }
 
  private:
+  void see(Seconds rtt) {
+    alike_ = alike_ && (own_ <= Seconds{0} || rtt == own_);
+    own_ = std::max(own_, rtt);
+  }
+
   template <class Test>
   bool spans(const Group& group, const Test& test) const {
     const Platform& platform = scenario_.platform;
@@ -63,7 +68,7 @@ class Sweep {
                        [&](const Group& group) { return spans(group, test); });
   }
 
-  LatencyPoint at(Seconds rtt) const {
+  LatencyPoint at(Seconds rtt) {
     LatencyPoint point{.rtt = rtt, .predictions = {}, .pick = {}};
     const double factor = rtt / own_;
     Scenario changed = scenario_;
@@ -77,7 +82,7 @@ class Sweep {
     }
     const bool as_it_is = std::abs(factor - 1) < 1e-12;
     std::erase_if(changed.groups, [&](const Group& group) { return as_it_is || !concerned(group); });
-    const std::vector<Prediction> fresh = predict(changed);
+    const std::vector<Prediction> fresh = predict(changed, {.memo = &memo_});
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
       const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const Prediction& p) {
@@ -95,7 +100,7 @@ class Sweep {
     return spans(group, [&](const Vm& a, const Vm& b) { return wide_area_ ? a.site != b.site : &a != &b; });
   }
 
-  PickChange change(const LatencyPoint& from, const LatencyPoint& to) const {
+  PickChange change(const LatencyPoint& from, const LatencyPoint& to) {
     Seconds low = from.rtt, high = to.rtt;
     Selection below = from.pick, above = to.pick;
     while (high / low > 1 + kPrecision) {
@@ -112,7 +117,8 @@ class Sweep {
 
   Scenario scenario_;
   const std::vector<Prediction>& known_;
-  bool wide_area_ = true;
+  PredictionMemo memo_;
+  bool wide_area_ = true, alike_ = true;
   Seconds own_;
 };
 

@@ -22,7 +22,8 @@ struct PickChange {
 };
 struct LatencySweep {
   bool wide_area = true;
-  Seconds own;                       // of the scenario as it is
+  bool alike = true;                 // all links have the same round-trip time
+  Seconds own;                       // of the scenario as it is, the longest
   std::vector<LatencyPoint> points;  // by rtt; one of them is `own`
   std::vector<PickChange> changes;
 };

@@ -24,12 +24,16 @@ class Search {
     out.model = model_.name;
     out.technique = options_.technique;
     out.group = group_.names;
-    std::int64_t fits = 0, too_many = kMostLayers / step_ + 1;
-    if (std::string problem = try_layers(step_, nullptr); !problem.empty()) {
-      out.limit = std::move(problem);
+    // Planners that cut layers into stages need some.
+    constexpr std::int64_t kFewLayers = 1024;
+    std::int64_t fits = 1, too_many = kMostLayers / step_ + 1;
+    const std::string problem = try_layers(step_, nullptr);
+    while (fits < std::min(kFewLayers, too_many) && !has_plan(fits * step_)) fits *= 2;
+    if (!has_plan(fits * step_)) fits = 1;
+    if (std::string limit = fits == 1 ? problem : try_layers(fits * step_, nullptr); !limit.empty()) {
+      out.limit = std::move(limit);
       return out;
     }
-    fits = 1;
     while (too_many - fits > 1) {
       const std::int64_t middle = fits + (too_many - fits) / 2;
       (try_layers(middle * step_, nullptr).empty() ? fits : too_many) = middle;
@@ -42,6 +46,12 @@ class Search {
   }
 
  private:
+  bool has_plan(std::int64_t layers) const {
+    Transformer model = model_;
+    model.layers = layers;
+    return make_plan({scenario_, model, build_operator_graph(model), group_, options_}).plan.has_value();
+  }
+
   // Empty where so many layers fit.
   std::string try_layers(std::int64_t layers, LargestModel* out) const {
     Transformer model = model_;

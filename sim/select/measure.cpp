@@ -82,7 +82,7 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
   const int device = slowest_device(graph);
   Breakdown result;
-  std::vector<Interval> computing, transferring;
+  std::vector<Interval> computing, transferring, host_optimizer;
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const Interval when{timeline.start[id], timeline.finish[id]};
@@ -94,8 +94,17 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       computing.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
       const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
-      if (connection.from == device || connection.to == device) transferring.push_back(when);
+      if (connection.from != device && connection.to != device) continue;
+      (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
+  }
+  // While the GPU waits for its host's Adam the optimizer works.
+  if (!host_optimizer.empty()) {
+    computing = merged(std::move(computing));
+    host_optimizer = merged(std::move(host_optimizer));
+    double length = -overlap(computing, host_optimizer);
+    for (const auto& interval : host_optimizer) length += interval.finish - interval.start;
+    result.optimizer += Seconds{length};
   }
   // Of a GPU that never waits rounding may leave less than nothing.
   const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);

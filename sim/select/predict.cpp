@@ -15,8 +15,9 @@
 namespace slmsim {
 namespace {
 
-FlopsPerSecond rate(const Transformer& model, const Training& training, double iterations, Seconds time, int gpus) {
-  return reported_flops(model, training.batch, training.rematerialisation) * iterations / time /
+FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
+  const Training& training = request.scenario.training;
+  return reported_flops(request.model, training.batch, recomputes_layers(plan, training)) * iterations / time /
          static_cast<double>(gpus);
 }
 
@@ -32,8 +33,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.trial = times.total(out.trial_iterations);
   out.startup = request.options.startup;
   out.job = out.startup + times.total(out.iterations);
-  out.rate_per_gpu = rate(request.model, training, 1.0, out.iteration, out.gpus);
-  out.trial_rate_per_gpu = rate(request.model, training, out.trial_iterations, out.trial, out.gpus);
+  out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
+  out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   out.breakdown.exposed_communication += out.iteration - times.last.end;

@@ -63,7 +63,7 @@ class Dealer {
 // layers that do the same.
 std::vector<Flops> flops_by_time(const TaskGraph& graph, const Plan& plan, const OperatorGraph& operators,
                                  const Scenario& scenario) {
-  const bool full = plan.megatron ? *plan.megatron->recompute == Recompute::kFull : scenario.training.rematerialisation;
+  const bool full = recomputes_layers(plan, scenario.training);
   struct Pass {
     double flops = 0, time = 0;
   };

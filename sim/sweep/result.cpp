@@ -42,6 +42,15 @@ class Pending {
   std::ofstream out_;
 };
 
+// Of lines as json_members writes them.
+void count_statuses(const std::string& lines, StatusCounts& counts) {
+  const std::string key = "\"status\": \"";
+  for (auto at = lines.find(key); at != std::string::npos; at = lines.find(key, at)) {
+    at += key.size();
+    ++counts[lines.substr(at, lines.find('"', at) - at)];
+  }
+}
+
 const Journal* holder_of(std::uint64_t point, const std::vector<Journal>& journals) {
   for (const auto& journal : journals) {
     if (journal.holds(point)) return &journal;
@@ -52,13 +61,18 @@ const Journal* holder_of(std::uint64_t point, const std::vector<Journal>& journa
 }  // namespace
 
 ResultFiles result_files(const fs::path& output, const Shard& shard) {
+  std::error_code ignored;
+  if (fs::is_directory(output, ignored)) fail(output, "this is a folder; name a file in it");
+  if (output.has_parent_path() && !fs::is_directory(output.parent_path(), ignored))
+    fail(output, fmt::format("there is no folder \"{}\" to write to", output.parent_path().string()));
   const std::string base =
       output.extension() == ".csv" ? fs::path(output).replace_extension().string() : output.string();
   const std::string of = shard.count > 1 ? fmt::format("{}.{}-of-{}", base, shard.index, shard.count) : base;
   return {base + ".csv", base + ".jsonl", of + ".journal", of + ".part"};
 }
 
-void write_result_files(const std::vector<Journal>& journals, const ResultFiles& files) {
+StatusCounts write_result_files(const std::vector<Journal>& journals, const ResultFiles& files) {
+  StatusCounts counts;
   Pending csv(files.csv), json(files.json);
   const JournalOf& of = journals.front().of();
   csv.write(of.header + "\n");
@@ -66,11 +80,13 @@ void write_result_files(const std::vector<Journal>& journals, const ResultFiles&
     const PointRows rows = holder_of(point, journals)->rows(point);
     csv.write(rows.csv);
     json.write(rows.json);
+    count_statuses(rows.json, counts);
   }
   csv.close();
   json.close();
   csv.commit();
   json.commit();
+  return counts;
 }
 
 void write_part(const Journal& journal, const ResultFiles& files) {

@@ -2,21 +2,26 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "sim/sweep/journal.h"
 
 namespace slmsim {
 
-// Where the parts of a result lie; `output` may be FILE or FILE.csv.
+// Rows by their status: "ok", "oom", "invalid", ...
+using StatusCounts = std::map<std::string, std::uint64_t>;
+
+// Where the parts of a result lie; `output` may be FILE or FILE.csv. Throws InputError where it is or needs a folder.
 struct ResultFiles {
   std::filesystem::path csv, json, journal, part;
 };
 ResultFiles result_files(const std::filesystem::path& output, const Shard& shard);
 
 // Both files of one result; they are written under temporary names and renamed once they are complete. `journals`
-// hold every point together. Throws InputError where they cannot be written.
-void write_result_files(const std::vector<Journal>& journals, const ResultFiles& files);
+// hold every point together. Throws InputError where they cannot be written. What was written is counted.
+StatusCounts write_result_files(const std::vector<Journal>& journals, const ResultFiles& files);
 
 // What a shard leaves: a journal whose records are in order.
 void write_part(const Journal& journal, const ResultFiles& files);

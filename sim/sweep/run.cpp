@@ -82,7 +82,7 @@ SweepOutcome conduct(Sweep& sweep, const SweepOptions& options, MakeWorkers make
   } else {
     std::vector<Journal> all;
     all.push_back(std::move(journal));
-    write_result_files(all, outcome.files);
+    outcome.rows = write_result_files(all, outcome.files);
   }
   std::error_code ignored;
   std::filesystem::remove(outcome.files.journal, ignored);

@@ -23,6 +23,7 @@ struct SweepOutcome {
   bool complete = false;  // false: stopped; the journal stays
   std::uint64_t done = 0, all = 0;
   ResultFiles files;
+  StatusCounts rows;  // of a complete sweep that is no part
 };
 
 // With `ranks`, this process is one of that many which an MPI launcher started: rank 0 gives out points and writes, the

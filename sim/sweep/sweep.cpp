@@ -1,6 +1,7 @@
 #include "sim/sweep/sweep.h"
 
 #include <cctype>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,12 @@ std::vector<Override> read_fixed(const Node& node, Reading& reading) {
   return out;
 }
 
+// As JSON spells them: what YAML reads as a number may have a plus or a leading zero.
+bool is_json_number(const std::string& text) {
+  static const std::regex kNumber("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE]-?[0-9]+)?");
+  return std::regex_match(text, kNumber);
+}
+
 // Numbers lead to no files.
 bool may_name_a_file(const Node& value) {
   return value.kind != Node::Kind::kScalar || value.scalar.empty() ||
@@ -68,6 +75,14 @@ Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
     if (scenario) scenario_.push_back(read_named_scenario(file, *scenario));
   } catch (const InputError& error) {
     reading.errors.insert(reading.errors.end(), error.errors().begin(), error.errors().end());
+  }
+  for (const auto& axis : axes_) {
+    for (const auto& key : axis.keys) {
+      for (const auto& set : fixed_) {
+        if (set.path == key.key)
+          reading.error(set.place, fmt::format("{} is an axis of the sweep; set it there or here", key.key));
+      }
+    }
   }
   reading.check();
   read_scenario(scenario_.front().link(fixed_), scenario_.front().name());
@@ -163,7 +178,9 @@ void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows
     for (const auto& key : axes_[i].keys) {
       const std::string value = one_line(key.values[indices[i]]);
       out.csv += csv_cell(value) + ",";
-      inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", json_string(key.key), json_string(value));
+      const bool number = key.values[indices[i]].kind == Node::Kind::kScalar && is_json_number(value);
+      inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", json_string(key.key),
+                            number ? value : json_string(value));
     }
   }
   out.csv += csv_line(row) + "\n";
@@ -183,6 +200,15 @@ PointRows Sweep::rows(std::uint64_t point) {
   for (const auto& prediction : predict(scenario, {.memo = &memo_}))
     add_row(point, row_of(scenario.name, prediction), out);
   return out;
+}
+
+std::string Sweep::problem_at(std::uint64_t point) {
+  try {
+    read_scenario(scenario_.front().link(overrides_at(point)), "");
+    return "";
+  } catch (const InputError& error) {
+    return printable(error.errors().front().text);
+  }
 }
 
 PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {

@@ -38,6 +38,8 @@ class Sweep {
   // Every technique on every group for every model at a point, or one row with what is wrong there. A pure function
   // of the number, except that the last digits depend on what the engine has done before (see engine_has_run).
   PointRows rows(std::uint64_t point);
+  // What is wrong with the values of a point; empty where they are sound.
+  std::string problem_at(std::uint64_t point);
   // The one row of a point that could not be predicted for this reason.
   PointRows failed(std::uint64_t point, const std::string& reason) const;
 

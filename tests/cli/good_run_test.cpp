@@ -204,5 +204,18 @@ TEST(Validate, ComparesWithTheStudyFromAnyFolderOfTheProject) {
   EXPECT_EQ(expect_done({"validate"}, SLMSIM_SOURCE_DIR "/models").out, expect_done({"validate"}).out);
 }
 
+// Choosing among a scenario's techniques by name keeps what it says of them.
+TEST(GoodRun, NamesOfTechniquesKeepTheirOptions) {
+  const auto job = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "run", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--format", "csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    return slmsim_run(words).out;
+  };
+  const std::string chosen = job({"--technique", "Data"});
+  EXPECT_EQ(job({"--set", "techniques=[Data]"}), chosen);
+  EXPECT_EQ(job({"--set", "techniques=Data"}), chosen);
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -68,11 +68,31 @@ TEST(ReportPage, ShowsMarkupOfAnInputAsText) {
   expect_well_formed(page);
 }
 
+TEST(ReportPage, ShowsHostsAndDrivesWhereStateLiesThere) {
+  const std::string page =
+      page_of({"scenarios/xe8545-nvme-g.yaml", "--set", "models.0.layers=40", "--set", "techniques=Infinity"});
+  for (const char* text : {"node0/0 reads nvme0", "node0/0 CPU", "node0/0 to host memory", ">backward<", ">drive<",
+                           "waiting for the framework"}) {
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+  }
+  expect_well_formed(page);
+}
+
+TEST(ReportPage, SaysThatNothingRunsAtAnyDistance) {
+  const std::string page =
+      page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "models.0.layers=400"}, 1);
+  EXPECT_NE(page.find("does anything run."), std::string::npos);
+  EXPECT_EQ(page.find("the pick stays the same"), std::string::npos);
+}
+
 TEST(ReportPage, SaysWhereValuesComeFrom) {
   const std::string page = page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=each"});
-  EXPECT_NE(page.find("<td>platform.links.wan.loss</td><td>1.2e-5</td><td>inferred (fitted)</td>"), std::string::npos);
-  EXPECT_NE(page.find("<td>measured</td><td>arXiv 2602.02632, Table I: round-trip latency by ping</td>"),
+  EXPECT_NE(page.find("<td data-label=\"value of\">platform.links.wan.loss</td><td data-label=\"is\">1.2e-5</td>"
+                      "<td data-label=\"provenance\">inferred (fitted)</td>"),
             std::string::npos);
+  EXPECT_NE(
+      page.find(">measured</td><td data-label=\"source\">arXiv 2602.02632, Table I: round-trip latency by ping</td>"),
+      std::string::npos);
 }
 
 TEST(ReportPage, SaysWhatLacksWhereNothingFits) {

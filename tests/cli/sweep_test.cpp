@@ -78,10 +78,41 @@ TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
   for (; std::getline(json, line); ++rows) {
     const auto row = nlohmann::json::parse(line);
     EXPECT_EQ(row.at("point"), rows / 2);
-    EXPECT_EQ(row.at("inputs").at("training.batch"), rows / 2 % 2 == 0 ? "4" : "8");
+    EXPECT_EQ(row.at("inputs").at("training.batch"), rows / 2 % 2 == 0 ? 4 : 8);
     EXPECT_EQ(row.at("technique"), rows % 2 == 0 ? "Data" : "Pipeshard");
   }
   EXPECT_EQ(rows, 60);
+}
+
+TEST_F(SweepTest, TellsWhatItWroteAndHowItWent) {
+  const Finished done = run({}, "a.csv");
+  EXPECT_EQ(done.status, 0);
+  EXPECT_THAT(done.err, HasSubstr("60 rows of 30 points: 60 ok\n"));
+  EXPECT_THAT(done.err, HasSubstr(folder_.file("a.jsonl")));
+}
+
+TEST_F(SweepTest, WhereEveryPointIsWrongEndsAsBadInputAndCheckSaysSo) {
+  const std::string wrong =
+      folder_.write("wrong.yaml", std::string("scenario: ") + kScenario +
+                                      "\naxes: [{key: platform.links.wan.rtt, from: 1 GiB, to: 2 GiB, points: 3}]\n");
+  const Finished done = slmsim_run({"sweep", wrong, "-o", folder_.file("w")});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("3 rows of 3 points: 3 invalid"));
+  EXPECT_THAT(contents(folder_.file("w.csv")), HasSubstr("invalid"));
+  const Finished checked = slmsim_run({"check", wrong});
+  EXPECT_EQ(checked.status, 2);
+  EXPECT_THAT(checked.err, HasSubstr("the first and the last point are invalid"));
+}
+
+TEST_F(SweepTest, RefusesASettingThatAnAxisVaries) {
+  const Finished done = run({"--set", "training.batch=16"}, "a");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("training.batch is an axis of the sweep; set it there or here"));
+}
+
+TEST_F(SweepTest, RefusesAFolderAsOutputAndOneThatIsMissing) {
+  EXPECT_THAT(slmsim_run({"sweep", sweep_, "-o", folder_.file("")}).err, HasSubstr("this is a folder"));
+  EXPECT_THAT(run({}, "missing/a.csv").err, HasSubstr("there is no folder"));
 }
 
 TEST_F(SweepTest, AgreesWithRun) {

@@ -1,5 +1,6 @@
 // `slmsim run --trace`: what Perfetto shows is one iteration in which no GPU does two things at once.
 #include <algorithm>
+#include <set>
 
 #include "tests/cli/prediction.h"
 
@@ -55,6 +56,35 @@ TEST_P(Trace, IsOneIterationWithoutOverlaps) {
     const double difference = scenario == "gat-amst" ? 0.05 : 1e-3;
     EXPECT_NEAR(end / 1e6, iteration, difference * iteration);
   }
+}
+
+// What a GPU's process does with its host and its drives are tracks beside the GPUs', and every kind of task is told.
+TEST(TraceOfANode, TellsHostsAndDrivesFromMessages) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  run_json({"scenarios/xe8545-1.yaml", "--technique", "Infinity-P", "--set", "models.0.layers=4", "--trace", file});
+  const Json trace = Json::parse(contents(file));
+  std::map<std::string, int> names;
+  std::set<std::string> kinds;
+  int arrows = 0;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M" && event.at("name") == "thread_name") ++names[event.at("args").at("name")];
+    if (event.at("ph") == "X") kinds.insert(event.at("cat"));
+    arrows += event.at("ph") == "s" ? 1 : 0;
+  }
+  for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
+  for (const char* name : {"node0/0", "node0/0 CPU", "node0/3 writes nvme1", "node0/0 -> node0/1"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  for (const char* kind : {"forward", "backward", "optimizer", "launch", "framework", "collective", "drive"})
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  EXPECT_GT(arrows, 0);
+}
+
+TEST(TraceOfANode, HasArrowsWhereBucketsAreReducedDuringTheBackwardPass) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  run_json({"scenarios/xe8545-1.yaml", "--technique", "DDP", "--trace", file});
+  EXPECT_NE(contents(file).find("\"ph\":\"s\""), std::string::npos);
 }
 
 TEST_P(Trace, NamesEveryTrack) {

@@ -122,8 +122,35 @@ TEST(Node, NamesThatNobodyHasAreErrorsWithTheNearest) {
   EXPECT_THAT(errors_with("g1: {kind: gpu}, ", ""), testing::Contains(HasSubstr("no part \"g1\"")));
 }
 
+TEST(Node, WithoutPeerToPeerWhatNoLinkJoinsIsStagedThroughMemory) {
+  std::string text = kNode;
+  const std::string direct = "          Direct: {between: [g0 g1], rate: 50 GB/s, efficiency: 0.5, latency: 1 us}\n";
+  text.erase(text.find(direct), direct.size());
+  const Network staged(node_platform(text));
+  EXPECT_THAT(names(staged, staged.route(0, 1)),
+              ElementsAre("Slot:n0/g0->a", "Memory:n0/a-m0", "Middle:n0/a->b", "Slot:n0/b->g1"));
+  text.insert(text.find("      nvlink: yes"), "      peer_to_peer: yes\n");
+  const Network peers(node_platform(text));
+  EXPECT_THAT(names(peers, peers.route(0, 1)), ElementsAre("Slot:n0/g0->a", "Middle:n0/a->b", "Slot:n0/b->g1"));
+}
+
+TEST(Node, WhatWouldBeIgnoredIsAnError) {
+  const auto expect = [](const char* from, const char* to, const char* text) {
+    EXPECT_THAT(errors_with(from, to), testing::Contains(HasSubstr(text)));
+  };
+  expect("[g0 g1]", "[g0 g1 a]", "\"g0 g1 a\" names more than two parts");
+  expect("[a b]", "[a b, b a]", "\"b a\" is listed twice");
+  expect("at: [a, b], rate: 7", "rate: 7", "at is missing; name the parts where links of both kinds meet");
+  expect("at: [a, b], rate: 7", "at: [g0], rate: 7", "nothing passes through \"g0\"");
+  expect("[Slot, Port]", "[Slot, Direct]", "no links of both kinds, Slot and Direct, meet at \"a\"");
+  expect("parts: {a:", "parts: {c: {kind: switch}, a:", "no link joins c");
+  expect("drives: [d],", "drives: [d, d],", "\"d\" is named twice");
+  expect("gpus: [g0, g1]}}", "gpus: [g0, g0]}}", "\"g0\" has a volume already");
+  expect("gpus: [g0, g1]}}", "gpus: []}}", "gpus is empty");
+}
+
 TEST(Node, PartsThatNobodyReachesAreErrors) {
-  EXPECT_THAT(errors_with("Slot: {between: [a g0, b g1]", "Slot: {between: [a g0]"),
+  EXPECT_THAT(errors_with("Slot: {between: [a g0, b g1]", "Slot: {between: [a g0, b g0]"),
               testing::Contains(HasSubstr("no way leads from g1 to m0; join them by links over switches")));
   EXPECT_THAT(errors_with("drives: {d: {at: b", "drives: {a: {at: b"),
               testing::Contains(HasSubstr("two parts are named \"a\"")));

@@ -24,6 +24,11 @@ TEST(DeepSpeedStudy, ThroughputIsWithinFivePercentOnTheMeanAndTwelveAnywhere) {
   EXPECT_LE(validation().throughput.worst, 0.12);
 }
 
+TEST(LargestModels, OfAPipelineHaveAtLeastALayerPerStage) {
+  const Scenario scenario = load_scenario(kRoot / "scenarios/gat-amst.yaml", {"models=gpt2m"});
+  for (const LargestModel& largest : largest_models(scenario, Technique::kPipeshard)) EXPECT_GT(largest.layers, 24);
+}
+
 TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercent) {
   EXPECT_EQ(validation().largest.cells, 5);
   EXPECT_LE(validation().largest.worst, 0.08);
@@ -158,6 +163,41 @@ TEST(DeepSpeedStudy, CpuAdamTakesWhatItsRateLetsThrough) {
   EXPECT_NEAR(with - without, adam, 1e-3 * adam);
 }
 
+// Whatever shares a link: what flows at any time is no more than the link carries.
+TEST(DeepSpeedStudy, NoLinkCarriesMoreThanItCan) {
+  for (const char* name : {"xe8545-1", "xe8545-2"}) {
+    Scenario scenario = load_scenario(kRoot / "scenarios" / (std::string(name) + ".yaml"));
+    for (auto& vm : scenario.platform.vms) {
+      for (auto& link : vm.type.inside.links) {
+        if (link.interconnect == "DRAM") link.peak = BytesPerSecond{10e9};
+        link.efficiency = 1;
+      }
+    }
+    for (const Prediction& p : predict(scenario, {.links = true})) {
+      ASSERT_EQ(p.status, Status::kOk) << p.reason;
+      for (const InterconnectUse& use : p.interconnects) {
+        SCOPED_TRACE(name_of(p.technique) + " " + use.interconnect);
+        EXPECT_LE(use.average, use.peak);
+        EXPECT_LE(use.p90, use.peak);
+        EXPECT_LE(use.peak.value, use.capacity.value * (1 + 1e-6));
+      }
+    }
+  }
+}
+
+// Two volumes on one drive are as fast as one volume for all.
+TEST(DeepSpeedStudy, ADriveInTwoVolumesIsNoSlower) {
+  const Scenario one = sized("xe8545-nvme-a", 11.4);
+  Scenario two = one;
+  auto& volumes = two.platform.vms.front().type.inside.volumes;
+  volumes.push_back(volumes.front());
+  volumes.front().gpus = {0, 1};
+  volumes.back().gpus = {2, 3};
+  volumes.back().name = "other";
+  EXPECT_NEAR(slmsim::predict(two, {.only = Technique::kInfinity}).front().iteration.value,
+              slmsim::predict(one, {.only = Technique::kInfinity}).front().iteration.value, 1e-6);
+}
+
 // With equal stages and no other cost an iteration of M micro-batches takes (M + (p - 1) / v) / M of its computation
 // (Narayanan et al., arXiv 2104.04473, section 2.2).
 TEST(Megatron, InterleavingShrinksTheBubbleByTheChunks) {
@@ -176,6 +216,54 @@ TEST(Megatron, InterleavingShrinksTheBubbleByTheChunks) {
   EXPECT_GT(plain, 0.08);  // of 3 / 19, less what the head makes the last stage compute longer
   EXPECT_LT(plain, 3.0 / 19);
   EXPECT_LT(interleaved, 0.5 * plain);
+}
+
+Bytes nvlink_bytes(const std::string& options, std::int64_t layers) {
+  Scenario scenario = sized("xe8545-1", 1.4, {"techniques={Megatron: {" + options + "}}"});
+  scenario.models.front().layers = layers;
+  const Prediction p = one(scenario, Technique::kMegatron);
+  EXPECT_EQ(p.status, Status::kOk) << p.reason;
+  return use_of(p, "NVLink").bytes;
+}
+
+// The table of 50257 words and 256 positions in fp16, there and back, counted at both ends; between four stages three
+// activations (and their gradients) of 16 sequences x 256 tokens x 2048 per micro-batch.
+TEST(Megatron, AddsUpTheTiedEmbeddingsGradientsOfFirstAndLastStage) {
+  const double table = (50257 + 256) * 2048 * 2.0, activation = 16 * 256 * 2048 * 2.0;
+  const double sent = 2 * table + 4 * 3 * 2 * activation;
+  EXPECT_NEAR(nvlink_bytes("pipeline: 4, tensor: 1, micro_batches: 4", 28).value, 2 * sent, 1e-3 * sent);
+}
+
+// Without recomputation four all-reduces per layer, or as many pairs of gather and scatter and two more gathers.
+TEST(Megatron, SequenceParallelismGathersTheInputsAgainGoingBackward) {
+  const auto per_layer = [](const std::string& options) {
+    return nvlink_bytes(options, 20).value - nvlink_bytes(options, 10).value;
+  };
+  const double plain = per_layer("tensor: 4, recompute: none");
+  EXPECT_NEAR(per_layer("tensor: 4, recompute: none, sequence_parallel: yes"), 1.25 * plain, 1e-3 * plain);
+}
+
+// Korthikanti et al., section 5: s b h (10 + 24 / t) bytes per layer, and the logits' 10 bytes per word.
+TEST(Megatron, SelectiveRecomputationKeepsWhatItComputesAnewFrom) {
+  const double sbh = 256.0 * 64 * 2048;
+  const auto held = [](std::int64_t layers) {
+    Scenario scenario = sized("xe8545-1", 1.4, {"techniques={Megatron: {tensor: 4, recompute: selective}}"});
+    scenario.models.front().layers = layers;
+    return fullest(one(scenario, Technique::kMegatron))->activations.value;
+  };
+  EXPECT_NEAR((held(26) - held(13)) / 13, sbh * (10 + 24 / 4.0), 0.01 * sbh);
+}
+
+// FLOPs of three passes where nothing is computed anew, of four where every layer is.
+TEST(Megatron, ReportsTheFlopsOfWhatItComputes) {
+  const auto flops = [](const char* recompute) {
+    const Prediction p =
+        one(sized("xe8545-1", 1.4, {std::string("techniques={Megatron: {recompute: ") + recompute + "}}"}),
+            Technique::kMegatron);
+    return p.rate_per_gpu.value * p.iteration.value;
+  };
+  EXPECT_NEAR(flops("full") / flops("none"), 4.0 / 3, 0.03);
+  EXPECT_DOUBLE_EQ(flops("selective"), flops("none"));
 }
 
 TEST(Megatron, RefusesDegreesThatDoNotMakeTheGpus) {

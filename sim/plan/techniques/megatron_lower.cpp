@@ -67,6 +67,7 @@ class MegatronRun {
     for (std::size_t rank = 0; rank < devices_.size(); ++rank)
       compute(rank, request_.scenario.training.iteration_overhead, Activity::kOverhead, launch, kNoTask);
     for (int replica = 0; replica < m_.data; ++replica) pipeline(replica);
+    reduce_embedding();
     reduce_and_update();
     return std::move(graph_);
   }
@@ -136,11 +137,17 @@ class MegatronRun {
     const int blocks = layer ? 2 : 1;
     const auto label = graph_.label(name);
     for (int block = 0; block < blocks; ++block) {
+      // A block's input was kept in parts: it is gathered again for the gradients of weights, while those of the input are
+      // computed (arXiv 2205.05198, section 4.2.2).
+      const bool gathers = layer && !forward && m_.sequence_parallel && m_.tensor > 1;
+      const Tasks input = gathers ? tensor_call(stage, replica, Collective::kAllGather, name) : Tasks{};
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t rank = rank_of(stage, replica, t);
         const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
         compute(rank, (forward ? work.forward : work.backward) / static_cast<double>(blocks), Activity::kModel, label,
                 block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask);
+        if (gathers)
+          last_[rank] = graph_.delay({0}, label, std::array{last_[rank], input[static_cast<std::size_t>(t)]});
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
       if (!layer && forward != (unit == 0)) continue;
@@ -151,17 +158,21 @@ class MegatronRun {
 
   void tensor_collective(int stage, int replica, const std::string& name) {
     if (m_.tensor == 1) return;
-    Communicator& group = tensor_group(stage, replica);
     // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
     const std::vector<Collective> calls = m_.sequence_parallel
                                               ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
                                               : std::vector{Collective::kAllReduce};
     for (const Collective call : calls) {
-      Tasks before;
-      for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
-      const Tasks done = group.run({call, activation_}, graph_.label("tensor " + name), before);
+      const Tasks done = tensor_call(stage, replica, call, name);
       for (int t = 0; t < m_.tensor; ++t) last_[rank_of(stage, replica, t)] = done[static_cast<std::size_t>(t)];
     }
+  }
+
+  // After what the GPUs do last; returns what the next thing may wait for.
+  Tasks tensor_call(int stage, int replica, Collective call, const std::string& name) {
+    Tasks before;
+    for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
+    return tensor_group(stage, replica).run({call, activation_}, graph_.label("tensor " + name), before);
   }
 
   Communicator& tensor_group(int stage, int replica) {
@@ -184,6 +195,23 @@ class MegatronRun {
     }
     if (m_.tensor == 1 || m_.sequence_parallel) return arrived;
     return tensor_group(to, replica).run({Collective::kAllGather, activation_}, label, arrived);
+  }
+
+  // The first and the last stage hold a tied embedding each and add up its gradients (arXiv 2104.04473, section 2.2).
+  void reduce_embedding() {
+    const double held = tied_parameters() / m_.tensor;
+    if (m_.pipeline == 1 || held <= 0) return;
+    const Bytes size{held * element_bytes(request_.scenario.training.gradient_precision)};
+    for (int replica = 0; replica < m_.data; ++replica) {
+      for (int t = 0; t < m_.tensor; ++t) {
+        const std::size_t first = rank_of(0, replica, t), last = rank_of(m_.pipeline - 1, replica, t);
+        Communicator pair(graph_, request_.network, request_.scenario, {devices_[first], devices_[last]});
+        const Tasks done = pair.run({Collective::kAllReduce, size}, graph_.label("all-reduce embedding grads"),
+                                    std::array{last_[first], last_[last]});
+        last_[first] = done[0];
+        last_[last] = done[1];
+      }
+    }
   }
 
   void reduce_and_update() {
@@ -221,8 +249,14 @@ class MegatronRun {
     if (at == 0) sum += work_.front().front().parameters;
     if (at + 1 == virtual_stages()) sum += work_.front().back().parameters;
     // The last stage has its own copy of a tied embedding.
-    if (at > 0 && at + 1 == virtual_stages()) sum += work_.front().front().parameters;
+    if (at > 0 && at + 1 == virtual_stages()) sum += tied_parameters();
     return sum;
+  }
+
+  // Of an embedding whose table is the head's too.
+  double tied_parameters() const {
+    const Operator& head = request_.operators[boost::num_vertices(request_.operators) - 2];
+    return head.parameters > 0 ? 0.0 : request_.operators[0].parameters;
   }
 
   const LowerRequest& request_;

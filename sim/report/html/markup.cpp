@@ -76,10 +76,12 @@ std::string escaped(const std::string& text) {
 
 std::string html_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                        std::size_t numeric) {
+  // On a narrow screen a row's cells stand below each other, each behind its column's name.
   const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{}{}>{}</{}>", tag, i >= numeric ? " class=\"n\"" : "", escaped(cells[i]), tag);
+      out += fmt::format("<{}{} data-label=\"{}\">{}</{}>", tag, i >= numeric ? " class=\"n\"" : "",
+                         i < head.size() ? escaped(head[i]) : "", escaped(cells[i]), tag);
     return out + "</tr>\n";
   };
   std::string out = "<div class=\"wide\" tabindex=\"0\"><table><thead>\n" + line(head, "th") + "</thead><tbody>\n";

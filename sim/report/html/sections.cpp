@@ -110,8 +110,8 @@ std::string memory_section(const ModelReport& report) {
 }
 
 std::string breakdown_section(const ModelReport& report) {
-  const std::vector<std::string> names = {"computing", "waiting for communication", "pipeline bubble", "optimizer",
-                                          "launching"};
+  const std::vector<std::string> names = {"computing", "waiting for communication or drives", "pipeline bubble",
+                                          "optimizer", "launching"};
   std::vector<Bar> bars;
   for (const Prediction* p : report.predictions) {
     if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;

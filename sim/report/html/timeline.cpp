@@ -8,49 +8,70 @@
 
 #include "sim/base/quantity.h"
 #include "sim/report/html/markup.h"
+#include "sim/report/task_class.h"
 
 namespace slmsim {
 namespace {
 
 constexpr double kHair = 1.0 / 500;  // of the width: what is shorter is drawn so long
 constexpr std::size_t kMostRows = 16;
+constexpr double kDense = 0.5;  // of a part's time: what is busy for less is drawn paler
 
-enum Kind { kForward, kBackward, kOptimizer, kLaunch, kTransfer };
-constexpr std::array<const char*, 5> kKindNames = {"forward", "backward", "optimizer", "launching", "transfer"};
-
-Kind kind_of(const Task& task, const std::string& label) {
-  if (task.kind == TaskKind::kTransfer) return kTransfer;
-  if (task.activity == Activity::kOptimizer) return kOptimizer;
-  if (task.activity == Activity::kOverhead) return kLaunch;
-  return label.starts_with("bwd") ? kBackward : kForward;
-}
+// What the legend calls each TaskClass.
+constexpr std::array kTexts = {"forward",
+                               "backward",
+                               "optimizer",
+                               "launching",
+                               "waiting for the framework",
+                               "collective",
+                               "activations",
+                               "copy to or from host",
+                               "drive"};
+static_assert(kTexts.size() == kTaskClassNames.size());
 
 struct Row {
-  std::vector<BarPart> parts;
-  std::array<int, kKindNames.size()> last{-1, -1, -1, -1, -1};  // index of each kind's last part
+  struct Part {
+    double from = 0, length = 0;  // of the width
+    double busy = 0;              // of it
+    TaskClass what{};
+  };
+  std::vector<Part> parts;
+  std::array<int, kTexts.size()> last;  // index of each class' last part
   double busy = 0;
 
-  void add(Kind kind, double start, double finish, double end) {
-    busy += finish - start;
-    const double from = start / end, length = std::max((finish - start) / end, kHair);
-    if (last[kind] >= 0) {
-      BarPart& before = parts[static_cast<std::size_t>(last[kind])];
+  Row() { last.fill(-1); }
+
+  void add(TaskClass what, double start, double finish, double end) {
+    const double from = start / end, share = (finish - start) / end, length = std::max(share, kHair);
+    if (what != TaskClass::kLaunch && what != TaskClass::kFramework) busy += share;
+    int& at = last[static_cast<std::size_t>(what)];
+    // Neighbours of one class are one part, unless another class lies between them.
+    if (at >= 0 && static_cast<std::size_t>(at) + 1 == parts.size()) {
+      Part& before = parts.back();
       if (from - (before.from + before.length) < kHair) {
         before.length = std::max(before.length, std::min(1.0, from + length) - before.from);
+        before.busy += share;
         return;
       }
     }
-    last[kind] = static_cast<int>(parts.size());
-    parts.push_back({from, std::min(length, 1.0 - from), fmt::format("k{}", static_cast<int>(kind)), kKindNames[kind]});
+    at = static_cast<int>(parts.size());
+    parts.push_back({from, std::min(length, 1.0 - from), share, what});
   }
 };
 
-std::string rows_text(const std::map<int, Row>& rows, const auto& label, double end, const std::string& title) {
+std::string rows_text(const std::map<int, Row>& rows, const auto& label, const std::string& title) {
   std::vector<Bar> bars;
   for (const auto& [index, row] : rows) {
     if (bars.size() == kMostRows) break;
-    bars.push_back(
-        {.label = label(index), .text = fmt::format("{:.0f} % busy", 100 * row.busy / end), .parts = row.parts});
+    Bar bar{.label = label(index), .text = fmt::format("{:.0f} % busy", 100 * row.busy), .parts = {}};
+    for (const auto& part : row.parts) {
+      const auto number = static_cast<std::size_t>(part.what);
+      const bool sparse = part.busy < kDense * part.length;
+      bar.parts.push_back(
+          {part.from, part.length, fmt::format("k{}{}", number, sparse ? " sparse" : ""),
+           fmt::format("{}, {:.0f} % of this time", kTexts[number], std::min(100.0, 100 * part.busy / part.length))});
+    }
+    bars.push_back(std::move(bar));
   }
   std::string out = html_bars(bars, title);
   if (rows.size() > kMostRows) out += fmt::format("<p class=\"note\">and {} more</p>\n", rows.size() - kMostRows);
@@ -69,31 +90,51 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
-  std::map<int, Row> gpus, connections;
+  std::map<int, Row> gpus, hosts, connections;
+  std::array<bool, kTexts.size()> occurs{};
   const auto vm = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
   for (const TaskId id : order) {
     const Task& task = graph.tasks()[id];
-    const Kind kind = kind_of(task, graph.labels()[task.label]);
+    const TaskClass what = class_of(graph, task);
+    double finish = timeline.finish[id];
+    Row* row = nullptr;
     if (task.kind == TaskKind::kCompute) {
-      gpus[task.place].add(kind, timeline.start[id], timeline.finish[id], end);
-      continue;
+      row = &gpus[task.place];
+    } else {
+      const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
+      finish -= connection.route.latency.value;
+      if (connection.traffic != Traffic::kMessages) {
+        row = &hosts[task.place];
+      } else if (vm(connection.from) != vm(connection.to)) {
+        row = &connections[task.place];
+      }
     }
-    const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
-    if (vm(connection.from) == vm(connection.to)) continue;
-    connections[task.place].add(kind, timeline.start[id], timeline.finish[id] - connection.route.latency.value, end);
+    if (!row) continue;
+    row->add(what, timeline.start[id], finish, end);
+    occurs[static_cast<std::size_t>(what)] = true;
   }
   const auto name = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].name; };
-  std::string out = rows_text(gpus, name, end, "what each GPU does");
+  const auto connection = [&](int index) { return graph.connections()[static_cast<std::size_t>(index)]; };
+  std::string out = rows_text(gpus, name, "what each GPU does");
+  if (!hosts.empty()) {
+    out += "<p class=\"note\">Hosts and drives, by the GPU whose process they work for:</p>\n" +
+           rows_text(
+               hosts, [&](int index) { return name(connection(index).from) + " " + connection(index).name; },
+               "what hosts and drives do");
+  }
   if (!connections.empty()) {
-    const auto pair = [&](int index) {
-      const Connection& connection = graph.connections()[static_cast<std::size_t>(index)];
-      return fmt::format("{} to {}", name(connection.from), name(connection.to));
-    };
     out += "<p class=\"note\">Connections between VMs:</p>\n" +
-           rows_text(connections, pair, end, "what each connection between VMs does");
+           rows_text(
+               connections,
+               [&](int index) {
+                 return fmt::format("{} to {}", name(connection(index).from), name(connection(index).to));
+               },
+               "what each connection between VMs does");
   }
   std::vector<LegendEntry> entries;
-  for (std::size_t i = 0; i < kKindNames.size(); ++i) entries.push_back({fmt::format("k{}", i), kKindNames[i]});
+  for (std::size_t i = 0; i < kTexts.size(); ++i) {
+    if (occurs[i]) entries.push_back({fmt::format("k{}", i), kTexts[i]});
+  }
   return fmt::format("<p>From 0 to {}.</p>\n", to_text(timeline.end)) + out + html_legend(entries);
 }
 

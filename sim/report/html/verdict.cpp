@@ -98,10 +98,24 @@ std::string verdict_text(const ModelReport& report) {
 }
 
 std::string change_text(const ModelReport& report) {
-  if (!report.sweep) return "The round-trip time was not varied: no group spans several VMs, or one has too many GPUs.";
+  if (!report.sweep) {
+    const auto& groups = report.result.scenario.groups;
+    const bool large = std::any_of(groups.begin(), groups.end(),
+                                   [](const Group& group) { return group.devices.size() > kMostSweptGpus; });
+    return large ? fmt::format("The round-trip time was not varied: a group has more than {} GPUs.", kMostSweptGpus)
+                 : "The round-trip time was not varied: no group spans several VMs.";
+  }
   const auto& sweep = *report.sweep;
   const char* between = sweep.wide_area ? "sites" : "VMs";
-  std::string out = fmt::format("The round-trip time between {} is {}.", between, to_text(sweep.own));
+  std::string out =
+      sweep.alike ? fmt::format("The round-trip time between {} is {}.", between, to_text(sweep.own))
+                  : fmt::format("The longest round-trip time between {} is {}; all are varied by the same factor.",
+                                between, to_text(sweep.own));
+  const bool none = std::none_of(sweep.points.begin(), sweep.points.end(),
+                                 [](const LatencyPoint& point) { return point.pick.technique.has_value(); });
+  if (none)
+    return out + fmt::format(" At none from {} to {} does anything run.", to_text(sweep.points.front().rtt),
+                             to_text(sweep.points.back().rtt));
   if (sweep.changes.empty())
     return out + fmt::format(" From {} to {} the pick stays the same.", to_text(sweep.points.front().rtt),
                              to_text(sweep.points.back().rtt));
