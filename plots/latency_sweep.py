@@ -48,10 +48,11 @@ def axis_of(path, rows, wanted):
     found = [name for name in columns if name.endswith(".rtt")]
     if len(found) > 1:
         found = sweep_table.varying(rows, found) or found
+    if not columns:
+        style.fail(path, "no columns of values before the prediction's; the CSV of `slmsim sweep` is expected")
     if len(found) != 1:
         style.fail(path, f"{'several columns end' if found else 'no column ends'} in .rtt; name the round-trip time with "
-                   f"--axis, one of: {', '.join(found or columns) or 'none, for this is no sweep'}"
-                   f"{'' if found else '; slmsim plot sweep draws other axes'}")
+                   f"--axis, one of: {', '.join(found or columns)}{'' if found else '; slmsim plot sweep draws other axes'}")
     return found[0]
 
 
