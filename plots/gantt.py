@@ -4,8 +4,8 @@
     slmsim run scenarios/gat-amst.yaml --set models=gpt2m --technique Pipeshard --trace trace.json
     slmsim plot gantt trace.json --from 3.0 -o gantt.svg
 
---from and --to (seconds) show a part, --tracks only the rows whose name holds a text. Tasks too short to see are drawn as
-long as a hair.
+--from and --to (seconds) show a part, --tracks only the rows whose name holds a text. Tasks too short to see are drawn
+as long as a hair.
 """
 import style
 import trace
@@ -15,7 +15,7 @@ from style import plt
 KINDS = {"forward": ("forward", "#dcebf7", ""), "backward": ("backward", "#5a8fbd", ""),
          "optimizer": ("optimizer", "#0b2440", ""), "launch": ("launching", "#ffffff", "////"),
          "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#e4e4e4", "xxxx"),
-         "send": ("activations and their gradients", "#8a8a8a", ""),
+         "send": ("activations and their gradients", "#505050", ""),
          "copy": ("copy between GPU and host", "#b4cfe4", "\\\\\\\\"), "drive": ("drive", "#c4c4c4", "||||")}
 OTHER = ("other", "#ffffff", "++++")
 MOST_TRACKS = 24

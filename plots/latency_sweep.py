@@ -127,7 +127,8 @@ def draw(options):
     for axes, column, index in ((panels[0], "minutes", 1), (panels[1], "tflops_per_gpu", 2)):
         for key, points in shown.items():
             look = {"color": "#777777", "linestyle": "-", "linewidth": 3} if key == level else style.line_look(*key, groups)
-            axes.plot([p[0] for p in points], [p[index] for p in points], label=names[key], **look)
+            axes.plot([p[0] for p in points], [p[index] for p in points], label=names[key],
+                      markevery=style.mark_every(points), **look)
         draw_measured(axes, options, read_measured(options), column, {k[0] for k in moving})
         for x, _, _ in marks:
             axes.axvline(x, color="black", linestyle=":", linewidth=1)

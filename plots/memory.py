@@ -23,7 +23,8 @@ def draw(options):
     what = "the JSON of `slmsim run --format json`"
     runs = style.read_json(options.json, "predictions", what)
     runs = runs if isinstance(runs, list) else [runs]
-    rows = [dict(p, scenario=run["scenario"], group="+".join(p["group"])) for run in runs for p in run["predictions"] if p["memory"]]
+    rows = [dict(p, scenario=run["scenario"], group="+".join(p["group"]))
+            for run in runs for p in run["predictions"] if p["memory"]]
     if not rows:
         style.fail(options.json, f"no prediction that states memory; {what} is expected")
     rows = sweep_table.chosen(options.json, rows, options.where)

@@ -73,6 +73,11 @@ def line_look(technique, group, groups):
             "markerfacecoloralt": "white", "markeredgewidth": 0.8}
 
 
+def mark_every(points):
+    """So few markers that the line between them shows."""
+    return 1 + len(points) // 20
+
+
 def fail(path, text):
     raise BadInput(f"{path}: error: {text}")
 

@@ -129,7 +129,7 @@ def draw(options):
                        for value, row in points.items() if row["status"] == "ok")
         heights += [y for _, y in curve]
         if curve:
-            upper.plot(*zip(*curve), label=names[key], **style.line_look(*key, groups))
+            upper.plot(*zip(*curve), label=names[key], markevery=style.mark_every(curve), **style.line_look(*key, groups))
     style.scale(upper, "y", heights)
     upper.set_ylabel(what)
     upper.grid(True, which="major", color="#dddddd", linewidth=0.6)

@@ -35,9 +35,10 @@ def panel(axes, path, rows):
     for row in rows:
         offset = techniques.index(row["technique"]) - (len(techniques) - 1) / 2
         bar(axes, path, row, list(groups).index(row["group"]) + offset * height, height)
-    gpus = {row["group"]: row["gpus"] for row in rows}
-    axes.set_yticks(range(len(groups)), [f"{style.wrapped(text, 0.42 * style.FULL)}\n{style.counted(int(gpus[group]), 'GPU')}"
-                                          for group, text in groups.items()])
+    gpus = {row["group"]: int(style.number(path, row["gpus"], "gpus")) for row in rows}
+    labels = [f"{style.wrapped(text, 0.42 * style.FULL)}\n{style.counted(gpus[group], 'GPU')}"
+              for group, text in groups.items()]
+    axes.set_yticks(range(len(groups)), labels)
     axes.set_ylim(len(groups) - 0.5, -0.5)  # the first group on top
     axes.set_xscale("log")
 

@@ -29,7 +29,7 @@ class Trace:
                 if key not in tracks:
                     process = PROCESSES.index(processes[event["pid"]])
                     place = told["thread_sort_index"].get(key, {}).get("sort_index", event["tid"])
-                    tracks[key] = Track(PROCESSES[process], told["thread_name"][key]["name"], (process, place))
+                    tracks[key] = Track(PROCESSES[process], told["thread_name"].get(key, {}).get("name", ""), (process, place))
                 tracks[key].slices.append((event["ts"] / 1e6, event["dur"] / 1e6, event.get("cat", "")))
             elif event["ph"] == "C":
                 steps = self.links.setdefault(event["name"], [])

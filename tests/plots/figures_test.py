@@ -211,17 +211,20 @@ class Figures(unittest.TestCase):
     def text_of(self, figure, data, *options):
         return "\n".join(text for text, _ in style.texts_on(self.drawn(figure, data, options)))
 
-    def test_looks_of_techniques_differ_in_grey(self):
+    def test_looks_differ_in_grey(self):
         def lightness(colour):
             return sum(share * part for share, part in zip((0.3, 0.59, 0.11), matplotlib.colors.to_rgb(colour)))
 
         looks = list(style.TECHNIQUES.values())
         self.assertEqual(len({look[2] for look in looks}), len(looks))
         self.assertEqual(len({(look[1], look[3]) for look in looks}), len(looks))
-        for i, one in enumerate(looks):
-            for other in looks[:i]:
-                if one[4] == other[4]:
-                    self.assertGreater(abs(lightness(one[0]) - lightness(other[0])), 0.15, (one, other))
+        gantt = importlib.import_module("gantt")
+        for fills in ([(look[0], look[4]) for look in looks], [look[1:] for look in (*gantt.KINDS.values(), gantt.OTHER)],
+                      style.PARTS):
+            for i, (one, hatch) in enumerate(fills):
+                for other, its in fills[:i]:
+                    if hatch == its:
+                        self.assertGreater(abs(lightness(one) - lightness(other)), 0.15, (one, other))
 
     def test_groups_of_one_technique_differ(self):
         groups = ["desk+rented", "desk+rented/0"]
