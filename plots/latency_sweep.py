@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """Time and TFLOP/s against round-trip time, and where the fastest choice changes.
 
-    slmsim sweep ... --output sweep.csv     # or several `slmsim run --set platform.links.wan.rtt=... --format csv`
+    slmsim sweep scenarios/sweeps/latency.yaml --output sweep.csv
     slmsim plot latency-sweep sweep.csv -o latency.svg
+
+The round-trip times are the column that ends in .rtt; where other columns vary too, --where chooses a value of each.
 
 One curve per technique on the GPUs that the round-trip time concerns; of the others only the fastest is shown, as a
 level. Dotted lines mark the round-trip times at which another choice becomes the fastest (interpolated between points).
@@ -12,6 +14,7 @@ slice named by --slice, hollow for others, whose GPUs differ.
 import math
 
 import style
+import sweep_table
 from style import plt
 
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -20,8 +23,8 @@ FLAT = 1e-3  # a time that changes by less does not depend on the round-trip tim
 
 def arguments(parser):
     parser.add_argument("csv", help="of a sweep over a round-trip time")
-    parser.add_argument("--axis", default="platform.links.wan.rtt", help="column of the round-trip time; default: "
-                        "platform.links.wan.rtt")
+    parser.add_argument("--axis", help="column of the round-trip time; default: the only one that ends in .rtt")
+    sweep_table.arguments(parser)
     parser.add_argument("--model", help="default: the first")
     parser.add_argument("--measured", help="CSV of measured points")
     parser.add_argument("--slice", help="slice of the measured points that the sweep describes")
@@ -33,6 +36,24 @@ def milliseconds(path, text):
     if unit not in UNITS:
         style.fail(path, f"round-trip time \"{text}\" has no unit of time; 57.4 ms is one")
     return style.number(path, digits, "round-trip time") * UNITS[unit]
+
+
+def axis_of(path, rows, wanted):
+    """The column of round-trip times: `wanted`, or the only one there is."""
+    columns = sweep_table.values_of_point(rows)
+    if wanted:
+        if wanted not in rows[0]:
+            style.fail(path, f"no column \"{wanted}\" for --axis; its columns of values are: {', '.join(columns)}")
+        return wanted
+    found = [name for name in columns if name.endswith(".rtt")]
+    if len(found) > 1:
+        found = sweep_table.varying(rows, found) or found
+    if not columns:
+        style.fail(path, "no columns of values before the prediction's; the CSV of `slmsim sweep` is expected")
+    if len(found) != 1:
+        style.fail(path, f"{'several columns end' if found else 'no column ends'} in .rtt; name the round-trip time with "
+                   f"--axis, one of: {', '.join(found or columns)}{'' if found else '; slmsim plot sweep draws other axes'}")
+    return found[0]
 
 
 def curves_of(path, rows, axis):
@@ -67,10 +88,6 @@ def crossings(curves):
     return found
 
 
-def name_of(key):
-    return f"{key[0]} on {style.group_text(key[1])}"
-
-
 def read_measured(options):
     if not options.measured:
         return []
@@ -90,46 +107,50 @@ def draw_measured(axes, options, rows, column, shown):
 
 
 def draw(options):
-    rows = style.read_csv(options.csv, ("model", "technique", "group", "status", "minutes", "tflops_per_gpu",
-                                        options.axis), "a sweep over a round-trip time")
-    model, rows = style.one_of(options.csv, rows, "model", options.model)
-    curves = curves_of(options.csv, rows, options.axis)
-    if not curves:
-        style.fail(options.csv, f"nothing of {model} runs; a sweep in which something does is expected")
+    path = options.csv
+    rows = style.read_csv(path, ("model", "technique", "group", "status", "minutes", "tflops_per_gpu"),
+                          "a sweep over a round-trip time")
+    axis = axis_of(path, rows, options.axis)
+    rows, notes = style.of_points_predicted(path, sweep_table.chosen(path, rows, options.where))
+    model, rows, others = style.one_model(path, rows, options.model)
+    rows = sweep_table.points_along(path, rows, axis)
+    curves = curves_of(path, style.those_that_run(path, rows, model), axis)
     moving = {key: points for key, points in curves.items() if not is_flat(points)}
     level = min((key for key in curves if key not in moving), key=lambda k: curves[k][0][1], default=None)
     shown = dict(moving) if level is None else {**moving, level: curves[level]}
-    several = len({group for _, group in moving}) > 1
+    groups = list(dict.fromkeys(group for _, group in shown))
+    texts = style.group_texts(groups)
+    names = {key: f"{key[0]} on {texts[key[1]]}" for key in shown}
     figure, panels = plt.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True)
     marks = crossings(shown)
+    times = sorted({p[0] for points in shown.values() for p in points})
     for axes, column, index in ((panels[0], "minutes", 1), (panels[1], "tflops_per_gpu", 2)):
         for key, points in shown.items():
-            _, colour, marker, line, _ = style.technique_look(key[0])
-            look = {"color": "#777777", "linestyle": "-", "linewidth": 3} if key == level else {
-                "color": colour, "linestyle": line, "marker": marker, "markersize": 3}
-            axes.plot([p[0] for p in points], [p[index] for p in points], label=name_of(key), **look)
+            look = {"color": "#777777", "linestyle": "-", "linewidth": 3} if key == level else style.line_look(*key, groups)
+            axes.plot([p[0] for p in points], [p[index] for p in points], label=names[key],
+                      markevery=style.mark_every(points), **look)
         draw_measured(axes, options, read_measured(options), column, {k[0] for k in moving})
         for x, _, _ in marks:
             axes.axvline(x, color="black", linestyle=":", linewidth=1)
-        axes.set_xscale("log")
+        if times[0] > 0:
+            axes.set_xscale("log")
         axes.set_yscale("log")
-        style.plain_numbers(axes.yaxis)
+        style.plain_numbers(axes.yaxis, [p[index] for points in shown.values() for p in points])
         axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    style.plain_numbers(panels[1].xaxis)
+    style.plain_numbers(panels[1].xaxis, times)
     panels[0].set_ylabel("time of the job (min)")
     panels[1].set_ylabel("TFLOP/s per GPU")
     panels[1].set_xlabel("round-trip time (ms)")
-    scenario = rows[0].get("scenario", "")
-    panels[0].set_title(f"{scenario + ', ' if scenario else ''}{model}", loc="left")
+    style.heading(figure, [rows[0].get("scenario", ""), model, *sweep_table.shown(options.where)])
     handles, labels = panels[0].get_legend_handles_labels()
     if options.measured:
         handles.append(plt.Line2D([], [], marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))
         labels.append(f"measured{', ' + options.slice if options.slice else ''}")
         handles.append(plt.Line2D([], [], marker="o", color="#2f6498", markerfacecolor="white", linestyle=""))
         labels.append("measured, other GPUs")
-    style.legend_below(figure, handles, labels, columns=2 if several else 3)
-    style.note_below(figure, [f"At {x:.3g} ms the fastest changes from {name_of(a)} to {name_of(b)}."
-                              for x, a, b in marks] or ["The same choice is the fastest at every round-trip time."])
+    style.legend_below(figure, handles, labels, columns=3)
+    changes = [f"At {x:.3g} ms the fastest changes from {names[a]} to {names[b]}." for x, a, b in marks]
+    style.note_below(figure, (changes or ["The same choice is the fastest at every round-trip time."]) + notes + others)
     return figure
 
 

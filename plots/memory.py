@@ -7,7 +7,7 @@
 One bar per technique and group; the upright mark is the limit, and what is over it is marked.
 """
 import style
-from style import plt
+import sweep_table
 
 PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers", "framework")
 GIB = 2.0 ** 30
@@ -16,19 +16,26 @@ GIB = 2.0 ** 30
 def arguments(parser):
     parser.add_argument("json", help="what `slmsim run --format json` wrote")
     parser.add_argument("--model", help="default: the first")
+    sweep_table.arguments(parser)
 
 
 def draw(options):
     what = "the JSON of `slmsim run --format json`"
     runs = style.read_json(options.json, "predictions", what)
     runs = runs if isinstance(runs, list) else [runs]
-    rows = [dict(p, scenario=run["scenario"]) for run in runs for p in run["predictions"] if p["memory"]]
+    rows = [dict(p, scenario=run["scenario"], group="+".join(p["group"]))
+            for run in runs for p in run["predictions"] if p["memory"]]
     if not rows:
         style.fail(options.json, f"no prediction that states memory; {what} is expected")
-    model, rows = style.one_of(options.json, rows, "model", options.model)
-    figure, axes = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.27 * len(rows)))
-    labels, largest = [], 0.0
-    several = len(runs) > 1
+    rows = sweep_table.chosen(options.json, rows, options.where)
+    model, rows, notes = style.one_model(options.json, rows, options.model)
+    style.check_bars(options.json, rows)
+    several = len({row["scenario"] for row in rows}) > 1
+    groups = style.group_texts(row["group"] for row in rows)
+    where = [f"{row['technique']} on {groups[row['group']]}" for row in rows]
+    labels = [f"{row['scenario']}: {text}" for row, text in zip(rows, where)] if several else where
+    figure, axes = style.bar_rows(len(rows), labels)
+    largest = 0.0
     for y, row in enumerate(rows):
         gpu = max(row["memory"], key=lambda m: m["bytes"] / m["limit_bytes"])
         left = 0.0
@@ -41,15 +48,12 @@ def draw(options):
         axes.plot([limit, limit], [y - 0.45, y + 0.45], color="black", linewidth=2.4, label="limit", solid_capstyle="butt")
         axes.annotate(f"{left:.1f} of {limit:.1f} GiB{', out of memory' if over else ''}", (max(left, limit), y), (5, 0),
                       textcoords="offset points", va="center", weight="bold" if over else "normal")
-        group = style.group_text("+".join(row["group"]))
-        labels.append(f"{row['scenario'] + ': ' if several else ''}{row['technique']} on {group}")
         largest = max(largest, left, limit)
-    axes.set_yticks(range(len(rows)), labels)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.35 * largest)  # room for the numbers
     axes.set_xlabel("memory of the fullest GPU (GiB)")
-    axes.set_title(f"{rows[0]['scenario'] + ', ' if not several else ''}{model}", loc="left")
+    style.heading(figure, ["" if several else rows[0]["scenario"], model, *sweep_table.shown(options.where)])
     style.legend_below(figure, *axes.get_legend_handles_labels(), columns=7)
+    style.note_below(figure, notes)
     return figure
 
 

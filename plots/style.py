@@ -1,13 +1,14 @@
 """What the figures have in common: looks that survive grey print, reading of files, errors, and writing.
 
-Techniques differ by lightness, line, marker and hatch, never by hue alone. Every script defines `arguments(parser)` and
-`draw(options)`, which returns a figure, and ends with `style.main(...)`.
+Techniques differ by lightness, line, marker and hatch, groups of GPUs by filled and hollow markers, never by hue alone.
+Every script defines `arguments(parser)` and `draw(options)`, which returns a figure, and ends with `style.main(...)`.
 """
 import argparse
 import csv
 import json
 import os
 import sys
+import textwrap
 
 try:
     import matplotlib
@@ -16,9 +17,13 @@ except ImportError:
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.textpath import text_to_path  # noqa: E402
 
 WIDTH = 7.5  # inches; 540 points
+FULL = 0.95 * 72 * WIDTH  # points, of a line of text
 SIZE = 8.5  # points, of all text
+MOST_BARS = 60
+LOGARITHMIC = 30  # values that span more have a logarithmic axis
 plt.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
     "xtick.labelsize": SIZE, "ytick.labelsize": SIZE, "legend.fontsize": SIZE, "figure.titlesize": SIZE,
@@ -26,26 +31,30 @@ plt.rcParams.update({
     "lines.linewidth": 1.4, "svg.hashsalt": "slmsim", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 })
 
-# Per technique: fill, line colour, marker, line style, hatch. Lightness falls from one to the next of those that are
-# compared.
+# Per technique: fill, line colour, marker, line style, hatch. No two share a marker, and of two with the same hatch the
+# fills differ in lightness. Hatches are black, so that only the darkest fill has none.
 TECHNIQUES = {
     "Data": ("#dcebf7", "#7fa8cc", "o", "-", ""),
     "ZeRO2": ("#9dc3e0", "#5688b4", "s", "--", "///"),
     "Shard": ("#5a8fbd", "#2f6498", "^", "-.", "..."),
     "Pipeshard": ("#143d66", "#0b2440", "D", (0, (1, 1)), ""),
-    "DDP": ("#dcebf7", "#7fa8cc", "o", "-", "---"),
-    "Megatron": ("#143d66", "#0b2440", "D", (0, (1, 1)), "///"),
-    "ZeRO-1": ("#ffffff", "#777777", "v", "-", ""),
-    "ZeRO-2": ("#9dc3e0", "#5688b4", "s", "--", ""),
-    "ZeRO-3": ("#5a8fbd", "#2f6498", "^", "-.", ""),
-    "ZeRO-1-CPU": ("#ffffff", "#777777", "<", ":", "..."),
-    "ZeRO-2-CPU": ("#9dc3e0", "#5688b4", "P", ":", "..."),
-    "ZeRO-3-CPU": ("#5a8fbd", "#2f6498", "X", ":", "xxx"),
-    "Infinity": ("#777777", "#444444", ">", "-", ""),
-    "Infinity-P": ("#bbbbbb", "#444444", "*", "--", "///"),
+    "DDP": ("#ffffff", "#9a9a9a", "v", "-", "---"),
+    "Megatron": ("#6a8fb0", "#000000", "d", "-", ""),
+    "ZeRO-1": ("#ffffff", "#8db3d3", "<", (0, (6, 1.5)), "///"),
+    "ZeRO-2": ("#b4cfe4", "#4f83b3", "P", (0, (6, 1.5, 1, 1.5)), "---"),
+    "ZeRO-3": ("#7da9cd", "#1b4a7a", ">", (0, (6, 1.5, 1, 1.5, 1, 1.5)), "|||"),
+    "ZeRO-1-CPU": ("#ffffff", "#a5a5a5", "p", (0, (2, 1)), "..."),
+    "ZeRO-2-CPU": ("#dddddd", "#757575", "X", (0, (1, 2)), "xxx"),
+    "ZeRO-3-CPU": ("#8f8f8f", "#4a4a4a", "*", (0, (3, 2)), "xxx"),
+    "Infinity": ("#ffffff", "#606060", "h", (0, (10, 2)), "ooo"),
+    "Infinity-P": ("#b0b0b0", "#222222", (6, 1, 0), (0, (10, 2, 3, 2)), "\\\\\\"),
 }
+OTHER = ("#eeeeee", "#555555", "H", (0, (1, 3)), "++")
+# Per group of a figure: how a marker is filled, and the line's width.
+GROUPS = [("full", 1.4), ("none", 1.0), ("left", 1.9), ("bottom", 0.7), ("right", 2.4), ("top", 1.2)]
 # Per part of a bar: fill and hatch.
-PARTS = [("#0b2440", ""), ("#dcebf7", "///"), ("#5a8fbd", ""), ("#ffffff", "..."), ("#9dc3e0", "xxx"), ("#777777", "")]
+PARTS = [("#0b2440", ""), ("#dcebf7", "///"), ("#5a8fbd", ""), ("#ffffff", "..."), ("#9dc3e0", "xxx"), ("#cccccc", "|||")]
+WORDS = {"oom": "out of memory", "unsupported": "cannot run"}
 
 
 class BadInput(Exception):
@@ -53,7 +62,20 @@ class BadInput(Exception):
 
 
 def technique_look(name):
-    return TECHNIQUES.get(name, ("#ffffff", "#777777", "v", ":", "xx"))
+    return TECHNIQUES.get(name, OTHER)
+
+
+def line_look(technique, group, groups):
+    """What `plot` takes for a technique on one of the figure's groups."""
+    _, colour, marker, line, _ = technique_look(technique)
+    fill, width = GROUPS[groups.index(group) % len(GROUPS)]
+    return {"color": colour, "marker": marker, "linestyle": line, "linewidth": width, "fillstyle": fill, "markersize": 4.5,
+            "markerfacecoloralt": "white", "markeredgewidth": 0.8}
+
+
+def mark_every(points):
+    """So few markers that the line between them shows."""
+    return 1 + len(points) // 20
 
 
 def fail(path, text):
@@ -73,6 +95,9 @@ def read_csv(path, needed, what):
             fail(path, f"no column \"{name}\"; {what} is expected")
     if not rows:
         fail(path, f"no rows; {what} is expected")
+    for number_of_row, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            fail(path, f"row {number_of_row} has another number of fields than the first line; {what} is expected")
     return rows
 
 
@@ -88,13 +113,50 @@ def read_json(path, key, what):
     return data
 
 
-def one_of(path, rows, column, wanted):
-    """The rows of one value of a column: of `wanted`, or of the first there is."""
-    known = list(dict.fromkeys(row[column] for row in rows))
-    wanted = known[0] if wanted is None else wanted
-    if wanted not in known:
-        fail(path, f"no {column} \"{wanted}\"; known are: {', '.join(known)}")
-    return wanted, [row for row in rows if row[column] == wanted]
+def reasons(rows):
+    """Why rows have no prediction, in a few words."""
+    known = list(dict.fromkeys(row.get("reason") or WORDS.get(row["status"], row["status"]) for row in rows))
+    return known[0] + (f", and {counted(len(known) - 1, 'other reason')}" if len(known) > 1 else "")
+
+
+def of_points_predicted(path, rows):
+    """Without the points of a sweep that are invalid or failed, and a note on those."""
+    left = [row for row in rows if row["model"]]
+    if not left:
+        fail(path, f"nothing runs ({reasons(rows)}); a run in which something does is expected")
+    lost = [row for row in rows if not row["model"]]
+    return left, [f"{counted(len(lost), 'point')} left out: {reasons(lost)}"] if lost else []
+
+
+def one_model(path, rows, wanted):
+    """A model's name, its rows, and a note on the others: `wanted`, or the first there is."""
+    known = list(dict.fromkeys(row["model"] for row in rows))
+    model = known[0] if wanted is None else wanted
+    if model not in known:
+        fail(path, f"no model \"{model}\"; known are: {', '.join(known)}")
+    others = [name for name in known if name != model]
+    notes = [f"Not shown, see --model: {', '.join(others)}"] if others and wanted is None else []
+    return model, [row for row in rows if row["model"] == model], notes
+
+
+def those_that_run(path, rows, model):
+    left = [row for row in rows if row["status"] == "ok"]
+    if not left:
+        fail(path, f"nothing of {model} runs ({reasons(rows)}); a run in which something does is expected")
+    return left
+
+
+def check_bars(path, rows):
+    """One for each scenario, technique and group, and as many as a page holds."""
+    seen = set()
+    for row in rows:
+        key = row["scenario"], row["technique"], row["group"]
+        if key in seen:
+            fail(path, f"{key[0]} has {key[1]} on {key[2]} twice; one run of each scenario is expected")
+        seen.add(key)
+    if len(rows) > MOST_BARS:
+        fail(path, f"{len(rows)} bars are too many for a figure; up to {MOST_BARS} are expected, choose with --where "
+             f"scenario={rows[0]['scenario']}, technique=... or group=...")
 
 
 def number(path, text, what):
@@ -104,10 +166,58 @@ def number(path, text, what):
         fail(path, f"{what} \"{text}\" is not a number")
 
 
-def group_text(name):
-    """Of many VMs only the first and the last, as slmsim's tables have it."""
+def counted(count, word):
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def shortened(name, most):
+    """The beginning and the end of a long name."""
+    most = max(most, 5)
+    return name if len(name) <= most else f"{name[:(most - 1) // 2]}\N{HORIZONTAL ELLIPSIS}{name[-(most // 2):]}"
+
+
+def different(names, most, shorten):
+    """name -> shorten(name, most), with as much more room as it takes that no two are the same."""
+    for room in (most, 2 * most, 4 * most):
+        texts = {name: shorten(name, room) for name in names}
+        if len(set(texts.values())) == len(texts):
+            return texts
+    return {name: name for name in names}
+
+
+def group_text(name, most):
     names = name.split("+")
-    return name if len(names) <= 4 else f"{names[0]}+...+{names[-1]} ({len(names)})"
+    parts = names if len(names) <= 4 else [names[0], names[-1]]
+    if len("+".join(parts)) > most:
+        parts = [shortened(part, most // len(parts)) for part in parts]
+    return "+".join(parts) if len(names) <= 4 else f"{parts[0]}+...+{parts[1]} ({len(names)})"
+
+
+def group_texts(groups, most=36):
+    """Of many VMs only the first and the last, as slmsim's tables have it, and of long names both ends."""
+    return different(list(dict.fromkeys(groups)), most, group_text)
+
+
+def text_width(text):
+    """Points."""
+    font = matplotlib.font_manager.FontProperties(size=SIZE)
+    return max(text_to_path.get_text_width_height_descent(line, font, False)[0] for line in text.split("\n"))
+
+
+def wrapped(text, width=FULL):
+    """Lines that are no longer than `width` points."""
+    lines, letters = text, len(text)
+    while text_width(lines) > width and letters > 1:
+        letters = min(letters - 1, int(letters * width / text_width(lines)) + 4)
+        lines = textwrap.fill(text, letters, break_on_hyphens=False)
+    return lines
+
+
+def heading(figure, parts):
+    """Above the panels, over the whole width."""
+    text = ", ".join(part for part in parts if part)
+    if text:
+        figure.suptitle(wrapped(text), x=0.015, ha="left")
 
 
 def duration(minutes):
@@ -125,10 +235,30 @@ def seconds(time):
     return ""
 
 
-def plain_numbers(axis):
-    """1, 10, 100 in place of powers on a logarithmic axis, and no labels on its minor ticks."""
+def plain_numbers(axis, values=()):
+    """1, 10, 100 in place of powers on a logarithmic axis, and no labels on its minor ticks; of few values also 2 and 5."""
+    positive = [value for value in values if value > 0]
+    if positive and max(positive) < 200 * min(positive):
+        axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
+def scale(axes, letter, values):
+    """The x or y axis is logarithmic where values span much, and then has plain numbers."""
+    if min(values) > 0 and max(values) > LOGARITHMIC * min(values):
+        axes.set(**{f"{letter}scale": "log"})
+        plain_numbers(axes.xaxis if letter == "x" else axes.yaxis, values)
+
+
+def bar_rows(count, labels):
+    """A figure of so many horizontal bars from top to bottom; long labels take a second line and higher rows."""
+    lines = [wrapped(label, 0.47 * FULL) for label in labels]
+    row = 0.11 + 0.16 * max(1 + line.count("\n") for line in lines)
+    figure, axes = plt.subplots(figsize=(WIDTH, 0.9 + row * count))
+    axes.set_yticks(range(count), lines)
+    axes.set_ylim(count - 0.4, -0.6)
+    return figure, axes
 
 
 def legend_below(figure, handles, labels, columns=4):
@@ -136,16 +266,36 @@ def legend_below(figure, handles, labels, columns=4):
     order = list(TECHNIQUES)
     pairs = sorted(zip(labels, handles), key=lambda pair: order.index(pair[0]) if pair[0] in order else -1)
     seen = dict(pairs)
-    if seen:
-        figure.legend(seen.values(), seen.keys(), loc="upper center", bbox_to_anchor=(0.5, 0),
-                      ncol=min(columns, len(seen)), frameon=False, handlelength=2.8)
+    if not seen:
+        return
+    around = 2.8 * SIZE + 0.8 * SIZE + 2 * SIZE  # handle, and the space behind it and between columns
+    texts = [wrapped(label, FULL - around) for label in seen]
+    widths = [text_width(text) + around for text in texts]
+    columns = min(columns, len(seen))
+    while columns > 1 and sum(widest_of_columns(widths, columns)) > FULL:
+        columns -= 1
+    figure.legend(seen.values(), texts, loc="upper center", bbox_to_anchor=(0.5, 0), ncol=columns, frameon=False,
+                  handlelength=2.8)
+
+
+def widest_of_columns(widths, columns):
+    """As a legend fills them: one after the other, the first ones with one more."""
+    rest = list(widths)
+    for i in range(columns):
+        size = len(widths) // columns + (i < len(widths) % columns)
+        yield max(rest[:size])
+        rest = rest[size:]
 
 
 def note_below(figure, lines):
     """Sentences under the legend."""
+    if not lines:
+        return
     figure.canvas.draw()
-    low = min([legend.get_window_extent().y0 for legend in figure.legends], default=0)
-    figure.text(0.02, (low - 4) / figure.bbox.height, "\n".join(lines), va="top", linespacing=1.5)
+    low = min([legend.get_window_extent().y0 for legend in figure.legends] +
+              [axes.get_tightbbox().y0 for axes in figure.axes], default=0)
+    figure.text(0.02, (min(low, 0) - 4) / figure.bbox.height, "\n".join(wrapped(line) for line in lines), va="top",
+                linespacing=1.5)
 
 
 def texts_on(figure):

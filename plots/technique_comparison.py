@@ -7,20 +7,20 @@
 One panel per scenario, all with the same logarithmic axis; what does not fit in memory or cannot run is marked.
 """
 import style
+import sweep_table
 from style import plt
-
-WORDS = {"oom": "out of memory", "unsupported": "cannot run"}
 
 
 def arguments(parser):
     parser.add_argument("csv", help="what `slmsim run --format csv` wrote")
     parser.add_argument("--model", help="default: the first")
+    sweep_table.arguments(parser)
 
 
 def bar(axes, path, row, y, height):
     fill, _, _, _, hatch = style.technique_look(row["technique"])
     if row["status"] != "ok":
-        axes.text(0.01, y, f"x {row['technique']}: {WORDS.get(row['status'], row['status'])}", va="center",
+        axes.text(0.01, y, f"x {row['technique']}: {style.WORDS.get(row['status'], row['status'])}", va="center",
                   style="italic", transform=axes.get_yaxis_transform())
         return
     minutes = style.number(path, row["minutes"], "minutes")
@@ -28,41 +28,50 @@ def bar(axes, path, row, y, height):
     axes.annotate(style.duration(minutes), (minutes, y), (4, 0), textcoords="offset points", va="center")
 
 
-def panel(axes, path, scenario, rows):
-    groups = list(dict.fromkeys(row["group"] for row in rows))
+def panel(axes, path, rows):
+    groups = style.group_texts((row["group"] for row in rows), 40)
     techniques = list(dict.fromkeys(row["technique"] for row in rows))
     height = 0.84 / len(techniques)
     for row in rows:
         offset = techniques.index(row["technique"]) - (len(techniques) - 1) / 2
-        bar(axes, path, row, groups.index(row["group"]) + offset * height, height)
-    gpus = {row["group"]: row["gpus"] for row in rows}
-    axes.set_yticks(range(len(groups)), [f"{style.group_text(group)}\n{gpus[group]} GPUs" for group in groups])
+        bar(axes, path, row, list(groups).index(row["group"]) + offset * height, height)
+    gpus = {row["group"]: int(style.number(path, row["gpus"], "gpus")) for row in rows}
+    labels = [f"{style.wrapped(text, 0.42 * style.FULL)}\n{style.counted(gpus[group], 'GPU')}"
+              for group, text in groups.items()]
+    axes.set_yticks(range(len(groups)), labels)
     axes.set_ylim(len(groups) - 0.5, -0.5)  # the first group on top
     axes.set_xscale("log")
-    axes.set_title(scenario, loc="left")
 
 
 def draw(options):
     rows = style.read_csv(options.csv, ("scenario", "model", "technique", "group", "gpus", "status", "minutes"),
                           "the CSV of `slmsim run --format csv`")
-    model, rows = style.one_of(options.csv, rows, "model", options.model)
+    rows, notes = sweep_table.one_point(options.csv, rows, options.where)
+    model, rows, others = style.one_model(options.csv, rows, options.model)
+    running = style.those_that_run(options.csv, rows, model)
+    style.check_bars(options.csv, rows)
     scenarios = list(dict.fromkeys(row["scenario"] for row in rows))
     by_scenario = [[row for row in rows if row["scenario"] == scenario] for scenario in scenarios]
     bars = [len({(row["group"], row["technique"]) for row in part}) for part in by_scenario]
     figure, panels = plt.subplots(len(scenarios), 1, figsize=(style.WIDTH, 0.7 * len(bars) + 0.2 * sum(bars)),
                                   sharex=True, squeeze=False, gridspec_kw={"height_ratios": bars})
     for axes, scenario, part in zip(panels[:, 0], scenarios, by_scenario):
-        panel(axes, options.csv, scenario, part)
-    times = [float(row["minutes"]) for row in rows if row["status"] == "ok"]
+        panel(axes, options.csv, part)
+        if len(scenarios) > 1:
+            axes.set_title(style.wrapped(scenario, 0.5 * style.FULL), loc="left")
+    times = [style.number(options.csv, row["minutes"], "minutes") for row in running]
     last = panels[-1, 0]
-    last.set_xlim(min(times, default=1) / 3, max(times, default=10) * 4)  # room for the numbers
-    style.plain_numbers(last.xaxis)
-    last.set_xlabel(f"time of the job (min), {model}")
+    ends = min(times) / 3, max(times) * 4  # room for the numbers
+    last.set_xlim(ends)
+    style.plain_numbers(last.xaxis, ends)
+    last.set_xlabel("time of the job (min)")
+    style.heading(figure, [*(scenarios if len(scenarios) == 1 else []), model, *sweep_table.shown(options.where)])
     handles, labels = [], []
     for axes in panels[:, 0]:
         more = axes.get_legend_handles_labels()
         handles, labels = handles + more[0], labels + more[1]
     style.legend_below(figure, handles, labels)
+    style.note_below(figure, notes + others)
     return figure
 
 

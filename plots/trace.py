@@ -1,7 +1,14 @@
-"""The trace of `slmsim run --trace`: tracks by name, with their slices, and links with their rates."""
+"""The trace of `slmsim run --trace`: tracks with their slices, and links with their rates."""
 import style
 
 WHAT = "the trace of `slmsim run --trace`"
+PROCESSES = ("GPUs", "hosts and drives", "connections")  # in the order that figures have
+
+
+class Track:
+    def __init__(self, process, name, order):
+        self.process, self.name, self.order = process, name, order
+        self.slices = []  # (start, length, kind of work), in seconds
 
 
 class Trace:
@@ -11,23 +18,24 @@ class Trace:
             style.fail(path, f"no \"otherData\"; {WHAT} is expected")
         self.title = data["otherData"]["title"]
         self.end = data["otherData"]["iteration_s"]
-        names = {}
-        self.gpus, self.connections, self.links = {}, {}, {}
-        for event in data["traceEvents"]:
-            if event["ph"] == "M" and event["name"] == "process_name":
-                names[event["pid"]] = event["args"]["name"]
-            elif event["ph"] == "M" and event["name"] == "thread_name":
-                names[event["pid"], event["tid"]] = event["args"]["name"]
-        for event in data["traceEvents"]:
-            process = names.get(event["pid"])
-            if event["ph"] == "X" and process in ("GPUs", "connections"):
-                tracks = self.gpus if process == "GPUs" else self.connections
-                slices = tracks.setdefault(names[event["pid"], event["tid"]], [])
-                slices.append((event["ts"] / 1e6, event["dur"] / 1e6, event["name"]))
+        events = data["traceEvents"]
+        processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+        told = {name: {(e["pid"], e["tid"]): e["args"] for e in events if e["ph"] == "M" and e["name"] == name}
+                for name in ("thread_name", "thread_sort_index")}
+        tracks, self.links = {}, {}
+        for event in events:
+            if event["ph"] == "X" and processes.get(event["pid"]) in PROCESSES:
+                key = event["pid"], event["tid"]
+                if key not in tracks:
+                    process = PROCESSES.index(processes[event["pid"]])
+                    place = told["thread_sort_index"].get(key, {}).get("sort_index", event["tid"])
+                    tracks[key] = Track(PROCESSES[process], told["thread_name"].get(key, {}).get("name", ""), (process, place))
+                tracks[key].slices.append((event["ts"] / 1e6, event["dur"] / 1e6, event.get("cat", "")))
             elif event["ph"] == "C":
                 steps = self.links.setdefault(event["name"], [])
                 steps.append((event["ts"] / 1e6, event["args"]["MB/s"]))
-        if not self.gpus:
+        self.tracks = sorted(tracks.values(), key=lambda track: track.order)
+        if not any(track.process == "GPUs" for track in self.tracks):
             style.fail(path, f"no GPU does anything; {WHAT} is expected")
 
 
