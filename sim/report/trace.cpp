@@ -76,6 +76,13 @@ class Writer {
   static Process process_of(const Connection& connection) {
     return connection.traffic == Traffic::kMessages ? kConnections : kHosts;
   }
+  // Hosts' optimizers come first, then copies, drives and the drives' media.
+  int place_of(const Connection& connection) const {
+    const int kind = connection.traffic == Traffic::kHostOptimizer ? 0
+                     : connection.traffic == Traffic::kDrive       ? connection.name.starts_with("medium") ? 3 : 2
+                                                                   : 1;
+    return kind * static_cast<int>(graph_.connections().size());
+  }
   const Connection& connection_of(const Task& task) const {
     return graph_.connections()[static_cast<std::size_t>(task.place)];
   }
@@ -116,7 +123,7 @@ class Writer {
                                    : fmt::format("{} {}", device(connection.from), connection.name);
       const int number = ++so_named[name];
       name_track("thread", process_of(connection), connection_track(i),
-                 number == 1 ? name : fmt::format("{} ({})", name, number), i);
+                 number == 1 ? name : fmt::format("{} ({})", name, number), place_of(connection) + i);
     }
   }
 

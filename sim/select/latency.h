@@ -31,7 +31,7 @@ struct LatencySweep {
 // From 0.1 to 300 ms, and further where the scenario lies there. `predictions` of the scenario as it is are used again
 // for GPUs that the change does not concern. Nothing where no group of the scenario spans two VMs, or where one has so
 // many GPUs that the sweep would take minutes (more than kMostSweptGpus).
-inline constexpr std::size_t kMostSweptGpus = 64;
+inline constexpr std::size_t kMostSweptGpus = 32;
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
                                           const std::vector<Prediction>& predictions);
 
