@@ -64,7 +64,7 @@ void TaskGraph::move_to(const Network& network) {
   links_ = network.links();
   for (auto& connection : connections_) {
     if (!network.share_vm(connection.from, connection.to))
-      connection.route = network.route(connection.from, connection.to);
+      connection.route = network.route(connection.from, connection.to, connection.nic);
   }
 }
 

@@ -52,6 +52,7 @@ struct Connection {
   Route route;
   Traffic traffic = Traffic::kMessages;
   std::string name = {};  // where it carries no messages: "to host memory", "reads nvme0"
+  int nic = -1;           // that it uses between VMs; -1: the nearest
 };
 
 class TaskGraph {

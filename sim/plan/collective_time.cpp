@@ -112,6 +112,9 @@ CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
       const Platform& platform = scenario_.platform;
       const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(to)].vm)];
       rings.edges.back().push_back(edge(routes[g][i], channels * nccl_sockets(scenario_.nccl, vm.type.cloud), uses));
+      // Every rail carries its part.
+      if (!network_.share_vm(all[g][i], to))
+        rings.edges.back().back().rate = rings.edges.back().back().rate * rings.view.search_channels;
     }
   }
   return rings;

@@ -88,14 +88,27 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
   const Course course = course_of(call);
   if (course.choice.algorithm == NcclAlgorithm::kTree) return run_tree(course, call.size, label, ready);
   auto& all = rings();
-  if (all.size() == 1) return all.front().run(call.collective, course.size, course.chunk, label, ready);
-  // Every ring carries its part.
+  const Bytes size = course.size / static_cast<double>(all.size());
+  return run_parts(all.size(), ready, label, [&](std::size_t i, std::span<const TaskId> before) {
+    return all[i].run(call.collective, size, course.chunk, label, before);
+  });
+}
+
+template <class Run>
+std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const TaskId> ready, std::uint32_t label,
+                                            Run run) {
+  if (count == 1) {
+    std::vector<TaskId> before, out(ready.size());
+    for (const std::size_t rank : orders_.front()) before.push_back(ready[rank]);
+    const auto done = run(0, before);
+    for (std::size_t at = 0; at < done.size(); ++at) out[orders_.front()[at]] = done[at];
+    return out;
+  }
   std::vector<std::vector<TaskId>> parts(devices_.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     std::vector<TaskId> before;
     for (const std::size_t rank : orders_[i]) before.push_back(ready[rank]);
-    const auto done =
-        all[i].run(call.collective, course.size / static_cast<double>(all.size()), course.chunk, label, before);
+    const auto done = run(i, before);
     for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
   }
   std::vector<TaskId> out;
@@ -106,10 +119,14 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
 // Over the links, and meanwhile on the GPUs, whose kernels take their time from when all are there.
 std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, std::uint32_t label,
                                            std::span<const TaskId> ready) {
-  const TaskId all = graph_.delay({0}, label, ready);
+  const TaskId begin = graph_.delay({0}, label, ready);
   const Seconds least = nccl_tree_time(scenario_.nccl, view_, course.choice, size);
-  const TaskId kernels = graph_.delay(least, label, std::span(&all, 1), Activity::kKernels);
-  std::vector<TaskId> done = tree().all_reduce(course.size, course.chunk, label, ready);
+  const TaskId kernels = graph_.delay(least, label, std::span(&begin, 1), Activity::kKernels);
+  auto& all = trees();
+  const Bytes part = course.size / static_cast<double>(all.size());
+  std::vector<TaskId> done = run_parts(all.size(), ready, label, [&](std::size_t i, std::span<const TaskId> before) {
+    return all[i].all_reduce(part, course.chunk, label, before);
+  });
   for (TaskId& task : done) task = graph_.delay({0}, label, std::array{task, kernels});
   return done;
 }
@@ -121,8 +138,10 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
     return 3 * transfer_count({call.collective, call.size, call.axes});
   }
   const Course course = course_of(call);
-  if (course.choice.algorithm == NcclAlgorithm::kTree)
-    return tree_transfer_count(view_.ranks, course.size, course.chunk, channels_);
+  if (course.choice.algorithm == NcclAlgorithm::kTree) {
+    const int rails = view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1;
+    return rails * tree_transfer_count(view_.ranks, course.size / rails, course.chunk, std::max(1, channels_ / rails));
+  }
   return slmsim::transfer_count(call.collective, view_.ranks, course.size,
                                 {.channels = channels_, .chunk = course.chunk});
 }
@@ -140,7 +159,7 @@ std::vector<Ring>& Communicator::rings() {
   if (!rings_.empty()) return rings_;
   const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
   for (const auto& order : orders_) {
-    RingRules rules{.channels = each, .chunk = {}, .detail = detail_};
+    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .nic = nic_of(rings_.size())};
     std::vector<int> devices;
     for (std::size_t at = 0; at < order.size(); ++at) {
       devices.push_back(devices_[order[at]]);
@@ -151,37 +170,25 @@ std::vector<Ring>& Communicator::rings() {
   return rings_;
 }
 
-Tree& Communicator::tree() {
-  if (!tree_) {
-    TreeRules rules{.channels = channels_, .detail = detail_};
-    std::vector<int> nodes;
-    for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
-      rules.sockets.push_back(sockets_to(rank));
-      nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
-    }
-    tree_.emplace(graph_, network_, devices_, nodes, std::move(rules));
-  }
-  return *tree_;
+// Orders of one node's GPUs are rings alone; between nodes each is a rail's.
+int Communicator::nic_of(std::size_t order) const {
+  return view_.nodes > 1 && orders_.size() > 1 ? static_cast<int>(order) : -1;
 }
 
-std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
-  constexpr std::size_t kMostGpus = 4;
-  std::vector<std::size_t> order(devices.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto vm = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
-  const bool one_node =
-      std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
-  const NodeInside& inside = platform.vms[static_cast<std::size_t>(vm(devices.front()))].type.inside;
-  const auto gpus = inside.of_kind(PartKind::kGpu);
-  const auto is_gpu = [&](int part) { return std::find(gpus.begin(), gpus.end(), part) != gpus.end(); };
-  const bool pairs = std::any_of(inside.links.begin(), inside.links.end(),
-                                 [&](const PartLink& l) { return is_gpu(l.from) && is_gpu(l.to); });
-  if (!one_node || !pairs || devices.size() < 3 || devices.size() > kMostGpus) return {order};
-  std::vector<std::vector<std::size_t>> orders;
-  do {
-    orders.push_back(order);
-  } while (std::next_permutation(order.begin() + 1, order.end()));
-  return orders;
+std::vector<Tree>& Communicator::trees() {
+  if (!trees_.empty()) return trees_;
+  const std::size_t count = view_.nodes > 1 ? orders_.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    TreeRules rules{.channels = std::max(1, channels_ / static_cast<int>(count)), .detail = detail_, .nic = nic_of(i)};
+    std::vector<int> devices, nodes;
+    for (const std::size_t rank : orders_[i]) {
+      rules.sockets.push_back(sockets_to(rank));
+      devices.push_back(devices_[rank]);
+      nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
+    }
+    trees_.emplace_back(graph_, network_, std::move(devices), nodes, std::move(rules));
+  }
+  return trees_;
 }
 
 int sockets_between(const Scenario& scenario, int from, int to) {

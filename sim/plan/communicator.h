@@ -36,8 +36,12 @@ class Communicator {
   Course course_of(const CollectiveCall& call) const;
   std::vector<TaskId> run_tree(const Course& course, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
   int sockets_to(std::size_t rank) const;
+  int nic_of(std::size_t order) const;
   std::vector<Ring>& rings();
-  Tree& tree();
+  std::vector<Tree>& trees();
+  // Of collectives that carry a part each: `run(i, ready)` is the i-th, with its ranks in the i-th order.
+  template <class Run>
+  std::vector<TaskId> run_parts(std::size_t count, std::span<const TaskId> ready, std::uint32_t label, Run run);
 
   TaskGraph& graph_;
   const Network& network_;
@@ -47,9 +51,9 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected with the first call that uses them.
-  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring
+  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring; of a tree too where there are several nodes
   std::vector<Ring> rings_;                       // empty: not yet connected
-  std::optional<Tree> tree_;
+  std::vector<Tree> trees_;                       // likewise
   // For calls by VM: the ranks of each VM, and those of equal place in theirs; each with its communicator.
   struct Part;
   std::vector<Part> inside_, across_;
@@ -63,8 +67,9 @@ struct Communicator::Part {
 // GPUs of these that share a VM, VM by VM in the order of the first of each, as indices; empty where there are not several
 // VMs with equally many GPUs, at least two.
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices);
-// The rings over which NCCL spreads its channels, as orders of the ranks: one, or, where the GPUs of one node are joined
-// in pairs (Network::route_inside knows how), every cycle, so that all pairs are used. Up to four GPUs.
+// The rings over which NCCL spreads its channels, as orders of the ranks. In one node whose GPUs are joined in pairs
+// (Network::route_inside knows how) cycles over those pairs: all of them up to four GPUs, else cycles that share as few
+// links as can be. Between nodes one for each rail, which enters and leaves a node by GPUs near its NIC. Else one.
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);
 
 // Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair

@@ -129,6 +129,7 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
   view.ranks = static_cast<int>(devices.size());
   view.nvlink = true;
   std::map<int, int> gpus_of;
+  int rails = kMostSearchChannels;
   double net = INFINITY, pcie = INFINITY, nvlink = INFINITY;
   for (const int index : devices) {
     const Device& device = platform.devices[static_cast<std::size_t>(index)];
@@ -142,9 +143,11 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     nvlink = std::min(nvlink, device.gpu.nvlink.value / kGb * kNvlinkShare);
     net = std::min(net, type.nic.value / kGb);
     ++gpus_of[device.vm];
+    rails = std::min(rails, type.inside.rails);
   }
   view.nodes = static_cast<int>(gpus_of.size());
   if (view.nodes > 1) {
+    view.search_channels = rails;
     std::size_t at = step_below(kSpeedsInter, std::min(net, pcie));
     view.ring_speed = view.tree_speed = kSpeedsInter[at];
     // On two nodes a tree loads a NIC half as much as the links inside; the search raises those.

@@ -29,7 +29,7 @@ struct NcclView {
   int nodes = 0;        // VMs
   bool nvlink = false;  // between all GPUs of every node
   int least_capability = 0, most_capability = 0;
-  int search_channels = 1;                // before they are doubled
+  int search_channels = 1;                // before they are doubled; between nodes one per rail (NodeInside)
   double ring_speed = 0, tree_speed = 0;  // GB/s, of one of those channels
 
   // Of NCCL's tree: the chain inside a node and the binary tree over nodes.

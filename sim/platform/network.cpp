@@ -124,7 +124,7 @@ Seconds Network::delay_of(const std::vector<Hop>& path) const {
   return delay;
 }
 
-Route Network::route(int from, int to) const {
+Route Network::route(int from, int to, int nic) const {
   assert(from != to);
   const Device& source = platform_.devices[static_cast<std::size_t>(from)];
   const Device& target = platform_.devices[static_cast<std::size_t>(to)];
@@ -145,7 +145,6 @@ Route Network::route(int from, int to) const {
     route.latency = std::max(out.peer_latency, in.peer_latency);
     return route;
   }
-  int nic = -1;
   if (!append_to_nic(route, source.vm, from, nic)) route.links = {4 * from, first_nic_ + 2 * source.vm};
   const Site& site_out = platform_.sites[static_cast<std::size_t>(vm_out.site)];
   const Site& site_in = platform_.sites[static_cast<std::size_t>(vm_in.site)];

@@ -64,8 +64,8 @@ class Network {
 
   const std::vector<Link>& links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices. Wide-area paths are the fastest by one-way
-  // delay (Dijkstra). Different GPUs only.
-  Route route(int from, int to) const;
+  // delay (Dijkstra). Different GPUs only. Between VMs by the NICs of this number, or by the one nearest to `from`.
+  Route route(int from, int to, int nic = -1) const;
   // Between two parts of a VM that says what is inside it: from part to part of Vm::type.inside. Without a way there is
   // no link on it.
   Route route_inside(int vm, int from, int to) const;
@@ -98,7 +98,7 @@ class Network {
   Route route_between_gpus(int from, int to) const;
   // Along a way, with the crossings that it takes.
   void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;
-  // GPU to NIC, and NIC to GPU, of the NIC that is the source GPU's nearest and its counterpart; false: no such way.
+  // GPU to NIC, and NIC to GPU; without a number, of the NIC that is the source GPU's nearest. False: no such way.
   bool append_to_nic(Route& route, int vm, int gpu, int& nic) const;
   bool append_from_nic(Route& route, int vm, int nic, int gpu) const;
   int wan_link(const Hop& hop) const { return first_wan_ + 2 * hop.wan + (hop.forward ? 0 : 1); }

@@ -1,6 +1,7 @@
 #include "sim/platform/node.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -285,15 +286,34 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   return way;
 }
 
+namespace {
+
+// Infinite where there is no way.
+double distance(const NodeInside& inside, int from, int to) {
+  const auto way = way_inside(inside, from, to);
+  double length = way.empty() ? INFINITY : 0;
+  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
+  return length;
+}
+
+}  // namespace
+
+std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
+  std::vector<std::pair<double, int>> found;
+  for (const int gpu : inside.of_kind(PartKind::kGpu))
+    found.emplace_back(distance(inside, gpu, part), static_cast<int>(found.size()));
+  std::sort(found.begin(), found.end());
+  std::vector<int> out;
+  for (const auto& [length, gpu] : found) out.push_back(gpu);
+  return out;
+}
+
 int nearest_part(const NodeInside& inside, int from, PartKind kind) {
   int best = -1;
   double least = 0;
   for (const int part : inside.of_kind(kind)) {
-    const auto way = way_inside(inside, from, part);
-    if (way.empty()) continue;
-    double length = 0;
-    for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
-    if (best >= 0 && length >= least) continue;
+    const double length = distance(inside, from, part);
+    if (!std::isfinite(length) || (best >= 0 && length >= least)) continue;
     best = part;
     least = length;
   }
@@ -308,6 +328,10 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   reader.each(fields, "parts", true, [&](const std::string& name, Fields& f) { reader.add_part(name, f); });
   reader.each(fields, "links", true, [&](const std::string& name, Fields& f) { reader.add_links(name, f); });
   reader.each(fields, "crossings", false, [&](const std::string&, Fields& f) { reader.add_crossings(f); });
+  inside.rails = static_cast<int>(fields.integer("rails", {1, 64}, 1));
+  const std::size_t nics = inside.of_kind(PartKind::kNic).size();
+  if (inside.rails > 1 && static_cast<std::size_t>(inside.rails) > nics)
+    fields.error("rails", fmt::format("{} is {}, of {} NICs", fields.path_of("rails"), inside.rails, nics));
   fields.done();
   if (reading.errors.empty()) check_reach(inside, fields, "links", PartKind::kSwitch);
   return inside;

@@ -62,6 +62,7 @@ struct NodeInside {
   std::vector<Volume> volumes;
   Bytes stripe;         // of a RAID 0: what goes to one drive before the next
   std::string network;  // the kind of what the NICs are joined by
+  int rails = 1;        // so many of its NICs, from the first on, carry a collective together, each its part
 
   bool empty() const { return parts.empty(); }
   std::vector<int> of_kind(PartKind kind) const;
@@ -80,6 +81,9 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);
 
 // The part of a kind that is nearest to a given one, the first of equals; -1 where none can be reached.
 int nearest_part(const NodeInside& inside, int from, PartKind kind);
+
+// The GPUs, from 0 on, by how far they are from a part: the nearest first, of equals the first.
+std::vector<int> gpus_by_distance(const NodeInside& inside, int part);
 
 NodeInside read_inside(const Node& node, const std::string& path, Reading& reading);
 // Adds drives, each with a link to its socket, and volumes.

@@ -121,7 +121,8 @@ bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
   const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);
   if (nics.empty()) return false;
-  const int part = nearest(gpu, PartKind::kNic);
+  const bool named = nic >= 0 && nic < static_cast<int>(nics.size());
+  const int part = named ? nics[static_cast<std::size_t>(nic)] : nearest(gpu, PartKind::kNic);
   if (part < 0) return false;
   nic = static_cast<int>(std::find(nics.begin(), nics.end(), part) - nics.begin());
   append(route, vm, part_of(gpu), way_inside(inside, part_of(gpu), part));

@@ -71,7 +71,7 @@ TEST(ReportPage, ShowsMarkupOfAnInputAsText) {
 TEST(ReportPage, ShowsHostsAndDrivesWhereStateLiesThere) {
   const std::string page =
       page_of({"scenarios/xe8545-nvme-g.yaml", "--set", "models.0.layers=40", "--set", "techniques=Infinity"});
-  for (const char* text : {"node0/0 reads nvme0", "node0/0 CPU", "node0/0 to host memory", ">backward<", ">drive<",
+  for (const char* text : {"node0/0 reads nvme0", "node0/0 CPU", "node0/0 to host memory", "> backward<", "> drive<",
                            "waiting for the framework"}) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }

@@ -46,7 +46,11 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const int from = devices[rank], to = devices[next(rank)];
     const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
-    const int connection = graph_.add_connection({from, to, rules_.channels * sockets, network.route(from, to)});
+    const int connection = graph_.add_connection({.from = from,
+                                                  .to = to,
+                                                  .sockets = rules_.channels * sockets,
+                                                  .route = network.route(from, to, rules_.nic),
+                                                  .nic = rules_.nic});
     edges_.push_back({connection, rules_.announced ? network.route(to, from).latency : Seconds{0}});
   }
 }

@@ -47,6 +47,7 @@ struct RingRules {
   int in_flight = 1;              // a rank sends its i-th piece after receiving the (i - in_flight)-th
   bool announced = false;         // and after its successor has told it that it waits for that piece
   bool phase_by_phase = false;    // an all-reduce gathers after its reduce-scatter is over; else without a seam
+  int nic = -1;                   // between VMs; -1: the nearest to each sender
   std::vector<int> sockets = {};  // per channel of the edge from rank r; empty: sockets_per_channel on all
 
   static RingRules gloo_all_reduce();

@@ -85,8 +85,11 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
       if (tree.parents[r] < 0) continue;
       const auto p = static_cast<std::size_t>(tree.parents[r]);
       const auto connect = [&](std::size_t from, std::size_t to) {
-        return graph_.add_connection({devices[from], devices[to], tree.channels * rules_.sockets[to],
-                                      network.route(devices[from], devices[to])});
+        return graph_.add_connection({.from = devices[from],
+                                      .to = devices[to],
+                                      .sockets = tree.channels * rules_.sockets[to],
+                                      .route = network.route(devices[from], devices[to], rules_.nic),
+                                      .nic = rules_.nic});
       };
       tree.up[r] = connect(r, p);
       tree.down[r] = connect(p, r);

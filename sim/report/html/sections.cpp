@@ -30,8 +30,9 @@ std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
   const DeviceMemory* memory = tightest(p);
   std::vector<std::string> row = {name_of(p.technique), group_text(p.group), fmt::format("{}", p.gpus)};
   if (p.status == Status::kOk) {
-    row.insert(row.end(), {duration(p.job), to_text(p.iteration), fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
-                           fmt::format(p.gpu_hours() < 1000 ? "{:.3g}" : "{:.0f}", p.gpu_hours())});
+    row.insert(row.end(),
+               {duration(p.job), to_text(p.iteration), fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
+                p.gpu_hours() < 1000 ? fmt::format("{:.3g}", p.gpu_hours()) : fmt::format("{:.0f}", p.gpu_hours())});
   } else {
     row.insert(row.end(), {status_text(p), "", "", ""});
   }
