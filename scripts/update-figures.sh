@@ -24,15 +24,13 @@ draw breakdown breakdown "$work/gat-amst.csv"
 "$slmsim" run scenarios/tacc-tacc.yaml --format json --output "$work/tacc.json" --set models=gpt2L
 draw memory memory "$work/tacc.json"
 
-# One CSV of several runs, each with its round-trip time in front, as a sweep has it.
-point=0
-for rtt in 0.1 0.3 1 2 3 5 7 10 15 20.2 30 40 57.4 75 103 150 200; do
-  "$slmsim" run scenarios/gat-amst.yaml --set models=gpt2m --set "platform.links.wan.rtt=${rtt}ms" --format csv |
-    awk -v point="$point" -v rtt="$rtt ms" '
-      NR == 1 { if (point == 0) print "point,platform.links.wan.rtt," $0; next }
-      { print point "," rtt "," $0 }' >> "$work/sweep.csv"
-  point=$((point + 1))
-done
+cat > "$work/latency.yaml" <<EOF
+scenario: $PWD/scenarios/gat-amst.yaml
+set: {models: gpt2m}
+axes: [{key: platform.links.wan.rtt, values: [0.1 ms, 0.3 ms, 1 ms, 2 ms, 3 ms, 5 ms, 7 ms, 10 ms, 15 ms, 20.2 ms, 30 ms, 40 ms,
+                                              57.4 ms, 75 ms, 103 ms, 150 ms, 200 ms]}]
+EOF
+"$slmsim" sweep "$work/latency.yaml" --output "$work/sweep" 2> "$work/ignored"
 # What the study measured, with the round-trip times of its Table I as the platforms state them.
 awk -F, 'BEGIN { OFS = ","
     print "slice,technique,rtt_ms,minutes,tflops_per_gpu"
@@ -55,3 +53,6 @@ draw gantt gantt "$work/pipeshard.json"
 "$slmsim" run scenarios/utah-mass.yaml --set models=gpt2m --set groups=all --technique Data \
   --trace "$work/data.json" > "$work/ignored"
 draw link-use link-use "$work/data.json" --links 4
+
+"$slmsim" sweep scenarios/sweeps/xe8545-size.yaml --output "$work/size" 2> "$work/ignored"
+draw sweep sweep "$work/size.csv" --value tflops_total

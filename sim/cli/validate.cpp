@@ -40,14 +40,18 @@ int validate_study(const ValidateOptions& options) {
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
-  const fs::path file =
-      options.reference.empty() ? roots.front() / "tests/reference" / (study + ".csv") : fs::path(options.reference);
+  // The nearest folder that holds the study's facts and scenarios; a user's own has platforms only.
+  const fs::path facts = fs::path("tests/reference") / (study + ".csv");
+  std::error_code ignored;
+  const auto found =
+      std::find_if(roots.begin(), roots.end(), [&](const fs::path& root) { return fs::exists(root / facts, ignored); });
+  const fs::path root = found == roots.end() ? roots.front() : *found;
+  const fs::path file = options.reference.empty() ? root / facts : fs::path(options.reference);
   const auto write = [&](const auto& validation) {
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
   };
-  return study == "deepspeed" ? write(validate_deepspeed(roots.front(), file))
-                              : write(validate_fabric(roots.front(), file));
+  return study == "deepspeed" ? write(validate_deepspeed(root, file)) : write(validate_fabric(root, file));
 }
 
 int validate_steps(const ValidateOptions& options) {
