@@ -40,11 +40,9 @@ def milliseconds(path, text):
 
 def axis_of(path, rows, wanted):
     """The column of round-trip times: `wanted`, or the only one there is."""
-    columns = sweep_table.values_of_point(rows)
     if wanted:
-        if wanted not in rows[0]:
-            style.fail(path, f"no column \"{wanted}\" for --axis; its columns of values are: {', '.join(columns)}")
-        return wanted
+        return sweep_table.named_axis(path, rows, wanted)
+    columns = sweep_table.values_of_point(rows)
     found = [name for name in columns if name.endswith(".rtt")]
     if len(found) > 1:
         found = sweep_table.varying(rows, found) or found

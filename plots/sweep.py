@@ -38,11 +38,9 @@ def arguments(parser):
 
 def axis_of(path, rows, wanted):
     """`wanted`, or the only column that varies apart from what moves with it."""
-    columns = sweep_table.values_of_point(rows)
     if wanted:
-        if wanted not in rows[0]:
-            style.fail(path, f"no column \"{wanted}\" for --axis; its columns of values are: {', '.join(columns)}")
-        return wanted
+        return sweep_table.named_axis(path, rows, wanted)
+    columns = sweep_table.values_of_point(rows)
     found = sweep_table.choices(rows, columns)
     if not found:
         style.fail(path, "no column of values varies; the CSV of `slmsim sweep` over an axis is expected")

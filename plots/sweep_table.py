@@ -44,6 +44,14 @@ def chosen(path, rows, where):
     return rows
 
 
+def named_axis(path, rows, wanted):
+    """The column that --axis names."""
+    if wanted not in rows[0]:
+        columns = ", ".join(values_of_point(rows))
+        style.fail(path, f"no column \"{wanted}\" for --axis; its columns of values are: {columns}")
+    return wanted
+
+
 def values_of_point(rows):
     """The columns that say what a point is."""
     names = list(rows[0])

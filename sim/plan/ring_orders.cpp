@@ -21,7 +21,7 @@ class PairRates {
       const auto a = std::find(gpus.begin(), gpus.end(), link.from), b = std::find(gpus.begin(), gpus.end(), link.to);
       if (a == gpus.end() || b == gpus.end()) continue;
       const auto i = static_cast<std::size_t>(a - gpus.begin()), j = static_cast<std::size_t>(b - gpus.begin());
-      at(i, j) = at(j, i) = (link.peak * link.efficiency).value;
+      at(i, j) = at(j, i) = std::max(rate(i, j), (link.peak * link.efficiency).value);
     }
   }
 
