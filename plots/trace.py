@@ -13,6 +13,12 @@ class Track:
 
 class Trace:
     def __init__(self, path):
+        try:
+            self.read(path)
+        except (KeyError, TypeError, AttributeError):
+            style.fail(path, f"an event lacks what it needs; {WHAT} is expected")
+
+    def read(self, path):
         data = style.read_json(path, "traceEvents", WHAT)
         if not isinstance(data, dict) or "otherData" not in data:
             style.fail(path, f"no \"otherData\"; {WHAT} is expected")

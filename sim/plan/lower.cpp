@@ -379,7 +379,7 @@ std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
 
 TaskGraph lower(const LowerRequest& request) { return Lowering(request).run(); }
 
-// What depends on the wide area is in the routes, in the launch, and in the latencies of aggregated collectives.
+// What depends on that network is in the routes, in the launch, and in the latencies of aggregated collectives.
 bool lower_again(TaskGraph& graph, const LowerRequest& request) {
   const Seconds launch = launch_time(request);
   bool launched = false;

@@ -16,8 +16,8 @@ struct LowerRequest {
 
 TaskGraph lower(const LowerRequest& request);
 
-// Makes of a graph that lower() gave for another request what it would give for this one, which differs in the rates,
-// distances and losses of wide-area links only. False where that takes lowering anew.
+// Makes of a graph that lower() gave for another request what it would give for this one, which differs in the network
+// between VMs only. False where that takes lowering anew.
 bool lower_again(TaskGraph& graph, const LowerRequest& request);
 
 // The micro-batches of a stage in the order of the schedule: 1F1B or GPipe.

@@ -58,8 +58,8 @@ struct PredictOptions {
   bool ignore_memory = false;      // simulate also what does not fit
 };
 
-// One technique on one group. `lowered` is what an earlier prediction left that differed in the wide-area links' numbers
-// only, or empty; it is made the present one's.
+// One technique on one group. `lowered` is what an earlier prediction left that differed in the network between VMs only,
+// or empty; it is made the present one's.
 Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
                        LoweredPlan* lowered = nullptr);
 

@@ -10,12 +10,18 @@ namespace {
 constexpr std::size_t kMostTasks = 500'000;  // of all variants together; some 50 bytes each
 constexpr std::size_t kMostVariants = 16;
 
-Scenario without_wide_area(const Scenario& scenario) {
+// Of all this only a Network knows, for routes between VMs.
+Scenario without_network(const Scenario& scenario) {
   Scenario out = scenario;
   for (auto& link : out.platform.links) {
     link.forward = link.backward = {};
     link.mtu = {};
   }
+  for (auto& site : out.platform.sites) {
+    site.rtt = {};
+    site.mtu = {};
+  }
+  for (auto& vm : out.platform.vms) vm.type.tcp = {};
   out.parameters.clear();  // texts of the same values
   return out;
 }
@@ -31,7 +37,7 @@ const TaskGraph& LoweredPlan::graph_of(const LowerRequest& request) {
 }
 
 std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {
-  Scenario bare = without_wide_area(scenario);
+  Scenario bare = without_network(scenario);
   const auto known =
       std::find_if(variants_.begin(), variants_.end(), [&](const Variant& v) { return v.scenario == bare; });
   if (known != variants_.end()) {

@@ -10,11 +10,12 @@
 
 namespace slmsim {
 
-// A plan and its tasks. Where only distances, rates and losses between VMs changed and the plan is the same, so are the tasks.
+// A plan and its tasks. Where only the network between VMs changed (distances, rates, losses, TCP's settings) and the plan is
+// the same, so are the tasks.
 class LoweredPlan {
  public:
-  // The tasks of the request, which differs from that of the last call in the wide-area links' numbers only. They hold
-  // until the next call.
+  // The tasks of the request, which differs from that of the last call in the network between VMs only. They hold until
+  // the next call.
   const TaskGraph& graph_of(const LowerRequest& request);
   std::size_t tasks() const { return graph_ ? graph_->tasks().size() : 0; }
 
@@ -27,12 +28,12 @@ class PredictionMemo {
  public:
   DivisionMemo& divisions() { return divisions_; }
   // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
-  // from this one in the wide-area links' numbers only, else empty. They hold until the next call.
+  // from this one in the network between VMs only, else empty. They hold until the next call.
   std::vector<LoweredPlan>& lowered_plans(const Scenario& scenario);
 
  private:
   struct Variant {
-    Scenario scenario;  // without those numbers
+    Scenario scenario;  // without that network
     std::vector<LoweredPlan> plans;
   };
 

@@ -53,6 +53,19 @@ TEST(PredictionMemo, ChangesNoPrediction) {
   }
 }
 
+TEST(PredictionMemo, ChangesNoPredictionWhereTcpsSettingsDiffer) {
+  PredictionMemo memo;
+  for (const char* value :
+       {"tcp_wmem=1MiB", "tcp_wmem=64MiB", "tcp_slow_start_after_idle=no", "tcp_congestion_control=bbr"}) {
+    SCOPED_TRACE(value);
+    const std::string key = std::string(".type.tcp.net.ipv4.") + value;
+    const Scenario scenario = load("gat-amst", {"platform.vms.gat" + key, "platform.vms.amst" + key});
+    const auto& kept = memo.lowered_plans(scenario);
+    EXPECT_EQ(kept.front().tasks() > 0, std::string(value) != "tcp_wmem=1MiB");
+    expect_same(predict(scenario, {.memo = &memo}), predict(scenario));
+  }
+}
+
 TEST(PredictionMemo, KeepsTasksWhereOnlyTheWideAreaChanged) {
   PredictionMemo memo;
   const Scenario near = load("gat-amst", {"platform.links.wan.rtt=1ms"}), far = load("gat-amst", {});
