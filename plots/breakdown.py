@@ -25,12 +25,7 @@ def draw(options):
     rows, notes = sweep_table.one_point(options.csv, rows, options.where)
     model, rows, others = style.one_model(options.csv, rows, options.model)
     rows = style.those_that_run(options.csv, rows, model)
-    style.check_bars(options.csv, rows)
-    several = len({row["scenario"] for row in rows}) > 1
-    groups = style.group_texts(row["group"] for row in rows)
-    where = [f"{row['technique']} on {groups[row['group']]}" for row in rows]
-    labels = [f"{row['scenario']}: {text}" for row, text in zip(rows, where)] if several else where
-    figure, axes = style.bar_rows(len(rows), labels)
+    figure, axes, scenario = style.bar_rows(options.csv, rows)
     for y, row in enumerate(rows):
         whole, left = style.number(options.csv, row["iteration_s"], "iteration_s"), 0.0
         for (column, name), (fill, hatch) in zip(PARTS.items(), style.PARTS):
@@ -43,7 +38,7 @@ def draw(options):
     axes.set_xlim(0, 112)
     axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel("share of an iteration (%), and its length")
-    style.heading(figure, ["" if several else rows[0]["scenario"], model, *sweep_table.shown(options.where)])
+    style.heading(figure, [scenario, model, *sweep_table.shown(options.where)])
     style.legend_below(figure, *axes.get_legend_handles_labels(), columns=5)
     style.note_below(figure, notes + others)
     return figure

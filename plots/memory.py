@@ -29,12 +29,7 @@ def draw(options):
         style.fail(options.json, f"no prediction that states memory; {what} is expected")
     rows = sweep_table.chosen(options.json, rows, options.where)
     model, rows, notes = style.one_model(options.json, rows, options.model)
-    style.check_bars(options.json, rows)
-    several = len({row["scenario"] for row in rows}) > 1
-    groups = style.group_texts(row["group"] for row in rows)
-    where = [f"{row['technique']} on {groups[row['group']]}" for row in rows]
-    labels = [f"{row['scenario']}: {text}" for row, text in zip(rows, where)] if several else where
-    figure, axes = style.bar_rows(len(rows), labels)
+    figure, axes, scenario = style.bar_rows(options.json, rows)
     largest = 0.0
     for y, row in enumerate(rows):
         gpu = max(row["memory"], key=lambda m: m["bytes"] / m["limit_bytes"])
@@ -51,7 +46,7 @@ def draw(options):
         largest = max(largest, left, limit)
     axes.set_xlim(0, 1.35 * largest)  # room for the numbers
     axes.set_xlabel("memory of the fullest GPU (GiB)")
-    style.heading(figure, ["" if several else rows[0]["scenario"], model, *sweep_table.shown(options.where)])
+    style.heading(figure, [scenario, model, *sweep_table.shown(options.where)])
     style.legend_below(figure, *axes.get_legend_handles_labels(), columns=7)
     style.note_below(figure, notes)
     return figure

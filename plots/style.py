@@ -251,14 +251,21 @@ def scale(axes, letter, values):
         plain_numbers(axes.xaxis if letter == "x" else axes.yaxis, values)
 
 
-def bar_rows(count, labels):
-    """A figure of so many horizontal bars from top to bottom; long labels take a second line and higher rows."""
+def bar_rows(path, rows):
+    """A figure of a horizontal bar for each prediction, from top to bottom, and the scenario where they have the same one;
+    long labels take a second line and higher rows."""
+    check_bars(path, rows)
+    several = len({row["scenario"] for row in rows}) > 1
+    groups = group_texts(row["group"] for row in rows)
+    where = [f"{row['technique']} on {groups[row['group']]}" for row in rows]
+    labels = [f"{row['scenario']}: {text}" for row, text in zip(rows, where)] if several else where
+    count = len(rows)
     lines = [wrapped(label, 0.47 * FULL) for label in labels]
     row = 0.11 + 0.16 * max(1 + line.count("\n") for line in lines)
     figure, axes = plt.subplots(figsize=(WIDTH, 0.9 + row * count))
     axes.set_yticks(range(count), lines)
     axes.set_ylim(count - 0.4, -0.6)
-    return figure, axes
+    return figure, axes, "" if several else rows[0]["scenario"]
 
 
 def legend_below(figure, handles, labels, columns=4):

@@ -41,8 +41,9 @@ constexpr bool is_latency(const Task& task) {
   return task.kind == TaskKind::kDelay && task.activity != Activity::kKernels;
 }
 
-// What a connection carries: messages between GPUs, or what one GPU's process does with its host.
-enum class Traffic : std::uint8_t { kMessages, kCopies, kHostOptimizer, kDrive };
+// What a connection carries: messages between GPUs, or what one GPU's process does with its host, in the order in which
+// people look at it. kMedium: what the drive itself takes of its I/O.
+enum class Traffic : std::uint8_t { kMessages, kHostOptimizer, kCopies, kDrive, kMedium };
 
 // Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
 // connections that share each transfer evenly are one Connection with that many times the rate and window.

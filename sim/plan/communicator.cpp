@@ -97,13 +97,6 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, std::uint32_t 
 template <class Run>
 std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const TaskId> ready, std::uint32_t label,
                                             Run run) {
-  if (count == 1) {
-    std::vector<TaskId> before, out(ready.size());
-    for (const std::size_t rank : orders_.front()) before.push_back(ready[rank]);
-    const auto done = run(0, before);
-    for (std::size_t at = 0; at < done.size(); ++at) out[orders_.front()[at]] = done[at];
-    return out;
-  }
   std::vector<std::vector<TaskId>> parts(devices_.size());
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<TaskId> before;
@@ -112,7 +105,7 @@ std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const T
     for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
   }
   std::vector<TaskId> out;
-  for (const auto& part : parts) out.push_back(graph_.delay({0}, label, part));
+  for (const auto& part : parts) out.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, label, part));
   return out;
 }
 
@@ -139,7 +132,7 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
   }
   const Course course = course_of(call);
   if (course.choice.algorithm == NcclAlgorithm::kTree) {
-    const int rails = view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1;
+    const int rails = this->rails();
     return rails * tree_transfer_count(view_.ranks, course.size / rails, course.chunk, std::max(1, channels_ / rails));
   }
   return slmsim::transfer_count(call.collective, view_.ranks, course.size,
@@ -171,15 +164,14 @@ std::vector<Ring>& Communicator::rings() {
 }
 
 // Orders of one node's GPUs are rings alone; between nodes each is a rail's.
-int Communicator::nic_of(std::size_t order) const {
-  return view_.nodes > 1 && orders_.size() > 1 ? static_cast<int>(order) : -1;
-}
+int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1; }
+
+int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order) : -1; }
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
-  const std::size_t count = view_.nodes > 1 ? orders_.size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    TreeRules rules{.channels = std::max(1, channels_ / static_cast<int>(count)), .detail = detail_, .nic = nic_of(i)};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
+    TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
     std::vector<int> devices, nodes;
     for (const std::size_t rank : orders_[i]) {
       rules.sockets.push_back(sockets_to(rank));

@@ -36,6 +36,7 @@ class Communicator {
   Course course_of(const CollectiveCall& call) const;
   std::vector<TaskId> run_tree(const Course& course, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
   int sockets_to(std::size_t rank) const;
+  int rails() const;
   int nic_of(std::size_t order) const;
   std::vector<Ring>& rings();
   std::vector<Tree>& trees();

@@ -90,7 +90,7 @@ void hold_as_megatron(DeviceMemory& m, const Plan& plan, int pipeline_stage, con
       if (inside && selective && op.name == "qkv") by_layer[op.layer] += op.outputs * sequences * kHalf / tensor;
     }
     if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
-      parameters += operators[boost::num_vertices(operators) - 2].parameters > 0 ? 0.0 : operators[0].parameters;
+      parameters += tied_parameters(operators);
     for (const auto& [layer, bytes] : by_layer) {
       kept += *o.recompute == Recompute::kFull ? input / spread : bytes;
       if (*o.recompute == Recompute::kFull) largest = std::max(largest, bytes);

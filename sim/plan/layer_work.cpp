@@ -20,6 +20,11 @@ Share share_of_tensor(const Operator& op, const TensorDivision& division, double
 
 }  // namespace
 
+double tied_parameters(const OperatorGraph& operators) {
+  const Operator& head = operators[boost::num_vertices(operators) - 2];
+  return head.parameters > 0 ? 0.0 : operators[0].parameters;
+}
+
 std::string unit_text(std::size_t unit, std::size_t units) {
   return unit == 0 ? "embedding" : unit + 1 == units ? "head" : fmt::format("L{}", unit - 1);
 }

@@ -24,6 +24,9 @@ struct TensorDivision {
   Recompute recompute = Recompute::kNone;
 };
 
+// Of an embedding whose table is the head's too, else 0.
+double tied_parameters(const OperatorGraph& operators);
+
 // "embedding", "L0", "L1", ..., "head".
 std::string unit_text(std::size_t unit, std::size_t units);
 

@@ -175,13 +175,13 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
     medium.links = {link};
     const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
     const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
-    const auto connect = [&](Route route, const char* what) {
+    const auto connect = [&](Route route, Traffic traffic, const char* what) {
       const std::string& name = inside.parts[static_cast<std::size_t>(drive)].name;
       const std::string text = fmt::format("{} {}{}", what, name, by_tensor ? ", by tensor" : "");
-      return graph_.add_connection({device, device, 1, std::move(route), Traffic::kDrive, text});
+      return graph_.add_connection({device, device, 1, std::move(route), traffic, text});
     };
-    ways.push_back({connect(std::move(path), write ? "writes" : "reads"),
-                    connect(std::move(medium), write ? "medium writes" : "medium reads"),
+    ways.push_back({connect(std::move(path), Traffic::kDrive, write ? "writes" : "reads"),
+                    connect(std::move(medium), Traffic::kMedium, write ? "medium writes" : "medium reads"),
                     write ? read / written : 1.0});
   }
   return ways;

@@ -22,6 +22,16 @@ constexpr std::size_t kMostParts = 256;
 
 Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
 
+// Infinite where there is no way.
+double distance(const NodeInside& inside, int from, int to) {
+  const auto way = way_inside(inside, from, to);
+  double length = way.empty() ? INFINITY : 0;
+  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
+  return length;
+}
+
+bool ends_at(const PartLink& link, int part) { return link.from == part || link.to == part; }
+
 class InsideReader {
  public:
   InsideReader(std::string path, Reading& reading, NodeInside& inside)
@@ -119,7 +129,7 @@ class InsideReader {
       if (crossing.part < 0) continue;
       const auto meets = [&](const std::string& kind) {
         return std::any_of(inside_.links.begin(), inside_.links.end(), [&](const PartLink& link) {
-          return link.interconnect == kind && (link.from == crossing.part || link.to == crossing.part);
+          return link.interconnect == kind && ends_at(link, crossing.part);
         });
       };
       if (inside_.parts[static_cast<std::size_t>(crossing.part)].kind != PartKind::kSwitch) {
@@ -214,9 +224,8 @@ class InsideReader {
 // reached from each GPU's memory.
 void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
   for (std::size_t i = 0; i < inside.parts.size(); ++i) {
-    const bool joined = std::any_of(inside.links.begin(), inside.links.end(), [&](const PartLink& link) {
-      return link.from == static_cast<int>(i) || link.to == static_cast<int>(i);
-    });
+    const bool joined = std::any_of(inside.links.begin(), inside.links.end(),
+                                    [&](const PartLink& link) { return ends_at(link, static_cast<int>(i)); });
     if (!joined && inside.parts[i].kind == PartKind::kSwitch && kind != PartKind::kDrive)
       fields.error(
           key, fmt::format("{}: no link joins {}; join it or leave it out", fields.path_of(key), inside.parts[i].name));
@@ -285,18 +294,6 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   std::reverse(way.begin(), way.end());
   return way;
 }
-
-namespace {
-
-// Infinite where there is no way.
-double distance(const NodeInside& inside, int from, int to) {
-  const auto way = way_inside(inside, from, to);
-  double length = way.empty() ? INFINITY : 0;
-  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
-  return length;
-}
-
-}  // namespace
 
 std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
   std::vector<std::pair<double, int>> found;

@@ -81,11 +81,17 @@ Route Network::route_inside(int vm, int from, int to) const {
 
 // Without peer-to-peer access what no link joins directly is staged through the memory nearest to the sender.
 Route Network::route_between_gpus(int from, int to) const {
-  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm, memory = nearest(from, PartKind::kMemory);
+  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
   const VmType& type = platform_.vms[static_cast<std::size_t>(vm)].type;
-  const auto direct = way_inside(type.inside, part_of(from), part_of(to));
-  if (type.peer_to_peer || direct.size() < 2 || memory < 0) return route_inside(vm, part_of(from), part_of(to));
-  Route route = route_inside(vm, part_of(from), memory);
+  const auto way = way_inside(type.inside, part_of(from), part_of(to));
+  const bool staged = !type.peer_to_peer && way.size() > 1;
+  const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
+  Route route;
+  if (memory < 0) {
+    append(route, vm, part_of(from), way);
+    return route;
+  }
+  route = route_inside(vm, part_of(from), memory);
   const Route second = route_inside(vm, memory, part_of(to));
   for (const int link : second.links) {  // a half-duplex memory is on both ways
     if (std::find(route.links.begin(), route.links.end(), link) == route.links.end()) route.links.push_back(link);

@@ -13,6 +13,7 @@ TaskClass class_of(const TaskGraph& graph, const Task& task) {
       case Traffic::kHostOptimizer:
         return TaskClass::kOptimizer;
       case Traffic::kDrive:
+      case Traffic::kMedium:
         return TaskClass::kDrive;
     }
   }

@@ -76,13 +76,6 @@ class Writer {
   static Process process_of(const Connection& connection) {
     return connection.traffic == Traffic::kMessages ? kConnections : kHosts;
   }
-  // Hosts' optimizers come first, then copies, drives and the drives' media.
-  int place_of(const Connection& connection) const {
-    const int kind = connection.traffic == Traffic::kHostOptimizer ? 0
-                     : connection.traffic == Traffic::kDrive       ? connection.name.starts_with("medium") ? 3 : 2
-                                                                   : 1;
-    return kind * static_cast<int>(graph_.connections().size());
-  }
   const Connection& connection_of(const Task& task) const {
     return graph_.connections()[static_cast<std::size_t>(task.place)];
   }
@@ -123,7 +116,8 @@ class Writer {
                                    : fmt::format("{} {}", device(connection.from), connection.name);
       const int number = ++so_named[name];
       name_track("thread", process_of(connection), connection_track(i),
-                 number == 1 ? name : fmt::format("{} ({})", name, number), place_of(connection) + i);
+                 number == 1 ? name : fmt::format("{} ({})", name, number),
+                 i + static_cast<int>(connection.traffic) * static_cast<int>(connections.size()));
     }
   }
 
@@ -133,6 +127,8 @@ class Writer {
     put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}},\n",
         name, category, static_cast<int>(process), track, microseconds(from), microseconds(length), arguments);
   }
+
+  bool carries_messages(const Task& transfer) const { return connection_of(transfer).traffic == Traffic::kMessages; }
 
   double left(TaskId id) const {
     const Task& task = graph_.tasks()[id];
@@ -158,11 +154,9 @@ class Writer {
       const TaskId before = behind_joins(waited_for);
       if (before == kNoTask || std::exchange(last, before) == before) continue;  // as input and as the GPU's last work
       const Task& earlier = graph_.tasks()[before];
-      const bool same_track = earlier.kind == task.kind && (computes || earlier.place == task.place);
-      const bool messages = earlier.kind == task.kind && !computes &&
-                            connection_of(earlier).traffic == Traffic::kMessages &&
-                            connection_of(task).traffic == Traffic::kMessages;
-      if (!same_track && !messages) arrow(before, id);
+      const bool follows = earlier.kind == task.kind && (computes || earlier.place == task.place ||
+                                                         (carries_messages(earlier) && carries_messages(task)));
+      if (!follows) arrow(before, id);
     }
   }
 

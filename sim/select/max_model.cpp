@@ -27,38 +27,35 @@ class Search {
     // Planners that cut layers into stages need some.
     constexpr std::int64_t kFewLayers = 1024;
     std::int64_t fits = 1, too_many = kMostLayers / step_ + 1;
-    const std::string problem = try_layers(step_, nullptr);
-    while (fits < std::min(kFewLayers, too_many) && !has_plan(fits * step_)) fits *= 2;
-    if (!has_plan(fits * step_)) fits = 1;
-    if (std::string limit = fits == 1 ? problem : try_layers(fits * step_, nullptr); !limit.empty()) {
-      out.limit = std::move(limit);
+    Trial trial = try_layers(step_, nullptr);
+    const std::string of_fewest = trial.problem;
+    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers((fits *= 2) * step_, nullptr);
+    if (!trial.problem.empty()) {
+      out.limit = trial.has_plan ? trial.problem : of_fewest;
       return out;
     }
     while (too_many - fits > 1) {
       const std::int64_t middle = fits + (too_many - fits) / 2;
-      (try_layers(middle * step_, nullptr).empty() ? fits : too_many) = middle;
+      (try_layers(middle * step_, nullptr).problem.empty() ? fits : too_many) = middle;
     }
     out.layers = fits * step_;
     try_layers(out.layers, &out);
     out.limit = too_many * step_ > kMostLayers ? "nothing below the most layers looked at"
-                                               : try_layers(too_many * step_, nullptr);
+                                               : try_layers(too_many * step_, nullptr).problem;
     return out;
   }
 
  private:
-  bool has_plan(std::int64_t layers) const {
-    Transformer model = model_;
-    model.layers = layers;
-    return make_plan({scenario_, model, build_operator_graph(model), group_, options_}).plan.has_value();
-  }
-
-  // Empty where so many layers fit.
-  std::string try_layers(std::int64_t layers, LargestModel* out) const {
+  struct Trial {
+    bool has_plan = false;
+    std::string problem;  // empty where so many layers fit
+  };
+  Trial try_layers(std::int64_t layers, LargestModel* out) const {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
     const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
-    if (!result.plan) return result.reason;
+    if (!result.plan) return {false, result.reason};
     const auto memory = memory_of(*result.plan, operators, scenario_);
     const auto stores = stores_of(*result.plan, operators, scenario_);
     if (out) {
@@ -68,13 +65,14 @@ class Search {
     }
     for (const auto& m : memory) {
       if (!m.fits())
-        return fmt::format("memory of {}, most of it {}",
-                           scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m));
+        return {true,
+                fmt::format("memory of {}, most of it {}",
+                            scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m))};
     }
     for (const auto& store : stores) {
-      if (!store.fits()) return fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name);
+      if (!store.fits()) return {true, fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name)};
     }
-    return "";
+    return {true, ""};
   }
 
   const Scenario& scenario_;

@@ -187,28 +187,33 @@ void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows
   out.json += fmt::format("{{\"point\": {}, \"inputs\": {{{}}}, {}}}\n", point, inputs, json_members(row));
 }
 
-PointRows Sweep::rows(std::uint64_t point) {
-  PointRows out;
-  Scenario scenario;
+std::optional<Scenario> Sweep::scenario_at(std::uint64_t point, std::string& problem) {
   try {
     ScenarioFile& file = scenario_.front();
-    scenario = read_scenario(file.link(overrides_at(point)), file.name());
+    return read_scenario(file.link(overrides_at(point)), file.name());
   } catch (const InputError& error) {
-    add_row(point, row_without_prediction("invalid", printable(error.errors().front().text)), out);
+    problem = printable(error.errors().front().text);
+    return std::nullopt;
+  }
+}
+
+PointRows Sweep::rows(std::uint64_t point) {
+  PointRows out;
+  std::string problem;
+  const auto scenario = scenario_at(point, problem);
+  if (!scenario) {
+    add_row(point, row_without_prediction("invalid", problem), out);
     return out;
   }
-  for (const auto& prediction : predict(scenario, {.memo = &memo_}))
-    add_row(point, row_of(scenario.name, prediction), out);
+  for (const auto& prediction : predict(*scenario, {.memo = &memo_}))
+    add_row(point, row_of(scenario->name, prediction), out);
   return out;
 }
 
 std::string Sweep::problem_at(std::uint64_t point) {
-  try {
-    read_scenario(scenario_.front().link(overrides_at(point)), "");
-    return "";
-  } catch (const InputError& error) {
-    return printable(error.errors().front().text);
-  }
+  std::string problem;
+  scenario_at(point, problem);
+  return problem;
 }
 
 PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {

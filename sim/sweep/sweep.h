@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Sweep {
 
  private:
   std::vector<Override> overrides_at(std::uint64_t point) const;
+  // Nothing, and what is wrong, where its values are not sound.
+  std::optional<Scenario> scenario_at(std::uint64_t point, std::string& problem);
   std::vector<Error> errors_of(const AxisKey& key, const std::vector<Override>& overrides);
   void check_axes();
   void read_named_files(const AxisKey& key);

@@ -199,7 +199,7 @@ class MegatronRun {
 
   // The first and the last stage hold a tied embedding each and add up its gradients (arXiv 2104.04473, section 2.2).
   void reduce_embedding() {
-    const double held = tied_parameters() / m_.tensor;
+    const double held = tied_parameters(request_.operators) / m_.tensor;
     if (m_.pipeline == 1 || held <= 0) return;
     const Bytes size{held * element_bytes(request_.scenario.training.gradient_precision)};
     for (int replica = 0; replica < m_.data; ++replica) {
@@ -249,14 +249,8 @@ class MegatronRun {
     if (at == 0) sum += work_.front().front().parameters;
     if (at + 1 == virtual_stages()) sum += work_.front().back().parameters;
     // The last stage has its own copy of a tied embedding.
-    if (at > 0 && at + 1 == virtual_stages()) sum += tied_parameters();
+    if (at > 0 && at + 1 == virtual_stages()) sum += tied_parameters(request_.operators);
     return sum;
-  }
-
-  // Of an embedding whose table is the head's too.
-  double tied_parameters() const {
-    const Operator& head = request_.operators[boost::num_vertices(request_.operators) - 2];
-    return head.parameters > 0 ? 0.0 : request_.operators[0].parameters;
   }
 
   const LowerRequest& request_;

@@ -36,17 +36,13 @@ struct Row {
     TaskClass what{};
   };
   std::vector<Part> parts;
-  std::array<int, kTexts.size()> last;  // index of each class' last part
   double busy = 0;
-
-  Row() { last.fill(-1); }
 
   void add(TaskClass what, double start, double finish, double end) {
     const double from = start / end, share = (finish - start) / end, length = std::max(share, kHair);
     if (what != TaskClass::kLaunch && what != TaskClass::kFramework) busy += share;
-    int& at = last[static_cast<std::size_t>(what)];
     // Neighbours of one class are one part, unless another class lies between them.
-    if (at >= 0 && static_cast<std::size_t>(at) + 1 == parts.size()) {
+    if (!parts.empty() && parts.back().what == what) {
       Part& before = parts.back();
       if (from - (before.from + before.length) < kHair) {
         before.length = std::max(before.length, std::min(1.0, from + length) - before.from);
@@ -54,7 +50,6 @@ struct Row {
         return;
       }
     }
-    at = static_cast<int>(parts.size());
     parts.push_back({from, std::min(length, 1.0 - from), share, what});
   }
 };
