@@ -7,6 +7,8 @@ import argparse
 import csv
 import json
 import os
+import pathlib
+import subprocess
 import sys
 import textwrap
 
@@ -31,25 +33,36 @@ plt.rcParams.update({
     "lines.linewidth": 1.4, "svg.hashsalt": "slmsim", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 })
 
-# Per technique: fill, line colour, marker, line style, hatch. No two share a marker, and of two with the same hatch the
-# fills differ in lightness. Hatches are black, so that only the darkest fill has none.
-TECHNIQUES = {
-    "Data": ("#dcebf7", "#7fa8cc", "o", "-", ""),
-    "ZeRO2": ("#9dc3e0", "#5688b4", "s", "--", "///"),
-    "Shard": ("#5a8fbd", "#2f6498", "^", "-.", "..."),
-    "Pipeshard": ("#143d66", "#0b2440", "D", (0, (1, 1)), ""),
-    "DDP": ("#ffffff", "#9a9a9a", "v", "-", "---"),
-    "Megatron": ("#6a8fb0", "#000000", "d", "-", ""),
-    "ZeRO-1": ("#ffffff", "#8db3d3", "<", (0, (6, 1.5)), "///"),
-    "ZeRO-2": ("#b4cfe4", "#4f83b3", "P", (0, (6, 1.5, 1, 1.5)), "---"),
-    "ZeRO-3": ("#7da9cd", "#1b4a7a", ">", (0, (6, 1.5, 1, 1.5, 1, 1.5)), "|||"),
-    "ZeRO-1-CPU": ("#ffffff", "#a5a5a5", "p", (0, (2, 1)), "..."),
-    "ZeRO-2-CPU": ("#dddddd", "#757575", "X", (0, (1, 2)), "xxx"),
-    "ZeRO-3-CPU": ("#8f8f8f", "#4a4a4a", "*", (0, (3, 2)), "xxx"),
-    "Infinity": ("#ffffff", "#606060", "h", (0, (10, 2)), "ooo"),
-    "Infinity-P": ("#b0b0b0", "#222222", (6, 1, 0), (0, (10, 2, 3, 2)), "\\\\\\"),
-}
+# Of a technique that is not known.
 OTHER = ("#eeeeee", "#555555", "H", (0, (1, 3)), "++")
+
+
+def read_looks():
+    """Per technique: fill, line colour, marker, line style, hatch, as `slmsim list techniques --format json` tells them.
+    $SLMSIM is the program; else the one that was built beside these scripts, or on the PATH."""
+    beside = pathlib.Path(__file__).resolve().parent.parent / "build" / "slmsim"
+    program = os.environ.get("SLMSIM") or (str(beside) if beside.exists() else "slmsim")
+    try:
+        told = subprocess.run([program, "list", "techniques", "--format", "json"], check=True, capture_output=True)
+        techniques = json.loads(told.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        print(f"techniques all look alike, since {program} does not tell how they look: {error}", file=sys.stderr)
+        return {}
+
+    def numbers(text):
+        return tuple(float(word) if "." in word else int(word) for word in text.split())
+
+    def marker(text):
+        return numbers(text) if " " in text else text
+
+    def dash(text):
+        return (numbers(text)[0], numbers(text)[1:]) if " " in text else text
+
+    return {one["name"]: (look["fill"], look["line"], marker(look["marker"]), dash(look["dash"]), look["hatch"])
+            for one in techniques for look in [one["looks"]]}
+
+
+TECHNIQUES = read_looks()
 # Per group of a figure: how a marker is filled, and the line's width.
 GROUPS = [("full", 1.4), ("none", 1.0), ("left", 1.9), ("bottom", 0.7), ("right", 2.4), ("top", 1.2)]
 # Per part of a bar: fill and hatch.

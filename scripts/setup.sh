@@ -15,9 +15,13 @@ min_cmake=3.22
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev)
 # MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin)
+# Without the Python packages the test of JSON Schemas is skipped.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
+  python3-jsonschema python3-yaml)
 # Without these the tests of figures and of the page in a browser are skipped.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
+# What .ci/run and scripts/check-tidy.sh need beside these.
+check_packages=(clang-tidy ccache git)
 
 say() { printf '== %s\n' "$*"; }
 
@@ -127,6 +131,8 @@ configure_and_build() {
 
   make_build_dir_usable
   cd "$repo_root"
+  # A new build tree takes it; an older one stays as it was configured.
+  ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
   say "configuring: cmake --preset release $*"
   run_as_builder cmake --preset release "$@"
   say "building: $target"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the README's figures from the scenarios.
+# Draws the documentation's figures from the scenarios.
 # Usage: scripts/update-figures.sh [FOLDER]; default plots/figures. PNG=1 draws PNGs too, SLMSIM names the program.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

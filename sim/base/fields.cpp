@@ -12,9 +12,12 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kLongestName = 64;
-const std::vector<std::string> kProvenances = {"datasheet", "measured", "inferred", "typical"};
 
 std::string quoted(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
+
+ValueType with_provenance(ValueType::Kind kind, double low = 0, double high = 0) {
+  return {.kind = kind, .low = low, .high = high, .choices = {}, .items = {}, .stated = true};
+}
 
 std::string bound_text(double value, Dimension dimension) {
   switch (dimension) {
@@ -31,6 +34,11 @@ std::string bound_text(double value, Dimension dimension) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& provenance_names() {
+  static const std::vector<std::string> kNames = {"datasheet", "measured", "inferred", "typical"};
+  return kNames;
+}
 
 void Reading::check() const {
   if (!errors.empty()) throw InputError(errors);
@@ -50,7 +58,26 @@ Fields::Fields(const Node& node, std::string path, Reading& reading)
   }
 }
 
-const Node* Fields::child(const std::string& key, bool required) {
+void Fields::record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback) {
+  ValueType type = as_read;
+  type.nullable |= nullable_.contains(key.name);
+  const bool constant = key.otherwise.empty();  // what absence means may lie in another key's value
+  const bool listed = type.kind == ValueType::Kind::kList && type.count.low > 0;
+  reading_.description->add({path_,
+                             key.name,
+                             std::string(key.about),
+                             {type},
+                             constant && (required || listed),
+                             constant ? fallback : "",
+                             std::string(key.otherwise)});
+}
+
+const Node* Fields::child(const FileKey& key, const ValueType& type, bool required) {
+  if (describing()) return record(key, type, required), reading_.description->sample_of(type);
+  return find(key.name, required);
+}
+
+const Node* Fields::find(const std::string& key, bool required) {
   known_.insert(key);
   const Node* found = node_.find(key);
   if (!found && required && node_.kind == Node::Kind::kMap) {
@@ -60,17 +87,40 @@ const Node* Fields::child(const std::string& key, bool required) {
   return found;
 }
 
+std::optional<std::vector<const Entry*>> Fields::named_entries(const FileKey& key, bool required) {
+  if (describing()) {
+    Fields names(*child(key, required), path_of(key.name), reading_);
+    names.record({kAnyName, key.about}, ValueType::map(), false);
+    return std::vector{reading_.description->sample_entry()};
+  }
+  const Node* map = find(key.name, required);
+  if (!map) return std::nullopt;
+  std::vector<const Entry*> entries;
+  for (const auto& entry : map->entries) entries.push_back(&entry);
+  if (map->kind == Node::Kind::kMap) return entries;
+  reading_.error(map->place,
+                 fmt::format("{} is {}; a map of names is expected", path_of(key.name), kind_name(map->kind)));
+  return std::nullopt;
+}
+
+void Fields::check_name(const Entry& entry) {
+  if (!is_name(entry.key))
+    reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
+                                            entry.key.substr(0, 64)));
+}
+
 const Node* Fields::scalar(const std::string& key, bool optional) {
-  const Node* found = child(key, !optional);
+  const Node* found = find(key, !optional);
   if (!found || found->kind == Node::Kind::kScalar) return found;
   if (found->kind != Node::Kind::kMap) {
     error(key, fmt::format("{} is {}; a single value is expected", path_of(key), kind_name(found->kind)));
     return nullptr;
   }
   Fields stated(*found, path_of(key), reading_);
-  const Node* value = stated.child("value", true);
-  const auto provenance = static_cast<Provenance>(stated.choice("provenance", kProvenances));
-  const std::string source = stated.text("source", "");
+  const Node* value = stated.find("value", true);
+  const auto provenance =
+      static_cast<Provenance>(stated.choice({"provenance", "What kind of source the value has."}, provenance_names()));
+  const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
   if (source.empty())
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
   stated.done();
@@ -84,76 +134,110 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   return value;
 }
 
-double Fields::read_quantity(const std::string& key, Dimension dimension, double low, double high, bool optional,
-                             double fallback) {
-  const Node* node = scalar(key, optional);
-  if (!node) return fallback;
+double Fields::read_quantity(const FileKey& key, Dimension dimension, double low, double high,
+                             std::optional<double> fallback) {
+  const double back = fallback.value_or(low);
+  if (describing()) {
+    auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
+    type.dimension = dimension;
+    return record(key, type, !fallback, fallback ? exact_text(back, dimension) : ""), back;
+  }
+  const Node* node = scalar(key.name, fallback.has_value());
+  if (!node) return back;
   const auto [value, problem] = parse_quantity(quoted(node->scalar), dimension);
   if (!problem.empty()) {
-    reading_.error(node->place, fmt::format("{}: {}", path_of(key), problem));
-    return fallback;
+    reading_.error(node->place, fmt::format("{}: {}", path_of(key.name), problem));
+    return back;
   }
   if (!(value >= low && value <= high)) {
     reading_.error(node->place,
-                   fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key), quoted(node->scalar),
+                   fmt::format("{}: \"{}\" is out of range; expected {} to {}", path_of(key.name), quoted(node->scalar),
                                bound_text(low, dimension), bound_text(high, dimension)));
-    return fallback;
+    return back;
   }
   return value;
 }
 
-double Fields::number(const std::string& key, Range<double> range, std::optional<double> fallback) {
+double Fields::number(const FileKey& key, Range<double> range, std::optional<double> fallback) {
   const double back = fallback.value_or(range.low);
-  const Node* node = scalar(key, fallback.has_value());
+  if (describing()) {
+    const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
+    return record(key, type, !fallback, fallback ? fmt::format("{:.12g}", back) : ""), back;
+  }
+  const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
   reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key),
+                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key.name),
                              quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
   return back;
 }
 
-std::int64_t Fields::integer(const std::string& key, Range<std::int64_t> range, std::optional<std::int64_t> fallback) {
+std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std::optional<std::int64_t> fallback) {
   const std::int64_t back = fallback.value_or(range.low);
-  const Node* node = scalar(key, fallback.has_value());
+  const auto low = static_cast<double>(range.low), high = static_cast<double>(range.high);
+  if (describing()) {
+    const auto type = with_provenance(ValueType::Kind::kInteger, low, high);
+    return record(key, type, !fallback, fallback ? std::to_string(back) : ""), back;
+  }
+  const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   const bool whole = value && *value == std::floor(*value);
-  if (whole && *value >= static_cast<double>(range.low) && *value <= static_cast<double>(range.high)) {
-    return static_cast<std::int64_t>(*value);
-  }
-  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a whole number from {} to {}", path_of(key),
+  if (whole && *value >= low && *value <= high) return static_cast<std::int64_t>(*value);
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a whole number from {} to {}", path_of(key.name),
                                           quoted(node->scalar), whole ? "out of range" : "not a whole number",
                                           range.low, range.high));
   return back;
 }
 
-bool Fields::flag(const std::string& key, bool fallback) {
+bool Fields::flag(const FileKey& key, bool fallback) {
   static const std::vector<std::string> kWords = {"no", "yes", "false", "true"};
-  return choice(key, kWords, fallback ? 1 : 0) % 2 == 1;
+  const std::size_t back = fallback ? 1 : 0;
+  if (describing()) {
+    auto type = with_provenance(ValueType::Kind::kFlag);
+    type.choices = kWords;
+    return record(key, type, false, kWords[back]), fallback;
+  }
+  return read_choice(key.name, kWords, back) % 2 == 1;
 }
 
-std::string Fields::name(const std::string& key, std::optional<std::string> fallback) {
-  const Node* node = scalar(key, fallback.has_value());
+std::string Fields::name(const FileKey& key, std::optional<std::string> fallback) {
+  if (describing()) {
+    record(key, with_provenance(ValueType::Kind::kName), !fallback, fallback.value_or(""));
+    return fallback.value_or(kAnyName);
+  }
+  const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return fallback.value_or("");
   if (is_name(node->scalar)) return node->scalar;
   reading_.error(node->place,
                  fmt::format("{}: \"{}\" is not a name; letters, digits, '-', '_' and '.' make one, at most {}",
-                             path_of(key), quoted(node->scalar), kLongestName));
+                             path_of(key.name), quoted(node->scalar), kLongestName));
   return fallback.value_or("");
 }
 
-std::string Fields::text(const std::string& key, const std::string& fallback) {
-  const Node* node = child(key);
+std::string Fields::text(const FileKey& key, const std::string& fallback) {
+  if (describing()) return record(key, ValueType::text(), false), fallback;
+  const Node* node = find(key.name, false);
   if (!node) return fallback;
   if (node->kind == Node::Kind::kScalar) return node->scalar;
-  reading_.error(node->place, fmt::format("{} is {}; a text is expected", path_of(key), kind_name(node->kind)));
+  reading_.error(node->place, fmt::format("{} is {}; a text is expected", path_of(key.name), kind_name(node->kind)));
   return fallback;
 }
 
-std::size_t Fields::choice(const std::string& key, const std::vector<std::string>& choices,
+std::size_t Fields::choice(const FileKey& key, const std::vector<std::string>& choices,
                            std::optional<std::size_t> fallback) {
+  if (describing()) {
+    auto type = with_provenance(ValueType::Kind::kChoice);
+    type.choices = choices;
+    return record(key, type, !fallback, fallback ? choices[*fallback] : ""), fallback.value_or(0);
+  }
+  return read_choice(key.name, choices, fallback);
+}
+
+std::size_t Fields::read_choice(const std::string& key, const std::vector<std::string>& choices,
+                                std::optional<std::size_t> fallback) {
   const Node* node = scalar(key, fallback.has_value());
   if (!node) return fallback.value_or(0);
   const auto at = std::find(choices.begin(), choices.end(), node->scalar);
@@ -163,18 +247,44 @@ std::size_t Fields::choice(const std::string& key, const std::vector<std::string
   return fallback.value_or(0);
 }
 
-std::vector<const Node*> Fields::list(const std::string& key) {
+bool Fields::forks_on(const std::string& key) {
+  if (!describing()) return has(key);
+  return reading_.description->take(path_, "", {"with " + key, "without " + key}) == 0;
+}
+
+std::size_t Fields::forking_choice(const FileKey& key, const std::vector<std::string>& choices,
+                                   std::optional<std::size_t> fallback) {
+  const std::size_t chosen = choice(key, choices, fallback);
+  return describing() ? reading_.description->take(path_, key.name, choices) : chosen;
+}
+
+std::vector<const Node*> Fields::list(const FileKey& key, const std::vector<ValueType>& items, Count count) {
+  const Node* node = child(key, ValueType::list(items, count), false);
   std::vector<const Node*> out;
-  const Node* node = child(key);
   if (!node) return out;
   if (node->kind == Node::Kind::kScalar) return {node};
   if (node->kind != Node::Kind::kSequence) {
-    error(key, fmt::format("{} is {}; a list is expected", path_of(key), kind_name(node->kind)));
+    error(key.name, fmt::format("{} is {}; a list is expected", path_of(key.name), kind_name(node->kind)));
     return out;
   }
-  if (node->items.empty()) error(key, fmt::format("{} is empty; list at least one", path_of(key)));
+  if (node->items.empty()) error(key.name, fmt::format("{} is empty; list at least one", path_of(key.name)));
   for (const auto& item : node->items) out.push_back(&item);
   return out;
+}
+
+bool Fields::has_value(const std::string& key) {
+  if (describing()) nullable_.insert(key);
+  const Node* found = node_.find(key);
+  return has(key) && (describing() || found->kind != Node::Kind::kNull);
+}
+
+void Fields::ignore(const FileKey& key, const ValueType& type) {
+  known_.insert(key.name);
+  describe(key, type);
+}
+
+void Fields::describe(const FileKey& key, const ValueType& type) {
+  if (describing()) record(key, type, false);
 }
 
 void Fields::error(const std::string& key, const std::string& text) {
@@ -183,6 +293,7 @@ void Fields::error(const std::string& key, const std::string& text) {
 }
 
 void Fields::done() {
+  if (describing()) reading_.description->closed.insert(path_);
   constexpr int kToldInFull = 20;
   const std::vector<std::string> known(known_.begin(), known_.end());
   int unknown = 0;

@@ -1,6 +1,9 @@
 // Reads the fields of a YAML map: names each key it knows, checks kind, unit and range, and notes every error
 // and every value's provenance. After done(), keys that nobody asked for are errors.
 //
+// Each key is named with what it means. Where the Reading describes (sim/base/describe.h), nothing is read: the calls
+// leave records of the keys, everything is there, and nothing is an error.
+//
 // A value may stand plain (`rtt: 103 ms`) or with where it comes from:
 //   rtt: {value: 103 ms, provenance: measured, source: "ping, Table I"}
 #pragma once
@@ -11,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/key_record.h"
 #include "sim/base/quantity.h"
 #include "sim/base/yaml.h"
 
@@ -19,6 +23,7 @@ namespace slmsim {
 // Where a number comes from: a data sheet, a measurement, a fit to measurements (then `source` says which),
 // or a typical value from the literature or a default of the software.
 enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical };
+const std::vector<std::string>& provenance_names();
 
 struct Parameter {
   std::string path;   // "platform.links.wan.loss"
@@ -32,17 +37,15 @@ struct Parameter {
 // What reading a file leaves beside its values.
 struct Reading {
   std::vector<Error> errors;
-  std::vector<Parameter> parameters;  // the values that state a provenance
+  std::vector<Parameter> parameters;   // the values that state a provenance
+  Description* description = nullptr;  // where the keys are described in place of read
 
-  void error(const Place& place, std::string text) { errors.push_back({place, std::move(text)}); }
+  bool describing() const { return description != nullptr; }
+  void error(const Place& place, std::string text) {
+    if (!describing()) errors.push_back({place, std::move(text)});
+  }
   // Throws InputError if there are errors.
   void check() const;
-};
-
-template <class T>
-struct Range {
-  T low;
-  T high;
 };
 
 class Fields {
@@ -53,45 +56,84 @@ class Fields {
   // Each returns the value, or `fallback` where the key is absent. Without a fallback an absent key is an
   // error and the range's low end is returned, so that reading can go on.
   template <class Q>
-  Q quantity(const std::string& key, Range<Q> range, std::optional<Q> fallback = std::nullopt) {
-    const auto low = range.low.value, high = range.high.value;
-    const double back = fallback ? fallback->value : low;
-    return Q{read_quantity(key, dimension_of<Q>(), low, high, fallback.has_value(), back)};
+  Q quantity(const FileKey& key, Range<Q> range, std::optional<Q> fallback = std::nullopt) {
+    const std::optional<double> back = fallback ? std::optional(fallback->value) : std::nullopt;
+    return Q{read_quantity(key, dimension_of<Q>(), range.low.value, range.high.value, back)};
   }
-  double number(const std::string& key, Range<double> range, std::optional<double> fallback = std::nullopt);
-  std::int64_t integer(const std::string& key, Range<std::int64_t> range,
+  double number(const FileKey& key, Range<double> range, std::optional<double> fallback = std::nullopt);
+  std::int64_t integer(const FileKey& key, Range<std::int64_t> range,
                        std::optional<std::int64_t> fallback = std::nullopt);
-  bool flag(const std::string& key, bool fallback);
+  bool flag(const FileKey& key, bool fallback);
   // A name: letters, digits and - _ . only, at most 64 long.
-  std::string name(const std::string& key, std::optional<std::string> fallback = std::nullopt);
-  std::string text(const std::string& key, const std::string& fallback);
-  std::size_t choice(const std::string& key, const std::vector<std::string>& choices,
+  std::string name(const FileKey& key, std::optional<std::string> fallback = std::nullopt);
+  std::string text(const FileKey& key, const std::string& fallback);
+  std::size_t choice(const FileKey& key, const std::vector<std::string>& choices,
                      std::optional<std::size_t> fallback = std::nullopt);
-  // The items of a list of single values (a single value counts as a list of one); empty where absent.
-  std::vector<const Node*> list(const std::string& key);
-  // The map or value under a key, nullptr where absent; `required` makes absence an error.
-  const Node* child(const std::string& key, bool required = false);
+  // The items of a list, of which each may be any of these (a single value counts as a list of one); empty where
+  // absent. How many there must be the caller says in an error of its own.
+  std::vector<const Node*> list(const FileKey& key, const std::vector<ValueType>& items, Count count = kAnyCount);
+  // The map or value under a key, nullptr where absent; `required` makes absence an error. It is for the caller to
+  // check that it is of this type.
+  const Node* child(const FileKey& key, bool required = false) { return child(key, ValueType::map(), required); }
+  const Node* child(const FileKey& key, const ValueType& type, bool required = false);
+  // What a file says that is named here, after the linker has put its map in the name's place.
+  const Node* file(const FileKey& key, const FileKind& kind, bool required = false) {
+    return child(key, ValueType::of_file(kind), required);
+  }
+  // Reads the map under each name of a map of names: `read(entry, fields)`. Returns how many there are; nothing where
+  // there is no map.
+  template <class Read>
+  std::optional<std::size_t> each(const FileKey& key, bool required, Read read) {
+    const auto entries = named_entries(key, required);
+    for (const Entry* entry : entries.value_or(std::vector<const Entry*>{})) {
+      check_name(*entry);
+      Fields fields(entry->value, path_of(key.name) + "." + entry->key, reading_);
+      read(*entry, fields);
+      fields.done();
+    }
+    return entries ? std::optional(entries->size()) : std::nullopt;
+  }
 
+  // Where other keys depend on a key: on whether it is there, as has() tells, or on its value, as choice() does. Both
+  // ways, or every choice, are described.
+  bool forks_on(const std::string& key);
+  std::size_t forking_choice(const FileKey& key, const std::vector<std::string>& choices,
+                             std::optional<std::size_t> fallback = std::nullopt);
+
+  bool describing() const { return reading_.describing(); }
   bool is_map() const { return node_.kind == Node::Kind::kMap; }
   // Whether the key is there; either way it is a known one from now on.
-  bool has(const std::string& key) { return known_.insert(key), node_.find(key) != nullptr; }
-  void ignore(const std::string& key) { known_.insert(key); }
+  bool has(const std::string& key) { return known_.insert(key), describing() || node_.find(key) != nullptr; }
+  // Whether the key is there and not null.
+  bool has_value(const std::string& key);
+  // A key that may stand here and is not looked at; `type` is what it usually is.
+  void ignore(const FileKey& key, const ValueType& type = ValueType::any());
+  // A key that was read and taken out before: only described.
+  void describe(const FileKey& key, const ValueType& type);
   void error(const std::string& key, const std::string& text);
+  void error_at(const Place& place, const std::string& text) { reading_.error(place, text); }
   std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
 
   // Call last: keys that were not asked for are errors.
   void done();
 
  private:
+  const Node* find(const std::string& key, bool required);
   // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else.
   const Node* scalar(const std::string& key, bool optional);
-  double read_quantity(const std::string& key, Dimension dimension, double low, double high, bool optional,
-                       double fallback);
+  double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
+                       std::optional<double> fallback);
+  std::size_t read_choice(const std::string& key, const std::vector<std::string>& choices,
+                          std::optional<std::size_t> fallback);
+  std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
+  void check_name(const Entry& entry);
+  void record(const FileKey& key, const ValueType& type, bool required, const std::string& fallback = "");
 
   const Node& node_;
   std::string path_;
   Reading& reading_;
   std::set<std::string> known_;
+  std::set<std::string> nullable_;  // while describing
 };
 
 // True if `text` is a plain name: letters, digits, - _ . only, 1 to 64 long, not starting with a dot.

@@ -114,6 +114,27 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
   return {0.0, fmt::format("\"{}\" has the unit \"{}\"; expected {}", text, unit, example_of(dimension))};
 }
 
+std::vector<std::string> unit_names(Dimension dimension) {
+  std::vector<std::string> names;
+  for (const auto& unit : units_of(dimension)) names.emplace_back(unit.name);
+  return names;
+}
+
+std::string exact_text(double value, Dimension dimension) {
+  std::string shortest;
+  std::size_t least = 0;
+  for (const auto& unit : units_of(dimension)) {
+    constexpr std::size_t kExponent = 8;  // so many letters more are better than a power of ten
+    std::string text = fmt::format("{:.12g} {}", value / unit.factor, unit.name);
+    const std::size_t length = text.size() + (text.find('e') < text.find(' ') ? kExponent : 0);
+    if (shortest.empty() || length < least) {
+      least = length;
+      shortest = std::move(text);
+    }
+  }
+  return shortest;
+}
+
 std::string to_text(Seconds time) {
   static constexpr std::array kLadder = {Unit{"ns", 1e-9}, Unit{"us", 1e-6},  Unit{"ms", 1e-3},
                                          Unit{"s", 1.0},   Unit{"min", 60.0}, Unit{"h", 3600.0}};

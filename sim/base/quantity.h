@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/unit.h"
 
@@ -22,6 +23,9 @@ struct ParsedQuantity {
 // Mbps Gbps Tbps (or kbit/s ...), which count bits. kWorkRate: GFLOP/s TFLOP/s PFLOP/s.
 enum class Dimension { kTime, kData, kDataRate, kWorkRate };
 ParsedQuantity parse_quantity(std::string_view text, Dimension dimension);
+std::vector<std::string> unit_names(Dimension dimension);
+// In the unit that makes it shortest, read back as the same value but for its last digits: "1500 B", "25 MiB".
+std::string exact_text(double value, Dimension dimension);
 
 template <class Q>
 constexpr Dimension dimension_of();

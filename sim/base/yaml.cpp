@@ -4,6 +4,8 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <string>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -72,6 +74,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool has_key = false;
     std::string key;
     Place key_place;
+    std::unordered_map<std::string, std::size_t> entry_of;  // where each key stands
   };
 
   Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
@@ -155,7 +158,9 @@ class TreeBuilder : public YAML::EventHandler {
     parent.has_key = false;
     // For an empty value yaml-cpp marks what comes after it.
     if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
-    if (const auto* first = find_entry(parent.node, parent.key)) {
+    const auto [at, is_new] = parent.entry_of.try_emplace(parent.key, parent.node.entries.size());
+    if (!is_new) {
+      const Entry* first = &parent.node.entries[at->second];
       const bool same =
           node.kind == Node::Kind::kScalar && first->value.kind == node.kind && first->value.scalar == node.scalar;
       if (same && source_->name.ends_with(".json")) return;
@@ -166,11 +171,6 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     parent.node.entries.push_back({parent.key, parent.key_place, std::move(node)});
-  }
-
-  static const Entry* find_entry(const Node& map, const std::string& key) {
-    const auto at = std::find_if(map.entries.begin(), map.entries.end(), [&](const Entry& e) { return e.key == key; });
-    return at == map.entries.end() ? nullptr : &*at;
   }
 
   // An alias counts as what it stands for, in number and in depth.

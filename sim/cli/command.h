@@ -31,5 +31,6 @@ Command add_report(CLI::App& app);
 Command add_shapes(CLI::App& app);
 Command add_plan(CLI::App& app);
 Command add_max_model(CLI::App& app);
+Command add_schema(CLI::App& app);
 
 }  // namespace slmsim

@@ -1,13 +1,12 @@
 // slmsim explain SCENARIO...: what limits each technique, and which settings would help.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
 #include "sim/report/explanation.h"
 
@@ -17,12 +16,6 @@ namespace {
 struct ExplainVerb : ScenarioOptions {
   std::string format = "table", technique;
 };
-
-void show_progress(std::size_t done, std::size_t all) {
-  if (!isatty(STDERR_FILENO)) return;
-  fmt::print(stderr, "\r{} of {} explained{}", done, all, done == all ? "\r\033[K" : "");
-  std::fflush(stderr);
-}
 
 Reload reload_of(const ScenarioOptions& options, const std::string& file) {
   return [&options, file](const Overrides& more) -> std::optional<Scenario> {
@@ -40,9 +33,12 @@ int explain_all(const ExplainVerb& verb) {
   static const std::vector<std::string> kFormats = {"table", "json"};
   const bool json = index_of("--format", verb.format, kFormats) == 1;
   ExplainOptions options;
-  options.on_progress = show_progress;
+  ProgressLine line;
+  options.on_progress = [&line](std::size_t done, std::size_t all) {
+    line.update(fmt::format("{} of {} explained", done, all));
+  };
   if (!verb.technique.empty())
-    options.only = technique_table()[index_of("--technique", verb.technique, technique_names())].technique;
+    options.only = technique_table()[index_of("--technique", verb.technique, technique_names())];
   std::vector<ExplainResult> results;
   auto scenarios = load_all(verb);
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
@@ -50,6 +46,7 @@ int explain_all(const ExplainVerb& verb) {
     auto explanations = explain(scenarios[i], options);
     results.push_back({std::move(scenarios[i]), std::move(explanations)});
   }
+  line.clear();
   write_result(json ? to_explanation_json(results) : to_explanation_table(results), verb.output);
   const bool any = std::any_of(results.begin(), results.end(), [](const ExplainResult& result) {
     return std::any_of(result.explanations.begin(), result.explanations.end(),

@@ -9,7 +9,10 @@
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/scenarios.h"
+#include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/data_root.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
 
@@ -91,12 +94,6 @@ std::string list_platforms(const fs::path& root) {
   return out;
 }
 
-std::string list_techniques() {
-  std::string out;
-  for (const auto& spec : technique_table()) out += fmt::format("{:<12} {}\n", spec.name, spec.summary);
-  return out;
-}
-
 std::string list_scenarios(const fs::path& root) {
   std::string out;
   for (const auto& name : names_in(root / "scenarios"))
@@ -104,18 +101,21 @@ std::string list_scenarios(const fs::path& root) {
   return out;
 }
 
-int list(const std::string& what) {
+int list(const std::string& what, const std::string& format) {
   static const std::vector<std::string> kThings = {"models", "gpus", "platforms", "scenarios", "techniques"};
   if (std::find(kThings.begin(), kThings.end(), what) == kThings.end()) {
     throw InputError({},
                      fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, kThings)));
   }
+  const bool json = index_of("--format", format, {"table", "json"}) == 1;
+  if (json && what != "techniques") throw InputError({}, "only techniques are listed as JSON");
   const fs::path root = what == "techniques" ? fs::path() : root_or_fail();
   write_result(what == "models"      ? list_models(root)
                : what == "gpus"      ? list_gpus(root)
                : what == "platforms" ? list_platforms(root)
                : what == "scenarios" ? list_scenarios(root)
-                                     : list_techniques(),
+               : json                ? to_technique_json()
+                                     : to_technique_table(),
                "");
   return kDone;
 }
@@ -134,8 +134,12 @@ Command add_check(CLI::App& app) {
 Command add_list(CLI::App& app) {
   auto* verb = app.add_subcommand("list", "list what there is");
   auto what = std::make_shared<std::string>();
+  auto format = std::make_shared<std::string>("table");
   verb->add_option("WHAT", *what, "models, gpus, platforms, scenarios or techniques")->required();
-  return {verb, [what] { return list(*what); }};
+  verb->add_option("--format,-f", *format,
+                   "table; or json, of techniques: with their options and how figures draw them");
+  verb->footer("\nExamples:\n  slmsim list gpus\n  slmsim list techniques --format json");
+  return {verb, [what, format] { return list(*what, *format); }};
 }
 
 }  // namespace slmsim

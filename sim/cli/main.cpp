@@ -26,6 +26,7 @@ Examples:
   slmsim max-model scenarios/xe8545-1.yaml
   slmsim list gpus
   slmsim shapes gpt2m --output gpt2m.csv
+  slmsim schema scenario --output scenario.schema.json
 
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
 
@@ -50,18 +51,39 @@ std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
                      did_you_mean(argv[1], verbs));
 }
 
+// Likewise for an option that the verb does not have; empty where it was another word.
+std::string unknown_option(const CLI::App& app) {
+  for (const auto* verb : app.get_subcommands()) {
+    std::vector<std::string> known;
+    for (const auto* option : verb->get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+      for (const auto& name : option->get_snames()) known.push_back("-" + name);
+    }
+    for (const auto& word : verb->remaining()) {
+      if (word.size() < 2 || word[0] != '-') continue;
+      const std::string option = word.substr(0, word.find('=')).substr(0, 64);
+      return fmt::format("unknown option \"{}\" of slmsim {}; {}", option, verb->get_name(),
+                         did_you_mean(option, known));
+    }
+  }
+  return "";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Predicts how long pretraining a language model takes on a cluster of few, mixed, distant GPUs",
                "slmsim"};
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app),      add_select(app), add_explain(app),  add_sweep(app), add_merge(app),
-                               add_validate(app), add_check(app),  add_list(app),     add_plot(app),  add_report(app),
-                               add_shapes(app),   add_plan(app),   add_max_model(app)};
+  const std::array commands = {add_run(app),      add_select(app), add_explain(app),   add_sweep(app), add_merge(app),
+                               add_validate(app), add_check(app),  add_list(app),      add_plot(app),  add_report(app),
+                               add_shapes(app),   add_plan(app),   add_max_model(app), add_schema(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    const std::string text = unknown_option(app);
+    return usage_error(text.empty() ? fmt::format("{}; see slmsim --help", error.what()) : text);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return usage_error(fmt::format("{}; see slmsim --help", error.what()));

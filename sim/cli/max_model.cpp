@@ -16,9 +16,9 @@ struct MaxModelOptions : ScenarioOptions {
 
 int max_model(const MaxModelOptions& options) {
   const std::size_t format = index_of("--format", options.format, {"table", "json"});
-  std::optional<Technique> only;
+  const Technique* only = nullptr;
   if (!options.technique.empty())
-    only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
+    only = technique_table()[index_of("--technique", options.technique, technique_names())];
   std::vector<LargestResult> results;
   bool any = false;
   for (auto& scenario : load_all(options)) {

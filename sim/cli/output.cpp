@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/base/pending_file.h"
 
 namespace slmsim {
 
@@ -22,51 +23,30 @@ namespace fs = std::filesystem;
                    "the result cannot be written there; check the place and its permissions");
 }
 
-bool write(const std::string& text, const fs::path& file) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
+// To a device, a pipe and the like.
+void write_directly(const Result& result) {
+  std::ofstream out(result.file, std::ios::binary);
+  out << result.text;
   out.close();
-  return static_cast<bool>(out);
+  if (!out) fail(result.file);
 }
-
-// A result that is on disk under a temporary name; gone again unless it is committed.
-class Pending {
- public:
-  explicit Pending(const Result& result)
-      : file_(result.file), partial_(fmt::format("{}.{}.tmp", result.file, getpid())) {
-    if (!write(result.text, partial_)) {
-      remove();
-      fail(result.file);
-    }
-  }
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
-  ~Pending() { remove(); }
-
-  void commit() {
-    std::error_code failed;
-    fs::rename(partial_, file_, failed);
-    if (failed) fail(file_);
-  }
-
- private:
-  void remove() const {
-    std::error_code ignored;
-    fs::remove(partial_, ignored);
-  }
-  std::string file_;
-  fs::path partial_;
-};
 
 }  // namespace
 
 void write_results(const std::vector<Result>& results) {
-  std::vector<std::unique_ptr<Pending>> pending;
+  // Two of these may write the same file at once.
+  const std::string suffix = fmt::format(".{}.tmp", getpid());
+  std::vector<std::unique_ptr<PendingFile>> pending;
   for (const auto& result : results) {
+    if (result.file.empty()) continue;
     std::error_code ignored;
-    const bool special = fs::exists(result.file, ignored) && !fs::is_regular_file(result.file, ignored);
-    if (!result.file.empty() && !special) pending.push_back(std::make_unique<Pending>(result));
-    if (special && !write(result.text, result.file)) fail(result.file);
+    if (fs::exists(result.file, ignored) && !fs::is_regular_file(result.file, ignored)) {
+      write_directly(result);
+      continue;
+    }
+    pending.push_back(std::make_unique<PendingFile>(result.file, suffix));
+    pending.back()->write(result.text);
+    pending.back()->complete();
   }
   for (auto& one : pending) one->commit();
   for (const auto& result : results) {

@@ -3,18 +3,18 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "sim/base/hash.h"
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
-#include "sim/report/export/export.h"
-#include "sim/sweep/crew.h"
-#include "sim/sweep/hash.h"
-#include "sim/sweep/plan_job.h"
+#include "sim/crew/crew.h"
+#include "sim/report/plan_table.h"
+#include "sim/technique/export/export.h"
 
 namespace slmsim {
 namespace {
@@ -27,48 +27,25 @@ struct PlanVerb : ScenarioOptions {
   std::string format = "table", technique, objective, journal, exported;
   std::size_t list = 5, jobs = 0;
   double effort = 1, time_limit = 0;
-  std::uint64_t seed = 0;
   bool exhaustive = false, restart = false;
 };
 
-// One line that is written over itself, on a terminal only.
-class Progress {
- public:
-  explicit Progress(std::string scenario) : scenario_(std::move(scenario)) {}
-  ~Progress() {
-    if (any_) fmt::print(stderr, "\r\033[K");
-  }
-  void operator()(const std::string& model, const SearchProgress& p) {
-    if (isatty(STDERR_FILENO) != 1) return;
-    const auto now = steady_clock::now();
-    if (any_ && now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    any_ = true;
-    fmt::print(stderr, "\r\033[K{}, {}: {} of {} choices planned, {} simulated{}", scenario_, model, p.assessed,
-               p.choices, p.simulated, p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "");
-    std::fflush(stderr);
-  }
-
- private:
-  std::string scenario_;
-  bool any_ = false;
-  steady_clock::time_point last_{};
-};
+std::string progress_text(const std::string& scenario, const std::string& model, const SearchProgress& p) {
+  return fmt::format("{}, {}: {} of {} choices planned, {} simulated{}", scenario, model, p.assessed, p.choices,
+                     p.simulated, p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "");
+}
 
 // Of what decides which choices there are and what they take: files, overrides, technique and version.
-std::string identity_of(const PlanVerb& verb, const std::string& file) {
+std::string search_identity(const PlanVerb& verb, const std::string& file) {
   ScenarioFile scenario(file);
   std::vector<Override> overrides;
   for (const auto& text : verb.overrides) overrides.push_back(parse_override(text));
   scenario.link(overrides);
-  std::uint64_t hash = fnv1a(SLMSIM_VERSION);
-  const auto add = [&](const std::string& text) {
-    hash = fnv1a(text, fnv1a(fmt::format("\n{}\n", text.size()), hash));
-  };
-  for (const auto& text : scenario.texts()) add(text);
-  for (const auto& text : verb.overrides) add(text);
-  add(verb.technique);
-  return fmt::format("{:016x}", hash);
+  const auto read = scenario.texts();
+  std::vector<std::string> texts(read.begin(), read.end());
+  texts.insert(texts.end(), verb.overrides.begin(), verb.overrides.end());
+  texts.push_back(verb.technique);
+  return identity_of(SLMSIM_VERSION, texts);
 }
 
 // The best plan of each model as files: in the folder, or in SCENARIO/MODEL below it where there are several.
@@ -99,7 +76,7 @@ int plan(const PlanVerb& verb) {
   const std::size_t format = index_of("--format", verb.format, kFormats);
   PlanJob job;
   if (!verb.technique.empty())
-    job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())].technique;
+    job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())];
   if (!verb.objective.empty())
     job.objective = static_cast<PlanObjective>(index_of("--objective", verb.objective, plan_objective_names()));
   job.list = verb.list;
@@ -121,15 +98,18 @@ int plan(const PlanVerb& verb) {
   std::vector<PlanReport> reports;
   std::string text;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    Progress progress(scenarios[i].name);
-    job.progress = [&](const std::string& model, const SearchProgress& p) { progress(model, p); };
+    ProgressLine line;
+    job.progress = [&](const std::string& model, const SearchProgress& p) {
+      line.update(progress_text(scenarios[i].name, model, p));
+    };
     if (!verb.journal.empty()) {
       options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
-      options.identity = identity_of(verb, verb.scenarios[i]);
+      options.identity = search_identity(verb, verb.scenarios[i]);
     }
     auto report = find_plans(scenarios[i], job, options);
     if (!report) {
-      fmt::print(stderr, "\nslmsim: stopped{}\n",
+      line.clear();
+      fmt::print(stderr, "slmsim: stopped{}\n",
                  verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
                                       : fmt::format("; the same command goes on from there ({})", verb.journal));
       std::signal(stop_signal, SIG_DFL);
@@ -182,8 +162,6 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which the search ends with what it has found; the result then depends on the machine")
       ->check(CLI::Range(0.001, 1e7));
-  verb->add_option("--seed", options->seed, "seed of random choices; the search makes none, so that it changes nothing")
-      ->check(CLI::NonNegativeNumber);
   verb->footer(R"(
 What varies: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
 and how layers are split, schedule, tensor degree, sequences per GPU, all-reduce inside VMs first, ZeRO2's collectives; and

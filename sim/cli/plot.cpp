@@ -12,7 +12,7 @@
 #include "sim/base/error.h"
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
-#include "sim/scenario/link.h"
+#include "sim/scenario/data_root.h"
 
 namespace slmsim {
 namespace {
@@ -44,8 +44,11 @@ int run_script(const fs::path& script, const std::vector<std::string>& words, co
   std::vector<char*> argv;
   for (auto& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
+  std::error_code unknown;
+  const std::string own = fs::read_symlink("/proc/self/exe", unknown).string();
   const pid_t child = fork();
   if (child == 0) {
+    setenv("SLMSIM", own.c_str(), 1);  // tells the script how techniques look
     setenv("SLMSIM_PLOT_NAME", ("slmsim plot " + figure).c_str(), 1);
     execv(kPython, argv.data());
     _exit(kInternal);

@@ -1,14 +1,14 @@
 // slmsim report SCENARIO: a run as one page for a browser.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/progress.h"
+#include "sim/cli/scenarios.h"
 #include "sim/report/html/page.h"
 #include "sim/report/html/timeline.h"
 #include "sim/report/phrases.h"
@@ -20,10 +20,6 @@ struct ReportOptions {
   std::string scenario, output = "report.html";
   Overrides overrides;
 };
-
-void progress(const std::string& text) {
-  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", text);
-}
 
 // Of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer.
 std::string timelines_of(const ModelReport& report) {
@@ -48,7 +44,8 @@ int report(const ReportOptions& options) {
   RunResult result;
   result.scenario = load_scenario(options.scenario, options.overrides);
   reserve_network(Network(result.scenario.platform).links().size());
-  progress("predicting");
+  ProgressLine progress;
+  progress.show("predicting");
   result.predictions = predict(result.scenario);
   result.selections = select_techniques(result.scenario, result.predictions, result.scenario.selection.algorithm);
   std::vector<ModelReport> reports;
@@ -56,7 +53,7 @@ int report(const ReportOptions& options) {
   bool anything_runs = false;
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     const Transformer& model = result.scenario.models[i];
-    progress(fmt::format("{}: varying the round-trip time", printable(model.name)));
+    progress.show(fmt::format("{}: varying the round-trip time", printable(model.name)));
     ModelReport one{.result = result,
                     .index = i,
                     .predictions = {},
@@ -70,7 +67,7 @@ int report(const ReportOptions& options) {
   }
   std::string made_by = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
   for (const auto& text : options.overrides) made_by += fmt::format(" --set '{}'", text);
-  progress("");
+  progress.clear();
   write_result(to_html(reports, timelines, made_by), options.output);
   return anything_runs ? kDone : kNothingFits;
 }
@@ -80,7 +77,9 @@ int report(const ReportOptions& options) {
 Command add_report(CLI::App& app) {
   auto* verb = app.add_subcommand("report", "write one page for a browser: verdict, comparison, memory, time, inputs");
   auto options = std::make_shared<ReportOptions>();
-  verb->add_option("SCENARIO", options->scenario, "a scenario file, see scenarios/")->required();
+  verb->add_option("SCENARIO", options->scenario, "a scenario file, or a name as slmsim list scenarios prints it")
+      ->required()
+      ->transform(scenario_file);
   verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
   verb->add_option("--set", options->overrides,
                    "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")

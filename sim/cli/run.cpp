@@ -7,12 +7,11 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/crew/crew.h"
 #include "sim/report/link_use.h"
+#include "sim/report/plan_table.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/select/work.h"
-#include "sim/sweep/crew.h"
-#include "sim/sweep/plan_job.h"
 
 namespace slmsim {
 namespace {
@@ -20,7 +19,6 @@ namespace {
 struct RunOptions : ScenarioOptions {
   std::string format = "table", trace, technique, timeline;
   bool link_use = false;
-  std::uint64_t seed = 0;
   bool plan = false;
 };
 
@@ -68,8 +66,7 @@ std::string trace_of(const RunResult& result, const Prediction* p) {
   const TaskGraph graph = iteration_graph(result.scenario, *model, *p->plan);
   const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
   return to_trace({graph, timeline, result.scenario.platform,
-                   task_flops(graph, *p->plan, build_operator_graph(*model), result.scenario),
-                   fmt::format("{}: {} on {}", p->model, name_of(p->technique), group_text(p->group))});
+                   fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group))});
 }
 
 bool anything_runs(const std::vector<RunResult>& results) {
@@ -84,7 +81,7 @@ int run(const RunOptions& options) {
   PredictOptions predict_options;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   if (!options.technique.empty()) {
-    predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())].technique;
+    predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())];
   }
   std::vector<RunResult> results;
   for (auto& scenario : load_all(options))
@@ -130,8 +127,6 @@ Command add_run(CLI::App& app) {
       "--link-use", options->link_use,
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
-  verb->add_option("--seed", options->seed, "seed of random choices; predictions make none, so that it changes nothing")
-      ->check(CLI::NonNegativeNumber);
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml

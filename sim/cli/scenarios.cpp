@@ -6,11 +6,24 @@
 
 #include "sim/base/suggest.h"
 #include "sim/engine/simulate.h"
+#include "sim/scenario/data_root.h"
 
 namespace slmsim {
 
+std::string scenario_file(const std::string& word) {
+  std::error_code ignored;
+  if (!is_name(word) || std::filesystem::exists(word, ignored)) return word;
+  for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
+    const auto file = root / "scenarios" / (word + ".yaml");
+    if (std::filesystem::exists(file, ignored)) return file.string();
+  }
+  return word;
+}
+
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
-  verb.add_option("SCENARIO", options.scenarios, "scenario files, see scenarios/")->required();
+  verb.add_option("SCENARIO", options.scenarios, "scenario files, or names as slmsim list scenarios prints them")
+      ->required()
+      ->transform(scenario_file);
   verb.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
   verb.add_option("--set", options.overrides,
                   "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")

@@ -16,6 +16,9 @@ struct ScenarioOptions {
   Overrides overrides;
 };
 
+// A scenario's file: the word itself, or where it is the name of a shipped scenario and no file here, that one's.
+std::string scenario_file(const std::string& word);
+
 // SCENARIO..., --output and --set.
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 

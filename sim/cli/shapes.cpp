@@ -11,7 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cost/kernel.h"
-#include "sim/scenario/link.h"
+#include "sim/scenario/data_root.h"
 
 namespace slmsim {
 namespace {

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <csignal>
 #include <memory>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
-#include "sim/sweep/crew.h"
+#include "sim/cli/progress.h"
+#include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 
 namespace slmsim {
@@ -37,27 +37,22 @@ Shard parse_shard(const std::string& text) {
   return {static_cast<std::uint64_t>(*index), static_cast<std::uint64_t>(*count)};
 }
 
-// One line that is written over itself, on a terminal only.
 class Progress {
  public:
   void operator()(std::uint64_t done, std::uint64_t all, std::uint64_t before) {
-    using std::chrono::steady_clock;
-    if (!shown_) return;
-    const auto now = steady_clock::now();
-    if (done < all && now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    const double passed = std::chrono::duration<double>(now - start_).count();
-    const double left =
-        done > before ? passed * static_cast<double>(all - done) / static_cast<double>(done - before) : 0;
-    fmt::print(stderr, "\r\033[K{} of {} points{}", done, all,
-               done > before && done < all ? ", " + to_text(Seconds{left}) + " left" : "");
-    if (done == all) fmt::print(stderr, "\n");
-    std::fflush(stderr);
+    std::string left;
+    if (done > before && done < all) {
+      const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      const Seconds rest{passed * static_cast<double>(all - done) / static_cast<double>(done - before)};
+      left = ", " + to_text(rest) + " left";
+    }
+    line_.update(fmt::format("{} of {} points{}", done, all, left));
   }
+  void clear() { line_.clear(); }
 
  private:
-  bool shown_ = isatty(STDERR_FILENO) == 1;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_{};
+  ProgressLine line_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // What was written, and how it went: a sweep that ends well may hold points that did not.
@@ -82,15 +77,16 @@ int sweep(const Options& options) {
   run.jobs = options.jobs > 0 ? options.jobs : available_cores();
   run.restart = options.restart;
   run.version = SLMSIM_VERSION;
-  const auto progress = std::make_shared<Progress>();
-  run.progress = [progress](auto done, auto all, auto before) { (*progress)(done, all, before); };
+  Progress progress;
+  run.progress = [&progress](auto done, auto all, auto before) { progress(done, all, before); };
   run.stop = [] { return stop_signal != 0; };
   Sweep read(options.sweep, options.overrides);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
   const SweepOutcome outcome = run_sweep(read, run);
+  progress.clear();
   if (outcome.complete) return tell(outcome);
-  fmt::print(stderr, "\nslmsim: stopped after {} of {} points; the same command goes on from there ({})\n",
-             outcome.done, outcome.all, outcome.files.journal.string());
+  fmt::print(stderr, "slmsim: stopped after {} of {} points; the same command goes on from there ({})\n", outcome.done,
+             outcome.all, outcome.files.journal.string());
   std::signal(stop_signal, SIG_DFL);
   std::raise(stop_signal);
   return kInternal;

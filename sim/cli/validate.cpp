@@ -10,6 +10,7 @@
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/step_table.h"
+#include "sim/scenario/data_root.h"
 #include "sim/scenario/link.h"
 
 namespace slmsim {
@@ -27,6 +28,23 @@ bool wants_csv(const ValidateOptions& options) {
   return index_of("--format", options.format, {"markdown", "csv"}) == 1;
 }
 
+struct StudyPlace {
+  fs::path root, facts;  // root holds scenarios/
+};
+
+// The nearest folder that holds a study's facts and scenarios; a user's own has platforms only. Installed, the facts are in
+// reference/.
+StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string& study) {
+  std::error_code ignored;
+  for (const auto& root : roots) {
+    for (const char* folder : {"tests/reference", "reference"}) {
+      const fs::path facts = root / folder / (study + ".csv");
+      if (fs::exists(facts, ignored)) return {root, facts};
+    }
+  }
+  return {roots.front(), roots.front() / "reference" / (study + ".csv")};
+}
+
 int validate_study(const ValidateOptions& options) {
   for (const auto& [option, text] : {std::pair{"--gpu", options.gpu}, {"--profile", options.profile}}) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
@@ -40,13 +58,8 @@ int validate_study(const ValidateOptions& options) {
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
-  // The nearest folder that holds the study's facts and scenarios; a user's own has platforms only.
-  const fs::path facts = fs::path("tests/reference") / (study + ".csv");
-  std::error_code ignored;
-  const auto found =
-      std::find_if(roots.begin(), roots.end(), [&](const fs::path& root) { return fs::exists(root / facts, ignored); });
-  const fs::path root = found == roots.end() ? roots.front() : *found;
-  const fs::path file = options.reference.empty() ? root / facts : fs::path(options.reference);
+  const auto [root, facts] = place_of_study(roots, study);
+  const fs::path file = options.reference.empty() ? facts : fs::path(options.reference);
   const auto write = [&](const auto& validation) {
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
@@ -74,7 +87,8 @@ Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
   verb->add_option("STUDY", options->study, "fabric, the default, or deepspeed");
-  verb->add_option("--reference", options->reference, "table of published facts; default tests/reference/STUDY.csv");
+  verb->add_option("--reference", options->reference,
+                   "table of published facts; default: the one in tests/reference, or installed with slmsim");
   verb->add_option("--measured", options->measured,
                    "training steps as calibrate/reference/torch_step.py writes them (JSON)");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");

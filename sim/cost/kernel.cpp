@@ -21,7 +21,7 @@ std::string family_of(const Operator& op) {
     case OperatorKind::kSoftmax:
       return "softmax";
     case OperatorKind::kActivation:
-      return op.name;
+      return name_of(op.role);
     case OperatorKind::kResidual:
       return "residual";
     case OperatorKind::kLoss:
@@ -68,15 +68,15 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
       const Operator& op = operators[vertex];
       if (op.kind != OperatorKind::kMatrix) {
         const RowKernels kernels = row_kernels(op, count);
-        add(kernels.forward, op.name);
-        add(kernels.backward, op.name);
+        add(kernels.forward, name_of(op.role));
+        add(kernels.backward, name_of(op.role));
         continue;
       }
       MatrixShape shape = op.matrix;
       (op.has_weights() ? shape.m : shape.batch) *= count;
       const ProductKernels kernels = product_kernels(op, shape);
       for (const auto* kernel : {&kernels.forward, &kernels.inputs_gradient, &kernels.factor_gradient})
-        add(*kernel, op.name);
+        add(*kernel, name_of(op.role));
     }
   }
   const double parameters = parameter_count(operators);

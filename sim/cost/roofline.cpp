@@ -32,7 +32,7 @@ MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
   return shape;
 }
 
-// By the profile where there is one, else the roofline.
+// By the profile. Of what it knows nothing, the efficiency that the software states holds, as on a GPU without one.
 OperatorTime profiled(const Gpu& gpu, Precision precision, const std::vector<KernelShape>& forward,
                       const std::vector<KernelShape>& backward, const OperatorTime& roofline) {
   OperatorTime out;
@@ -56,7 +56,7 @@ OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu,
                          const Efficiency& efficiency) {
   const MatrixShape forward =
       for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
-  if (gpu.kernels) {
+  if (gpu.kernels && gpu.kernels->knows_products()) {
     const ProductKernels kernels = product_kernels(op, forward);
     return profiled(gpu, precision, {kernels.forward}, {kernels.inputs_gradient, kernels.factor_gradient}, {});
   }
@@ -99,7 +99,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
-  if (gpu.kernels) {
+  if (gpu.kernels && gpu.kernels->knows_others()) {
     const RowKernels kernels = row_kernels(op, part);
     const Efficiency ideal{.matrix = {}, .memory = 1, .launch = gpu.kernels->launch()};
     return profiled(gpu, precision, {kernels.forward}, {kernels.backward},
@@ -135,7 +135,7 @@ Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precis
   const bool master = element_bytes(precision) < 4;
   const double read = element_bytes(gradient_precision) + 4 + 8;
   const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
-  if (gpu.kernels && parameters > 0) {
+  if (gpu.kernels && gpu.kernels->knows_others() && parameters > 0) {
     // Measured with gradients in training precision; others are longer or shorter.
     const double measured = element_bytes(precision) + 4 + 8 + written;
     const ProfileTime kernel = profile_time(gpu, precision, adam_kernel(parameters));

@@ -1,5 +1,5 @@
-// How long an operator takes on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), else the roofline of
-// its data sheet.
+// How long an operator takes on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), else, and where the profile
+// holds no kernel of its class, the roofline of its data sheet.
 //
 //   time = max(FLOPs / (efficiency * waves * peak), bytes / (memory efficiency * bandwidth)) + launch
 //
@@ -40,6 +40,9 @@ struct Share {
 struct TimeBasis {
   Seconds measured, interpolated, roofline;
   TimeBasis& operator+=(const TimeBasis& other);
+  friend TimeBasis operator*(const TimeBasis& basis, double factor) {
+    return {basis.measured * factor, basis.interpolated * factor, basis.roofline * factor};
+  }
   Seconds total() const { return measured + interpolated + roofline; }
 };
 

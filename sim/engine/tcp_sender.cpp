@@ -6,12 +6,9 @@
 namespace slmsim {
 namespace {
 
-// A sender waits until it may send this share of its window, as acknowledgements do not come byte by byte; it bounds the
-// number of flows per round trip.
-constexpr double kLeastShareOfWindow = 0.25;
 // Of a full send buffer so much must be free before a sleeping program is woken.
 constexpr double kFreeShareOfBuffer = 1.0 / 3;
-// Acknowledgements per window that is full, for the sake of the above; more of them change nothing by more than 1 %.
+// Acknowledgements per window that is full, for the sake of kLeastShareOfWindow; more of them change nothing by more than 1 %.
 constexpr double kAcknowledgementsPerWindow = 12;
 
 constexpr double kWidestWindow = 2.0;         // of what was on its way

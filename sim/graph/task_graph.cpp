@@ -1,5 +1,6 @@
 #include "sim/graph/task_graph.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -17,23 +18,23 @@ TaskId TaskGraph::add(Task task, std::span<const TaskId> after) {
   return id;
 }
 
-TaskId TaskGraph::compute(int device, Seconds time, Activity activity, std::uint32_t label,
-                          std::span<const TaskId> after) {
+TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work) {
   assert(device >= 0 && device < device_count_ && time.value >= 0 && std::isfinite(time.value));
-  return add({.amount = time.value, .place = device, .label = label, .kind = TaskKind::kCompute, .activity = activity},
-             after);
+  const TaskId id = add({.amount = time.value, .place = device, .tag = tag, .kind = TaskKind::kCompute}, after);
+  if (work > Flops{0}) work_.emplace_back(id, work);
+  return id;
 }
 
-TaskId TaskGraph::transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after) {
+TaskId TaskGraph::transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after) {
   assert(connection >= 0 && connection < static_cast<int>(connections_.size()) && size.value >= 0);
   // Networks carry whole bytes; a call of std::round would cost more than all else.
   const double whole = std::trunc(size.value + 0.5);
-  return add({.amount = whole, .place = connection, .label = label, .kind = TaskKind::kTransfer}, after);
+  return add({.amount = whole, .place = connection, .tag = tag, .kind = TaskKind::kTransfer}, after);
 }
 
-TaskId TaskGraph::delay(Seconds time, std::uint32_t label, std::span<const TaskId> after, Activity activity) {
+TaskId TaskGraph::delay(Seconds time, TagId tag, std::span<const TaskId> after) {
   assert(time.value >= 0 && std::isfinite(time.value));
-  return add({.amount = time.value, .label = label, .kind = TaskKind::kDelay, .activity = activity}, after);
+  return add({.amount = time.value, .tag = tag, .kind = TaskKind::kDelay}, after);
 }
 
 int TaskGraph::add_connection(Connection connection) {
@@ -41,15 +42,25 @@ int TaskGraph::add_connection(Connection connection) {
   return static_cast<int>(connections_.size()) - 1;
 }
 
-std::uint32_t TaskGraph::label(const std::string& text) {
-  const auto [at, added] = label_numbers_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
-  if (added) labels_.push_back(text);
-  return at->second;
+TagId TaskGraph::tag(Tag tag) {
+  auto& alike = tags_named_[tag.name];
+  for (const TagId known : alike) {
+    if (tags_[known] == tag) return known;
+  }
+  alike.push_back(static_cast<TagId>(tags_.size()));
+  tags_.push_back(std::move(tag));
+  return alike.back();
 }
 
-void TaskGraph::scale(Activity activity, double factor) {
+Flops TaskGraph::flops(TaskId task) const {
+  const auto at = std::lower_bound(work_.begin(), work_.end(), task,
+                                   [](const auto& entry, TaskId wanted) { return entry.first < wanted; });
+  return at != work_.end() && at->first == task ? at->second : Flops{0};
+}
+
+void TaskGraph::scale(TaskClass of, double factor) {
   for (auto& task : tasks_) {
-    if (task.kind != TaskKind::kTransfer && task.activity == activity) task.amount *= factor;
+    if (task.kind != TaskKind::kTransfer && tag_of(task).of == of) task.amount *= factor;
   }
 }
 
@@ -68,9 +79,9 @@ void TaskGraph::move_to(const Network& network) {
   }
 }
 
-void TaskGraph::set_time(Activity activity, Seconds time) {
+void TaskGraph::set_time(TaskClass of, Seconds time) {
   for (auto& task : tasks_) {
-    if (task.kind == TaskKind::kCompute && task.activity == activity) task.amount = time.value;
+    if (task.kind == TaskKind::kCompute && tag_of(task).of == of) task.amount = time.value;
   }
 }
 

@@ -2,13 +2,14 @@
 // what.
 //
 // A task may only wait for tasks that were added before it, so a graph cannot hold a cycle. From here on
-// nothing knows of techniques or models: there are only devices, bytes, seconds and labels.
+// nothing knows of techniques or models: there are only devices, bytes, seconds and, for people, what a task is.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/base/unit.h"
@@ -25,21 +26,40 @@ enum class TaskKind : std::uint8_t {
   kDelay,     // `amount` seconds on nothing; 0 seconds: a join
 };
 
-// What a computation's time is counted as; of delays, kKernels are what NCCL's kernels need, all others are latencies.
-enum class Activity : std::uint8_t { kModel, kOptimizer, kOverhead, kCommunication, kKernels };
+// What a task is to a person who looks at an iteration, and what its time is counted as.
+enum class TaskClass : std::uint8_t {
+  kForward,
+  kBackward,
+  kOptimizer,  // Adam, on the GPU or on its host
+  kLaunch,     // of an iteration
+  kFramework,  // host work that the GPU waits for
+  kCollective,
+  kSend,     // activations and their gradients between stages
+  kCopy,     // between GPU and host memory
+  kDrive,    // I/O of drives
+  kKernels,  // a delay: what NCCL's kernels need, however fast the links
+};
+
+// The pass in which a task happens; of collectives and messages too.
+enum class Pass : std::uint8_t { kNone, kForward, kBackward };
+
+// What tasks that do the same have in common.
+struct Tag {
+  std::string name;  // "fwd mb0 L3"
+  TaskClass of = TaskClass::kCollective;
+  Pass pass = Pass::kNone;
+
+  bool operator==(const Tag&) const = default;
+};
+using TagId = std::uint32_t;
 
 struct Task {
   double amount = 0;
   std::int32_t place = -1;
-  std::uint32_t label = 0;              // index into TaskGraph::labels()
+  TagId tag = 0;                        // index into TaskGraph::tags()
   std::uint32_t first_predecessor = 0;  // predecessors end where the next task's begin
   TaskKind kind = TaskKind::kDelay;
-  Activity activity = Activity::kCommunication;
 };
-
-constexpr bool is_latency(const Task& task) {
-  return task.kind == TaskKind::kDelay && task.activity != Activity::kKernels;
-}
 
 // What a connection carries: messages between GPUs, or what one GPU's process does with its host, in the order in which
 // people look at it. kMedium: what the drive itself takes of its I/O.
@@ -61,23 +81,23 @@ class TaskGraph {
   explicit TaskGraph(std::vector<Link> links, int device_count)
       : links_(std::move(links)), device_count_(device_count) {}
 
-  TaskId compute(int device, Seconds time, Activity activity, std::uint32_t label, std::span<const TaskId> after);
-  TaskId transfer(int connection, Bytes size, std::uint32_t label, std::span<const TaskId> after);
-  TaskId delay(Seconds time, std::uint32_t label, std::span<const TaskId> after,
-               Activity activity = Activity::kCommunication);
+  // `work`: of a computation of the model, its matrix products.
+  TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work = {});
+  TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after);
+  TaskId delay(Seconds time, TagId tag, std::span<const TaskId> after);
 
   int add_connection(Connection connection);
-  std::uint32_t label(const std::string& text);  // the same text gives the same number
+  TagId tag(Tag tag);  // the same tag gives the same number
 
-  // For what-ifs. Computations and delays that are counted as `activity` take `factor` times as long; a transfer arrives
-  // with its last byte and latencies are over at once.
-  void scale(Activity activity, double factor);
+  // For what-ifs. Computations and delays of this class take `factor` times as long; a transfer arrives with its last byte
+  // and latencies are over at once.
+  void scale(TaskClass of, double factor);
   void remove_latency();
 
   // For another network that differs between VMs only. Tasks remain as they are.
   void move_to(const Network& network);
-  // Every computation that is counted as `activity` takes so long.
-  void set_time(Activity activity, Seconds time);
+  // Every computation of this class takes so long.
+  void set_time(TaskClass of, Seconds time);
 
   const std::vector<Task>& tasks() const { return tasks_; }
   std::span<const TaskId> predecessors(TaskId task) const {
@@ -87,7 +107,14 @@ class TaskGraph {
   }
   const std::vector<Connection>& connections() const { return connections_; }
   const std::vector<Link>& links() const { return links_; }
-  const std::vector<std::string>& labels() const { return labels_; }
+  const std::vector<Tag>& tags() const { return tags_; }
+  const Tag& tag_of(const Task& task) const { return tags_[task.tag]; }
+  // A delay that passes on links or hosts, rather than in NCCL's kernels.
+  bool is_latency(const Task& task) const {
+    return task.kind == TaskKind::kDelay && tag_of(task).of != TaskClass::kKernels;
+  }
+  // Of matrix products; 0 of what is no computation of the model.
+  Flops flops(TaskId task) const;
   int device_count() const { return device_count_; }
 
  private:
@@ -97,8 +124,9 @@ class TaskGraph {
   std::vector<TaskId> predecessors_;
   std::vector<Connection> connections_;
   std::vector<Link> links_;
-  std::vector<std::string> labels_;
-  std::unordered_map<std::string, std::uint32_t> label_numbers_;
+  std::vector<Tag> tags_;
+  std::unordered_map<std::string, std::vector<TagId>> tags_named_;
+  std::vector<std::pair<TaskId, Flops>> work_;  // of those that have any, in their order
   int device_count_ = 0;
 };
 

@@ -1,5 +1,8 @@
 #include "sim/model/operator_graph.h"
 
+#include <algorithm>
+#include <array>
+
 #include <boost/range/iterator_range.hpp>
 
 namespace slmsim {
@@ -38,10 +41,10 @@ class Builder {
     return vertex;
   }
 
-  Vertex elementwise(OperatorKind kind, const char* name, double inputs, double outputs, double flops_each,
+  Vertex elementwise(OperatorKind kind, Role role, double inputs, double outputs, double flops_each,
                      double saved_elements, double saved_bytes, std::int64_t columns,
                      std::initializer_list<Vertex> from) {
-    Operator op{.kind = kind, .name = name};
+    Operator op{.kind = kind, .role = role};
     op.columns = columns;
     op.flops = flops_each * outputs;
     op.inputs = inputs;
@@ -51,8 +54,8 @@ class Builder {
     return add(std::move(op), from);
   }
 
-  Vertex norm(const char* name, Vertex from) {
-    Operator op{.kind = OperatorKind::kNorm, .name = name};
+  Vertex norm(Role role, Vertex from) {
+    Operator op{.kind = OperatorKind::kNorm, .role = role};
     op.parameters = op.weights = (gpt2() ? 2 : 1) * h();  // scale and shift; RMSNorm has no shift
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
@@ -60,9 +63,8 @@ class Builder {
   }
 
   // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
-  Vertex linear(const char* name, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows,
-                Vertex from) {
-    Operator op{.kind = OperatorKind::kMatrix, .name = name};
+  Vertex linear(Role role, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows, Vertex from) {
+    Operator op{.kind = OperatorKind::kMatrix, .role = role};
     op.matrix = {1, model_.sequence, n, k};
     op.columns = columns;
     op.rows = rows;
@@ -75,7 +77,7 @@ class Builder {
   }
 
   Vertex embedding() {
-    Operator op{.kind = OperatorKind::kEmbedding, .name = "embedding"};
+    Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
     op.parameters = (v() + (gpt2() ? s() : 0.0)) * h();  // learned positions in GPT-2
     op.weights = op.parameters;
     op.columns = model_.hidden;
@@ -90,10 +92,11 @@ class Builder {
     const std::int64_t head_size = model_.hidden / model_.heads;
     const std::int64_t kv = model_.kv_heads * head_size;
     const double squares = static_cast<double>(model_.heads) * s() * s();
-    const Vertex normed = norm("norm 1", stream);
-    const Vertex qkv = linear("qkv", model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed);
+    const Vertex normed = norm(Role::kAttentionNorm, stream);
+    const Vertex qkv =
+        linear(Role::kQkv, model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed);
 
-    Operator scores{.kind = OperatorKind::kMatrix, .name = "scores"};
+    Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
     scores.factor_transposed = true;
     scores.columns = model_.kv_heads;
@@ -103,9 +106,9 @@ class Builder {
     const Vertex scored = add(std::move(scores), {qkv});
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
-    const Vertex soft = elementwise(OperatorKind::kSoftmax, "softmax", squares, squares, kSoftmaxFlops, squares,
+    const Vertex soft = elementwise(OperatorKind::kSoftmax, Role::kSoftmax, squares, squares, kSoftmaxFlops, squares,
                                     gpt2() ? squares : 0.0, model_.kv_heads, {scored});
-    Operator values{.kind = OperatorKind::kMatrix, .name = "values"};
+    Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
     values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
     values.columns = model_.kv_heads;
     values.flops = values.matrix.flops();
@@ -114,29 +117,31 @@ class Builder {
     values.outputs = token_elements();
     const Vertex valued = add(std::move(values), {soft, qkv});
 
-    const Vertex projected = linear("projection", model_.hidden, model_.hidden, model_.hidden, model_.kv_heads, valued);
-    return residual("residual 1", projected, stream);
+    const Vertex projected =
+        linear(Role::kProjection, model_.hidden, model_.hidden, model_.hidden, model_.kv_heads, valued);
+    return residual(Role::kAttentionResidual, projected, stream);
   }
 
   Vertex mlp(Vertex stream) {
     const std::int64_t width = model_.intermediate;
     const double wide = s() * static_cast<double>(width);
-    const Vertex normed = norm("norm 2", stream);
-    const Vertex up = linear("mlp up", gpt2() ? width : 2 * width, model_.hidden, width, model_.hidden, normed);
-    const Vertex active = elementwise(OperatorKind::kActivation, gpt2() ? "gelu" : "swiglu", (gpt2() ? 1 : 2) * wide,
-                                      wide, kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, width, {up});
-    const Vertex down = linear("mlp down", model_.hidden, width, model_.hidden, width, active);
-    return residual("residual 2", down, stream);
+    const Vertex normed = norm(Role::kMlpNorm, stream);
+    const Vertex up = linear(Role::kMlpUp, gpt2() ? width : 2 * width, model_.hidden, width, model_.hidden, normed);
+    const Vertex active =
+        elementwise(OperatorKind::kActivation, gpt2() ? Role::kGelu : Role::kSwiglu, (gpt2() ? 1 : 2) * wide, wide,
+                    kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, width, {up});
+    const Vertex down = linear(Role::kMlpDown, model_.hidden, width, model_.hidden, width, active);
+    return residual(Role::kMlpResidual, down, stream);
   }
 
-  Vertex residual(const char* name, Vertex branch, Vertex stream) {
-    return elementwise(OperatorKind::kResidual, name, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
+  Vertex residual(Role role, Vertex branch, Vertex stream) {
+    return elementwise(OperatorKind::kResidual, role, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
                        gpt2() ? token_elements() : 0.0, model_.hidden, {branch, stream});  // GPT-2 keeps a dropout mask
   }
 
   void head(Vertex stream) {
-    const Vertex normed = norm("final norm", stream);
-    Operator op{.kind = OperatorKind::kMatrix, .name = "head"};
+    const Vertex normed = norm(Role::kFinalNorm, stream);
+    Operator op{.kind = OperatorKind::kMatrix, .role = Role::kHead};
     op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
     op.factor_transposed = true;
     op.columns = model_.vocabulary;
@@ -148,7 +153,7 @@ class Builder {
     op.outputs = s() * v();
     const Vertex logits = add(std::move(op), {normed});
     // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
-    elementwise(OperatorKind::kLoss, "loss", s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
+    elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
                 model_.vocabulary, {logits});
   }
 
@@ -157,23 +162,36 @@ class Builder {
   int layer_ = -1;
 };
 
-template <class Get>
-double sum(const OperatorGraph& graph, Get get) {
-  double total = 0.0;
-  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) total += get(graph[vertex]);
-  return total;
+}  // namespace
+
+const char* name_of(Role role) {
+  constexpr std::array kNames = {"embedding",  "norm 1",     "qkv",        "scores", "softmax", "values",
+                                 "projection", "residual 1", "norm 2",     "mlp up", "gelu",    "swiglu",
+                                 "mlp down",   "residual 2", "final norm", "head",   "loss"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Role::kLoss) + 1);
+  return kNames[static_cast<std::size_t>(role)];
 }
 
-}  // namespace
+int layer_count(const OperatorGraph& graph) { return graph[boost::num_vertices(graph) - 1].layer; }
+
+// Every edge points to a later vertex, so the first one begins the stream.
+double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
 
 OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
 
 double parameter_count(const OperatorGraph& graph) {
-  return sum(graph, [](const Operator& op) { return op.parameters; });
+  double sum = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) sum += graph[vertex].parameters;
+  return sum;
 }
 
-double forward_flops(const OperatorGraph& graph) {
-  return sum(graph, [](const Operator& op) { return op.matrix.flops(); });
+double tied_parameters(const OperatorGraph& operators) {
+  const auto [begin, end] = boost::vertices(operators);
+  const auto is = [&](Role role) { return [&operators, role](Vertex v) { return operators[v].role == role; }; };
+  const auto head = std::find_if(begin, end, is(Role::kHead));
+  const auto embedding = std::find_if(begin, end, is(Role::kEmbedding));
+  const bool tied = head != end && embedding != end && operators[*head].is_tied();
+  return tied ? operators[*embedding].parameters : 0.0;
 }
 
 Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation) {

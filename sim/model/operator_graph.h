@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <boost/graph/adjacency_list.hpp>
 
@@ -15,6 +14,29 @@
 namespace slmsim {
 
 enum class OperatorKind { kEmbedding, kNorm, kMatrix, kSoftmax, kActivation, kResidual, kLoss };
+
+// Which operator of a transformer it is.
+enum class Role {
+  kEmbedding,
+  kAttentionNorm,
+  kQkv,
+  kScores,
+  kSoftmax,
+  kValues,
+  kProjection,
+  kAttentionResidual,
+  kMlpNorm,
+  kMlpUp,
+  kGelu,
+  kSwiglu,
+  kMlpDown,
+  kMlpResidual,
+  kFinalNorm,
+  kHead,
+  kLoss
+};
+// "qkv", "mlp up", ...: for people, and for the operators that `slmsim shapes` names.
+const char* name_of(Role role);
 
 // `batch` independent products of (m x k) by (k x n); batch = 0: the operator is no matrix product.
 struct MatrixShape {
@@ -26,7 +48,7 @@ struct MatrixShape {
 
 struct Operator {
   OperatorKind kind = OperatorKind::kMatrix;
-  std::string name;       // "qkv", "scores", ...
+  Role role = Role::kQkv;
   int layer = 0;          // -1: before the first layer; number of layers: after the last
   double parameters = 0;  // trained here; a tied head has none of its own
   double weights = 0;     // elements of weights that it reads
@@ -45,6 +67,10 @@ struct Operator {
   double saved_bytes = 0;
 
   bool has_weights() const { return weights > 0; }
+  // Attention between its products with weights: scores, softmax and values.
+  bool is_attention_core() const { return role == Role::kScores || role == Role::kSoftmax || role == Role::kValues; }
+  // Its weights are the embedding's table.
+  bool is_tied() const { return has_weights() && parameters == 0; }
 };
 
 using OperatorGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;
@@ -53,9 +79,17 @@ using OperatorGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bid
 // head.
 OperatorGraph build_operator_graph(const Transformer& model);
 
-// Sums over a graph.
+// Layers are numbered from 0; what lies behind the last one carries their number.
+int layer_count(const OperatorGraph& graph);
+// Whether an operator belongs to a layer, and not to what lies before the first or behind the last one.
+inline bool is_inside_layers(const Operator& op, int layers) { return op.layer >= 0 && op.layer < layers; }
+// Elements of the activation that passes from layer to layer, of one sequence: tokens times the hidden size.
+double stream_elements(const OperatorGraph& graph);
+
+// Trained.
 double parameter_count(const OperatorGraph& graph);
-double forward_flops(const OperatorGraph& graph);  // matrix products only
+// Of an embedding whose table is the head's too, else 0.
+double tied_parameters(const OperatorGraph& operators);
 
 // FLOPs of one training iteration of `sequences` sequences by Alpa's reporting formula (arXiv 2201.12023,
 // artifact: compute_gpt_tflop): 72 B S h^2 L (1 + S / 6h) + 6 B S h V; 96 in place of 72 with

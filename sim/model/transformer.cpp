@@ -35,30 +35,40 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
                              Reading& reading) {
   const std::size_t errors_before = reading.errors.size();
   Fields fields(node, path, reading);
-  const bool hugging_face = fields.has("model_type");
+  const bool hugging_face = fields.forks_on("model_type");
   Transformer model;
-  model.family = static_cast<Family>(fields.choice(hugging_face ? "model_type" : "family", family_names()));
+  model.family = static_cast<Family>(fields.forking_choice(
+      hugging_face ? FileKey{"model_type", "The family of a Hugging Face config.json, whose other keys are ignored."}
+                   : FileKey{"family",
+                             "The architecture: gpt2 has learned positions, layer norms and GELU; llama has rotary "
+                             "positions, RMS norms and SwiGLU."},
+      family_names()));
   const Keys keys = keys_of(hugging_face, model.family);
   const bool llama = model.family == Family::kLlama;
-  model.name = hugging_face ? fallback_name : fields.name("name");
-  model.hidden = fields.integer(keys.hidden, kHiddenRange);
-  model.heads = fields.integer(keys.heads, kHeadsRange);
-  model.layers = fields.integer(keys.layers, kLayersRange);
-  model.sequence = fields.integer(keys.sequence, kSequenceRange);
-  model.vocabulary = fields.integer(hugging_face ? "vocab_size" : "vocabulary", kVocabularyRange);
+  model.name = hugging_face ? fallback_name : fields.name({"name", "What the model is called in results."});
+  model.hidden = fields.integer({keys.hidden, "The hidden size."}, kHiddenRange);
+  model.heads = fields.integer({keys.heads, "Attention heads; they divide the hidden size."}, kHeadsRange);
+  model.layers = fields.integer({keys.layers, "Transformer layers."}, kLayersRange);
+  model.sequence = fields.integer({keys.sequence, "Tokens of one training sequence."}, kSequenceRange);
+  model.vocabulary = fields.integer(
+      {hugging_face ? "vocab_size" : "vocabulary", "Tokens that the embedding and the head know."}, kVocabularyRange);
 
   const std::string kv_key = hugging_face ? "num_key_value_heads" : "kv_heads";
-  model.kv_heads = llama ? fields.integer(kv_key, kHeadsRange, model.heads) : model.heads;
+  model.kv_heads =
+      llama ? fields.integer({kv_key, "Heads of keys and values; fewer than heads with grouped-query attention.",
+                              "as many as heads"},
+                             kHeadsRange, model.heads)
+            : model.heads;
   const std::string width_key = !hugging_face ? "intermediate" : llama ? "intermediate_size" : "n_inner";
-  const Node* width = node.find(width_key);
-  const bool width_given = width && width->kind != Node::Kind::kNull;
-  if (width_given || llama) {
-    model.intermediate = fields.integer(width_key, kIntermediateRange);
-  } else {
-    fields.ignore(width_key);
-    model.intermediate = 4 * model.hidden;
-  }
-  model.tied_embedding = fields.flag(hugging_face ? "tie_word_embeddings" : "tied_embedding", !llama);
+  const bool width_given = fields.has_value(width_key);
+  model.intermediate =
+      width_given || llama
+          ? fields.integer({width_key, "The width of the MLP.", llama ? "" : "4 times the hidden size"},
+                           kIntermediateRange)
+          : 4 * model.hidden;
+  model.tied_embedding = fields.flag(
+      {hugging_face ? "tie_word_embeddings" : "tied_embedding", "Whether the head uses the token embedding's weights."},
+      !llama);
 
   // Figures that could not be read divide nothing.
   const bool read = reading.errors.size() == errors_before;

@@ -33,8 +33,7 @@ Share share_of(const Stage& stage, std::size_t index, std::size_t rank, double s
 
 double held_weights(const OperatorGraph& operators, const Stage& stage, std::size_t index) {
   const Operator& op = operators[stage.first + index];
-  const bool tied = op.has_weights() && op.parameters == 0;
-  return tied && holds_embedding(operators, stage) ? 0.0 : op.weights;
+  return op.is_tied() && holds_embedding(operators, stage) ? 0.0 : op.weights;
 }
 
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage) {
@@ -57,7 +56,8 @@ HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stag
 }
 
 double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held) {
-  return plan.optimizer == Optimizer::kDivided ? held.all / static_cast<double>(stage.mesh.size()) : held.all;
+  return plan.operators().optimizer == Optimizer::kDivided ? held.all / static_cast<double>(stage.mesh.size())
+                                                           : held.all;
 }
 
 double kept_activations(const Operator& op, const Share& share, Precision precision) {

@@ -1,8 +1,21 @@
 #include "sim/plan/plan.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 namespace slmsim {
+
+const std::vector<std::string>& schedule_names() {
+  static const std::vector<std::string> kNames = {"1f1b", "gpipe"};
+  return kNames;
+}
+
+const std::vector<std::string>& gradient_collective_names() {
+  static const std::vector<std::string> kNames = {"reduce-scatter", "all-reduce"};
+  return kNames;
+}
 
 std::vector<std::vector<std::size_t>> Stage::groups(Axes axes) const {
   const auto wide = static_cast<std::size_t>(columns);
@@ -15,9 +28,42 @@ std::vector<std::vector<std::size_t>> Stage::groups(Axes axes) const {
   return out;
 }
 
-int micro_batches_in_flight(const Plan& plan, std::size_t stage) {
-  if (plan.schedule == Schedule::kGpipe) return plan.micro_batches;
-  return std::min(plan.micro_batches, static_cast<int>(plan.stages.size() - stage));
+Schedule schedule_of(const Plan& plan) {
+  const auto* how = std::get_if<OperatorPlan>(&plan.by);
+  return how ? how->schedule : Schedule::kOneForwardOneBackward;
+}
+
+Optimizer optimizer_of(const Plan& plan) {
+  if (const auto* how = std::get_if<OperatorPlan>(&plan.by)) return how->optimizer;
+  const auto* replicas = std::get_if<ReplicaPlan>(&plan.by);
+  return replicas && replicas->stage > 0 ? Optimizer::kDivided : Optimizer::kReplicated;
+}
+
+double Workload::iterations(const Training& training) const {
+  return std::ceil(training.blocks_per_epoch * training.epochs / sequences(training));
+}
+
+int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage) {
+  if (schedule == Schedule::kGpipe) return micro_batches;
+  return std::min(micro_batches, static_cast<int>(stages - stage));
+}
+
+bool is_computed_anew(const Operator& op, Recompute recompute, int layers) {
+  if (!is_inside_layers(op, layers)) return false;
+  return recompute == Recompute::kFull || (recompute == Recompute::kSelective && op.is_attention_core());
+}
+
+std::string uneven_micro_batches(const Training& training, int micro_batches) {
+  if (training.batch % micro_batches == 0) return "";
+  return fmt::format("a batch of {} does not divide into {} micro-batches", training.batch, micro_batches);
+}
+
+std::vector<int> devices_of(const Plan& plan) {
+  std::vector<int> devices;
+  for (const auto& stage : plan.stages) devices.insert(devices.end(), stage.mesh.begin(), stage.mesh.end());
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
 }
 
 }  // namespace slmsim

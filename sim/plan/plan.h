@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sim/cost/roofline.h"
@@ -13,6 +14,17 @@
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
+
+// The names of an option's values, in their order, are those that scenarios use.
+
+// How a pipeline orders its micro-batches. kOneForwardOneBackward: a stage of p keeps at most p - s in flight
+// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965).
+enum class Schedule { kOneForwardOneBackward, kGpipe };
+const std::vector<std::string>& schedule_names();
+
+// How ZeRO-2's GPUs come to own their part of the summed gradients.
+enum class GradientCollective { kReduceScatter, kAllReduce };
+const std::vector<std::string>& gradient_collective_names();
 
 // Consecutive operators on a mesh of GPUs. A plan without pipeline has one stage.
 struct Stage {
@@ -29,10 +41,40 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
+// What GPUs that hold the same parameters tell each other, and when.
+enum class Exchange {
+  kGradients,  // before every optimizer step
+  kParameters,  // after the last step of an iteration: in between each GPU goes its own way (local SGD, arXiv 1805.09767)
+};
+
+// What an iteration of the job is: from one exchange to the next.
+struct Workload {
+  int steps = 1;  // optimizer steps, each on a batch of its own
+  Exchange exchange = Exchange::kGradients;
+  bool backward = true;  // false: forward passes only, nothing is learned
+
+  double sequences(const Training& training) const { return static_cast<double>(training.batch) * steps; }
+  // Of the whole job; a last, smaller one counts as one.
+  double iterations(const Training& training) const;
+
+  bool operator==(const Workload&) const = default;
+};
+
 // What data-parallel GPUs do with the gradients they share.
 enum class Optimizer {
   kReplicated,  // all-reduce; every GPU updates all parameters
   kDivided,     // ZeRO-2: every GPU owns, updates and gathers its part
+};
+
+// Operators divided over meshes, as Alpa runs them.
+struct OperatorPlan {
+  Schedule schedule = Schedule::kOneForwardOneBackward;
+  Optimizer optimizer = Optimizer::kReplicated;
+  GradientCollective gradient_collective = GradientCollective::kReduceScatter;
+  Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
+  bool hierarchical = false;              // gradients are summed inside each VM first
+
+  bool operator==(const OperatorPlan&) const = default;
 };
 
 // Where a state of the training lives.
@@ -48,21 +90,33 @@ struct ReplicaPlan {
   bool operator==(const ReplicaPlan&) const = default;
 };
 
+// Degrees of Megatron-LM; tensor x pipeline x data GPUs.
+struct MegatronPlan {
+  int tensor = 1, pipeline = 1, data = 1;
+  int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
+  bool sequence_parallel = false;
+
+  bool operator==(const MegatronPlan&) const = default;
+};
+
 struct Plan {
-  Technique technique = Technique::kData;
+  const Technique* technique = nullptr;
   std::vector<Stage> stages;
   int micro_batches = 1;
-  Schedule schedule = Schedule::kOneForwardOneBackward;
-  Optimizer optimizer = Optimizer::kReplicated;
-  GradientCollective gradient_collective = GradientCollective::kReduceScatter;
-  Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
-  bool hierarchical = false;              // gradients are summed inside each VM first
-  // One of these where PyTorch, DeepSpeed or Megatron-LM runs the plan.
-  std::optional<ReplicaPlan> replicas;
-  std::optional<MegatronOptions> megatron;  // all degrees settled
+  Recompute recompute = Recompute::kNone;
+  Workload workload = {};
+  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan> by;  // who runs it, and how
+
+  const OperatorPlan& operators() const { return std::get<OperatorPlan>(by); }
+  const ReplicaPlan& replicas() const { return std::get<ReplicaPlan>(by); }
+  const MegatronPlan& megatron() const { return std::get<MegatronPlan>(by); }
 
   bool operator==(const Plan&) const = default;
 };
+
+// How its pipeline orders micro-batches, and whether the optimizer's state is divided, whoever runs it.
+Schedule schedule_of(const Plan& plan);
+Optimizer optimizer_of(const Plan& plan);
 
 // Either a plan or why there is none.
 struct PlanResult {
@@ -75,12 +129,16 @@ inline double micro_batch_sequences(const Plan& plan, const Training& training) 
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
 
-// Whether layers are computed anew in the backward pass, whole.
-inline bool recomputes_layers(const Plan& plan, const Training& training) {
-  return plan.megatron ? plan.megatron->recompute == Recompute::kFull : training.rematerialisation;
-}
+// Backward passes run in the reverse order of stages; stage `s` of `stages` keeps the activations of so many micro-batches.
+int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage);
 
-// Backward passes run in the reverse order of stages; a stage keeps the activations of so many micro-batches.
-int micro_batches_in_flight(const Plan& plan, std::size_t stage);
+// Whether an operator of a model of so many layers is computed anew in the backward pass.
+bool is_computed_anew(const Operator& op, Recompute recompute, int layers);
+
+// What a batch that is cut into micro-batches must be; empty where it is.
+std::string uneven_micro_batches(const Training& training, int micro_batches);
+
+// GPUs of the plan, each once, in the order of their numbers.
+std::vector<int> devices_of(const Plan& plan);
 
 }  // namespace slmsim

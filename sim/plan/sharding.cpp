@@ -143,6 +143,12 @@ std::vector<CollectiveCall> resharding(Bytes size, const Layout& from, const Lay
   return calls;
 }
 
+Sharding tensor_sharding(const Operator& op) {
+  if (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kResidual) return Sharding::kReplicated;
+  const bool rows = op.role == Role::kEmbedding || op.role == Role::kProjection || op.role == Role::kMlpDown;
+  return rows ? Sharding::kRow : Sharding::kColumn;
+}
+
 int weight_parts(const Division& division, const MeshShape& shape) {
   return span(axes_of(division, Sharding::kColumn) | axes_of(division, Sharding::kRow), shape);
 }

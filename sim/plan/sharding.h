@@ -78,6 +78,10 @@ std::vector<CollectiveCall> backward_collectives(const Operator& op, const Divis
 // What brings an activation of `size` bytes from one layout into another. Cutting is free.
 std::vector<CollectiveCall> resharding(Bytes size, const Layout& from, const Layout& to, const MeshShape& shape);
 
+// How Megatron-LM divides an operator over tensor-parallel GPUs (arXiv 1909.08053, section 3): products into a block by
+// columns and out of it by rows, attention by heads, embedding and head by the vocabulary; norms and residuals not at all.
+Sharding tensor_sharding(const Operator& op);
+
 // Into how many parts the weights are divided.
 int weight_parts(const Division& division, const MeshShape& shape);
 

@@ -40,28 +40,39 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
   Fields fields(node, path, reading);
   Gpu gpu;
-  gpu.name = fields.name("name");
-  gpu.title = fields.text("title", gpu.name);
-  const std::size_t architecture = fields.choice("architecture", architecture_names());
+  gpu.name = fields.name({"name", "What the GPU is called in results."});
+  gpu.title = fields.text({"title", "Its full name.", "its name"}, gpu.name);
+  const std::size_t architecture =
+      fields.choice({"architecture", "NVIDIA's name of its generation; software.matrix_efficiency goes by it."},
+                    architecture_names());
   gpu.architecture = architecture_names()[architecture];
+  const FileKey capability{"compute_capability", "CUDA's compute capability, such as 8.6.",
+                           "that of its architecture's data-centre GPUs"};
   gpu.compute_capability =
-      static_cast<int>(std::lround(10 * fields.number("compute_capability", {5.0, 20.0}, kCapabilities[architecture])));
-  gpu.multiprocessors = static_cast<int>(fields.integer("multiprocessors", {1, 4096}));
-  gpu.memory = fields.quantity<Bytes>("memory", {{64 * kMebi}, {16384 * kGibi}});
-  gpu.memory_bandwidth = fields.quantity<BytesPerSecond>("memory_bandwidth", {{1e9}, {1e15}});
-  gpu.pcie = fields.quantity<BytesPerSecond>("pcie", kBusRange);
-  gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>("nvlink", kBusRange) : BytesPerSecond{0};
-  if (const Node* peaks = fields.child("peak", true)) {
+      static_cast<int>(std::lround(10 * fields.number(capability, {5.0, 20.0}, kCapabilities[architecture])));
+  gpu.multiprocessors = static_cast<int>(fields.integer({"multiprocessors", "Streaming multiprocessors."}, {1, 4096}));
+  gpu.memory = fields.quantity<Bytes>({"memory", "The device memory."}, {{64 * kMebi}, {16384 * kGibi}});
+  gpu.memory_bandwidth = fields.quantity<BytesPerSecond>(
+      {"memory_bandwidth", "The data sheet's rate of the device memory."}, {{1e9}, {1e15}});
+  gpu.pcie = fields.quantity<BytesPerSecond>({"pcie", "The rate of its PCIe slot, in one direction."}, kBusRange);
+  const FileKey nvlink{"nvlink", "The rate of all its NVLinks together, in one direction.", "it has no NVLink"};
+  gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>(nvlink, kBusRange) : BytesPerSecond{0};
+  if (const Node* peaks = fields.child({"peak", "The data sheet's dense rates, by precision."}, true)) {
     Fields rates(*peaks, fields.path_of("peak"), reading);
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       const auto& name = precision_names()[p];
       // Everything falls back on fp32, so that rate must be there.
       const bool needed = static_cast<Precision>(p) == Precision::kFp32;
-      if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(name, kPeakRange);
+      const FileKey peak{name, "The rate of products in this precision, without sparsity.",
+                         needed ? "" : "the rate of fp32"};
+      if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(peak, kPeakRange);
     }
     rates.done();
   }
-  const std::string profile = fields.text("profile", "");
+  const std::string profile = fields.text(
+      {"profile", "What slmsim-calibrate measured of it: a name of platforms/profiles or the path of a file.",
+       "its data sheet counts, times the shares of software"},
+      "");
   if (profiles && !profile.empty() && !profiles->attach(profile, gpu)) {
     fields.error("profile", fmt::format("{}: the platform has no profile \"{}\"; name a file of platforms/profiles",
                                         fields.path_of("profile"), printable(profile).substr(0, 64)));

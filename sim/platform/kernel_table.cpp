@@ -70,6 +70,7 @@ KernelTable::KernelTable(const Gpu& gpu, const GpuProfile& profile) : launch_(pr
     }
   }
   for (std::size_t kind = 0; kind < 2; ++kind) {
+    known_[kind] = !any[kind].empty();
     for (std::size_t p = 0; p < kPrecisions; ++p)
       class_ratios_[kind][p] = median_of(ratios[kind][p].empty() ? any[kind] : std::move(ratios[kind][p]));
   }
@@ -91,10 +92,11 @@ double KernelTable::usual_ratio(const std::string& kernel, Precision precision) 
 bool Profiles::attach(const std::string& name, Gpu& gpu) {
   const auto profile = profiles_.find(name);
   if (profile == profiles_.end()) return false;
+  gpu.buses = profile->second.buses;
+  if (profile->second.kernels.empty() && profile->second.launch <= Seconds{0}) return true;
   auto& table = tables_[{name, gpu.memory_bandwidth, gpu.peak}];
   if (!table) table = std::make_shared<const KernelTable>(gpu, profile->second);
   gpu.kernels = table;
-  gpu.buses = profile->second.buses;
   return true;
 }
 

@@ -35,8 +35,11 @@ class KernelTable {
   Seconds launch() const { return launch_; }
   // One kernel's samples, in the order of their sizes; nullptr where it was not measured in this precision.
   const std::vector<KernelSample>* find(const std::string& kernel, Precision precision) const;
+  // Whether any product, and any other kernel, was measured. Where none was, the table knows nothing of its class.
+  bool knows_products() const { return known_[1]; }
+  bool knows_others() const { return known_[0]; }
   // The median ratio of a kernel's samples, or where it has none of those of its class (products; others), in this
-  // precision, else in any; 0 where the table has none of the class.
+  // precision, else in any; 0 where the table does not know the class.
   double usual_ratio(const std::string& kernel, Precision precision) const;
 
  private:
@@ -46,6 +49,7 @@ class KernelTable {
   };
   std::map<std::string, std::array<Series, kPrecisions>, std::less<>> kernels_;
   std::array<std::array<double, kPrecisions>, 2> class_ratios_{};  // products last
+  std::array<bool, 2> known_{};                                    // products last
   Seconds launch_;
 };
 
@@ -53,7 +57,8 @@ class KernelTable {
 class Profiles {
  public:
   void add(const std::string& name, GpuProfile profile) { profiles_[name] = std::move(profile); }
-  // Sets the GPU's `kernels` and `buses`; equal GPUs share a table. False where there is no such profile.
+  // Sets the GPU's `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share a table. False
+  // where there is no such profile.
   bool attach(const std::string& name, Gpu& gpu);
 
  private:

@@ -44,6 +44,10 @@ struct TcpWindow {
   bool operator==(const TcpWindow&) const = default;
 };
 
+// A sender waits until it may send this share of its window, as acknowledgements do not come byte by byte; it bounds the
+// number of flows per round trip.
+inline constexpr double kLeastShareOfWindow = 0.25;
+
 // What a long transfer has on its way on the mean: W, or less under loss, by Mathis et al. (CCR 27(3), 1997, eq. 3) for
 // Reno, and by RFC 9438, eq. 6 for CUBIC where that is more. For estimates; the engine follows every loss.
 Bytes mean_window(const TcpWindow& window);

@@ -19,6 +19,7 @@ constexpr Range<BytesPerSecond> kRateRange{{1e3}, {1e15}};
 constexpr Range<Bytes> kCapacityRange{{1e6}, {1e18}};
 constexpr Bytes kMessage{kMebi};  // ways are compared by the time that it takes, link after link
 constexpr std::size_t kMostParts = 256;
+constexpr std::size_t kMostLinks = kMostParts * kMostParts;
 
 Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
 
@@ -37,25 +38,6 @@ class InsideReader {
   InsideReader(std::string path, Reading& reading, NodeInside& inside)
       : path_(std::move(path)), reading_(reading), inside_(inside) {}
 
-  template <class Read>
-  void each(Fields& fields, const std::string& key, bool required, Read read) {
-    const ::slmsim::Node* map = fields.child(key, required);
-    if (!map) return;
-    if (map->kind != Node::Kind::kMap) {
-      reading_.error(map->place,
-                     fmt::format("{} is {}; a map of names is expected", fields.path_of(key), kind_name(map->kind)));
-      return;
-    }
-    for (const auto& entry : map->entries) {
-      if (!is_name(entry.key))
-        reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
-                                                entry.key.substr(0, 64)));
-      Fields inner(entry.value, fields.path_of(key) + "." + entry.key, reading_);
-      read(entry.key, inner);
-      inner.done();
-    }
-  }
-
   void add_part(const std::string& name, Fields& f) {
     if (inside_.parts.size() == kMostParts) {
       f.error("kind", fmt::format("more than {} parts; that is beyond this simulator", kMostParts));
@@ -63,19 +45,27 @@ class InsideReader {
     }
     NodePart part;
     part.name = name;
-    part.kind = static_cast<PartKind>(f.choice("kind", {"gpu", "switch", "memory", "nic"}));
-    if (part.kind == PartKind::kMemory) part.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
+    part.kind = static_cast<PartKind>(f.forking_choice(
+        {"kind", "What it is; messages pass through switches only: a socket's I/O die, a PCIe switch, an NVSwitch."},
+        {"gpu", "switch", "memory", "nic"}));
+    if (part.kind == PartKind::kMemory)
+      part.capacity = f.quantity<Bytes>({"capacity", "How much the memory holds."}, kCapacityRange);
     inside_.parts.push_back(std::move(part));
   }
 
   void add_links(const std::string& name, Fields& f) {
     PartLink link;
     link.interconnect = name;
-    link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
-    link.efficiency = f.number("efficiency", {1e-3, 1.0}, 1.0);
-    link.half_duplex = f.flag("half_duplex", false);
-    link.latency = f.quantity<Seconds>("latency", {{0}, {0.1}}, Seconds{0});
-    const auto pairs = f.list("between");
+    link.peak = f.quantity<BytesPerSecond>(
+        {"rate", "The data sheet's rate of one such link in each direction, or of both together where half duplex."},
+        kRateRange);
+    link.efficiency = f.number({"efficiency", "Share of the rate that software reaches."}, {1e-3, 1.0}, 1.0);
+    link.half_duplex =
+        f.flag({"half_duplex", "Whether both directions share the rate, as those of a memory channel do."}, false);
+    link.latency =
+        f.quantity<Seconds>({"latency", "What a message takes on its way beside its size."}, {{0}, {0.1}}, Seconds{0});
+    const auto pairs = f.list({"between", "The pairs of parts that such a link joins, such as [cpu0 gpu0, cpu0 gpu1]."},
+                              {ValueType::text()}, {1, kMostLinks});
     if (pairs.empty()) f.error("between", f.path_of("between") + " is missing; list pairs such as [cpu0 gpu0]");
     for (const Node* pair : pairs) {
       std::istringstream words(pair->scalar);
@@ -105,7 +95,8 @@ class InsideReader {
 
   void add_crossings(Fields& f) {
     Crossing crossing;
-    const auto kinds = f.list("between");
+    const auto kinds =
+        f.list({"between", "Two kinds of links, by the names under links."}, {ValueType::name()}, {2, 2});
     if (kinds.size() != 2) {
       f.error("between", f.path_of("between") + " must name two kinds of links");
       return;
@@ -121,8 +112,10 @@ class InsideReader {
     }
     crossing.first = kinds[0]->scalar;
     crossing.second = kinds[1]->scalar;
-    crossing.rate = f.quantity<BytesPerSecond>("rate", kRateRange);
-    const auto places = f.list("at");
+    crossing.rate = f.quantity<BytesPerSecond>(
+        {"rate", "What passes at most from the one kind to the other, in each direction."}, kRateRange);
+    const auto places = f.list({"at", "The parts where this holds; links of both kinds meet there."},
+                               {ValueType::name()}, {1, kMostParts});
     if (places.empty()) f.error("at", f.path_of("at") + " is missing; name the parts where links of both kinds meet");
     for (const Node* at : places) {
       crossing.part = part(at->place, f.path_of("at"), at->scalar);
@@ -156,7 +149,7 @@ class InsideReader {
   }
 
   void add_drive(const std::string& name, Fields& f, const NodePart& model, PartLink link) {
-    const Node* at = f.child("at", true);
+    const Node* at = f.child({"at", "The part of the node that it hangs on, such as cpu0."}, ValueType::name(), true);
     if (!at || is_taken(name, "at", f)) return;
     NodePart drive = model;
     drive.name = name;
@@ -170,7 +163,8 @@ class InsideReader {
   void add_volume(const std::string& name, Fields& f) {
     Volume volume;
     volume.name = name;
-    for (const Node* drive : f.list("drives")) {
+    for (const Node* drive : f.list({"drives", "The drives that are written to as one; RAID 0 if several."},
+                                    {ValueType::name()}, {1, kMostParts})) {
       const int index = part(drive->place, f.path_of("drives"), drive->scalar);
       if (index >= 0 && inside_.parts[static_cast<std::size_t>(index)].kind != PartKind::kDrive) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is no drive; name those under drives", f.path_of("drives"),
@@ -183,7 +177,8 @@ class InsideReader {
       }
     }
     const auto gpus = inside_.of_kind(PartKind::kGpu);
-    for (const Node* gpu : f.list("gpus")) {
+    for (const Node* gpu : f.list({"gpus", "The GPUs of the node whose ranks keep their state there."},
+                                  {ValueType::name()}, {1, kMostParts})) {
       const int index = part(gpu->place, f.path_of("gpus"), gpu->scalar);
       const auto at = std::find(gpus.begin(), gpus.end(), index);
       if (index >= 0 && at == gpus.end()) {
@@ -321,11 +316,15 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   NodeInside inside;
   Fields fields(node, path, reading);
   InsideReader reader(path, reading, inside);
-  inside.network = fields.name("network", "NIC");
-  reader.each(fields, "parts", true, [&](const std::string& name, Fields& f) { reader.add_part(name, f); });
-  reader.each(fields, "links", true, [&](const std::string& name, Fields& f) { reader.add_links(name, f); });
-  reader.each(fields, "crossings", false, [&](const std::string&, Fields& f) { reader.add_crossings(f); });
-  inside.rails = static_cast<int>(fields.integer("rails", {1, 64}, 1));
+  inside.network = fields.name({"network", "What the network cards are joined by, as tables call it."}, "NIC");
+  fields.each({"parts", "GPUs, switches, memories and network cards, by names of yours."}, true,
+              [&](const Entry& entry, Fields& f) { reader.add_part(entry.key, f); });
+  fields.each({"links", "Links by their kind: NVLink, PCIe-GPU, xGMI, or any other name."}, true,
+              [&](const Entry& entry, Fields& f) { reader.add_links(entry.key, f); });
+  fields.each({"crossings", "Passes from one kind of link to another that are slower than either, by names of yours."},
+              false, [&](const Entry&, Fields& f) { reader.add_crossings(f); });
+  inside.rails = static_cast<int>(fields.integer(
+      {"rails", "So many network cards of the node, from the first on, carry a collective together."}, {1, 64}, 1));
   const std::size_t nics = inside.of_kind(PartKind::kNic).size();
   if (inside.rails > 1 && static_cast<std::size_t>(inside.rails) > nics)
     fields.error("rails", fmt::format("{} is {}, of {} NICs", fields.path_of("rails"), inside.rails, nics));
@@ -338,14 +337,15 @@ std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& pa
   Fields f(node, path, reading);
   NodePart drive;
   PartLink link;
-  f.name("name");
-  f.text("title", "");
-  drive.capacity = f.quantity<Bytes>("capacity", kCapacityRange);
-  drive.read = f.quantity<BytesPerSecond>("read", kRateRange);
-  drive.write = f.quantity<BytesPerSecond>("write", kRateRange);
-  drive.command = f.quantity<Seconds>("command", {{0}, {0.1}}, Seconds{0});
-  link.interconnect = f.name("interconnect");
-  link.peak = f.quantity<BytesPerSecond>("rate", kRateRange);
+  f.name({"name", "What the drive is called."});
+  f.text({"title", "Its full name.", "none"}, "");
+  drive.capacity = f.quantity<Bytes>({"capacity", "How much it holds."}, kCapacityRange);
+  drive.read = f.quantity<BytesPerSecond>({"read", "Its rated sequential read."}, kRateRange);
+  drive.write = f.quantity<BytesPerSecond>({"write", "Its rated sequential write."}, kRateRange);
+  drive.command = f.quantity<Seconds>({"command", "What its controller takes for a command, whatever the size."},
+                                      {{0}, {0.1}}, Seconds{0});
+  link.interconnect = f.name({"interconnect", "The kind of link to its socket."});
+  link.peak = f.quantity<BytesPerSecond>({"rate", "The rate of that link, in each direction."}, kRateRange);
   f.done();
   return {drive, link};
 }
@@ -353,14 +353,16 @@ std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& pa
 void read_storage(const Node& node, const std::string& path, Reading& reading, NodeInside& inside) {
   Fields fields(node, path, reading);
   InsideReader reader(path, reading, inside);
-  inside.stripe = fields.quantity<Bytes>("stripe", {{512}, {kGibi}}, Bytes{512 * kKibi});
-  reader.each(fields, "drives", true, [&](const std::string& name, Fields& f) {
-    const Node* model = f.child("model", true);
+  inside.stripe = fields.quantity<Bytes>({"stripe", "What goes to one drive of a RAID 0 before the next."},
+                                         {{512}, {kGibi}}, Bytes{512 * kKibi});
+  fields.each({"drives", "The drives, by names of yours."}, true, [&](const Entry& entry, Fields& f) {
+    const Node* model = f.file({"model", "Which drive it is."}, kDriveFile, true);
     if (!model) return;
     const auto [part, link] = read_drive(*model, f.path_of("model"), reading);
-    reader.add_drive(name, f, part, link);
+    reader.add_drive(entry.key, f, part, link);
   });
-  reader.each(fields, "volumes", true, [&](const std::string& name, Fields& f) { reader.add_volume(name, f); });
+  fields.each({"volumes", "Drives that are written to as one, by names of yours."}, true,
+              [&](const Entry& entry, Fields& f) { reader.add_volume(entry.key, f); });
   fields.done();
   if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);
 }

@@ -1,6 +1,7 @@
 #include "sim/platform/platform.h"
 
-#include <set>
+#include <algorithm>
+#include <numeric>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
@@ -18,6 +19,7 @@ constexpr std::size_t kMostDevices = 8192;
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
+constexpr const char* kByPath = "the path's; required without one";
 
 std::vector<std::string> names_of(const auto& things) {
   std::vector<std::string> out;
@@ -32,21 +34,45 @@ int index_of(const auto& things, const std::string& name) {
   return -1;
 }
 
+// For each of so many things the first that is equal to it.
+std::vector<int> first_equal(std::size_t count, const auto& are_equal) {
+  std::vector<int> out;
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto same =
+        std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return are_equal(first, i); });
+    out.push_back(static_cast<int>(same == firsts.end() ? firsts.emplace_back(i) : *same));
+  }
+  return out;
+}
+
 TcpSettings read_settings(Fields& fields, const TcpSettings* beneath) {
   const auto known = [&](auto TcpSettings::*member) {
     return beneath ? std::optional(beneath->*member) : std::nullopt;
   };
   const TcpSettings usual = beneath ? *beneath : TcpSettings{};
   TcpSettings tcp;
-  tcp.receive_buffer = fields.quantity<Bytes>("net.ipv4.tcp_rmem", kBufferRange, known(&TcpSettings::receive_buffer));
-  tcp.send_buffer = fields.quantity<Bytes>("net.ipv4.tcp_wmem", kBufferRange, known(&TcpSettings::send_buffer));
-  tcp.slow_start_after_idle = fields.flag("net.ipv4.tcp_slow_start_after_idle", usual.slow_start_after_idle);
-  tcp.congestion_control =
-      static_cast<CongestionControl>(fields.choice("net.ipv4.tcp_congestion_control", congestion_control_names(),
-                                                   static_cast<std::size_t>(usual.congestion_control)));
-  tcp.receive_window_share = fields.number("receive_window_share", {0.01, 1}, usual.receive_window_share);
-  tcp.initial_window = static_cast<int>(fields.integer("initial_window", {1, 1000}, usual.initial_window));
-  tcp.copy_rate = fields.quantity<BytesPerSecond>("copy_rate", {{1e5}, {1e12}}, known(&TcpSettings::copy_rate));
+  const char* type = beneath ? "as the VM's type has it" : "";
+  tcp.receive_buffer = fields.quantity<Bytes>(
+      {"net.ipv4.tcp_rmem", "The kernel's receive buffer, the maximum (third value of the sysctl).", type},
+      kBufferRange, known(&TcpSettings::receive_buffer));
+  tcp.send_buffer = fields.quantity<Bytes>(
+      {"net.ipv4.tcp_wmem", "The kernel's send buffer, the maximum (third value of the sysctl).", type}, kBufferRange,
+      known(&TcpSettings::send_buffer));
+  tcp.slow_start_after_idle = fields.flag(
+      {"net.ipv4.tcp_slow_start_after_idle", "Whether a connection that was idle begins with slow start again.", type},
+      usual.slow_start_after_idle);
+  tcp.congestion_control = static_cast<CongestionControl>(
+      fields.choice({"net.ipv4.tcp_congestion_control", "What sizes the send window.", type},
+                    congestion_control_names(), static_cast<std::size_t>(usual.congestion_control)));
+  tcp.receive_window_share =
+      fields.number({"receive_window_share",
+                     "Share of the receive buffer that Linux offers as window; 0.625 from Linux 6.6 on.", type},
+                    {0.01, 1}, usual.receive_window_share);
+  tcp.initial_window = static_cast<int>(fields.integer(
+      {"initial_window", "Segments that a new connection sends at once.", type}, {1, 1000}, usual.initial_window));
+  tcp.copy_rate = fields.quantity<BytesPerSecond>({"copy_rate", "What one CPU thread moves through one socket.", type},
+                                                  {{1e5}, {1e12}}, known(&TcpSettings::copy_rate));
   return tcp;
 }
 
@@ -56,12 +82,16 @@ class PlatformReader {
       : fields_(node, std::move(path), reading), reading_(reading), place_(node.place) {}
 
   Platform read() {
-    platform_.name = fields_.name("name");
-    fields_.text("description", "");
+    platform_.name = fields_.name({"name", "What the platform is called in results."});
+    fields_.text({"description", "What it is, in a line."}, "");
     read_profiles();
-    each("sites", true, [&](const Entry& entry, Fields& f) { read_site(entry, f); });
-    each("vms", true, [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
-    each("links", false, [&](const Entry& entry, Fields& f) { read_link(entry, f); });
+    each_of_some(
+        {"sites", "Places, by names of yours; VMs of one site reach each other at once, those of two over links."},
+        [&](const Entry& entry, Fields& f) { read_site(entry, f); });
+    each_of_some({"vms", "Virtual machines or nodes with GPUs, by names of yours."},
+                 [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
+    fields_.each({"links", "Wide-area links between sites, by names of yours."}, false,
+                 [&](const Entry& entry, Fields& f) { read_link(entry, f); });
     fields_.done();
     if (reading_.errors.empty()) check_connected();
     return std::move(platform_);
@@ -69,30 +99,15 @@ class PlatformReader {
 
  private:
   template <class Read>
-  void each(const std::string& key, bool required, Read read) {
-    const Node* map = fields_.child(key, required);
-    if (!map) return;
-    const std::string path = fields_.path_of(key);
-    if (map->kind != Node::Kind::kMap) {
-      reading_.error(map->place, fmt::format("{} is {}; a map of names is expected", path, kind_name(map->kind)));
-      return;
-    }
-    if (required && map->entries.empty())
-      reading_.error(map->place, fmt::format("{} is empty; name at least one", path));
-    for (const auto& entry : map->entries) {
-      if (!is_name(entry.key)) {
-        reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
-                                                entry.key.substr(0, 64)));
-      }
-      Fields fields(entry.value, path + "." + entry.key, reading_);
-      read(entry, fields);
-      fields.done();
-    }
+  void each_of_some(const FileKey& key, Read read) {
+    if (fields_.each(key, true, read) == 0)
+      fields_.error(key.name, fmt::format("{} is empty; name at least one", fields_.path_of(key.name)));
   }
 
   // Where the linker puts the profiles that GPUs name: by their files, which are no names.
   void read_profiles() {
-    const Node* map = fields_.child("profiles");
+    const Node* map = fields_.child(
+        {"profiles", "Measured profiles that GPUs name, by their files; the program puts them here.", "none"});
     if (!map) return;
     if (map->kind != Node::Kind::kMap) {
       reading_.error(map->place, fmt::format("{} is {}; a map of names is expected", fields_.path_of("profiles"),
@@ -106,8 +121,9 @@ class PlatformReader {
   }
 
   void read_site(const Entry& entry, Fields& fields) {
-    platform_.sites.push_back({entry.key, fields.quantity<Seconds>("rtt", kRttRange, kSiteRtt),
-                               fields.quantity<Bytes>("mtu", kMtuRange, kEthernetMtu)});
+    platform_.sites.push_back(
+        {entry.key, fields.quantity<Seconds>({"rtt", "Round trip between two VMs of the site."}, kRttRange, kSiteRtt),
+         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu)});
   }
 
   int site(Fields& fields, const std::string& key, const Node* node) {
@@ -123,10 +139,13 @@ class PlatformReader {
   void read_vm(const Entry& entry, Fields& fields) {
     Vm vm;
     vm.name = entry.key;
-    vm.site = site(fields, "site", fields.child("site", true));
-    if (const Node* type = fields.child("type", true)) vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
-    if (const Node* tcp = fields.child("tcp")) vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
-    const auto gpus = fields.list("gpus");
+    vm.site = site(fields, "site", fields.child({"site", "The site where it stands."}, ValueType::name(), true));
+    if (const Node* type = fields.file({"type", "What kind of VM it is."}, kVmFile, true))
+      vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
+      vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
+    const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},
+                                  {ValueType::of_file(kGpuFile)}, {1, kMostDevices});
     if (gpus.empty() && !fields.has("gpus") && fields.is_map())
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
     vm.first_device = static_cast<int>(platform_.devices.size());
@@ -145,7 +164,8 @@ class PlatformReader {
   }
 
   void read_vm_inside(Vm& vm, Fields& fields) {
-    if (const Node* storage = fields.child("storage"))
+    if (const Node* storage =
+            fields.child({"storage", "Drives and the volumes they form; the VM's type needs an inside.", "no drives"}))
       read_storage(*storage, fields.path_of("storage"), reading_, vm.type.inside);
     const auto slots = vm.type.inside.of_kind(PartKind::kGpu).size();
     if (vm.type.inside.empty() || slots == static_cast<std::size_t>(vm.device_count)) return;
@@ -156,10 +176,12 @@ class PlatformReader {
   // {path: NAME, host: client} and the keys of a VM type's tcp, which hold over the host's.
   TcpSettings read_vm_tcp(const Node& node, const std::string& path, TcpSettings tcp) {
     Fields fields(node, path, reading_);
-    if (const Node* measured = fields.child("path")) {
+    if (const Node* measured =
+            fields.file({"path", "A measured path; this VM has the kernel settings of one of its hosts."}, kPathFile)) {
       static const std::vector<std::string> kHosts = {"client", "server"};
       const std::size_t errors = reading_.errors.size();
-      const std::string& host = kHosts[fields.choice("host", kHosts)];
+      const std::string& host =
+          kHosts[fields.choice({"host", "Which of the path's hosts this VM is.", "required beside path"}, kHosts)];
       const Node* its = measured->find(host);
       if (measured->kind != Node::Kind::kMap) {
         fields.error("path", fmt::format("{} is {}; a path's name or file is expected", fields.path_of("path"),
@@ -179,7 +201,8 @@ class PlatformReader {
   void read_link(const Entry& entry, Fields& fields) {
     WanLink link;
     link.name = entry.key;
-    const auto ends = fields.list("between");
+    const auto ends = fields.list({"between", "The two sites that it joins; a path's client is at the first one."},
+                                  {ValueType::name()}, {2, 2});
     if (ends.size() == 2) {
       link.from = site(fields, "between", ends[0]);
       link.to = site(fields, "between", ends[1]);
@@ -188,30 +211,41 @@ class PlatformReader {
     } else {
       fields.error("between", fields.path_of("between") + " must name two sites, e.g. between: [gat, amst]");
     }
-    const Node* named = fields.child("path");
+    const Node* named =
+        fields.file({"path", "A measured path; it gives what the link does not say itself."}, kPathFile);
     const auto measured = named ? std::optional(read_path(*named, fields.path_of("path"), reading_)) : std::nullopt;
     if (measured && !measured->rtt && !fields.has("rtt")) {
       fields.error("path",
                    fmt::format("{} tells no round trip; state {}", fields.path_of("path"), fields.path_of("rtt")));
     }
     const auto known_rtt = measured ? std::optional(measured->rtt.value_or(kRttRange.low)) : std::nullopt;
-    const Seconds rtt = fields.quantity<Seconds>("rtt", kRttRange, known_rtt);
-    const Seconds delay = fields.quantity<Seconds>("forward_delay", {{0.0}, {10.0}}, rtt / 2);
+    const Seconds rtt = fields.quantity<Seconds>({"rtt", "Round trip from one site to the other and back.", kByPath},
+                                                 kRttRange, known_rtt);
+    const Seconds delay = fields.quantity<Seconds>(
+        {"forward_delay", "The part of the round trip from the first site to the second.", "rtt / 2"}, {{0.0}, {10.0}},
+        rtt / 2);
     if (delay > rtt)
       fields.error("forward_delay",
                    fields.path_of("forward_delay") + " is longer than the round trip; it is a part of rtt");
-    link.mtu = fields.quantity<Bytes>("mtu", kMtuRange, measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
+    link.mtu = fields.quantity<Bytes>({"mtu", "Largest packet on the link.", "the path's, else 1500 B"}, kMtuRange,
+                                      measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
     const auto known_rate = measured ? std::optional(measured->forward.bandwidth) : std::nullopt;
-    link.forward = {fields.quantity<BytesPerSecond>("bandwidth", kNetRange, known_rate), delay,
-                    fields.number("loss", kLossRange, measured ? measured->forward.loss : 0.0)};
+    link.forward = {
+        fields.quantity<BytesPerSecond>({"bandwidth", "The rate of each direction.", kByPath}, kNetRange, known_rate),
+        delay,
+        fields.number({"loss", "Share of segments that get lost, in each direction.", "the path's, else 0"}, kLossRange,
+                      measured ? measured->forward.loss : 0.0)};
     link.backward = {link.forward.bandwidth, rtt - delay, link.forward.loss};
     // What the link states holds for both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
-    if (const Node* reverse = fields.child("reverse")) {
+    if (const Node* reverse = fields.child(
+            {"reverse", "Where the way back, from the second site to the first, differs.", "as forward"})) {
       Fields back(*reverse, fields.path_of("reverse"), reading_);
-      link.backward.bandwidth = back.quantity<BytesPerSecond>("bandwidth", kNetRange, link.backward.bandwidth);
-      link.backward.loss = back.number("loss", kLossRange, link.backward.loss);
+      link.backward.bandwidth = back.quantity<BytesPerSecond>({"bandwidth", "The rate of the way back.", "as forward"},
+                                                              kNetRange, link.backward.bandwidth);
+      link.backward.loss = back.number({"loss", "Share of segments that get lost on the way back.", "as forward"},
+                                       kLossRange, link.backward.loss);
       back.done();
     }
     platform_.links.push_back(std::move(link));
@@ -256,23 +290,59 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   VmType type;
-  type.name = fields.name("name");
-  type.nic = fields.quantity<BytesPerSecond>("nic", kNetRange);
-  type.peer_to_peer = fields.flag("peer_to_peer", false);
-  type.nvlink = fields.flag("nvlink", false);
-  type.device_latency = fields.quantity<Seconds>("device_latency", {{0.0}, {0.1}});
+  type.name = fields.name({"name", "What the type is called."});
+  type.nic = fields.quantity<BytesPerSecond>({"nic", "The rate of its network card, in each direction."}, kNetRange);
+  type.peer_to_peer = fields.flag(
+      {"peer_to_peer", "Whether its GPUs reach each other over PCIe without staging through host memory."}, false);
+  type.nvlink = fields.flag({"nvlink", "Whether its GPUs are joined by NVLink, all to all."}, false);
+  type.device_latency =
+      fields.quantity<Seconds>({"device_latency", "One hop from GPU to GPU inside the VM."}, {{0.0}, {0.1}});
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
-  type.cloud = static_cast<Cloud>(fields.choice("cloud", kClouds, 0));
-  type.rdma = fields.flag("rdma", false);
-  if (const Node* inside = fields.child("inside"))
+  type.cloud = static_cast<Cloud>(fields.choice(
+      {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
+  type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
+  if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
+                                         "every GPU has a PCIe slot, and the VM one network card"}))
     type.inside = read_inside(*inside, fields.path_of("inside"), reading);
-  if (const Node* tcp = fields.child("tcp", !type.rdma)) type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
+  if (const Node* tcp = fields.child({"tcp", "TCP settings of its kernel.", "required unless rdma"}, !type.rdma))
+    type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
   fields.done();
   return type;
 }
 
 Platform read_platform(const Node& node, const std::string& path, Reading& reading) {
   return PlatformReader(node, path, reading).read();
+}
+
+std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices) {
+  const auto gpu = [&](std::size_t at) -> const Gpu& {
+    return platform.devices[static_cast<std::size_t>(devices[at])].gpu;
+  };
+  return first_equal(devices.size(), [&](std::size_t a, std::size_t b) { return gpu(a) == gpu(b); });
+}
+
+std::vector<int> gpu_kinds(const Platform& platform) {
+  std::vector<int> all(platform.devices.size());
+  std::iota(all.begin(), all.end(), 0);
+  return gpu_kinds(platform, all);
+}
+
+std::vector<int> vm_kinds(const Platform& platform) {
+  const std::vector<int> gpus = gpu_kinds(platform);
+  return first_equal(platform.vms.size(), [&](std::size_t a, std::size_t b) {
+    const Vm &x = platform.vms[a], &y = platform.vms[b];
+    const auto first = gpus.begin() + x.first_device, second = gpus.begin() + y.first_device;
+    return x.type == y.type && x.device_count == y.device_count && std::equal(first, first + x.device_count, second);
+  });
+}
+
+const Volume* volume_of(const Platform& platform, int device) {
+  const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+  for (const Volume& volume : vm.type.inside.volumes) {
+    const int slot = device - vm.first_device;
+    if (std::find(volume.gpus.begin(), volume.gpus.end(), slot) != volume.gpus.end()) return &volume;
+  }
+  return nullptr;
 }
 
 }  // namespace slmsim

@@ -117,4 +117,17 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
 // path; a VM's `tcp` is laid over that of the path's host, and this over its type's.
 Platform read_platform(const Node& node, const std::string& path, Reading& reading);
 
+// Which GPUs are of one kind: for each of these devices, the place in the list of the first one whose GPU equals its
+// own in everything, figures and profile. A name decides nothing: a scenario may give two GPUs one name and other
+// figures.
+std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices);
+// The same of all devices of a platform.
+std::vector<int> gpu_kinds(const Platform& platform);
+
+// The same of VMs: for each one the first that has the same type and GPUs of the same kinds in the same order.
+std::vector<int> vm_kinds(const Platform& platform);
+
+// The volume of a GPU; nullptr where it has none.
+const Volume* volume_of(const Platform& platform, int device);
+
 }  // namespace slmsim

@@ -16,6 +16,8 @@ constexpr Range<std::int64_t> kRanks{1, 1 << 20};
 
 auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
+constexpr const char* kTold = "Told of the measurement; the simulator does not use it.";
+
 // What a point tells beside its time; the simulator has no use for it.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                    "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
@@ -25,29 +27,29 @@ constexpr const char* kFacts[] = {
     "nccl",        "left_out"};
 
 Seconds time_of(Fields& fields) {
-  for (const char* key : kSpread) fields.ignore(key);
-  return fields.quantity<Seconds>("time", kKernelTime);
+  for (const char* key : kSpread) fields.ignore({key, kTold});
+  return fields.quantity<Seconds>({"time", "What one took, the median."}, kKernelTime);
 }
 
 // Each map of a list; what `read` leaves unread is an error.
 template <class Read>
-void each_of(Fields& fields, const std::string& key, Reading& reading, Read read) {
+void each_of(Fields& fields, const FileKey& key, Reading& reading, Read read) {
   std::size_t index = 0;
-  for (const Node* item : fields.list(key)) {
-    Fields one(*item, fmt::format("{}.{}", fields.path_of(key), index++), reading);
+  for (const Node* item : fields.list(key, {ValueType::map()})) {
+    Fields one(*item, fmt::format("{}.{}", fields.path_of(key.name), index++), reading);
     read(one);
     one.done();
   }
 }
 
 void read_kernel(Fields& fields, GpuProfile& profile) {
-  const std::string name = fields.name("kernel");
-  const std::size_t precision = fields.choice("precision", precision_names());
+  const std::string name = fields.name({"kernel", "The kernel, as slmsim shapes names it."});
+  const std::size_t precision = fields.choice({"precision", "Of its operands."}, precision_names());
   KernelPoint point;
-  point.batch = fields.integer("batch", kSizes);
-  point.m = fields.integer("m", kSizes);
-  point.n = fields.integer("n", kSizes);
-  point.k = fields.integer("k", kSizes);
+  point.batch = fields.integer({"batch", "Products of one launch; 1 of other kernels."}, kSizes);
+  point.m = fields.integer({"m", "Rows of the result."}, kSizes);
+  point.n = fields.integer({"n", "Columns of the result."}, kSizes);
+  point.k = fields.integer({"k", "What a product sums over; 1 of other kernels."}, kSizes);
   point.time = time_of(fields);
   profile.kernels[name][precision].push_back(point);
 }
@@ -61,9 +63,9 @@ struct PeerCopies {
 void read_transfer(Fields& fields, MeasuredBuses& buses, PeerCopies& peers) {
   static const std::vector<std::string> kKinds = {"host-to-device", "device-to-host", "device-to-device",
                                                   "peer-to-peer"};
-  const std::size_t kind = fields.choice("kind", kKinds);
-  const bool pinned = fields.text("memory", "") == "pinned";
-  const Bytes size = fields.quantity<Bytes>("size", kCopySizes);
+  const std::size_t kind = fields.choice({"kind", "From where to where."}, kKinds);
+  const bool pinned = fields.text({"memory", "Of the host: pinned, or else."}, "") == "pinned";
+  const Bytes size = fields.quantity<Bytes>({"size", "Bytes copied."}, kCopySizes);
   const Seconds time = time_of(fields);
   const BytesPerSecond rate = size / time;
   if (kind == 0 && pinned) buses.to_device = std::max(buses.to_device, rate);
@@ -83,12 +85,12 @@ struct InsideVm {
 void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
   static const std::vector<std::string> kNames = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
                                                   "send-receive"};
-  const std::size_t which = fields.choice("collective", kNames);
-  const double ranks = static_cast<double>(fields.integer("ranks", kRanks));
-  const bool one_host = fields.integer("hosts", kRanks) == 1;
-  const Bytes size = fields.quantity<Bytes>("size", kCopySizes);
+  const std::size_t which = fields.choice({"collective", "Which collective."}, kNames);
+  const double ranks = static_cast<double>(fields.integer({"ranks", "GPUs that took part."}, kRanks));
+  const bool one_host = fields.integer({"hosts", "Machines that they were in."}, kRanks) == 1;
+  const Bytes size = fields.quantity<Bytes>({"size", "The size of the buffer."}, kCopySizes);
   const Seconds time = time_of(fields);
-  for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore(key);
+  for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore({key, kTold});
   if (!one_host || ranks < 2) return;
   // Bytes over a link of a ring are this part of the buffer, in so many steps (nccl-tests, doc/PERFORMANCE.md).
   const double steps = which == 0 ? 2 * (ranks - 1) : which < 3 ? ranks - 1 : 1;
@@ -112,22 +114,26 @@ bool is_profile(const Node& node) {
 GpuProfile read_profile(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   GpuProfile profile;
-  if (const std::string schema = fields.text("schema", ""); schema != kSchema)
+  if (const std::string schema = fields.text({"schema", "The form of the file, slmsim/gpu-profile/1."}, "");
+      schema != kSchema)
     fields.error("schema", fmt::format("{} is \"{}\"; {} is expected, as slmsim-calibrate writes it",
                                        fields.path_of("schema"), printable(schema).substr(0, 64), kSchema));
-  profile.name = fields.name("name");
-  profile.gpu = fields.text("gpu", "");
-  for (const char* key : kFacts) fields.ignore(key);
-  each_of(fields, "launches", reading, [&](Fields& launch) {
-    const std::string kind = launch.text("kind", "");
+  profile.name = fields.name({"name", "What the profile is called."});
+  profile.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
+  for (const char* key : kFacts) fields.ignore({key, kTold});
+  each_of(fields, {"launches", "Times of empty kernels."}, reading, [&](Fields& launch) {
+    const std::string kind = launch.text({"kind", "How they were launched: in-a-row, or else."}, "");
     const Seconds time = time_of(launch);
     if (kind == "in-a-row") profile.launch = time;
   });
-  each_of(fields, "kernels", reading, [&](Fields& kernel) { read_kernel(kernel, profile); });
+  each_of(fields, {"kernels", "Times of kernels by their sizes."}, reading,
+          [&](Fields& kernel) { read_kernel(kernel, profile); });
   PeerCopies peers;
-  each_of(fields, "transfers", reading, [&](Fields& transfer) { read_transfer(transfer, profile.buses, peers); });
+  each_of(fields, {"transfers", "Times of copies."}, reading,
+          [&](Fields& transfer) { read_transfer(transfer, profile.buses, peers); });
   std::array<InsideVm, 5> found;
-  each_of(fields, "collectives", reading, [&](Fields& collective) { read_collective(collective, found); });
+  each_of(fields, {"collectives", "Times of NCCL's collectives."}, reading,
+          [&](Fields& collective) { read_collective(collective, found); });
   profile.buses.peer = peers.most;
   profile.buses.peer_latency = peers.least;
   if (const auto best = std::find_if(found.begin(), found.end(), [](const auto& one) { return one.most.value > 0; });

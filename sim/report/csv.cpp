@@ -21,7 +21,7 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   const auto& b = p.breakdown;
   std::vector<Cell> row = {words("scenario", scenario),
                            words("model", p.model),
-                           words("technique", name_of(p.technique)),
+                           words("technique", p.technique ? p.technique->name : ""),
                            words("group", fmt::format("{}", fmt::join(p.group, "+"))),
                            whole("gpus", p.gpus),
                            words("status", name_of(p.status)),
@@ -39,7 +39,7 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
                            number("optimizer_s", b.optimizer.value),
                            number("overhead_s", b.overhead.value)};
   for (std::size_t i = kFirstResult; p.status != Status::kOk && i < row.size(); ++i) row[i].text.clear();
-  const DeviceMemory* memory = fullest(p);
+  const DeviceMemory* memory = fullest(p.memory);
   row.push_back(whole("memory_bytes", memory ? memory->total().value : 0));
   row.push_back(whole("memory_limit_bytes", memory ? memory->limit.value : 0));
   for (std::size_t i = row.size() - 2; !memory && i < row.size(); ++i) row[i].text.clear();

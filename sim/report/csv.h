@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/select/predict.h"
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 

@@ -1,9 +1,9 @@
-// The DeepSpeed study's facts as a table. Used by `slmsim validate deepspeed` and README.md.
+// The DeepSpeed study's facts as a table. Used by `slmsim validate deepspeed` and docs/validation/deepspeed.md.
 #pragma once
 
 #include <string>
 
-#include "sim/select/deepspeed_facts.h"
+#include "sim/validate/deepspeed_facts.h"
 
 namespace slmsim {
 

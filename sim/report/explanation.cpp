@@ -11,7 +11,7 @@ namespace {
 
 void add_explanation(std::string& out, const Explanation& e) {
   const Prediction& p = e.prediction;
-  out += fmt::format("\n{}, {} on {}: ", p.model, name_of(p.technique), group_text(p.group));
+  out += fmt::format("\n{}, {} on {}: ", p.model, p.technique->name, group_text(p.group));
   if (p.status != Status::kOk) {
     out += fmt::format("{}; {}\n", p.status == Status::kOutOfMemory ? "out of memory" : "cannot run", p.reason);
     return;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/select/explain.h"
+#include "sim/explain/explain.h"
 
 namespace slmsim {
 

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/study_text.h"
+
 namespace slmsim {
 namespace {
 
-std::string figure(std::optional<double> published, std::optional<double> error, int digits) {
-  if (!published) return " | | ";
-  if (!error) return fmt::format("{:.{}f} | does not run | ", *published, digits);
-  return fmt::format("{:.{}f} | {:.{}f} | {:+.0f} %", *published, digits, *published * (1 + *error), digits,
-                     100 * *error);
+std::string figure(const std::optional<Judged>& cell, int digits) {
+  if (!cell) return " | | ";
+  if (!cell->predicted) return fmt::format("{:.{}f} | does not run | ", cell->measured, digits);
+  return fmt::format("{:.{}f} | {:.{}f} | {}", cell->measured, digits, *cell->predicted, digits, error_text(*cell, 0));
 }
 
 std::string status_text(const Fact& fact) {
@@ -28,17 +29,12 @@ std::string to_markdown(const Validation& validation) {
       "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|---|\n";
   for (const auto& fact : validation.facts) {
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", fact.slice, fact.gpus, fact.model, fact.technique,
-                       figure(fact.minutes, fact.minutes_error(), 0), figure(fact.tflops_per_gpu, fact.rate_error(), 2),
-                       status_text(fact));
+                       figure(fact.minutes_judged(), 0), figure(fact.rate_judged(), 2), status_text(fact));
   }
   const auto& s = validation.summary;
-  out += fmt::format(
-      "\nTwo-VM gpt2m minutes: {} cells, mean absolute error {:.1f} %, worst {:.1f} %. Fits in memory or "
-      "not: {} of {} facts agree.\n",
-      s.minutes_cells, 100 * s.mean_error, 100 * s.worst_error, s.status_agree, s.status_cells);
-  out += fmt::format("\n{} fitted values:\n\n| value | is | fitted to |\n|---|---|---|\n", validation.fitted.size());
-  for (const auto& parameter : validation.fitted)
-    out += fmt::format("| `{}` | {} | {} |\n", parameter.path, parameter.value, parameter.source);
+  out += fmt::format("\nTwo-VM gpt2m minutes: {}. Fits in memory or not: {} of {} facts agree.\n",
+                     summary_text(s.minutes), s.status_agree, s.status_cells);
+  out += fitted_table(validation.fitted);
   return out;
 }
 

@@ -1,9 +1,9 @@
-// A validation as the Markdown table that the README shows, and as CSV.
+// A validation as the Markdown table that docs/validation shows, and as CSV.
 #pragma once
 
 #include <string>
 
-#include "sim/select/facts.h"
+#include "sim/validate/facts.h"
 
 namespace slmsim {
 

@@ -14,7 +14,7 @@ double rounded(double value) {
 
 Json head_json(const Prediction& p) {
   return {{"model", p.model},
-          {"technique", name_of(p.technique)},
+          {"technique", p.technique->name},
           {"group", p.group},
           {"gpus", p.gpus},
           {"status", name_of(p.status)},
@@ -31,7 +31,7 @@ Json breakdown_json(const Breakdown& b) {
           {"overhead", rounded(b.overhead.value)}};
 }
 
-Json stores_json(const std::vector<StoreMemory>& stores) {
+Json stores_json(const std::vector<Store>& stores) {
   Json list = Json::array();
   for (const auto& store : stores) {
     list.push_back({{"name", store.name},
@@ -73,7 +73,7 @@ Json shardings_json(const Stage& stage, const OperatorGraph& operators) {
     const int layer = operators[stage.first + i].layer;
     Json division = Json::object();
     for (; i < stage.shardings.size() && operators[stage.first + i].layer == layer; ++i)
-      division[operators[stage.first + i].name] = name_of(stage.shardings[i]);
+      division[name_of(operators[stage.first + i].role)] = name_of(stage.shardings[i]);
     if (!list.empty() && list.back()["operators"] == division) {
       list.back()["layers"][1] = layer;
     } else {
@@ -96,8 +96,8 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
                       {"shardings", shardings_json(stage, operators)}});
   }
   return {{"micro_batches", plan.micro_batches},
-          {"schedule", schedule_names()[static_cast<std::size_t>(plan.schedule)]},
-          {"optimizer", plan.optimizer == Optimizer::kDivided ? "divided" : "replicated"},
+          {"schedule", schedule_names()[static_cast<std::size_t>(schedule_of(plan))]},
+          {"optimizer", optimizer_of(plan) == Optimizer::kDivided ? "divided" : "replicated"},
           {"stages", stages}};
 }
 
@@ -153,7 +153,7 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
           {"delta", scenario.selection.delta},
           {"epsilon_epochs", scenario.selection.epsilon_epochs},
           {"objective", objective_names()[static_cast<std::size_t>(scenario.selection.objective)]},
-          {"technique", s.technique ? Json(name_of(*s.technique)) : Json(nullptr)},
+          {"technique", s.technique ? Json(s.technique->name) : Json(nullptr)},
           {"group", s.group},
           {"steps", s.steps}};
 }

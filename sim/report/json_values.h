@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/plan/framework_memory.h"
-#include "sim/select/measure.h"
-#include "sim/select/predict.h"
+#include "sim/memory/memory.h"
+#include "sim/predict/measure.h"
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 
@@ -20,6 +20,6 @@ Json head_json(const Prediction& prediction);
 Json breakdown_json(const Breakdown& breakdown);
 
 // Host memories and volumes of drives.
-Json stores_json(const std::vector<StoreMemory>& stores);
+Json stores_json(const std::vector<Store>& stores);
 
 }  // namespace slmsim

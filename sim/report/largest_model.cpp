@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/predict/predict.h"
 #include "sim/report/json_values.h"
-#include "sim/select/predict.h"
 
 namespace slmsim {
 namespace {
@@ -46,7 +46,7 @@ Json model_json(const LargestModel& m, const Platform& platform) {
                         {"framework", std::llround(d.framework.value)}}}});
   }
   return {{"model", m.model},
-          {"technique", name_of(m.technique)},
+          {"technique", m.technique->name},
           {"group", m.group},
           {"layers", m.layers},
           {"parameters", rounded(m.parameters)},
@@ -81,7 +81,7 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
             d ? fmt::format("{}/{}/{}/{}/{}/{}", gib(d->parameters), gib(d->gradients), gib(d->optimizer),
                             gib(d->activations), gib(d->buffers), gib(d->framework))
               : "-";
-        out += fmt::format("  {:<10} {:<14} {:>6} {:>8}  {:>11}  {:>31} {:>10} {:>11}  {}\n", name_of(m.technique),
+        out += fmt::format("  {:<10} {:<14} {:>6} {:>8}  {:>11}  {:>31} {:>10} {:>11}  {}\n", m.technique->name,
                            group_text(m.group), m.layers > 0 ? fmt::format("{}", m.layers) : "-",
                            m.layers > 0 ? fmt::format("{:.2f}", m.parameters / 1e9) : "-",
                            d ? gib(d->total()) + "/" + gib(d->limit) : "-", parts, store_text(m, false),

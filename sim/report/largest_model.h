@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/predict/max_model.h"
 #include "sim/scenario/scenario.h"
-#include "sim/select/max_model.h"
 
 namespace slmsim {
 

@@ -18,12 +18,13 @@ std::string to_link_use_table(const std::vector<RunResult>& results) {
       for (const auto& use : p.interconnects) {
         any = true;
         out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", p.model,
-                           name_of(p.technique), result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name,
+                           p.technique->name, result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name,
                            use.interconnect, use.average.value / kGiga, use.p90.value / kGiga, use.peak.value / kGiga,
                            use.capacity.value / kGiga);
       }
     }
-    if (!any) out += "  none: no VM type of this platform says what is inside it (README, One node in detail)\n";
+    if (!any)
+      out += "  none: no VM type of this platform says what is inside it (docs/scenario.md, The inside of a node)\n";
   }
   return out;
 }
@@ -34,7 +35,7 @@ std::string to_timeline_csv(const std::vector<RunResult>& results) {
     for (const auto& p : result.predictions) {
       for (const auto& use : p.interconnects) {
         const std::string row = fmt::format(
-            "{},{},{},{},{},{}", csv_cell(result.scenario.name), csv_cell(p.model), name_of(p.technique),
+            "{},{},{},{},{},{}", csv_cell(result.scenario.name), csv_cell(p.model), p.technique->name,
             csv_cell(fmt::format("{}", fmt::join(p.group, "+"))),
             csv_cell(result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name), csv_cell(use.interconnect));
         for (const auto& step : use.steps) out += fmt::format("{},{:.9g},{:.9g}\n", row, step.time, step.rate);

@@ -21,12 +21,12 @@ const DeviceMemory* tightest(const Prediction& p) {
 }
 
 std::string picked(const Selection& s) {
-  return s.technique ? fmt::format("{} on {}", name_of(*s.technique), group_text(s.group))
+  return s.technique ? fmt::format("{} on {}", s.technique->name, group_text(s.group))
                      : "nothing: a larger cluster is needed, or what an out-of-memory line names";
 }
 
 std::string place_of(const Prediction& prediction) {
-  return fmt::format("{} on {}", name_of(prediction.technique), group_text(prediction.group));
+  return fmt::format("{} on {}", prediction.technique->name, group_text(prediction.group));
 }
 
 std::string basis_text(const TimeBasis& basis) {

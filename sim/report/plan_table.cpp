@@ -64,6 +64,11 @@ std::string quoted(const Overrides& overrides) {
   return out;
 }
 
+std::string pick_text(const Pick& pick) {
+  if (!pick.technique) return "nothing works";
+  return fmt::format("{} on {}: {}", pick.technique->name, group_text(pick.group), duration(pick.job));
+}
+
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
   const SearchResult& s = m.search;
   out += fmt::format("\n{}: {} choices; {} planned, {} of them do not fit, {} simulated; {}\n", m.model, s.choices,
@@ -80,14 +85,14 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
                      "plan");
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     const Prediction& p = m.predictions[i];
-    const DeviceMemory* memory = fullest(p);
+    const DeviceMemory* memory = fullest(p.memory);
     const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
     const std::string cost =
         report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report.objective);
     out += fmt::format(
         "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  {} on {}: {}\n", i + 1, cost, duration(p.job), to_text(p.iteration),
         p.gpus, memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-",
-        name_of(p.technique), group_text(p.group), m.descriptions[i]);
+        p.technique->name, group_text(p.group), m.descriptions[i]);
   }
   for (std::size_t i = 1; i < s.best.size(); ++i)
     out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
@@ -101,8 +106,8 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
   Json list = Json::array();
   for (std::size_t i = 0; i < m.search.best.size(); ++i) {
     const Prediction& p = m.predictions[i];
-    const DeviceMemory* memory = fullest(p);
-    list.push_back({{"technique", name_of(p.technique)},
+    const DeviceMemory* memory = fullest(p.memory);
+    list.push_back({{"technique", p.technique->name},
                     {"group", p.group},
                     {"gpus", p.gpus},
                     {"cost", rounded(m.search.best[i].cost)},
@@ -156,8 +161,8 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
   std::string out = "| scenario | model | Algorithm 1, printed | amended | best plan | |\n|---|---|---|---|---|---|\n";
   for (const auto& report : reports) {
     for (const auto& m : report.models) {
-      out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", report.scenario.name, m.model, m.printed_pick,
-                         m.amended_pick, best_plan(m), m.search.proven ? "proven" : "not proven");
+      out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", report.scenario.name, m.model, pick_text(m.printed_pick),
+                         pick_text(m.amended_pick), best_plan(m), m.search.proven ? "proven" : "not proven");
     }
   }
   return out;
@@ -166,7 +171,7 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
 std::string best_plan(const PlannedModel& m) {
   if (m.predictions.empty()) return "nothing fits";
   const Prediction& p = m.predictions.front();
-  return fmt::format("{} on {}, {}: {}", name_of(p.technique), group_text(p.group), m.descriptions.front(),
+  return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), m.descriptions.front(),
                      duration(p.job));
 }
 

@@ -4,30 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/search/search.h"
-#include "sim/select/explain.h"
+#include "sim/search/plan_job.h"
 
 namespace slmsim {
-
-// Of one model.
-struct PlannedModel {
-  std::string model;
-  SearchResult search;
-  std::vector<Choice> choices;            // of the list
-  std::vector<std::string> descriptions;  // of the list
-  std::vector<Overrides> overrides;       // of the list: for `slmsim run`
-  std::vector<Prediction> predictions;    // of the list
-  std::vector<Limit> limits;              // of the first
-  std::optional<Way> best;                // the first
-  // What Algorithm 1 picks of the scenario's own techniques and groups, with its time: as printed and amended. Where asked for.
-  std::string printed_pick, amended_pick;
-};
-
-struct PlanReport {
-  Scenario scenario;
-  PlanObjective objective = PlanObjective::kTime;
-  std::vector<PlannedModel> models;
-};
 
 // For people: the list with what each costs, why the first one wins, what limits it and how to predict it again.
 std::string to_plan_table(const PlanReport& report);

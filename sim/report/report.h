@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/predict/predict.h"
 #include "sim/select/algorithm.h"
-#include "sim/select/predict.h"
 
 namespace slmsim {
 

@@ -50,8 +50,9 @@ std::string to_markdown(const std::vector<StepComparison>& steps) {
   out +=
       fmt::format("\n{}{}Fits in memory or not: {} of {} agree.\n", summary_line("Step time", summary_of_errors(times)),
                   summary_line("Peak memory", summary_of_errors(memories)), agree, steps.size());
-  out += basis.total() > Seconds{0} ? fmt::format("Computation: {}.\n", basis_text(basis))
-                                    : "Computation: by the data sheet's roofline; the GPU names no profile.\n";
+  out += basis.total() > Seconds{0}
+             ? fmt::format("Computation: {}.\n", basis_text(basis))
+             : "Computation: by the data sheet's roofline and the software's efficiency; no kernel was measured.\n";
   return out;
 }
 

@@ -21,18 +21,18 @@ std::string share(Seconds part, Seconds whole) {
 }
 
 void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best) {
-  const DeviceMemory* memory = fullest(p);
+  const DeviceMemory* memory = fullest(p.memory);
   const std::string used =
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
   const std::string group = group_text(p.group);
   if (p.status != Status::kOk) {
-    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", name_of(p.technique), group,
-                       p.gpus, "-", "-", "-", "-", used, verdict(p, pick, best));
+    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>11}  {}\n", p.technique->name, group, p.gpus,
+                       "-", "-", "-", "-", used, verdict(p, pick, best));
     return;
   }
   const auto& b = p.breakdown;
   out += fmt::format(
-      "  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>11}  {}\n", name_of(p.technique), group, p.gpus,
+      "  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>11}  {}\n", p.technique->name, group, p.gpus,
       duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera,
       fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
                   share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
@@ -63,10 +63,9 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
-      out +=
-          fmt::format("  {} on {}: computation {}\n", name_of(p.technique), group_text(p.group), basis_text(*p.basis));
+      out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
     if (p.model == model && p.status != Status::kOk)
-      out += fmt::format("  {} on {}: {}\n", name_of(p.technique), group_text(p.group), p.reason);
+      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
   }
 }
 
@@ -80,7 +79,7 @@ const std::vector<std::string>& format_names() {
 std::string to_table(const RunResult& result) {
   const Training& t = result.scenario.training;
   std::string out = fmt::format("{}: {} epochs of {:.0f} sequences, {} per iteration, {} iterations\n",
-                                result.scenario.name, t.epochs, t.blocks_per_epoch, t.batch, t.iterations());
+                                result.scenario.name, t.epochs, t.blocks_per_epoch, t.batch, t.steps());
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     add_model(out, result, i);
     if (!result.selections.empty()) add_selection(out, result.selections[i]);

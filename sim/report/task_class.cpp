@@ -2,33 +2,29 @@
 
 namespace slmsim {
 
-TaskClass class_of(const TaskGraph& graph, const Task& task) {
-  const std::string& label = graph.labels()[task.label];
-  if (task.kind == TaskKind::kTransfer) {
-    switch (graph.connections()[static_cast<std::size_t>(task.place)].traffic) {
-      case Traffic::kMessages:
-        return label.starts_with("send") ? TaskClass::kSend : TaskClass::kCollective;
-      case Traffic::kCopies:
-        return TaskClass::kCopy;
-      case Traffic::kHostOptimizer:
-        return TaskClass::kOptimizer;
-      case Traffic::kDrive:
-      case Traffic::kMedium:
-        return TaskClass::kDrive;
-    }
+std::string_view name_of(TaskClass of) {
+  switch (of) {
+    case TaskClass::kForward:
+      return "forward";
+    case TaskClass::kBackward:
+      return "backward";
+    case TaskClass::kOptimizer:
+      return "optimizer";
+    case TaskClass::kLaunch:
+      return "launch";
+    case TaskClass::kFramework:
+      return "framework";
+    case TaskClass::kCollective:
+    case TaskClass::kKernels:
+      return "collective";
+    case TaskClass::kSend:
+      return "send";
+    case TaskClass::kCopy:
+      return "copy";
+    case TaskClass::kDrive:
+      return "drive";
   }
-  switch (task.activity) {
-    case Activity::kModel:
-      return label.starts_with("bwd") ? TaskClass::kBackward : TaskClass::kForward;
-    case Activity::kOptimizer:
-      return TaskClass::kOptimizer;
-    case Activity::kOverhead:
-      return label == "launch" ? TaskClass::kLaunch : TaskClass::kFramework;
-    case Activity::kCommunication:
-    case Activity::kKernels:
-      break;
-  }
-  return TaskClass::kCollective;
+  return "";
 }
 
 }  // namespace slmsim

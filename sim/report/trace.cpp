@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/predict/measure.h"
 #include "sim/report/task_class.h"
-#include "sim/select/measure.h"
 
 namespace slmsim {
 namespace {
@@ -49,7 +49,7 @@ std::vector<RateStep> averaged(const std::vector<RateStep>& steps, std::size_t c
 class Writer {
  public:
   explicit Writer(const TracedIteration& traced) : traced_(traced), graph_(traced.graph), timeline_(traced.timeline) {
-    for (const auto& label : graph_.labels()) names_.push_back(quoted(task_name(label)));
+    for (const Tag& tag : graph_.tags()) names_.push_back(quoted(task_name(tag.name)));
   }
 
   std::string write() {
@@ -121,8 +121,8 @@ class Writer {
     }
   }
 
-  void slice(Process process, int track, const std::string& name, const char* category, double start, double finish,
-             const std::string& arguments) {
+  void slice(Process process, int track, const std::string& name, std::string_view category, double start,
+             double finish, const std::string& arguments) {
     const std::int64_t from = nanoseconds(start), length = std::max<std::int64_t>(0, nanoseconds(finish) - from);
     put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}},\n",
         name, category, static_cast<int>(process), track, microseconds(from), microseconds(length), arguments);
@@ -139,15 +139,15 @@ class Writer {
     const Task& task = graph_.tasks()[id];
     const bool computes = task.kind == TaskKind::kCompute;
     if (task.kind == TaskKind::kDelay) return;
-    const char* what = kTaskClassNames[static_cast<std::size_t>(class_of(graph_, task))];
+    const TaskClass of = graph_.tag_of(task).of;
+    const std::string_view what = name_of(of);
     if (computes) {
-      const bool of_model = task.activity == Activity::kModel;
-      const double flops = id < traced_.flops.size() ? traced_.flops[id].value : 0.0;
-      slice(kGpus, gpu_track(task.place), names_[task.label], what, timeline_.start[id], timeline_.finish[id],
-            of_model ? fmt::format("\"flops\":{:.0f}", flops) : "");
+      const bool of_model = of == TaskClass::kForward || of == TaskClass::kBackward;
+      slice(kGpus, gpu_track(task.place), names_[task.tag], what, timeline_.start[id], timeline_.finish[id],
+            of_model ? fmt::format("\"flops\":{:.0f}", graph_.flops(id).value) : "");
     } else {
-      slice(process_of(connection_of(task)), connection_track(task.place), names_[task.label], what,
-            timeline_.start[id], left(id), fmt::format("\"bytes\":{:.0f}", task.amount));
+      slice(process_of(connection_of(task)), connection_track(task.place), names_[task.tag], what, timeline_.start[id],
+            left(id), fmt::format("\"bytes\":{:.0f}", task.amount));
     }
     TaskId last = kNoTask;
     for (const TaskId waited_for : graph_.predecessors(id)) {

@@ -15,8 +15,7 @@ struct TracedIteration {
   const TaskGraph& graph;
   const Timeline& timeline;
   const Platform& platform;
-  std::vector<Flops> flops;  // per task (task_flops)
-  std::string title;         // "gpt2m: Data on gat"
+  std::string title;  // "gpt2m: Data on gat"
 };
 
 // One track per GPU stream, one per connection, one for each thing that a GPU's process does with its host and its drives,

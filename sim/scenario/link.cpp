@@ -9,21 +9,18 @@
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/platform/iperf3.h"
-
-#ifndef SLMSIM_INSTALLED_DATA
-#define SLMSIM_INSTALLED_DATA ""
-#endif
-#ifndef SLMSIM_SOURCE_DATA
-#define SLMSIM_SOURCE_DATA ""
-#endif
+#include "sim/scenario/data_root.h"
 
 namespace slmsim {
+
+const FileKey kExtends{
+    "extends", "The path, from this file's folder, of a scenario whose values hold where this one says nothing."};
+
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
-constexpr const char* kPaths = "platforms/paths";
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
 constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
@@ -48,25 +45,25 @@ class Linker {
     Node* vms = platform.find("vms");
     if (Node* links = platform.find("links")) {
       for (auto& link : links->entries) {
-        if (Node* path = link.value.find("path")) resolve(*path, kPaths, "path");
+        if (Node* path = link.value.find("path")) resolve(*path, kPathFile);
       }
     }
     if (!vms || vms->kind != Node::Kind::kMap) return;
     for (auto& vm : vms->entries) {
-      if (Node* type = vm.value.find("type")) resolve(*type, "platforms/vms", "VM type");
+      if (Node* type = vm.value.find("type")) resolve(*type, kVmFile);
       Node* tcp = vm.value.find("tcp");
-      if (Node* path = tcp ? tcp->find("path") : nullptr) resolve(*path, kPaths, "path");
+      if (Node* path = tcp ? tcp->find("path") : nullptr) resolve(*path, kPathFile);
       Node* storage = vm.value.find("storage");
       if (Node* drives = storage ? storage->find("drives") : nullptr) {
         for (auto& drive : drives->entries) {
-          if (Node* model = drive.value.find("model")) resolve(*model, "platforms/drives", "drive");
+          if (Node* model = drive.value.find("model")) resolve(*model, kDriveFile);
         }
       }
       Node* gpus = vm.value.find("gpus");
       if (!gpus) continue;
       if (gpus->kind == Node::Kind::kScalar) *gpus = list_of(*gpus);
       for (auto& gpu : gpus->items) {
-        resolve(gpu, "platforms/gpus", "GPU");
+        resolve(gpu, kGpuFile);
         if (Node* profile = gpu.find("profile")) share_profile(platform, *profile);
       }
     }
@@ -75,10 +72,10 @@ class Linker {
   void scenario(Node& scenario) {
     if (Node* models = scenario.find("models")) {
       if (models->kind == Node::Kind::kScalar) *models = list_of(*models);
-      for (auto& model : models->items) resolve(model, "models", "model");
+      for (auto& model : models->items) resolve(model, kModelFile);
     }
     if (Node* platform_node = scenario.find("platform")) {
-      resolve(*platform_node, "platforms", "platform");
+      resolve(*platform_node, kPlatformFile);
       platform(*platform_node);
     }
   }
@@ -103,7 +100,7 @@ class Linker {
     Node* profiles = platform.find("profiles");
     if (profiles && profiles->find(named.scalar)) return;
     Node read = named;
-    resolve(read, "platforms/profiles", "GPU profile");
+    resolve(read, kProfileFile);
     if (read.kind == Node::Kind::kScalar) return;
     if (!profiles) {
       platform.entries.push_back({"profiles", named.place, {}});
@@ -115,7 +112,7 @@ class Linker {
     if (!profiles->find(named.scalar)) profiles->entries.push_back({named.scalar, named.place, std::move(read)});
   }
 
-  void resolve(Node& node, const std::string& folder, const std::string& what) {
+  void resolve(Node& node, const FileKind& kind) {
     if (node.kind != Node::Kind::kScalar) return;
     if (++references_ > kMostReferences)
       throw InputError(node.place,
@@ -123,17 +120,17 @@ class Linker {
     const bool is_path = node.scalar.find('/') != std::string::npos;
     // A path counts from the folder of the file that states it; an override's from the current one.
     const fs::path folder_of_path = is_override(node) ? fs::path() : fs::path(node.place.source->name).parent_path();
-    const fs::path file = is_path ? folder_of_path / node.scalar : find_named(folder, node.scalar);
+    const fs::path file = is_path ? folder_of_path / node.scalar : find_named(kind.folder, node.scalar);
     try {
       if (node.scalar.empty() || file.empty()) {
-        errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", what, node.scalar.substr(0, 64),
-                                                   did_you_mean(node.scalar, known_names(folder)))});
+        errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
+                                                   did_you_mean(node.scalar, known_names(kind.folder)))});
         return;
       }
       auto found = files_.find(file.string());
       if (found == files_.end()) {
         Node read = read_yaml(file);
-        found = files_.emplace(file.string(), folder == kPaths ? as_path(std::move(read)) : std::move(read)).first;
+        found = files_.emplace(file.string(), &kind == &kPathFile ? as_path(std::move(read)) : std::move(read)).first;
       }
       values_ += node_count(found->second);
       if (values_ > kMostValues)
@@ -145,13 +142,13 @@ class Linker {
       node.named_at = named_at;
     } catch (const InputError& inner) {
       if (is_path && inner.errors().front().place.line == 0) {
-        errors_.push_back({node.place, fmt::format("{} \"{}\": {}", what, node.scalar, inner.what())});
+        errors_.push_back({node.place, fmt::format("{} \"{}\": {}", kind.what, node.scalar, inner.what())});
         return;
       }
       errors_.insert(errors_.end(), inner.errors().begin(), inner.errors().end());
     } catch (const fs::filesystem_error& inner) {
       errors_.push_back(
-          {node.place, fmt::format("{} \"{}\": {}", what, node.scalar.substr(0, 64), inner.code().message())});
+          {node.place, fmt::format("{} \"{}\": {}", kind.what, node.scalar.substr(0, 64), inner.code().message())});
     }
   }
 
@@ -186,7 +183,7 @@ class Linker {
 Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::set<std::string>& texts) {
   Node node = read_yaml(file);
   texts.insert(node.place.source->text);
-  const Node* base_name = node.find("extends");
+  const Node* base_name = node.find(kExtends.name);
   if (!base_name) return node;
   if (base_name->kind != Node::Kind::kScalar)
     throw InputError(base_name->place,
@@ -210,7 +207,7 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
   if (!fs::is_regular_file(status))
     throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));
   Node base = read_with_bases(base_file, chain, texts);
-  std::erase_if(node.entries, [](const Entry& entry) { return entry.key == "extends"; });
+  std::erase_if(node.entries, [](const Entry& entry) { return entry.key == kExtends.name; });
   merge(base, node);
   base.place = node.place;
   return base;
@@ -296,35 +293,6 @@ bool apply(Node& root, const Override& override) {
 }
 
 }  // namespace
-
-std::vector<fs::path> data_roots(const fs::path& file) {
-  std::vector<fs::path> roots;
-  std::error_code ignored;
-  const auto add = [&](const fs::path& folder) {
-    const bool known = std::find(roots.begin(), roots.end(), folder) != roots.end();
-    const bool holds_any =
-        fs::is_directory(folder / "platforms", ignored) || fs::is_directory(folder / "models", ignored);
-    if (!known && holds_any) roots.push_back(folder);
-  };
-  for (fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();; folder = folder.parent_path()) {
-    add(folder);
-    if (folder == folder.parent_path()) break;
-  }
-  for (const char* known : {SLMSIM_INSTALLED_DATA, SLMSIM_SOURCE_DATA}) {
-    if (*known) add(known);
-  }
-  return roots;
-}
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 Override parse_override(const std::string& text) {
   auto source = std::make_shared<Source>(Source{kOverrideSource, text});

@@ -9,9 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/key_record.h"
 #include "sim/base/yaml.h"
 
 namespace slmsim {
+
+// The key that names a scenario's base.
+extern const FileKey kExtends;
 
 // One "--set KEY=VALUE"; KEY is a path such as "platform.links.wan.rtt", VALUE is YAML.
 using Overrides = std::vector<std::string>;
@@ -52,12 +56,5 @@ class ScenarioFile {
 
 // A file of platforms/ with its VM types, GPUs and paths in place of their names. Throws InputError.
 Node link_platform(const std::filesystem::path& file);
-
-// Where names are looked up for a file: the folders above it that hold platforms/ or models/, the nearest first, then
-// the installed data, then the source tree's.
-std::vector<std::filesystem::path> data_roots(const std::filesystem::path& file);
-
-// Names of the YAML files directly inside a folder, sorted, without their extension.
-std::vector<std::string> names_in(const std::filesystem::path& folder);
 
 }  // namespace slmsim

@@ -4,8 +4,6 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kDefaultBuffer{4 * kMebi};  // DEFAULT_BUFFSIZE, src/init.cc
-constexpr std::int64_t kMostSockets = 64;   // MAX_SOCKETS, src/transport/net_socket.cc
-constexpr std::int64_t kMostThreads = 16;   // MAX_THREADS, likewise
 
 }  // namespace
 
@@ -21,16 +19,37 @@ const std::vector<std::string>& nccl_protocol_names() {
 
 Nccl read_nccl(Fields fields) {
   Nccl nccl;
-  const auto count = [&](const std::string& key, std::int64_t most, int fallback) {
+  const auto count = [&](const FileKey& key, std::int64_t most, int fallback) {
     return static_cast<int>(fields.integer(key, {1, most}, fallback));
   };
-  nccl.algorithm = static_cast<NcclAlgorithm>(fields.choice("NCCL_ALGO", nccl_algorithm_names(), 0));
-  nccl.protocol = static_cast<NcclProtocol>(fields.choice("NCCL_PROTO", nccl_protocol_names(), 0));
-  nccl.min_channels = count("NCCL_MIN_NCHANNELS", kNcclMostChannels, 0);
-  nccl.max_channels = count("NCCL_MAX_NCHANNELS", kNcclMostChannels, kNcclMostChannels);
-  if (fields.has("NCCL_NSOCKS_PERTHREAD")) nccl.sockets_per_thread = count("NCCL_NSOCKS_PERTHREAD", kMostSockets, 1);
-  if (fields.has("NCCL_SOCKET_NTHREADS")) nccl.socket_threads = count("NCCL_SOCKET_NTHREADS", kMostThreads, 1);
-  nccl.buffer = fields.quantity<Bytes>("NCCL_BUFFSIZE", {{16 * kKibi}, {kGibi}}, kDefaultBuffer);
+  nccl.algorithm = static_cast<NcclAlgorithm>(
+      fields.choice({"NCCL_ALGO", "The algorithm of collectives; auto: NCCL's tuning model chooses for each call."},
+                    nccl_algorithm_names(), 0));
+  nccl.protocol = static_cast<NcclProtocol>(
+      fields.choice({"NCCL_PROTO", "The protocol of collectives; auto: NCCL's tuning model chooses for each call."},
+                    nccl_protocol_names(), 0));
+  nccl.min_channels = count({"NCCL_MIN_NCHANNELS", "The fewest channels of a communicator.",
+                             "not set: NCCL takes 2 channels, more inside a VM with NVLink"},
+                            kNcclMostChannels, 0);
+  nccl.max_channels =
+      count({"NCCL_MAX_NCHANNELS", "The most channels of a communicator."}, kNcclMostChannels, kNcclMostChannels);
+  constexpr const char* kByCloud = "1, or as NCCL sets it in the VM's cloud";
+  if (fields.has("NCCL_NSOCKS_PERTHREAD")) {
+    nccl.sockets_per_thread = count({"NCCL_NSOCKS_PERTHREAD",
+                                     "TCP connections of each thread of a channel; NCCL 2.15 heeds it only where "
+                                     "NCCL_SOCKET_NTHREADS is set too.",
+                                     kByCloud},
+                                    kNcclMostSockets, 1);
+  }
+  if (fields.has("NCCL_SOCKET_NTHREADS")) {
+    nccl.socket_threads = count({"NCCL_SOCKET_NTHREADS",
+                                 "Threads of a channel that copy into sockets; times NCCL_NSOCKS_PERTHREAD, at most "
+                                 "64, it is the channel's TCP connections.",
+                                 kByCloud},
+                                kNcclMostThreads, 1);
+  }
+  nccl.buffer = fields.quantity<Bytes>({"NCCL_BUFFSIZE", "The buffer of a channel between two GPUs."},
+                                       {{16 * kKibi}, {kGibi}}, kDefaultBuffer);
   fields.done();
   return nccl;
 }

@@ -1,5 +1,5 @@
 // What the collectives' library is told, by the names of NCCL's environment variables. What NCCL makes of it is in
-// sim/plan/nccl_rules.h.
+// sim/nccl/nccl_rules.h.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ enum class NcclProtocol { kAuto, kLl, kLl128, kSimple };
 const std::vector<std::string>& nccl_algorithm_names();
 const std::vector<std::string>& nccl_protocol_names();
 
-inline constexpr int kNcclMostChannels = 32;  // MAXCHANNELS, src/include/devcomm.h of NCCL 2.15
+// NCCL 2.15: MAXCHANNELS, src/include/devcomm.h; MAX_SOCKETS and MAX_THREADS, src/transport/net_socket.cc.
+inline constexpr int kNcclMostChannels = 32, kNcclMostSockets = 64, kNcclMostThreads = 16;
 
 struct Nccl {
   NcclAlgorithm algorithm = NcclAlgorithm::kAuto;  // NCCL_ALGO

@@ -20,7 +20,11 @@ std::set<std::string> gpu_names(const Platform& platform) {
 void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
   static const std::vector<std::string> kNames = {"nccl", "tcp", "batch"};
   bool* const flags[] = {&rules.nccl, &rules.tcp, &rules.batch};
-  for (const Node* item : fields.list("allow")) {
+  const FileKey key{"allow",
+                    "What slmsim plan may change beside techniques: NCCL's settings, the kernels' TCP settings, "
+                    "larger batches.",
+                    "none"};
+  for (const Node* item : fields.list(key, {ValueType::choice(kNames)})) {
     const auto at = std::find(kNames.begin(), kNames.end(), item->scalar);
     if (item->kind != Node::Kind::kScalar || at == kNames.end()) {
       reading.error(item->place, fmt::format("plan.allow: \"{}\" is unknown; {}", item->scalar.substr(0, 64),
@@ -40,12 +44,15 @@ const std::vector<std::string>& plan_objective_names() {
 
 PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading) {
   PlanRules rules;
-  rules.objective = static_cast<PlanObjective>(fields.choice("objective", plan_objective_names(), 0));
+  rules.objective = static_cast<PlanObjective>(
+      fields.choice({"objective", "What slmsim plan minimises."}, plan_objective_names(), 0));
   read_allowed(fields, rules, reading);
-  if (const Node* prices = fields.child("dollars_per_hour")) {
+  if (const Node* prices = fields.child({"dollars_per_hour", "What GPUs cost; needed for the objective dollars."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
-      if (by_name.has(name)) rules.dollars_per_hour[name] = by_name.number(name, {1e-6, 1e6});
+      if (by_name.has(name))
+        rules.dollars_per_hour[name] =
+            by_name.number({name, "Dollars per hour of one GPU, by the GPU's name.", "unknown"}, {1e-6, 1e6});
     }
     by_name.done();
   }

@@ -25,24 +25,30 @@ class ScenarioReader {
   ScenarioReader(const Node& node, Reading& reading) : node_(node), fields_(node, "", reading), reading_(reading) {}
 
   Scenario read(const std::string& fallback_name) {
-    scenario_.name = fields_.name("name", fallback_name);
-    scenario_.description = fields_.text("description", "");
-    if (const Node* platform = fields_.child("platform", true))
+    fields_.describe(kExtends, ValueType::text());
+    scenario_.name =
+        fields_.name({"name", "What the scenario is called in results.", "its file's name"}, fallback_name);
+    scenario_.description = fields_.text({"description", "What it is, in a line; slmsim list shows it."}, "");
+    if (const Node* platform = fields_.file({"platform", "The cluster."}, kPlatformFile, true))
       scenario_.platform = read_platform(*platform, "platform", reading_);
     read_models();
-    if (const Node* techniques = fields_.child("techniques")) {
+    const FileKey tried{"techniques",
+                        "The techniques to predict: one, a list of names, or a map from names to options.",
+                        "Data, ZeRO2, Shard and Pipeshard"};
+    if (const Node* techniques = fields_.child(tried)) {
+      const auto name = ValueType::choice(technique_names());
+      fields_.describe(tried, ValueType::list({name}));
       scenario_.techniques = read_techniques(*techniques, "techniques", reading_);
     } else {
-      for (const auto& spec : technique_table())
-        if (spec.usual)
-          scenario_.techniques.push_back(
-              {.technique = spec.technique, .gradient_collective = {}, .gathered = {}, .startup = {}});
+      for (const Technique* technique : technique_table()) {
+        if (technique->usual) scenario_.techniques.push_back({technique, {}});
+      }
     }
     read_training();
-    scenario_.nccl = read_nccl(section("nccl"));
+    scenario_.nccl = read_nccl(section({"nccl", "NCCL's environment variables."}));
     read_software();
     read_selection();
-    scenario_.plan = read_plan_rules(section("plan"), scenario_.platform, reading_);
+    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
     read_groups();
     fields_.done();
     return std::move(scenario_);
@@ -50,13 +56,14 @@ class ScenarioReader {
 
  private:
   // A section that may be missing reads as an empty map.
-  Fields section(const std::string& key) {
+  Fields section(const FileKey& key) {
     const Node* found = fields_.child(key);
-    return Fields(found ? *found : empty_, key, reading_);
+    return Fields(found ? *found : empty_, key.name, reading_);
   }
 
   void read_models() {
-    const auto models = fields_.list("models");
+    const auto models =
+        fields_.list({"models", "The models to predict."}, {ValueType::of_file(kModelFile)}, {1, kAnyCount.high});
     if (models.empty() && !fields_.has("models") && fields_.is_map())
       fields_.error("models", "the file has no \"models\"; it is required");
     for (std::size_t i = 0; i < models.size(); ++i) {
@@ -75,65 +82,90 @@ class ScenarioReader {
   }
 
   void read_training() {
-    if (!fields_.child("training", true)) return;
-    Fields fields = section("training");
+    const Node* training = fields_.child({"training", "What is trained, and how."}, true);
+    if (!training) return;
+    Fields fields(*training, "training", reading_);
     Training& t = scenario_.training;
-    t.batch = static_cast<int>(fields.integer("batch", {1, 1 << 20}));
-    t.epochs = static_cast<int>(fields.integer("epochs", {1, 1'000'000}));
-    t.blocks_per_epoch = fields.number("blocks_per_epoch", {1, 1e12});
-    t.precision = static_cast<Precision>(fields.choice("precision", precision_names(), 0));
+    t.batch = static_cast<int>(fields.integer({"batch", "Sequences per optimizer step, over all GPUs."}, {1, 1 << 20}));
+    t.epochs = static_cast<int>(fields.integer({"epochs", "Passes over the data."}, {1, 1'000'000}));
+    t.blocks_per_epoch =
+        fields.number({"blocks_per_epoch", "Training sequences in one pass over the data."}, {1, 1e12});
+    t.precision =
+        static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names(), 0));
     t.gradient_precision = static_cast<Precision>(
-        fields.choice("gradient_precision", precision_names(), static_cast<std::size_t>(t.precision)));
-    t.rematerialisation = fields.flag("rematerialisation", false);
-    t.iteration_overhead = fields.quantity<Seconds>("iteration_overhead", {{0}, {60}}, Seconds{0});
-    t.control_round_trips = fields.number("control_round_trips", {0, 10'000}, 0.0);
+        fields.choice({"gradient_precision", "The number format of stored and exchanged gradients.", "as precision"},
+                      precision_names(), static_cast<std::size_t>(t.precision)));
+    t.rematerialisation = fields.flag(
+        {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
+    t.iteration_overhead = fields.quantity<Seconds>(
+        {"iteration_overhead", "What launching an iteration takes on every GPU."}, {{0}, {60}}, Seconds{0});
+    t.control_round_trips =
+        fields.number({"control_round_trips",
+                       "Messages to and fro, one after the other, between the driver on the group's first VM "
+                       "and its farthest VM in each iteration."},
+                      {0, 10'000}, 0.0);
     fields.done();
     for (const auto& options : scenario_.techniques) {
-      if (options.micro_batches <= t.batch) continue;
+      if (options.micro_batches() <= t.batch) continue;
       fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose "
                                         "at most as many as sequences",
-                                        t.batch, options.micro_batches, name_of(options.technique)));
+                                        t.batch, options.micro_batches(), options.technique->name));
     }
   }
 
   void read_software() {
-    Fields fields = section("software");
-    fields.text("stack", "");
+    Fields fields = section({"software", "What the software reaches of the data sheets, and what it costs."});
+    fields.text({"stack", "The software, for the reader; nothing hangs on it."}, "");
     Efficiency& e = scenario_.efficiency;
     for (const auto& name : architecture_names()) e.matrix[name] = kDefaultMatrixEfficiency;
-    if (const Node* matrix = fields.child("matrix_efficiency")) {
+    if (const Node* matrix = fields.child(
+            {"matrix_efficiency", "What matrix products reach of the data sheet's rate, by GPU architecture."})) {
       Fields rates(*matrix, "software.matrix_efficiency", reading_);
       for (const auto& name : architecture_names())
-        e.matrix[name] = rates.number(name, {1e-4, 1.0}, kDefaultMatrixEfficiency);
+        e.matrix[name] = rates.number({name, "Share of the data sheet's rate on GPUs of this architecture."},
+                                      {1e-4, 1.0}, kDefaultMatrixEfficiency);
       rates.done();
     }
-    e.memory = fields.number("memory_efficiency", {1e-3, 1.0}, kDefaultMemoryEfficiency);
-    e.launch = fields.quantity<Seconds>("kernel_launch", {{0}, {0.1}}, kDefaultLaunch);
-    const Node* framework = fields.child("framework");
+    e.memory =
+        fields.number({"memory_efficiency", "What other kernels reach of the data sheet's rate of the device memory."},
+                      {1e-3, 1.0}, kDefaultMemoryEfficiency);
+    e.launch =
+        fields.quantity<Seconds>({"kernel_launch", "What launching a kernel takes."}, {{0}, {0.1}}, kDefaultLaunch);
+    const Node* framework =
+        fields.child({"framework", "What the framework's code costs beside the model's arithmetic."});
     scenario_.stack = read_stack(Fields(framework ? *framework : empty_, "software.framework", reading_));
-    scenario_.memory.usable_share = fields.number("usable_memory", {0.05, 1.0}, kDefaultUsableShare);
-    scenario_.memory.framework = fields.quantity<Bytes>("framework_memory", {{0}, {64 * kGibi}}, kDefaultFramework);
+    scenario_.memory.usable_share =
+        fields.number({"usable_memory", "Share of the device memory that the framework's pool takes."}, {0.05, 1.0},
+                      kDefaultUsableShare);
+    scenario_.memory.framework =
+        fields.quantity<Bytes>({"framework_memory", "CUDA context, kernels and workspaces on each GPU."},
+                               {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
   }
 
   void read_selection() {
-    Fields fields = section("selection");
+    Fields fields = section({"selection", "How Algorithm 1 picks among the predictions."});
     SelectionRules& s = scenario_.selection;
-    s.algorithm = static_cast<Algorithm>(fields.choice("algorithm", algorithm_names(), 1));
-    s.objective = static_cast<Objective>(fields.choice("objective", objective_names(), 0));
-    s.delta = fields.number("delta", {1e-9, 1.0}, kDefaultDelta);
-    s.epsilon_epochs = static_cast<int>(fields.integer("epsilon_epochs", {1, 1000}, 1));
+    s.algorithm = static_cast<Algorithm>(
+        fields.choice({"algorithm", "Algorithm 1 as the study prints it, or amended."}, algorithm_names(), 1));
+    s.objective =
+        static_cast<Objective>(fields.choice({"objective", "What the pick is best by."}, objective_names(), 0));
+    s.delta = fields.number({"delta", "A lead must exceed this share to decide."}, {1e-9, 1.0}, kDefaultDelta);
+    s.epsilon_epochs = static_cast<int>(
+        fields.integer({"epsilon_epochs", "Epochs of the trial runs that measure performance."}, {1, 1000}, 1));
     fields.done();
   }
 
   // "all", "each", the name of a VM or GPU, or a list of such names.
   void read_groups() {
     if (!fields_.has("groups")) {
-      fields_.ignore("groups");
       add_all({});
       add_each({});
     }
-    for (const Node* item : fields_.list("groups")) {
+    const FileKey tried{"groups",
+                        "GPUs to try together: all, each VM alone, a VM or GPU by name, or a list of such names.",
+                        "[all, each]"};
+    for (const Node* item : fields_.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})})) {
       if (item->kind == Node::Kind::kScalar && item->scalar == "all") {
         add_all(item->place);
       } else if (item->kind == Node::Kind::kScalar && item->scalar == "each") {
@@ -236,7 +268,9 @@ class ScenarioReader {
 
 }  // namespace
 
-double Training::iterations() const { return std::ceil(blocks_per_epoch * epochs / batch); }
+void describe_scenario(const Node& sample, Reading& reading) { ScenarioReader(sample, reading).read("scenario"); }
+
+double Training::steps() const { return std::ceil(blocks_per_epoch * epochs / batch); }
 
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> kNames = {"paper", "amended"};

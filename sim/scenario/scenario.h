@@ -18,7 +18,7 @@
 namespace slmsim {
 
 struct Training {
-  int batch = 0;  // sequences per iteration, over all GPUs
+  int batch = 0;  // sequences per optimizer step, over all GPUs
   int epochs = 0;
   double blocks_per_epoch = 0;  // sequences in one pass over the data
   Precision precision = Precision::kFp16;
@@ -29,8 +29,8 @@ struct Training {
   // after the other: placing the batch, launching, fetching the loss.
   double control_round_trips = 0;
 
-  // Iterations of the whole job; a last, smaller batch counts as one.
-  double iterations() const;
+  // Optimizer steps of the whole job; a last, smaller batch counts as one.
+  double steps() const;
 
   bool operator==(const Training&) const = default;
 };
@@ -85,6 +85,8 @@ struct Scenario {
 
 // From a linked tree; `name` is used where it has none of its own. Throws InputError with everything that is wrong.
 Scenario read_scenario(const Node& linked, const std::string& name);
+// For describe(): what read_scenario asks for.
+void describe_scenario(const Node& sample, Reading& reading);
 // Throws InputError with everything that is wrong with the file and what it names.
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 

@@ -25,8 +25,8 @@ struct Stack {
   Bytes io_block;            // of one request
   int io_depth = 8;          // requests of a rank under way
 
-  Bytes reduce_bucket, gather_bucket;  // of DeepSpeed's collectives, in bytes of fp16
-  double live_parameters = 1e9;        // that ZeRO-3 keeps gathered at most
+  double reduce_bucket = 5e8, gather_bucket = 5e8;  // of DeepSpeed's collectives, in elements
+  double live_parameters = 1e9;                     // that ZeRO-3 keeps gathered at most
 
   bool operator==(const Stack&) const = default;
 };

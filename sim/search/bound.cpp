@@ -4,19 +4,23 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/technique/technique.h"
+
 namespace slmsim {
 
-QuickBound::QuickBound(const Space& space) : space_(space), network_(space.scenario().platform) {
+QuickBound::QuickBound(const Space& space)
+    : space_(space), network_(space.scenario().platform), kinds_(gpu_kinds(space.scenario().platform)) {
   const Scenario& scenario = space.scenario();
   const OperatorGraph operators = build_operator_graph(space.model());
   const std::size_t count = boost::num_vertices(operators);
   const int layers = operators[count - 1].layer;
-  for (const auto& device : scenario.platform.devices) {
-    const auto [at, is_new] = least_.try_emplace(device.gpu.name);
+  for (std::size_t device = 0; device < kinds_.size(); ++device) {
+    const Gpu& gpu = scenario.platform.devices[device].gpu;
+    const auto [at, is_new] = least_.try_emplace(kinds_[device]);
     if (!is_new) continue;
     for (std::size_t v = 0; v < count; ++v) {
       const Operator& op = operators[v];
-      const OperatorTime time = least_operator_time(op, device.gpu, scenario.training.precision, scenario.efficiency);
+      const OperatorTime time = least_operator_time(op, gpu, scenario.training.precision, scenario.efficiency);
       const bool again = op.layer >= 0 && op.layer < layers;
       at->second[0].push_back((time.forward + time.backward).value);
       at->second[1].push_back((time.forward * (again ? 2.0 : 1.0) + time.backward).value);
@@ -24,32 +28,31 @@ QuickBound::QuickBound(const Space& space) : space_(space), network_(space.scena
   }
 }
 
-Seconds QuickBound::compute(std::uint16_t group, const Choice& choice) const {
-  // Megatron-LM may be told to recompute less than the training does.
-  const bool again = space_.rematerialises(choice) && !space_.base(choice).megatron.recompute;
-  const auto [at, is_new] = compute_.try_emplace({group, again});
+Seconds QuickBound::compute(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
+  const bool again = options.technique->recompute(options, training) == Recompute::kFull;
+  const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
-  std::map<std::string, int> gpus;
-  for (const int device : space_.group(choice).devices)
-    ++gpus[space_.scenario().platform.devices[static_cast<std::size_t>(device)].gpu.name];
-  std::map<std::string, double> whole;
+  std::map<int, int> gpus;
+  for (const int device : space_.group(choice).devices) ++gpus[kinds_[static_cast<std::size_t>(device)]];
+  std::map<int, double> whole;
   double rate = 0;
-  for (const auto& [name, number] : gpus) {
-    for (const double time : least_.at(name)[again]) whole[name] += time;
-    rate += number / whole[name];
+  for (const auto& [kind, number] : gpus) {
+    for (const double time : least_.at(kind)[again]) whole[kind] += time;
+    rate += number / whole[kind];
   }
   double sum = 0;
   for (std::size_t v = 0; v < least_.begin()->second[0].size(); ++v) {
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& [name, all] : whole) least = std::min(least, least_.at(name)[again][v] / all);
+    for (const auto& [kind, all] : whole) least = std::min(least, least_.at(kind)[again][v] / all);
     sum += least;
   }
   return at->second = Seconds{sum / rate};
 }
 
-Seconds QuickBound::launch(const Choice& choice) const {
-  const Training& training = space_.scenario().training;
-  const bool first = space_.begins_with_group(choice);
+Seconds QuickBound::launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
+  const Launcher launcher = options.technique->launcher(options);
+  if (launcher == Launcher::kProcesses) return training.iteration_overhead;
+  const bool first = launcher == Launcher::kDriverOnFirst;
   const auto [at, is_new] = farthest_.try_emplace({choice[kGroupOf], first});
   if (is_new) {
     const auto& devices = space_.group(choice).devices;
@@ -68,10 +71,9 @@ Seconds QuickBound::launch(const Choice& choice) const {
 }
 
 Seconds QuickBound::job(const Choice& choice) const {
-  Training training = space_.scenario().training;
-  training.batch *= space_.accumulation(choice);
-  const Seconds iteration = launch(choice) + compute(choice[kGroupOf], choice) * static_cast<double>(training.batch);
-  return space_.base(choice).startup + iteration * training.iterations();
+  const auto [training, options] = space_.trained(choice);
+  const Seconds step = compute(choice, training, options) * static_cast<double>(training.batch);
+  return options.startup() + (launch(choice, training, options) + step) * training.steps();
 }
 
 Seconds least_end(const TaskGraph& graph) {

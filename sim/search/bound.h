@@ -21,15 +21,17 @@ class QuickBound {
   Seconds job(const Choice& choice) const;  // with its start-up
 
  private:
-  Seconds compute(std::uint16_t group, const Choice& choice) const;
-  Seconds launch(const Choice& choice) const;
+  Seconds compute(const Choice& choice, const Training& training,
+                  const TechniqueOptions& options) const;  // of a sequence
+  Seconds launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const;
 
   const Space& space_;
   Network network_;
-  std::map<std::string, std::array<std::vector<double>, 2>> least_;    // by GPU; of each operator without and with
-                                                                       // rematerialisation
-  mutable std::map<std::pair<std::uint16_t, bool>, Seconds> compute_;  // of a sequence; caches
-  mutable std::map<std::pair<std::uint16_t, bool>, Seconds> farthest_;
+  std::vector<int> kinds_;                                            // of GPUs, see gpu_kinds
+  std::map<int, std::array<std::vector<double>, 2>> least_;           // by kind; of each operator without and with
+                                                                      // rematerialisation
+  mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // of a sequence; caches
+  mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
 };
 
 // Of a task graph: the longest way through its tasks with every transfer alone on its path, and the bytes of each link at its

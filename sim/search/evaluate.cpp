@@ -1,12 +1,12 @@
 #include "sim/search/evaluate.h"
 
-#include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/plan/techniques/stage_plan.h"
 #include "sim/search/bound.h"
 
 namespace slmsim {
@@ -17,8 +17,9 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   if (!planned.plan) return {};
   if (!fits(*planned.plan, operators, way.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(way.scenario.platform);
-  const TaskGraph graph = lower_technique({*planned.plan, operators, way.scenario, network});
-  const Seconds job = way.options.startup + least_end(graph) * way.scenario.training.iterations();
+  const Plan& plan = *planned.plan;
+  const TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
+  const Seconds job = way.options.startup() + least_end(graph) * plan.workload.iterations(way.scenario.training);
   return {Status::kOk, job, static_cast<double>(graph.tasks().size())};
 }
 
@@ -34,35 +35,28 @@ Measured measure(const Space& space, const OperatorGraph& operators, const Choic
   return {p.job, p.iteration, p.breakdown};
 }
 
-std::string to_line(const Assessed& a) {
-  return fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a.status), a.job.value, a.tasks);
-}
-
-std::string to_line(const Measured& m) {
+Texts to_texts(const Finding& finding) {
+  if (const auto* a = std::get_if<Assessed>(&finding))
+    return {fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a->status), a->job.value, a->tasks), ""};
+  const Measured& m = std::get<Measured>(finding);
   const Breakdown& b = m.parts;
-  return fmt::format("{:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g}\n", m.job.value, m.iteration.value,
-                     b.compute.value, b.exposed_communication.value, b.pipeline_bubble.value, b.optimizer.value,
-                     b.overhead.value);
+  return {fmt::format("{:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g}\n", m.job.value, m.iteration.value,
+                      b.compute.value, b.exposed_communication.value, b.pipeline_bubble.value, b.optimizer.value,
+                      b.overhead.value),
+          ""};
 }
 
-Assessed assessed_of(const std::string& line) {
-  std::istringstream text(line);
-  int status = 0;
-  Assessed a;
-  if (!(text >> status >> a.job.value >> a.tasks) || status < 0 || status > 2)
-    throw std::runtime_error("no assessment: " + line);
-  a.status = static_cast<Status>(status);
-  return a;
-}
-
-Measured measured_of(const std::string& line) {
-  std::istringstream text(line);
-  Measured m;
-  Breakdown& b = m.parts;
-  if (!(text >> m.job.value >> m.iteration.value >> b.compute.value >> b.exposed_communication.value >>
-        b.pipeline_bubble.value >> b.optimizer.value >> b.overhead.value))
-    throw std::runtime_error("no measurement: " + line);
-  return m;
+void from_texts(const Texts& texts, Finding& finding) {
+  std::istringstream line(texts.first);
+  const std::vector<double> n{std::istream_iterator<double>(line), {}};
+  if (n.size() == 3 && (n[0] == 0 || n[0] == 1 || n[0] == 2)) {
+    finding = Assessed{static_cast<Status>(n[0]), Seconds{n[1]}, n[2]};
+  } else if (n.size() == 7) {
+    const Breakdown parts{Seconds{n[2]}, Seconds{n[3]}, Seconds{n[4]}, Seconds{n[5]}, Seconds{n[6]}};
+    finding = Measured{Seconds{n[0]}, Seconds{n[1]}, parts};
+  } else {
+    throw std::runtime_error("neither an assessment nor a measurement: " + texts.first);
+  }
 }
 
 }  // namespace slmsim

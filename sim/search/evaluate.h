@@ -1,10 +1,11 @@
 // What is found out about one choice: cheaply whether it fits and how fast it is at best, or by simulation how fast it is.
 #pragma once
 
-#include <string>
+#include <variant>
 
+#include "sim/crew/answer.h"
+#include "sim/predict/predict.h"
 #include "sim/search/space.h"
-#include "sim/select/predict.h"
 
 namespace slmsim {
 
@@ -27,10 +28,9 @@ Prediction predict(const Space& space, const OperatorGraph& operators, const Cho
 Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice,
                  DivisionMemo* memo = nullptr);
 
-// One line each, without loss of digits: between processes, and in journals. Throws std::runtime_error on other text.
-std::string to_line(const Assessed& assessed);
-std::string to_line(const Measured& measured);
-Assessed assessed_of(const std::string& line);
-Measured measured_of(const std::string& line);
+// What the workers of a search answer (sim/crew/answer.h): one line without loss of digits.
+using Finding = std::variant<Assessed, Measured>;
+Texts to_texts(const Finding& finding);
+void from_texts(const Texts& texts, Finding& finding);
 
 }  // namespace slmsim

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace slmsim {
 namespace {
@@ -10,118 +9,151 @@ namespace {
 constexpr std::size_t kMostOrdered = 4;
 constexpr std::size_t kMostGroups = 4096;  // beyond, only the platform's order is tried
 
-// GPUs of one VM that are alike.
-struct Kind {
-  int vm = 0;
-  std::vector<int> devices;
+// Whether nothing inside a node tells these GPUs apart: with the two exchanged, links, crossings and volumes are the same.
+bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
+  if (inside.empty()) return true;
+  const auto gpus = inside.of_kind(PartKind::kGpu);
+  const int a = gpus[static_cast<std::size_t>(slot_a)], b = gpus[static_cast<std::size_t>(slot_b)];
+  const auto exchanged = [](int x, int first, int second) { return x == first ? second : x == second ? first : x; };
+  NodeInside other = inside;
+  for (auto& link : other.links) {
+    link.from = exchanged(link.from, a, b);
+    link.to = exchanged(link.to, a, b);
+  }
+  for (auto& crossing : other.crossings) crossing.part = exchanged(crossing.part, a, b);
+  for (auto& volume : other.volumes) {
+    for (int& slot : volume.gpus) slot = exchanged(slot, slot_a, slot_b);
+    std::sort(volume.gpus.begin(), volume.gpus.end());
+  }
+  // In whatever order they were written.
+  const auto same_link = [](PartLink x, PartLink y) {
+    if (x.from > x.to) std::swap(x.from, x.to);
+    if (y.from > y.to) std::swap(y.from, y.to);
+    return x == y;
+  };
+  const auto same_volume = [](const Volume& x, Volume y) {
+    std::sort(y.gpus.begin(), y.gpus.end());
+    return x == y;
+  };
+  return std::is_permutation(other.links.begin(), other.links.end(), inside.links.begin(), inside.links.end(),
+                             same_link) &&
+         std::is_permutation(other.crossings.begin(), other.crossings.end(), inside.crossings.begin(),
+                             inside.crossings.end()) &&
+         std::equal(other.volumes.begin(), other.volumes.end(), inside.volumes.begin(), inside.volumes.end(),
+                    same_volume);
+}
+
+using Counts = std::vector<std::size_t>;
+
+// One VM: its GPUs by what they are, and which other VMs could stand for it.
+struct Block {
+  int site = 0, kind = 0;                 // alike: both are the same
+  std::vector<std::vector<int>> devices;  // of each class of GPUs that are alike
+  int alike = -1;                         // the number of the last one in front of it that is; -1: none
 };
 
-std::vector<Kind> kinds_of(const Platform& platform, bool one_by_one) {
-  std::vector<Kind> kinds;
-  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
-    const std::size_t first = kinds.size();
-    for (int i = 0; i < platform.vms[vm].device_count; ++i) {
-      const int device = platform.vms[vm].first_device + i;
-      const auto& name = platform.devices[static_cast<std::size_t>(device)].gpu.name;
-      const auto at = std::find_if(kinds.begin() + static_cast<long>(first), kinds.end(), [&](const Kind& kind) {
-        return !one_by_one || platform.devices[static_cast<std::size_t>(kind.devices.front())].gpu.name == name;
+std::vector<Block> blocks_of(const Platform& platform, bool one_by_one) {
+  const std::vector<int> gpus = gpu_kinds(platform), vms = vm_kinds(platform);
+  std::vector<Block> blocks(platform.vms.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Vm& vm = platform.vms[i];
+    Block& block = blocks[i];
+    block.site = vm.site;
+    block.kind = vms[i];
+    for (int device = vm.first_device; device < vm.first_device + vm.device_count; ++device) {
+      const auto at = std::find_if(block.devices.begin(), block.devices.end(), [&](const std::vector<int>& some) {
+        const int other = some.front();
+        return !one_by_one || (gpus[static_cast<std::size_t>(other)] == gpus[static_cast<std::size_t>(device)] &&
+                               are_exchangeable(vm.type.inside, other - vm.first_device, device - vm.first_device));
       });
-      (at == kinds.end() ? kinds.emplace_back(Kind{static_cast<int>(vm), {}}) : *at).devices.push_back(device);
+      (at == block.devices.end() ? block.devices.emplace_back() : *at).push_back(device);
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (blocks[j].site == block.site && blocks[j].kind == block.kind) block.alike = static_cast<int>(j);
     }
   }
-  return kinds;
+  return blocks;
 }
 
-bool alike(const Platform& platform, const Kind& a, const Kind& b) {
-  const Vm &x = platform.vms[static_cast<std::size_t>(a.vm)], &y = platform.vms[static_cast<std::size_t>(b.vm)];
-  if (x.site != y.site || x.type.name != y.type.name || a.devices.size() != b.devices.size()) return false;
-  for (std::size_t i = 0; i < a.devices.size(); ++i) {
-    if (platform.devices[static_cast<std::size_t>(a.devices[i])].gpu.name !=
-        platform.devices[static_cast<std::size_t>(b.devices[i])].gpu.name)
-      return false;
-  }
-  return true;
-}
+// How many GPUs are taken of each class of each VM.
+using Subset = std::vector<Counts>;
 
-using Counts = std::vector<std::size_t>;  // GPUs taken of each kind
-
-// Of alike VMs the earlier ones take as many GPUs as the later ones or more. Only where a VM has one kind: others are told
-// apart by their VM's other GPUs.
-bool is_ordered(const Platform& platform, const std::vector<Kind>& kinds, const Counts& counts) {
-  std::map<int, int> kinds_of_vm;
-  for (const auto& kind : kinds) ++kinds_of_vm[kind.vm];
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    for (std::size_t j = i + 1; j < kinds.size(); ++j) {
-      const bool single = kinds_of_vm[kinds[i].vm] == 1 && kinds_of_vm[kinds[j].vm] == 1;
-      if (single && alike(platform, kinds[i], kinds[j]) && counts[i] < counts[j]) return false;
+// The next fewer GPUs of a VM, as an odometer; false where none are left.
+bool step_down(const Block& block, bool one_by_one, Counts& counts) {
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    if (counts[i] > 0) {
+      counts[i] = one_by_one ? counts[i] - 1 : 0;
+      return true;
     }
+    counts[i] = block.devices[i].size();
   }
-  return true;
+  return false;
 }
 
-std::vector<Counts> subsets(const Platform& platform, const std::vector<Kind>& kinds, bool one_by_one) {
-  std::vector<Counts> out;
-  Counts counts(kinds.size());
-  for (std::size_t i = 0; i < kinds.size(); ++i) counts[i] = kinds[i].devices.size();
-  // From all GPUs down to none, as an odometer.
+// Of alike VMs the earlier ones take as many GPUs as the later ones or more.
+Counts most_of(const Block& block, const Subset& subset) {
+  if (block.alike >= 0) return subset[static_cast<std::size_t>(block.alike)];
+  Counts all;
+  for (const auto& devices : block.devices) all.push_back(devices.size());
+  return all;
+}
+
+// From all GPUs down to one.
+std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one) {
+  std::vector<Subset> out;
+  Subset subset;
+  for (const Block& block : blocks) subset.push_back(most_of(block, subset));
   for (bool more = true; more && out.size() <= kMostGroups;) {
-    const bool any = std::any_of(counts.begin(), counts.end(), [](std::size_t n) { return n > 0; });
-    if (any && is_ordered(platform, kinds, counts)) out.push_back(counts);
-    more = false;
-    for (std::size_t i = kinds.size(); i-- > 0;) {
-      if (counts[i] > 0) {
-        counts[i] = one_by_one ? counts[i] - 1 : 0;
-        more = true;
-        break;
-      }
-      counts[i] = kinds[i].devices.size();
-    }
+    out.push_back(subset);
+    std::size_t last = blocks.size();
+    for (more = false; !more && last-- > 0;) more = step_down(blocks[last], one_by_one, subset[last]);
+    for (std::size_t i = last + 1; more && i < blocks.size(); ++i) subset[i] = most_of(blocks[i], subset);
   }
-  for (std::size_t i = 0; i < kinds.size() && !one_by_one; ++i) {  // parts of a single VM
-    for (std::size_t part = 1; part < kinds[i].devices.size(); part *= 2) {
-      Counts alone(kinds.size(), 0);
-      alone[i] = part;
-      bool known = false;
-      for (std::size_t j = 0; j < i; ++j) known = known || alike(platform, kinds[j], kinds[i]);
-      if (!known) out.push_back(std::move(alone));
+  Subset none;
+  for (const Block& block : blocks) none.emplace_back(block.devices.size(), 0);
+  std::erase(out, none);
+  for (std::size_t i = 0; i < blocks.size() && !one_by_one; ++i) {  // parts of a single VM
+    if (blocks[i].alike >= 0 || blocks[i].devices.empty()) continue;
+    for (std::size_t part = 1; part < blocks[i].devices.front().size(); part *= 2) {
+      out.push_back(none);
+      out.back()[i] = {part};
     }
   }
   return out;
 }
 
-// The VMs of a group, VM by VM in the platform's order.
-struct Blocks {
-  std::vector<std::vector<int>> devices;
+// The VMs of a group in the platform's order.
+struct Chosen {
+  std::vector<std::vector<int>> devices;  // VM by VM
   std::vector<int> sites;
 };
 
-Blocks blocks_of(const Platform& platform, const std::vector<Kind>& kinds, const Counts& counts) {
-  Blocks blocks;
-  int last = -1;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (counts[i] == 0) continue;
-    if (kinds[i].vm != last) {
-      blocks.devices.emplace_back();
-      blocks.sites.push_back(platform.vms[static_cast<std::size_t>(kinds[i].vm)].site);
-      last = kinds[i].vm;
+Chosen chosen(const std::vector<Block>& blocks, const Subset& subset) {
+  Chosen out;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::vector<int> devices;
+    for (std::size_t k = 0; k < subset[i].size(); ++k) {
+      const auto begin = blocks[i].devices[k].begin();
+      devices.insert(devices.end(), begin, begin + static_cast<long>(subset[i][k]));
     }
-    const auto begin = kinds[i].devices.begin();
-    blocks.devices.back().insert(blocks.devices.back().end(), begin, begin + static_cast<long>(counts[i]));
+    if (devices.empty()) continue;
+    std::sort(devices.begin(), devices.end());
+    out.devices.push_back(std::move(devices));
+    out.sites.push_back(blocks[i].site);
   }
-  for (auto& devices : blocks.devices) std::sort(devices.begin(), devices.end());
-  return blocks;
+  return out;
 }
 
 // What is put in order: VMs, or sites with all their VMs.
-std::vector<std::vector<std::size_t>> units_of(const Blocks& blocks) {
+std::vector<std::vector<std::size_t>> units_of(const Chosen& vms) {
   std::vector<std::vector<std::size_t>> units;
   std::map<int, std::size_t> unit_of_site;
-  for (std::size_t b = 0; b < blocks.devices.size(); ++b) {
-    if (blocks.devices.size() <= kMostOrdered) {
+  for (std::size_t b = 0; b < vms.devices.size(); ++b) {
+    if (vms.devices.size() <= kMostOrdered) {
       units.push_back({b});
       continue;
     }
-    const auto [at, is_new] = unit_of_site.try_emplace(blocks.sites[b], units.size());
+    const auto [at, is_new] = unit_of_site.try_emplace(vms.sites[b], units.size());
     if (is_new) units.emplace_back();
     units[at->second].push_back(b);
   }
@@ -151,19 +183,18 @@ Group group_of(const Platform& platform, const std::vector<int>& devices) {
 
 std::vector<OrderedGroup> groups_to_search(const Platform& platform) {
   const bool one_by_one = platform.devices.size() <= kMostGpusOneByOne;
-  const auto kinds = kinds_of(platform, one_by_one);
-  const auto all = subsets(platform, kinds, one_by_one);
+  const auto blocks = blocks_of(platform, one_by_one);
   std::vector<OrderedGroup> out;
-  for (const auto& counts : all) {
-    const Blocks blocks = blocks_of(platform, kinds, counts);
-    const auto units = units_of(blocks);
+  for (const auto& subset : subsets(blocks, one_by_one)) {
+    const Chosen vms = chosen(blocks, subset);
+    const auto units = units_of(vms);
     std::vector<std::size_t> order(units.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     do {
       std::vector<int> devices;
       for (const std::size_t unit : order) {
-        for (const std::size_t block : units[unit])
-          devices.insert(devices.end(), blocks.devices[block].begin(), blocks.devices[block].end());
+        for (const std::size_t vm : units[unit])
+          devices.insert(devices.end(), vms.devices[vm].begin(), vms.devices[vm].end());
       }
       const bool turned = order.front() != 0 || (order.size() > 2 && order[1] > order.back());
       out.push_back({group_of(platform, devices), turned});

@@ -17,8 +17,9 @@ struct OrderedGroup {
   bool pipelines_only = false;
 };
 
-// Subsets: of VMs that are alike (site, type, GPUs) only how many; of GPUs that are alike in a VM only how many, in VM by
-// VM searches all of them, or of a single VM 1, 2, 4, ...
+// Subsets: of VMs that are alike (site, type, GPUs; by their values, whatever their names) only how many; of GPUs that are
+// alike in a VM (one kind, and in places that could be exchanged) only how many, in VM by VM searches all of them, or of a
+// single VM 1, 2, 4, ...
 // Orders: every order of up to four VMs; of more the VMs of a site follow one another, with every order of up to four
 // sites. The whole platform in its own order comes first.
 std::vector<OrderedGroup> groups_to_search(const Platform& platform);

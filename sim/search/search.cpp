@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "sim/search/bound.h"
 
@@ -25,6 +26,7 @@ class Search {
     const QuickBound bound(space);
     for (std::size_t i = 0; i < space.size(); ++i) quick_[i] = cost(i, bound.job(space.choices()[i]));
     result_.choices = space.size();
+    effort_wanted_ = options.effort;
   }
 
   SearchResult run() {
@@ -35,6 +37,7 @@ class Search {
       std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
       try_all(all);
     } else {
+      as_given();
       seed();
       climb();
       rest();
@@ -56,7 +59,7 @@ class Search {
   double cost(std::size_t choice, Seconds job) const {
     return cost_of(space_, space_.choices()[choice], options_.objective, job);
   }
-  bool spent() const { return options_.effort > 0 && effort_ >= options_.effort; }
+  bool spent() const { return effort_wanted_ > 0 && effort_ >= effort_wanted_; }
   bool over() {
     if (options_.stop && options_.stop()) result_.stopped = true;
     return result_.stopped || spent();
@@ -135,7 +138,8 @@ class Search {
     list();
   }
 
-  // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number.
+  // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number. On a
+  // single GPU techniques that cost the same are the same.
   void list() {
     list_.clear();
     for (const auto& f : found_) {
@@ -152,11 +156,24 @@ class Search {
 
   bool alike(const Found& a, const Found& b) const {
     const Choice &x = space_.choices()[a.choice], &y = space_.choices()[b.choice];
-    if (std::abs(a.cost - b.cost) > kSame * b.cost || x[kTechniqueOf] != y[kTechniqueOf]) return false;
+    if (std::abs(a.cost - b.cost) > kSame * b.cost) return false;
+    if (x[kTechniqueOf] != y[kTechniqueOf] && space_.group(x).devices.size() > 1) return false;
     auto p = space_.group(x).devices, q = space_.group(y).devices;
     std::sort(p.begin(), p.end());
     std::sort(q.begin(), q.end());
     return p == q;
+  }
+
+  // What the scenario itself asks for, whatever the effort: it costs as much as `slmsim run`.
+  void as_given() {
+    const double wanted = std::exchange(effort_wanted_, 0);
+    std::vector<std::size_t> given;
+    for (std::size_t i = 0; i < space_.size(); ++i) {
+      if (space_.is_as_given(space_.choices()[i])) given.push_back(i);
+    }
+    try_all(given);
+    effort_ = 0;
+    effort_wanted_ = wanted;
   }
 
   // Each technique on each group, in as many micro-batches as there may be; with rematerialisation where that is too much.
@@ -165,9 +182,7 @@ class Search {
     std::vector<std::size_t> seeds;
     std::size_t last = all.size();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      Choice plain{};
-      for (const std::size_t d : {kTechniqueOf, kGroupOf, kMicroBatches, kGradientCollective}) plain[d] = all[i][d];
-      if (plain != all[i]) continue;
+      if (!space_.is_plain(all[i])) continue;
       const bool same = last < all.size() && all[last][kTechniqueOf] == all[i][kTechniqueOf] &&
                         all[last][kGroupOf] == all[i][kGroupOf];
       if (same) {
@@ -181,7 +196,7 @@ class Search {
     std::vector<std::size_t> again;
     for (const std::size_t i : too_large_) {
       Choice choice = all[i];
-      choice[kRematerialisation] ^= 1u;
+      choice[kRematerialisationOf] ^= 1;
       if (const auto found = space_.find(choice)) again.push_back(*found);
     }
     try_all(again);
@@ -221,7 +236,7 @@ class Search {
   std::vector<bool> seen_;
   std::vector<std::size_t> too_large_;
   std::vector<Found> found_, list_;
-  double effort_ = 0;
+  double effort_ = 0, effort_wanted_ = 0;  // wanted: 0 is without limit
   SearchResult result_;
 };
 

@@ -1,9 +1,9 @@
 // Finds the choices that cost least.
 //
-// From the scenario's techniques on each group the search goes to what differs in one thing from the best so far, until
-// nothing near them is better; then it goes through all that is left, the least bound first. A choice whose bound is above the
-// last of the list that is asked for is ruled out: by QuickBound before it is planned, by least_end before it is simulated.
-// Where everything is ruled out or simulated, the list is proven. Else the search ends with its effort, which counts tasks
+// First comes what the scenario itself asks for, so that no list is worse than that. From its techniques on each group the
+// search goes to what differs in one thing from the best so far, until nothing near them is better; then it goes through all
+// that is left, the least bound first. A choice whose bound is above the last of the list that is asked for is ruled out: by
+// QuickBound before it is planned, by least_end before it is simulated. Where everything is ruled out or simulated, the list is proven. Else the search ends with its effort, which counts tasks
 // and not seconds: the result depends on nothing but the input.
 #pragma once
 
@@ -47,7 +47,7 @@ struct Found {
 
 struct SearchResult {
   std::vector<Found>
-      best;  // the least cost first; of several that cost the same on the same GPUs with one technique the first
+      best;  // the least cost first; of several that cost the same on the same GPUs with one technique, the first
   std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
   bool proven = false;    // nothing else can be better
   bool stopped = false;   // by options.stop

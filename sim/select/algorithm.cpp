@@ -14,9 +14,16 @@ using Candidates = std::vector<const Prediction*>;
 // Figures of equal VMs differ by the rounding of sums of many events.
 constexpr double kEqual = 1 + 1e-9;
 
-std::string where(const Prediction& p) { return fmt::format("{} on {}", name_of(p.technique), group_text(p.group)); }
+std::string where(const Prediction& p) { return fmt::format("{} on {}", p.technique->name, group_text(p.group)); }
 
 bool runs(const Prediction* p) { return p && p->status == Status::kOk; }
+
+// Of the technique whose run it is.
+std::string name_of(Trial trial) {
+  const auto& table = technique_table();
+  const auto at = std::find_if(table.begin(), table.end(), [&](const Technique* t) { return t->trial == trial; });
+  return at == table.end() ? "?" : (*at)->name;
+}
 
 // The printed algorithm's five trials and its fall-back.
 struct Trials {
@@ -38,13 +45,13 @@ Trials find_trials(const std::vector<Prediction>& predictions) {
   }
   for (const auto& p : predictions) {
     if (trials.vms.size() < 2 || p.group != trials.vms) continue;
-    if (p.technique == Technique::kPipeshard) trials.pipeshard = &p;
-    if (p.technique == Technique::kZero2) trials.zero2 = &p;
+    if (p.technique->trial == Trial::kPipeline) trials.pipeshard = &p;
+    if (p.technique->trial == Trial::kFallback) trials.zero2 = &p;
   }
   for (const auto& vm : trials.vms) {
-    for (const Technique technique : {Technique::kData, Technique::kShard}) {
+    for (const Trial trial : {Trial::kReplicas, Trial::kOperators}) {
       for (const auto& p : predictions) {
-        if (p.technique == technique && p.group == std::vector<std::string>{vm}) trials.single.push_back(&p);
+        if (p.technique->trial == trial && p.group == std::vector<std::string>{vm}) trials.single.push_back(&p);
       }
     }
   }
@@ -85,12 +92,12 @@ void explain_trials(Selection& out, const Scenario& scenario, const Trials& tria
                                   trials.vms.size() < 2 ? "none" : trials.vms[1]));
   add("T_p", trials.pipeshard, "Pipeshard on V1+V2");
   for (std::size_t vm = 0; vm < trials.vms.size(); ++vm) {
-    for (const auto& [letter, technique] : {std::pair{'d', Technique::kData}, std::pair{'s', Technique::kShard}}) {
+    for (const auto& [letter, trial] : {std::pair{'d', Trial::kReplicas}, std::pair{'s', Trial::kOperators}}) {
       const auto found = std::find_if(trials.single.begin(), trials.single.end(), [&](const Prediction* p) {
-        return p->technique == technique && p->group.front() == trials.vms[vm];
+        return p->technique->trial == trial && p->group.front() == trials.vms[vm];
       });
       add(fmt::format("T_{}{}", letter, vm + 1), found == trials.single.end() ? nullptr : *found,
-          name_of(technique) + " on " + trials.vms[vm]);
+          name_of(trial) + " on " + trials.vms[vm]);
     }
   }
 }
@@ -165,9 +172,9 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
     return;
   }
   const std::string theirs =
-      paper.technique ? fmt::format("{} on {}", name_of(*paper.technique), group_text(paper.group)) : "nothing";
+      paper.technique ? fmt::format("{} on {}", paper.technique->name, group_text(paper.group)) : "nothing";
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
-  const bool fell_to_zero2 = !paper.technique || *paper.technique == Technique::kZero2;
+  const bool fell_to_zero2 = !paper.technique || paper.technique->trial == Trial::kFallback;
   const std::string why = trials.vms.size() < 2  ? "it needs two VMs"
                           : t_p <= 0 && t_z <= 0 ? "where neither Pipeshard nor a single VM runs, ZeRO2 is all it tries"
                           : t_z <= 0             ? "it cannot compare when nothing runs in one VM"

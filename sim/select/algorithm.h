@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "sim/select/predict.h"
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 
 struct Selection {
   std::string model;
   Algorithm algorithm = Algorithm::kAmended;
-  std::optional<Technique> technique;  // none: nothing works
+  const Technique* technique = nullptr;  // none: nothing works
   std::vector<std::string> group;
   std::vector<std::string> steps;  // what was compared, with the numbers that decided
 };

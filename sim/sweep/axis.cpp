@@ -34,15 +34,20 @@ class RangeReader {
 
   std::vector<Node> read() {
     const std::size_t errors = reading_.errors.size();
-    const auto from = end("from"), to = end("to");
+    const auto from = end({"from", "The first value, with a unit where one is due."});
+    const auto to = end({"to", "The last value, in the same unit."});
     static const std::vector<std::string> kScales = {"linear", "log"};
-    const bool log = fields_.choice("scale", kScales, 0) == 1;
-    const bool whole = fields_.flag("whole", false);
-    const bool by_step = fields_.has("step"), by_count = fields_.has("points");
+    const bool log = fields_.choice({"scale", "Equal steps, or equal ratios."}, kScales, 0) == 1;
+    const bool whole =
+        fields_.flag({"whole", "Whether values are rounded to whole numbers and repeats dropped."}, false);
+    const bool by_step = fields_.forks_on("step");
+    const bool by_count = fields_.describing() ? !by_step : fields_.has("points");
     if (by_step == by_count)
       reading_.error(node_.place, "a range needs either \"points\" (how many) or \"step\" (how far apart)");
-    const auto count = by_count ? fields_.integer("points", {2, static_cast<std::int64_t>(kMostValuesOfAxis)}) : 0;
-    const auto step = by_step ? end("step") : std::nullopt;
+    const auto count = by_count ? fields_.integer({"points", "How many values, both ends included."},
+                                                  {2, static_cast<std::int64_t>(kMostValuesOfAxis)})
+                                : 0;
+    const auto step = by_step ? end({"step", "How far apart, in the same unit."}) : std::nullopt;
     if (reading_.errors.size() > errors || !from || !to) return {};
     if (from->unit != to->unit || (step && step->unit != from->unit)) {
       fields_.error("to", fmt::format("\"{}\" and \"{}\" are different units; write the range in one", from->unit,
@@ -63,13 +68,13 @@ class RangeReader {
   }
 
  private:
-  std::optional<Measure> end(const std::string& key) {
-    const Node* node = fields_.child(key, true);
+  std::optional<Measure> end(const FileKey& key) {
+    const Node* node = fields_.child(key, ValueType::text(), true);
     if (!node) return std::nullopt;
     const auto measure = node->kind == Node::Kind::kScalar ? split(node->scalar) : std::nullopt;
     if (!measure)
       reading_.error(node->place,
-                     fmt::format("{}: a number is expected, with a unit where one is due, e.g. 0.1 ms", key));
+                     fmt::format("{}: a number is expected, with a unit where one is due, e.g. 0.1 ms", key.name));
     return measure;
   }
 
@@ -125,7 +130,8 @@ std::optional<AxisKey> read_key(const Node& node, const std::string& path, Readi
   }
   Fields fields(node, path, reading);
   AxisKey out;
-  const Node* key = fields.child("key", true);
+  const Node* key = fields.child({"key", "The path of a value of the scenario, such as platform.links.wan.rtt."},
+                                 ValueType::text(), true);
   if (key && (key->kind != Node::Kind::kScalar || key->scalar.empty())) {
     reading.error(key->place, fmt::format("{}.key is {}; the path of a value is expected, e.g. training.batch", path,
                                           kind_name(key->kind)));
@@ -133,8 +139,10 @@ std::optional<AxisKey> read_key(const Node& node, const std::string& path, Readi
     out.key = key->scalar;
     out.place = key->place;
   }
-  if (fields.has("values")) {
-    for (const Node* value : fields.list("values")) out.values.push_back(*value);
+  if (fields.forks_on("values")) {
+    const FileKey values{"values", "The values it takes, as the scenario would have them."};
+    for (const Node* value : fields.list(values, {ValueType::any()}, {1, kMostValuesOfAxis}))
+      out.values.push_back(*value);
     for (const char* of_range : {"from", "to", "points", "step", "scale", "whole"}) {
       if (fields.has(of_range))
         fields.error(of_range,
@@ -143,7 +151,7 @@ std::optional<AxisKey> read_key(const Node& node, const std::string& path, Readi
   } else if (fields.has("from") || fields.has("to")) {
     out.values = RangeReader(node, fields, reading).read();
   } else {
-    for (const char* of_range : {"points", "step", "scale", "whole"}) fields.ignore(of_range);
+    for (const char* of_range : {"points", "step", "scale", "whole"}) fields.has(of_range);  // these are known
     reading.error(node.place, fmt::format("{} has neither \"values\" nor a range from \"from\" to \"to\"", path));
   }
   fields.done();
@@ -156,7 +164,8 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
   Axis axis;
   Fields fields(node, path, reading);
   const std::size_t errors = reading.errors.size();
-  const auto items = fields.list("zip");
+  const auto items = fields.list({"zip", "Keys that move together; all have equally many values."}, {ValueType::map()},
+                                 {1, kMostValuesOfAxis});
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (auto key = read_key(*items[i], fmt::format("{}.zip.{}", path, i), reading))
       axis.keys.push_back(std::move(*key));
@@ -168,6 +177,11 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
                                            axis.keys.front().key, axis.size(), key.key, key.values.size()));
   }
   return axis;
+}
+
+// An axis of several keys is another map than that of one.
+bool has_zip(const Node& item, const std::string& path, Reading& reading) {
+  return item.kind == Node::Kind::kMap && Fields(item, path, reading).forks_on("zip");
 }
 
 }  // namespace
@@ -184,7 +198,7 @@ std::vector<Axis> read_axes(const Node& node, const std::string& path, Reading& 
     const Node& item = node.items[i];
     const std::string name = fmt::format("{}.{}", path, i);
     Axis axis;
-    if (item.find("zip")) {
+    if (has_zip(item, name, reading)) {
       axis = read_zip(item, name, reading);
     } else if (auto key = read_key(item, name, reading)) {
       axis.keys.push_back(std::move(*key));

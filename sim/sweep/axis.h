@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/fields.h"
+#include "sim/crew/journal.h"
 
 namespace slmsim {
 
@@ -22,7 +23,7 @@ struct Axis {
   std::size_t size() const { return keys.front().values.size(); }
 };
 
-inline constexpr std::uint64_t kMostPoints = 10'000'000;
+inline constexpr std::uint64_t kMostPoints = kMostQuestions;
 inline constexpr std::size_t kMostValuesOfAxis = 1'000'000;
 
 // Reads `axes:`, a list of

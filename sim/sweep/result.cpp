@@ -1,9 +1,11 @@
 #include "sim/sweep/result.h"
 
-#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
+
+#include "sim/base/pending_file.h"
+#include "sim/sweep/sweep.h"
 
 namespace slmsim {
 namespace {
@@ -14,33 +16,8 @@ namespace fs = std::filesystem;
   throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, text);
 }
 
-// A file under a temporary name, which another try overwrites; gone again unless it is committed.
-class Pending {
- public:
-  explicit Pending(const fs::path& file)
-      : file_(file), partial_(file.string() + ".tmp"), out_(partial_, std::ios::binary | std::ios::trunc) {}
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
-  ~Pending() {
-    std::error_code ignored;
-    fs::remove(partial_, ignored);
-  }
-
-  void write(const std::string& text) { out_ << text; }
-  void close() {
-    out_.close();
-    if (!out_) fail(file_, "the result cannot be written there; check the place, its permissions and the disk");
-  }
-  void commit() {
-    std::error_code failed;
-    fs::rename(partial_, file_, failed);
-    if (failed) fail(file_, fmt::format("the result cannot be written there: {}", failed.message()));
-  }
-
- private:
-  fs::path file_, partial_;
-  std::ofstream out_;
-};
+// While a sweep holds its journal, nobody else writes its result.
+constexpr const char* kPartial = ".tmp";
 
 // Of lines as json_members writes them.
 void count_statuses(const std::string& lines, StatusCounts& counts) {
@@ -60,6 +37,12 @@ const Journal* holder_of(std::uint64_t point, const std::vector<Journal>& journa
 
 }  // namespace
 
+const JournalWords& sweep_words() {
+  static const JournalWords kWords = {"sweep", "--output",
+                                      "the sweep's file, its scenario, a file these name, --set, --shard"};
+  return kWords;
+}
+
 ResultFiles result_files(const fs::path& output, const Shard& shard) {
   std::error_code ignored;
   if (fs::is_directory(output, ignored)) fail(output, "this is a folder; name a file in it");
@@ -73,33 +56,31 @@ ResultFiles result_files(const fs::path& output, const Shard& shard) {
 
 StatusCounts write_result_files(const std::vector<Journal>& journals, const ResultFiles& files) {
   StatusCounts counts;
-  Pending csv(files.csv), json(files.json);
+  PendingFile csv(files.csv, kPartial), json(files.json, kPartial);
   const JournalOf& of = journals.front().of();
   csv.write(of.header + "\n");
-  for (std::uint64_t point = 0; point < of.points; ++point) {
-    const PointRows rows = holder_of(point, journals)->rows(point);
+  for (std::uint64_t point = 0; point < of.questions; ++point) {
+    const auto rows = holder_of(point, journals)->answer<PointRows>(point);
     csv.write(rows.csv);
     json.write(rows.json);
     count_statuses(rows.json, counts);
   }
-  csv.close();
-  json.close();
+  csv.complete();
+  json.complete();
   csv.commit();
   json.commit();
   return counts;
 }
 
 void write_part(const Journal& journal, const ResultFiles& files) {
-  const fs::path partial = files.part.string() + ".tmp";
+  PendingFile part(files.part, kPartial);
   {
-    Journal ordered = Journal::open(partial, journal.of(), true);
-    for (std::uint64_t point = 0; point < journal.of().points; ++point) {
-      if (journal.holds(point)) ordered.add(point, journal.rows(point));
+    Journal ordered = Journal::open(part.partial(), journal.of(), true);
+    for (std::uint64_t point = 0; point < journal.of().questions; ++point) {
+      if (journal.holds(point)) ordered.add(point, journal.answer<PointRows>(point));
     }
   }
-  std::error_code failed;
-  fs::rename(partial, files.part, failed);
-  if (failed) fail(files.part, fmt::format("the part cannot be written there: {}", failed.message()));
+  part.commit();
 }
 
 std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
@@ -110,7 +91,7 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
   };
   for (const auto& file : files) {
     try {
-      parts.push_back(Journal::read(file));
+      parts.push_back(Journal::read(file, sweep_words()));
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.errors().begin(), error.errors().end());
     }
@@ -119,7 +100,7 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
   const JournalOf& first = parts.front().of();
   for (const auto& part : parts) {
     const JournalOf& of = part.of();
-    if (of.identity != first.identity || of.points != first.points || of.header != first.header)
+    if (of.identity != first.identity || of.questions != first.questions || of.header != first.header)
       blame(part.file(),
             fmt::format("a part of another sweep than {}; parts of one sweep, its files and one version of "
                         "slmsim belong together",
@@ -130,7 +111,7 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
   }
   if (!errors.empty()) throw InputError(std::move(errors));
   std::uint64_t missing = 0, example = 0;
-  for (std::uint64_t point = 0; point < first.points; ++point) {
+  for (std::uint64_t point = 0; point < first.questions; ++point) {
     std::size_t holders = 0;
     for (const auto& part : parts) holders += part.holds(point) ? 1 : 0;
     if (holders == 0 && missing++ == 0) example = point;
@@ -145,7 +126,7 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
   if (missing > 0) {
     throw InputError(
         {}, fmt::format("{} of {} points are in no part, the first is {}; add the part of --shard {}/{}", missing,
-                        first.points, example, example % first.shard.count + 1, first.shard.count));
+                        first.questions, example, example % first.shard.count + 1, first.shard.count));
   }
   return parts;
 }

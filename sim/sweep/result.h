@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "sim/sweep/journal.h"
+#include "sim/crew/journal.h"
 
 namespace slmsim {
 
 // Rows by their status: "ok", "oom", "invalid", ...
 using StatusCounts = std::map<std::string, std::uint64_t>;
+
+// How messages speak of a sweep's journal.
+const JournalWords& sweep_words();
 
 // Where the parts of a result lie; `output` may be FILE or FILE.csv. Throws InputError where it is or needs a folder.
 struct ResultFiles {

@@ -7,17 +7,15 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/sweep/crew.h"
-#include "sim/sweep/queue.h"
+#include "sim/crew/pool.h"
 #ifdef SLMSIM_MPI
-#include "sim/sweep/mpi/ranks.h"
+#include "sim/crew/mpi/ranks.h"
 #endif
 
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostPointsAtOnce = 16;  // given to a worker; some 20 us each time
-constexpr int kPatience = 200;                 // ms between two questions whether to stop
 
 PointRows rows_or_reason(Sweep& sweep, std::uint64_t point) {
   try {
@@ -27,37 +25,18 @@ PointRows rows_or_reason(Sweep& sweep, std::uint64_t point) {
   }
 }
 
-// True if every point got its rows. `Workers` is a Crew or what is used like one.
+// True if every point got its rows.
 template <class Workers>
-bool predict_all(Workers& workers, const Sweep& sweep, PointQueue& queue, Journal& journal, const SweepOptions& options,
-                 std::uint64_t all) {
+bool predict_all(Workers& workers, const Sweep& sweep, QuestionQueue& queue, Journal& journal,
+                 const SweepOptions& options, std::uint64_t all) {
   const std::uint64_t before = journal.count();
-  std::size_t busy = 0;
-  for (;;) {
-    busy = 0;
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-      if (workers.is_idle(i)) {
-        if (const auto points = queue.take(kMostPointsAtOnce, workers.size()); !points.empty()) workers.give(i, points);
-      }
-      busy += workers.is_idle(i) ? 0 : 1;
-    }
-    if (options.progress) options.progress(journal.count(), all, before);
-    if (busy == 0) return true;
-    if (options.stop && options.stop()) return false;
-    for (const auto& event : workers.wait(kPatience)) {
-      switch (event.kind) {
-        case CrewEvent::Kind::kRows:
-          journal.add(event.point, event.rows);
-          break;
-        case CrewEvent::Kind::kDied:
-          if (!queue.died(event.point)) journal.add(event.point, sweep.failed(event.point, event.text));
-          break;
-        case CrewEvent::Kind::kReturned:
-          queue.give_back(event.points);
-          break;
-      }
-    }
-  }
+  Asking<PointRows> asking;
+  asking.at_once = kMostPointsAtOnce;
+  asking.taken = [&](std::uint64_t point, const PointRows& rows) { journal.add(point, rows); };
+  asking.lost = [&](std::uint64_t point, const std::string& how) { return sweep.failed(point, how); };
+  asking.stop = options.stop;
+  if (options.progress) asking.progress = [&] { options.progress(journal.count(), all, before); };
+  return ask_all(workers, queue, asking);
 }
 
 template <class MakeWorkers>
@@ -66,8 +45,9 @@ SweepOutcome conduct(Sweep& sweep, const SweepOptions& options, MakeWorkers make
   outcome.files = result_files(options.output, options.shard);
   const Shard shard = options.shard;
   Journal journal = Journal::open(
-      outcome.files.journal, {sweep.identity(options.version), sweep.points(), shard, sweep.header()}, options.restart);
-  PointQueue queue(sweep.points(), [&](std::uint64_t point) { return shard.holds(point) && !journal.holds(point); });
+      outcome.files.journal, {sweep_words(), sweep.identity(options.version), sweep.points(), shard, sweep.header()},
+      options.restart);
+  QuestionQueue queue(sweep.points(), [&](std::uint64_t point) { return shard.holds(point) && !journal.holds(point); });
   outcome.all = journal.count() + queue.left();
   if (queue.left() > 0) {
     auto workers = make_workers(journal, queue.left());
@@ -102,7 +82,7 @@ Launch launch_of_environment() {
 }
 
 SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
-  const auto rows = [&sweep](std::uint64_t point) { return rows_or_reason(sweep, point); };
+  const auto rows = in_texts<PointRows>([&sweep](std::uint64_t point) { return rows_or_reason(sweep, point); });
   if (launch_of_environment().ranks > 1) {
 #ifdef SLMSIM_MPI
     const MpiSession session;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/sweep/result.h"
+#include "sim/sweep/sweep.h"
 
 namespace slmsim {
 

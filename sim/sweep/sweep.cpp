@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/hash.h"
+#include "sim/predict/predict.h"
 #include "sim/report/csv.h"
-#include "sim/select/predict.h"
-#include "sim/sweep/hash.h"
 
 namespace slmsim {
 namespace {
@@ -51,18 +51,42 @@ bool may_name_a_file(const Node& value) {
          !(std::isdigit(static_cast<unsigned char>(value.scalar.front())) || value.scalar.front() == '-');
 }
 
+struct SweepKeys {
+  std::vector<Override> fixed;
+  std::vector<Axis> axes;
+  const Node* scenario = nullptr;
+};
+
+SweepKeys read_keys(const Node& node, Reading& reading) {
+  SweepKeys keys;
+  Fields fields(node, "", reading);
+  fields.text({"description", "What it is, in a line."}, "");
+  const FileKey fixed{"set", "Values of the scenario, by their paths, that are the same at every point.", "none"};
+  if (const Node* set = fields.child(fixed)) keys.fixed = read_fixed(*set, reading);
+  const FileKey varied{"axes", "What varies; the points are the product of the axes, the last one fastest."};
+  if (const Node* axes = fields.child(varied, ValueType::list({ValueType::map()}, {1, kAnyCount.high}), true))
+    keys.axes = read_axes(*axes, "axes", reading);
+  keys.scenario =
+      fields.child({"scenario", "The path of a scenario, from this file's folder."}, ValueType::text(), true);
+  fields.done();
+  return keys;
+}
+
 }  // namespace
+
+Texts to_texts(const PointRows& rows) { return {rows.csv, rows.json}; }
+
+void from_texts(const Texts& texts, PointRows& rows) { rows = {texts.first, texts.second}; }
+
+void describe_sweep(const Node& sample, Reading& reading) { read_keys(sample, reading); }
 
 Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
   const Node node = read_yaml(file);
   text_ = node.place.source->text;
   Reading reading;
-  Fields fields(node, "", reading);
-  fields.text("description", "");
-  if (const Node* set = fields.child("set")) fixed_ = read_fixed(*set, reading);
-  if (const Node* axes = fields.child("axes", true)) axes_ = read_axes(*axes, "axes", reading);
-  const Node* scenario = fields.child("scenario", true);
-  fields.done();
+  auto [fixed, axes, scenario] = read_keys(node, reading);
+  fixed_ = std::move(fixed);
+  axes_ = std::move(axes);
   for (const auto& text : overrides) {
     try {
       fixed_.push_back(parse_override(text));
@@ -142,15 +166,11 @@ void Sweep::read_named_files(const AxisKey& key) {
 }
 
 std::string Sweep::identity(const std::string& version) const {
-  // A length before each text: two lists of texts never read alike.
-  std::uint64_t hash = fnv1a(version);
-  const auto add = [&](const std::string& text) {
-    hash = fnv1a(text, fnv1a(fmt::format("\n{}\n", text.size()), hash));
-  };
-  add(text_);
-  for (const auto& text : fixed_texts_) add(text);
-  for (const auto& text : scenario_.front().texts()) add(text);
-  return fmt::format("{:016x}", hash);
+  std::vector<std::string> texts = {text_};
+  texts.insert(texts.end(), fixed_texts_.begin(), fixed_texts_.end());
+  const auto read = scenario_.front().texts();
+  texts.insert(texts.end(), read.begin(), read.end());
+  return identity_of(version, texts);
 }
 
 std::string Sweep::header() const {

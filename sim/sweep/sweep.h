@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/crew/answer.h"
+#include "sim/predict/prediction_memo.h"
 #include "sim/report/csv.h"
 #include "sim/scenario/scenario.h"
-#include "sim/select/prediction_memo.h"
 #include "sim/sweep/axis.h"
 
 namespace slmsim {
@@ -17,6 +18,8 @@ namespace slmsim {
 struct PointRows {
   std::string csv, json;
 };
+Texts to_texts(const PointRows& rows);
+void from_texts(const Texts& texts, PointRows& rows);
 
 // A sweep's file with its scenario, checked: from here on only single points can fail.
 //
@@ -60,6 +63,9 @@ class Sweep {
   std::vector<ScenarioFile> scenario_;  // one
   PredictionMemo memo_;
 };
+
+// For describe(): what a sweep's file is asked for.
+void describe_sweep(const Node& sample, Reading& reading);
 
 // Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.
 bool is_sweep(const std::filesystem::path& file);

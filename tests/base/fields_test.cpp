@@ -16,6 +16,10 @@ using testing::IsEmpty;
 
 constexpr Range<Seconds> kRttRange{{1e-3}, {10.0}};  // 1 ms to 10 s
 
+// What a key means does not matter here.
+constexpr const char* kAbout = "Something.";
+FileKey key(const char* name) { return {name, kAbout}; }
+
 // A text with its fields at hand.
 struct Example {
   explicit Example(const std::string& text, const std::string& path = "")
@@ -27,13 +31,13 @@ struct Example {
 
 TEST(Fields, ReadEveryKindOfValue) {
   Example e("rtt: 50 ms\nloss: 0.25\nbatch: 8\nidle: no\nname: gat-amst\ntext: 'a b'\nmode: gpipe\n");
-  EXPECT_DOUBLE_EQ(e.fields.quantity<Seconds>("rtt", kRttRange).value, 0.05);
-  EXPECT_EQ(e.fields.number("loss", {0, 1}), 0.25);
-  EXPECT_EQ(e.fields.integer("batch", {1, 10}), 8);
-  EXPECT_FALSE(e.fields.flag("idle", true));
-  EXPECT_EQ(e.fields.name("name"), "gat-amst");
-  EXPECT_EQ(e.fields.text("text", ""), "a b");
-  EXPECT_EQ(e.fields.choice("mode", {"1f1b", "gpipe"}), 1);
+  EXPECT_DOUBLE_EQ(e.fields.quantity<Seconds>(key("rtt"), kRttRange).value, 0.05);
+  EXPECT_EQ(e.fields.number(key("loss"), {0, 1}), 0.25);
+  EXPECT_EQ(e.fields.integer(key("batch"), {1, 10}), 8);
+  EXPECT_FALSE(e.fields.flag(key("idle"), true));
+  EXPECT_EQ(e.fields.name(key("name")), "gat-amst");
+  EXPECT_EQ(e.fields.text(key("text"), ""), "a b");
+  EXPECT_EQ(e.fields.choice(key("mode"), {"1f1b", "gpipe"}), 1);
   e.fields.done();
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
   EXPECT_NO_THROW(e.reading.check());
@@ -41,20 +45,20 @@ TEST(Fields, ReadEveryKindOfValue) {
 
 TEST(Fields, FallBackWhereAKeyIsAbsent) {
   Example e("{}");
-  EXPECT_EQ(e.fields.quantity<Seconds>("rtt", kRttRange, Seconds{2}).value, 2.0);
-  EXPECT_EQ(e.fields.number("loss", {0, 1}, 0.5), 0.5);
-  EXPECT_EQ(e.fields.integer("batch", {1, 10}, 3), 3);
-  EXPECT_TRUE(e.fields.flag("idle", true));
-  EXPECT_EQ(e.fields.name("name", "run"), "run");
-  EXPECT_EQ(e.fields.choice("mode", {"1f1b", "gpipe"}, 1), 1);
-  EXPECT_THAT(e.fields.list("groups"), IsEmpty());
-  EXPECT_EQ(e.fields.child("tcp"), nullptr);
+  EXPECT_EQ(e.fields.quantity<Seconds>(key("rtt"), kRttRange, Seconds{2}).value, 2.0);
+  EXPECT_EQ(e.fields.number(key("loss"), {0, 1}, 0.5), 0.5);
+  EXPECT_EQ(e.fields.integer(key("batch"), {1, 10}, 3), 3);
+  EXPECT_TRUE(e.fields.flag(key("idle"), true));
+  EXPECT_EQ(e.fields.name(key("name"), "run"), "run");
+  EXPECT_EQ(e.fields.choice(key("mode"), {"1f1b", "gpipe"}, 1), 1);
+  EXPECT_THAT(e.fields.list(key("groups"), {ValueType::name()}), IsEmpty());
+  EXPECT_EQ(e.fields.child(key("tcp")), nullptr);
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
 }
 
 TEST(Fields, MissARequiredKeyAndGoOnWithTheLowEnd) {
   Example e("a: 1\n", "platform.links.wan");
-  EXPECT_EQ(e.fields.quantity<Seconds>("rtt", kRttRange).value, 1e-3);
+  EXPECT_EQ(e.fields.quantity<Seconds>(key("rtt"), kRttRange).value, 1e-3);
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:1:1: error: platform.links.wan has no \"rtt\"; it is required"));
 }
@@ -67,8 +71,8 @@ TEST(Fields, AskForAMap) {
 
 TEST(Fields, RefuseUnknownKeysAndAskWhatWasMeant) {
   Example e("batch: 8\nepoch: 20\nzzz: 1\n", "training");
-  e.fields.integer("batch", {1, 10});
-  e.fields.integer("epochs", {1, 100}, 1);
+  e.fields.integer(key("batch"), {1, 10});
+  e.fields.integer(key("epochs"), {1, 100}, 1);
   e.fields.done();
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:2:1: error: unknown key \"epoch\" in training; did you mean \"epochs\"?",
@@ -77,14 +81,14 @@ TEST(Fields, RefuseUnknownKeysAndAskWhatWasMeant) {
 
 TEST(Fields, DoNotMindAnIgnoredKey) {
   Example e("n_inner: ~\n");
-  e.fields.ignore("n_inner");
+  e.fields.ignore(key("n_inner"));
   e.fields.done();
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
 }
 
 TEST(Fields, CheckRangesAtBothEnds) {
   Example e("least: 1 ms\nmost: 10 s\nless: 0.5 ms\nmore: 20 s\n", "wan");
-  for (const char* key : {"least", "most", "less", "more"}) e.fields.quantity<Seconds>(key, kRttRange);
+  for (const char* name : {"least", "most", "less", "more"}) e.fields.quantity<Seconds>(key(name), kRttRange);
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:3:7: error: wan.less: \"0.5 ms\" is out of range; expected 1 ms to 10 s",
                           "run.yaml:4:7: error: wan.more: \"20 s\" is out of range; expected 1 ms to 10 s"));
@@ -92,10 +96,10 @@ TEST(Fields, CheckRangesAtBothEnds) {
 
 TEST(Fields, SayWhatIsWrongWithANumber) {
   Example e("a: 2\nb: many\nc: 2.5\nd: 11\n");
-  e.fields.number("a", {0, 1});
-  e.fields.number("b", {0, 1});
-  e.fields.integer("c", {1, 10});
-  e.fields.integer("d", {1, 10});
+  e.fields.number(key("a"), {0, 1});
+  e.fields.number(key("b"), {0, 1});
+  e.fields.integer(key("c"), {1, 10});
+  e.fields.integer(key("d"), {1, 10});
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:1:4: error: a: \"2\" is out of range; expected a number from 0 to 1",
                           "run.yaml:2:4: error: b: \"many\" is not a number; expected a number from 0 to 1",
@@ -105,7 +109,7 @@ TEST(Fields, SayWhatIsWrongWithANumber) {
 
 TEST(Fields, NameThePathInAQuantitysError) {
   Example e("rtt: 103\n", "platform.links.wan");
-  e.fields.quantity<Seconds>("rtt", kRttRange);
+  e.fields.quantity<Seconds>(key("rtt"), kRttRange);
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:1:6: error: platform.links.wan.rtt: \"103\" has no unit; expected a time such "
                           "as \"103 ms\" (ns, us, ms, s, min, h, d)"));
@@ -113,8 +117,8 @@ TEST(Fields, NameThePathInAQuantitysError) {
 
 TEST(Fields, RefuseAKeyWithoutAValue) {
   Example e("batch:\nrtt: [1 s]\n");
-  e.fields.integer("batch", {1, 10}, 5);
-  e.fields.quantity<Seconds>("rtt", kRttRange, Seconds{1});
+  e.fields.integer(key("batch"), {1, 10}, 5);
+  e.fields.quantity<Seconds>(key("rtt"), kRttRange, Seconds{1});
   const auto errors = errors_of(e.reading);
   ASSERT_EQ(errors.size(), 2);
   EXPECT_THAT(errors[0], testing::EndsWith("batch is nothing; a single value is expected"));
@@ -123,18 +127,18 @@ TEST(Fields, RefuseAKeyWithoutAValue) {
 
 TEST(Fields, OfferTheNearestChoice) {
   Example e("mode: gpip\n", "techniques.Pipeshard");
-  e.fields.choice("mode", {"1f1b", "gpipe"});
+  e.fields.choice(key("mode"), {"1f1b", "gpipe"});
   EXPECT_THAT(errors_of(e.reading), ElementsAre("run.yaml:1:7: error: techniques.Pipeshard.mode: unknown value "
                                                 "\"gpip\"; did you mean \"gpipe\"?"));
 }
 
 TEST(Fields, TakeOneValueForAListOfOne) {
   Example e("one: gat\ntwo: [gat, amst]\nnone: []\nmap: {a: 1}\n");
-  EXPECT_EQ(e.fields.list("one").size(), 1);
-  EXPECT_EQ(e.fields.list("two")[1]->scalar, "amst");
+  EXPECT_EQ(e.fields.list(key("one"), {ValueType::name()}).size(), 1);
+  EXPECT_EQ(e.fields.list(key("two"), {ValueType::name()})[1]->scalar, "amst");
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
-  e.fields.list("none");
-  e.fields.list("map");
+  e.fields.list(key("none"), {ValueType::name()});
+  e.fields.list(key("map"), {ValueType::name()});
   EXPECT_THAT(errors_of(e.reading), ElementsAre("run.yaml:3:7: error: none is empty; list at least one",
                                                 "run.yaml:4:6: error: map is a map; a list is expected"));
 }
@@ -145,14 +149,14 @@ TEST(Fields, RefuseNamesThatCouldBePathsOrEscapes) {
   for (const char* text : {"", ".", "..", ".hidden", "a/b", "a b", "ä", "a\n"}) EXPECT_FALSE(is_name(text)) << text;
   EXPECT_FALSE(is_name(std::string(65, 'a')));
   Example e("name: ../x\n");
-  e.fields.name("name");
+  e.fields.name(key("name"));
   EXPECT_THAT(errors_of(e.reading), ElementsAre("run.yaml:1:7: error: name: \"../x\" is not a name; letters, "
                                                 "digits, '-', '_' and '.' make one, at most 64"));
 }
 
 TEST(Provenance, MayStandBesideAValue) {
   Example e("rtt: {value: 103 ms, provenance: measured, source: 'ping, Table I'}\n", "platform.links.wan");
-  EXPECT_DOUBLE_EQ(e.fields.quantity<Seconds>("rtt", kRttRange).value, 0.103);
+  EXPECT_DOUBLE_EQ(e.fields.quantity<Seconds>(key("rtt"), kRttRange).value, 0.103);
   e.fields.done();
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
   ASSERT_EQ(e.reading.parameters.size(), 1);
@@ -167,7 +171,7 @@ TEST(Provenance, IsKnownInFourKinds) {
   Example e(
       "a: {value: 1, provenance: datasheet, source: x}\nb: {value: 1, provenance: measured, source: x}\n"
       "c: {value: 1, provenance: inferred, source: x}\nd: {value: 1, provenance: typical, source: x}\n");
-  for (const char* key : {"a", "b", "c", "d"}) e.fields.integer(key, {1, 1});
+  for (const char* name : {"a", "b", "c", "d"}) e.fields.integer(key(name), {1, 1});
   std::vector<Provenance> kinds;
   for (const auto& parameter : e.reading.parameters) kinds.push_back(parameter.provenance);
   EXPECT_THAT(kinds,
@@ -176,13 +180,13 @@ TEST(Provenance, IsKnownInFourKinds) {
 
 TEST(Provenance, IsNotNotedForPlainValues) {
   Example e("rtt: 103 ms\n");
-  e.fields.quantity<Seconds>("rtt", kRttRange);
+  e.fields.quantity<Seconds>(key("rtt"), kRttRange);
   EXPECT_THAT(e.reading.parameters, IsEmpty());
 }
 
 TEST(Provenance, NeedsAValueAKindAndASource) {
   Example e("rtt: {provenence: measured}\n");
-  e.fields.quantity<Seconds>("rtt", kRttRange);
+  e.fields.quantity<Seconds>(key("rtt"), kRttRange);
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:1:6: error: rtt has no \"value\"; it is required",
                           "run.yaml:1:6: error: rtt has no \"provenance\"; it is required",
@@ -192,9 +196,9 @@ TEST(Provenance, NeedsAValueAKindAndASource) {
 
 TEST(Reading, ThrowsAllItsErrorsAtOnce) {
   Example e("rtt: fast\nbatch: 0\nbath: 1\n");
-  e.fields.quantity<Seconds>("rtt", kRttRange);
-  e.fields.integer("batch", {1, 10});
-  e.fields.number("delta", {0, 1});
+  e.fields.quantity<Seconds>(key("rtt"), kRttRange);
+  e.fields.integer(key("batch"), {1, 10});
+  e.fields.number(key("delta"), {0, 1});
   e.fields.done();
   EXPECT_EQ(errors_of([&] { e.reading.check(); }).size(), 4);  // rtt, batch, delta missing, bath unknown
 }

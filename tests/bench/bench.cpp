@@ -9,14 +9,15 @@
 #include <fmt/format.h>
 
 #include "sim/graph/collectives/ring.h"
-#include "sim/plan/intra_operator.h"
-#include "sim/plan/lower.h"
+#include "sim/lower/operator_run.h"
+#include "sim/planner/intra_operator.h"
+#include "sim/predict/iterations.h"
+#include "sim/predict/predict.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/select/iterations.h"
-#include "sim/select/predict.h"
-#include "sim/select/work.h"
 #include "sim/sweep/run.h"
+#include "tests/named.h"
+#include "tests/named.h"
 
 namespace slmsim {
 namespace {
@@ -71,7 +72,7 @@ void pipeline_1024(benchmark::State& state, BytesPerSecond nic, Output output) {
   const Transformer model{"gpt2xl", Family::kGpt2, 1600, 25, 25, 48, 1024, 50257, 6400, true};
   const OperatorGraph operators = build_operator_graph(model);
   Plan plan;
-  plan.technique = Technique::kPipeshard;
+  plan.technique = named("Pipeshard");
   plan.micro_batches = 64;
   std::size_t next = 0;
   for (int s = 0; s < 16; ++s) {
@@ -87,13 +88,12 @@ void pipeline_1024(benchmark::State& state, BytesPerSecond nic, Output output) {
   const Network network(scenario.platform);
   double tasks = 0;
   for (auto _ : state) {
-    const TaskGraph graph = lower({plan, operators, scenario, network});
+    const TaskGraph graph = lower_operators({plan, operators, scenario, network}).graph;
     const bool traced = output == Output::kTrace;
     const Timeline timeline = simulate(graph, {}, {.record_flows = traced});
     benchmark::DoNotOptimize(timeline.end);
     if (traced)
-      benchmark::DoNotOptimize(
-          to_trace({graph, timeline, scenario.platform, task_flops(graph, plan, operators, scenario), "pipeline"}));
+      benchmark::DoNotOptimize(to_trace({graph, timeline, scenario.platform, "pipeline"}));
     tasks = static_cast<double>(graph.tasks().size());
   }
   state.counters["tasks"] = tasks;
@@ -110,7 +110,7 @@ void all_reduce_1024(benchmark::State& state, Detail detail) {
     TaskGraph graph(network.links(), 1024);
     Ring ring(graph, network, devices, {2, 1, Bytes{2 * kMebi}, detail});
     const std::vector<TaskId> ready(1024, kNoTask);
-    ring.run(Collective::kAllReduce, Bytes{kGibi}, graph.label("all-reduce"), ready);
+    ring.run(Collective::kAllReduce, Bytes{kGibi}, graph.tag({.name = "all-reduce"}), ready);
     benchmark::DoNotOptimize(simulate(graph).end);
     tasks = static_cast<double>(graph.tasks().size());
   }
@@ -130,7 +130,7 @@ void run_gat_amst(benchmark::State& state) {
 }
 
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
-void predict_technique(benchmark::State& state, Technique technique) {
+void predict_technique(benchmark::State& state, const Technique* technique) {
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
   PredictionMemo memo;
   predict(scenario, {.only = technique, .memo = &memo});
@@ -177,10 +177,10 @@ void sweep_latency(benchmark::State& state) {
 // First: where no engine has run yet, workers need not be replaced.
 BENCHMARK(sweep_latency)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
 BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(predict_technique, Data, Technique::kData)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(predict_technique, ZeRO2, Technique::kZero2)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(predict_technique, Shard, Technique::kShard)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(predict_technique, Pipeshard, Technique::kPipeshard)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Data, named("Data"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, ZeRO2, named("ZeRO2"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Shard, named("Shard"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(predict_technique, Pipeshard, named("Pipeshard"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(all_reduce_1024, aggregated, Detail::kAggregated)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(pipeline_1024, a_nic_per_gpu, kEightNics, Output::kTimes)
     ->Unit(benchmark::kMillisecond)

@@ -9,6 +9,7 @@
 #include "tests/cli/bad_scenario.h"
 #include "tests/cli/bad_sweep.h"
 #include "tests/cli/bad_text.h"
+#include "tests/word_name.h"
 
 namespace slmsim {
 namespace {
@@ -30,14 +31,8 @@ TEST_P(BadFile, IsRefusedWithAllItsErrors) {
   expect_no_file_written({verb, folder + file});
 }
 
-std::string name_of(const testing::TestParamInfo<BadCase>& info) {
-  std::string name = info.param.verb + "_" + info.param.file;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, BadFile, testing::ValuesIn(all_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, BadFile, testing::ValuesIn(all_cases()),
+                         [](const auto& one) { return word_name(one.param.verb + "_" + one.param.file); });
 
 TEST(BadFiles, EachHasACase) {
   std::set<std::string> tested, present;

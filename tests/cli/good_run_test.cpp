@@ -46,13 +46,14 @@ TEST(Help, OfEachVerbNamesItsOptions) {
   EXPECT_THAT(expect_done({"validate", "--help"}).out, HasSubstr("--reference"));
   EXPECT_THAT(expect_done({"check", "--help"}).out, HasSubstr("FILE"));
   EXPECT_THAT(expect_done({"list", "--help"}).out, HasSubstr("techniques"));
+  EXPECT_THAT(expect_done({"schema", "--help"}).out, HasSubstr("scenario, model, platform"));
 }
 
 TEST(Help, GivesExamplesThatWork) {
   const TemporaryFolder folder;
   for (const char* name : {"models", "platforms", "scenarios", "tests"})
     fs::create_directory_symlink(fs::path(SLMSIM_SOURCE_DIR) / name, folder.file(name));
-  for (const std::string verb : {"", "run", "select", "validate", "check", "list"}) {
+  for (const std::string verb : {"", "run", "select", "validate", "check", "list", "schema"}) {
     const auto help = verb.empty() ? slmsim_run({"--help"}) : slmsim_run(std::vector<std::string>{verb, "--help"});
     for (const auto& line : lines_of(help.out)) {
       if (!line.starts_with("  slmsim ")) continue;
@@ -204,6 +205,32 @@ TEST(Validate, ComparesWithTheStudyFromAnyFolderOfTheProject) {
   EXPECT_EQ(expect_done({"validate"}, SLMSIM_SOURCE_DIR "/models").out, expect_done({"validate"}).out);
 }
 
+// There is no relative error of 0: the difference is shown, and kept out of the mean.
+TEST(Validate, JudgesWhatWasMeasuredAsZeroByTheDifference) {
+  const TemporaryFolder folder;
+  const std::string deepspeed = folder.write("deepspeed.csv",
+                                             "config,nodes,model_size_B,metric,value,unit,source\n"
+                                             "DDP,1,1.4,throughput,0,TFLOP/s,made up\n"
+                                             "DDP,1,1.4,bw_RoCE_avg,0,GB/s,made up\n");
+  const std::string text = expect_done({"validate", "deepspeed", "--reference", deepspeed}).out;
+  EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+  EXPECT_EQ(text.find("inf "), std::string::npos) << text;
+  // One machine has no traffic on RoCE.
+  EXPECT_NE(text.find("| bw_RoCE_avg, GB/s | 0 | 0 | +0 (measured is 0: difference) |"), std::string::npos) << text;
+  EXPECT_NE(text.find("averages of links: 0 cells"), std::string::npos) << text;
+  EXPECT_NE(text.find("; 1 more measured as 0, judged by the difference: at most 0\n"), std::string::npos) << text;
+  const std::string csv = expect_done({"validate", "deepspeed", "--reference", deepspeed, "--format", "csv"}).out;
+  EXPECT_NE(csv.find("bw_RoCE_avg,GB/s,0,0,\n"), std::string::npos) << csv;
+
+  const std::string fabric = folder.write("fabric.csv",
+                                          "slice,gpus,n_gpus,model,technique,minutes,tflops_per_gpu,status,source\n"
+                                          "GAT-AMST,2xA30+2xT4,4,gpt2m,Data,0,0,ok,made up\n");
+  const std::string facts = expect_done({"validate", "fabric", "--reference", fabric}).out;
+  EXPECT_EQ(facts.find("nan"), std::string::npos) << facts;
+  EXPECT_EQ(facts.find("inf "), std::string::npos) << facts;
+  EXPECT_NE(facts.find("(measured is 0: difference)"), std::string::npos) << facts;
+}
+
 // Choosing among a scenario's techniques by name keeps what it says of them.
 TEST(GoodRun, NamesOfTechniquesKeepTheirOptions) {
   const auto job = [](const std::vector<std::string>& more) {
@@ -215,6 +242,18 @@ TEST(GoodRun, NamesOfTechniquesKeepTheirOptions) {
   const std::string chosen = job({"--technique", "Data"});
   EXPECT_EQ(job({"--set", "techniques=[Data]"}), chosen);
   EXPECT_EQ(job({"--set", "techniques=Data"}), chosen);
+}
+
+// Both GPUs have one name; a tenth of its rate makes either of them the one that all wait for.
+TEST(Run, HeedsTheFiguresOfEachGpuOfOneName) {
+  const auto time_with = [](const std::string& slow) {
+    std::vector<std::string> words = {kScenario, "--set", "models=gpt2m", "--set", "groups=[gat]", "-t", "Data"};
+    if (!slow.empty()) words.insert(words.end(), {"--set", "platform.vms.gat.gpus." + slow + ".peak.fp16=16.5TFLOP/s"});
+    return run_json(words).at("predictions").at(0).at("iteration_s").get<double>();
+  };
+  const double first = time_with("0");
+  EXPECT_EQ(time_with("1"), first);
+  EXPECT_GT(first, 2 * time_with(""));
 }
 
 }  // namespace

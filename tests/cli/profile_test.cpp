@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/cli/prediction.h"
+#include "tests/cli/refusal.h"
 
 namespace slmsim {
 namespace {
@@ -53,6 +54,34 @@ TEST(ProfileOfAGpu, IsInTheJsonAsSeconds) {
     return;
   }
   FAIL() << "gpt2m does not run";
+}
+
+// Nothing was measured, or copies between host and GPU alone: the GPU computes as one without a profile.
+TEST(ProfileOfAGpu, WithoutKernelsChangesNoComputation) {
+  const TemporaryFolder folder;
+  const std::string head = "schema: slmsim/gpu-profile/1\nname: made-up\n";
+  // compute_s and optimizer_s of every row.
+  const auto computation = [](const Finished& run) {
+    EXPECT_EQ(run.status, 0) << run.err;
+    std::vector<std::string> out;
+    const auto json = nlohmann::json::parse(run.out, nullptr, false);
+    for (const auto& prediction : json["predictions"])
+      out.push_back(prediction["breakdown_s"]["compute"].dump() + " " + prediction["breakdown_s"]["optimizer"].dump());
+    return out;
+  };
+  const auto plain = computation(slmsim_run(
+      {"run", "scenarios/gat-amst.yaml", "--set", "groups=[gat]", "--technique", "Data", "--format", "json"}));
+  ASSERT_EQ(plain.size(), 3);
+  ASSERT_THAT(plain, testing::Each(Not(HasSubstr("null"))));
+  auto words = with_profile(folder.write(
+      "copies.yaml", head + "transfers:\n  - {kind: host-to-device, memory: pinned, size: 1 GiB, time: 0.1 s}\n"));
+  words.insert(words.end(), {"--format", "json"});
+  EXPECT_EQ(computation(slmsim_run(words)), plain);
+  words = with_profile(folder.write("nothing.yaml", head));
+  words.insert(words.end(), {"--format", "json"});
+  EXPECT_EQ(computation(slmsim_run(words)), plain);
+  const std::string empty = folder.write("empty.yaml", head + "kernels: []\n");
+  expect_refused(with_profile(empty), empty, {{"3:10", "kernels is empty; list at least one"}});
 }
 
 TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {

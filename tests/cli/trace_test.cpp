@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/cli/prediction.h"
+#include "tests/word_name.h"
 
 namespace slmsim {
 namespace {
@@ -213,7 +214,7 @@ TEST(LargeTrace, ShowsAThousandGpus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Trace, testing::Values("Data", "ZeRO2", "Shard", "Pipeshard"),
-                         [](const auto& one) { return one.param; });
+                         [](const auto& one) { return word_name(one.param); });
 
 }  // namespace
 }  // namespace slmsim

@@ -76,10 +76,10 @@ TEST(Kernels, DoTheWorkOfTheirOperators) {
     } else if (op.kind == OperatorKind::kMatrix) {
       const auto kernels = product_kernels(op, op.matrix);
       for (const auto& shape : {kernels.forward, kernels.inputs_gradient, kernels.factor_gradient})
-        EXPECT_EQ(2 * shape.batch * shape.m * shape.n * shape.k, op.flops) << op.name;
+        EXPECT_EQ(2 * shape.batch * shape.m * shape.n * shape.k, op.flops) << name_of(op.role);
     } else {
       const KernelShape shape = row_kernels(op, 1).forward;
-      EXPECT_EQ(static_cast<double>(shape.m * shape.n), op.outputs) << op.name;
+      EXPECT_EQ(static_cast<double>(shape.m * shape.n), op.outputs) << name_of(op.role);
     }
   }
 }
@@ -96,7 +96,7 @@ TEST(Kernels, HaveAHalfRowWhereOutputsAreDivided) {
   const OperatorGraph graph = build_operator_graph(tiny());
   for (std::size_t i = 0; i < boost::num_vertices(graph); ++i) {
     // Half of 1 sequence's 16 x 32 activations.
-    if (graph[i].name != "gelu") continue;
+    if (graph[i].role != Role::kGelu) continue;
     EXPECT_EQ(row_kernels(graph[i], 0.5).forward, (KernelShape{"gelu-forward", 1, 8, 32, 1}));
   }
 }

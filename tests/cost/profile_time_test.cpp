@@ -171,5 +171,40 @@ TEST(Interpolation, MissesOtherBatchSizesByLittle) {
   errors.check();
 }
 
+// What nobody measured runs at the software's efficiency, not at the data sheet's rates.
+TEST(ProfileTime, OfAClassThatWasNotMeasuredIsTheSoftwaresEfficiency) {
+  Operator product;
+  product.matrix = {1, 1024, 1024, 1024};
+  product.weights = product.parameters = 1024.0 * 1024;
+  product.flops = product.matrix.flops();
+  Operator norm;
+  norm.kind = OperatorKind::kNorm;
+  norm.tokens = 1000;
+  norm.inputs = norm.outputs = 1e6;
+  const Efficiency stated{.matrix = {{"Ampere", 0.25}}, .memory = 0.5, .launch = {1e-6}};
+  const auto forward = [&](const Operator& op, const Gpu& gpu) {
+    return operator_time(op, {}, gpu, Precision::kFp16, stated).forward.value;
+  };
+  const auto adam = [&](const Gpu& gpu) {
+    return adam_time(1e6, gpu, Precision::kFp16, Precision::kFp16, stated).value;
+  };
+  // 64 tiles fill 64 multiprocessors once: 2 x 1024^3 / (100 TFLOP/s x 0.25) + 1 us. 4 MB at half of 1000 GB/s + 1 us.
+  // 28 B x 10^6 at half of 1000 GB/s + 1 us.
+  const double by_software = 2.0 * 1024 * 1024 * 1024 / 25e12 + 1e-6, norm_by_software = 9e-6, adam_by_software = 57e-6;
+
+  GpuProfile products, others;
+  add(products, {"gemm-nn", 1, 1024, 1024, 1024}, {5e-5});
+  add(others, {"norm-forward", 1, 1000, 1000, 1}, {7e-6});
+  const Gpu with_products = made_up::with(products), with_others = made_up::with(others), with_none = made_up::with({});
+  EXPECT_DOUBLE_EQ(forward(product, with_products), 5e-5);
+  EXPECT_DOUBLE_EQ(forward(norm, with_products), norm_by_software);
+  EXPECT_DOUBLE_EQ(adam(with_products), adam_by_software);
+  EXPECT_DOUBLE_EQ(forward(product, with_others), by_software);
+  EXPECT_DOUBLE_EQ(forward(norm, with_others), 7e-6);
+  EXPECT_DOUBLE_EQ(forward(product, with_none), by_software);
+  EXPECT_DOUBLE_EQ(forward(norm, with_none), norm_by_software);
+  EXPECT_DOUBLE_EQ(adam(with_none), adam_by_software);
+}
+
 }  // namespace
 }  // namespace slmsim

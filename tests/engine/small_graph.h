@@ -38,13 +38,13 @@ class SmallGraph {
   }
 
   TaskId send(int connection, double bytes, const std::vector<TaskId>& after = {}) {
-    return graph_.transfer(connection, Bytes{bytes}, graph_.label("send"), after);
+    return graph_.transfer(connection, Bytes{bytes}, graph_.tag({.name = "send"}), after);
   }
   TaskId compute(int device, double time, const std::vector<TaskId>& after = {}) {
-    return graph_.compute(device, Seconds{time}, Activity::kModel, graph_.label("compute"), after);
+    return graph_.compute(device, Seconds{time}, graph_.tag({"compute", TaskClass::kForward}), after);
   }
   TaskId wait(double time, const std::vector<TaskId>& after = {}) {
-    return graph_.delay(Seconds{time}, graph_.label("wait"), after);
+    return graph_.delay(Seconds{time}, graph_.tag({.name = "wait"}), after);
   }
 
   Timeline run(const std::vector<ConnectionState>& before = {},

@@ -4,6 +4,7 @@
 // and 2 L + 2 p; the first of them lets the next word go. So each pair of pieces takes 2 L + p, and the last p more.
 #include <gtest/gtest.h>
 
+#include "tests/graph/gloo_rules.h"
 #include "tests/graph/ring_of_gpus.h"
 
 namespace slmsim {
@@ -16,14 +17,13 @@ double pairs_take(double pieces) { return pieces / 2 * (2 * kLatency + kPiece) +
 
 TEST(GlooRing, AnAllGatherMovesTwoHalvesOfAShareAtOnce) {
   for (const int n : {2, 3, 4, 8}) {
-    const Collected run =
-        collect(uniform(n, kLatency), Collective::kAllGather, 2 * kPieceBytes * n, RingRules::gloo_all_gather());
+    const Collected run = collect(uniform(n, kLatency), Collective::kAllGather, 2 * kPieceBytes * n, gloo_all_gather());
     for (int rank = 0; rank < n; ++rank) EXPECT_NEAR(run.at(rank), pairs_take(2.0 * (n - 1)), kClock) << n;
   }
 }
 
 TEST(GlooRing, AnAllReduceHasTwoPhasesOneAfterTheOther) {
-  RingRules rules = RingRules::gloo_all_reduce();
+  RingRules rules = gloo_all_reduce();
   rules.chunk = Bytes{kPieceBytes};
   for (const int n : {2, 4}) {
     for (const int segments : {2, 4, 6}) {
@@ -35,24 +35,24 @@ TEST(GlooRing, AnAllReduceHasTwoPhasesOneAfterTheOther) {
 
 TEST(GlooRing, SegmentsAreAsGlooCutsThem) {
   // gloo/allreduce.cc: at least two per rank, at most 1 MiB each, equally many for all ranks.
-  const RingRules rules = RingRules::gloo_all_reduce();
+  const RingRules rules = gloo_all_reduce();
   EXPECT_EQ(loop_count(4, Bytes{1e6}, rules), 2);
   EXPECT_EQ(loop_count(4, Bytes{8 * kMebi}, rules), 2);
   EXPECT_EQ(loop_count(4, Bytes{8 * kMebi + 4}, rules), 3);
   EXPECT_EQ(loop_count(4, Bytes{64e6}, rules), 16);  // 62 of 1 MiB, rounded up to 4 x 16
-  EXPECT_EQ(loop_count(4, Bytes{64e6}, RingRules::gloo_all_gather()), 2);
+  EXPECT_EQ(loop_count(4, Bytes{64e6}, gloo_all_gather()), 2);
 }
 
 TEST(GlooRing, ASendWaitsForTheReceiversWord) {
   const double late = 100;
   const Collected run =
-      collect(uniform(2, kLatency), Collective::kAllGather, 4 * kPieceBytes, RingRules::gloo_all_gather(), {0, late});
+      collect(uniform(2, kLatency), Collective::kAllGather, 4 * kPieceBytes, gloo_all_gather(), {0, late});
   EXPECT_NEAR(run.at(1), late + pairs_take(2), kClock);  // rank 0 was ready long before
 }
 
 TEST(GlooRing, SendsTheSameBytesAsAnyRing) {
   for (const Collective collective : {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-    const Collected run = collect(uniform(4), collective, 4800, RingRules::gloo_all_reduce());
+    const Collected run = collect(uniform(4), collective, 4800, gloo_all_reduce());
     for (const auto& [rank, bytes] : run.bytes()) EXPECT_EQ(bytes, sent_per_rank(collective, 4, Bytes{4800}).value);
   }
 }

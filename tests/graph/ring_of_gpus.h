@@ -16,6 +16,11 @@ namespace slmsim {
 inline constexpr double kClock = 1e-7;  // s
 inline constexpr double kRate = 100;    // B/s
 
+// What each rank of a ring sends in total: a part of the buffer in every step.
+inline Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
+  return size * (static_cast<double>(step_count(collective, ranks)) / ranks);
+}
+
 // One VM whose GPU r sends and receives at rates[r].
 inline Platform one_vm(const std::vector<double>& rates, double latency) {
   Platform platform;
@@ -69,11 +74,11 @@ inline Collected collect(const Platform& platform, Collective collective, double
   std::vector<TaskId> begin;
   for (int rank = 0; rank < ranks; ++rank) {
     devices.push_back(rank);
-    begin.push_back(out.graph.compute(rank, Seconds{ready[static_cast<std::size_t>(rank)]}, Activity::kModel,
-                                      out.graph.label("ready"), {}));
+    begin.push_back(out.graph.compute(rank, Seconds{ready[static_cast<std::size_t>(rank)]},
+                                      out.graph.tag({"ready", TaskClass::kForward}), {}));
   }
   Ring ring(out.graph, network, devices, rules);
-  out.result = ring.run(collective, Bytes{size}, out.graph.label("collective"), begin);
+  out.result = ring.run(collective, Bytes{size}, out.graph.tag({.name = "collective"}), begin);
   out.timeline = simulate(out.graph, {}, {.record_flows = true});
   return out;
 }

@@ -119,8 +119,8 @@ TEST(Ring, ASecondCollectiveFollowsTheFirstOverTheSameConnections) {
   TaskGraph graph(network.links(), 4);
   const std::vector<TaskId> begin(4, graph.delay({0}, 0, {}));
   Ring ring(graph, network, {0, 1, 2, 3}, rules(1, 100));
-  const auto first = ring.run(Collective::kReduceScatter, Bytes{400}, graph.label("first"), begin);
-  ring.run(Collective::kAllGather, Bytes{400}, graph.label("second"), first);
+  const auto first = ring.run(Collective::kReduceScatter, Bytes{400}, graph.tag({.name = "first"}), begin);
+  ring.run(Collective::kAllGather, Bytes{400}, graph.tag({.name = "second"}), first);
   EXPECT_EQ(graph.connections().size(), 4u);
   EXPECT_NEAR(simulate(graph).end.value, 6, kClock);  // 3 steps of 1 s, twice: what an all-reduce takes
 }

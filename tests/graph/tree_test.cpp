@@ -31,9 +31,10 @@ Collected reduce(const Platform& platform, const std::vector<int>& nodes, double
   std::iota(devices.begin(), devices.end(), 0);
   std::vector<TaskId> begin;
   for (int rank = 0; rank < ranks; ++rank)
-    begin.push_back(out.graph.compute(rank, Seconds{ready[static_cast<std::size_t>(rank)]}, Activity::kModel, 0, {}));
+    begin.push_back(out.graph.compute(rank, Seconds{ready[static_cast<std::size_t>(rank)]},
+                                      out.graph.tag({"work", TaskClass::kForward}), {}));
   Tree tree(out.graph, network, devices, nodes, std::move(rules));
-  out.result = tree.all_reduce(Bytes{size}, Bytes{chunk}, 0, begin);
+  out.result = tree.all_reduce(Bytes{size}, Bytes{chunk}, out.graph.tag({.name = "all-reduce"}), begin);
   out.timeline = simulate(out.graph, {}, {.record_flows = true});
   return out;
 }

@@ -22,6 +22,13 @@ Transformer tiny(std::int64_t layers = 1) {
           .tied_embedding = true};
 }
 
+// Of all matrix products.
+double forward_flops(const OperatorGraph& graph) {
+  double sum = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) sum += graph[vertex].matrix.flops();
+  return sum;
+}
+
 Transformer bundled(const std::string& name) {
   Reading reading;
   const Node node = read_yaml(SLMSIM_SOURCE_DIR "/models/" + name + ".yaml");
@@ -34,7 +41,7 @@ auto operators_of(const OperatorGraph& graph) { return boost::make_iterator_rang
 
 Operator find(const OperatorGraph& graph, const std::string& name) {
   for (const auto vertex : operators_of(graph)) {
-    if (graph[vertex].name == name) return graph[vertex];
+    if (name_of(graph[vertex].role) == name) return graph[vertex];
   }
   throw std::out_of_range(name);
 }
@@ -144,8 +151,8 @@ TEST(OperatorGraph, LeavesNoOperatorUnconnected) {
   const OperatorGraph graph = build_operator_graph(tiny(2));
   const auto last = boost::num_vertices(graph) - 1;
   for (const auto vertex : operators_of(graph)) {
-    EXPECT_EQ(boost::in_degree(vertex, graph) == 0, vertex == 0) << graph[vertex].name;
-    EXPECT_EQ(boost::out_degree(vertex, graph) == 0, vertex == last) << graph[vertex].name;
+    EXPECT_EQ(boost::in_degree(vertex, graph) == 0, vertex == 0) << name_of(graph[vertex].role);
+    EXPECT_EQ(boost::out_degree(vertex, graph) == 0, vertex == last) << name_of(graph[vertex].role);
   }
   EXPECT_EQ(graph[0].kind, OperatorKind::kEmbedding);
   EXPECT_EQ(graph[last].kind, OperatorKind::kLoss);

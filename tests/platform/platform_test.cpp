@@ -28,6 +28,38 @@ std::string with(std::string text, const std::string& old, const std::string& no
   return text.replace(text.find(old), old.size(), now);
 }
 
+// Three VMs of two GPUs that all have one name.
+Platform alike() {
+  Platform platform;
+  Gpu gpu;
+  gpu.name = "g";
+  for (int vm = 0; vm < 3; ++vm) {
+    platform.vms.push_back({std::string(1, static_cast<char>('a' + vm)), 0, {}, 2 * vm, 2});
+    for (int i = 0; i < 2; ++i) platform.devices.push_back({gpu, vm, ""});
+  }
+  return platform;
+}
+
+TEST(Kinds, OfGpusAreTheirFiguresWhateverTheirNames) {
+  Platform platform = alike();
+  EXPECT_THAT(gpu_kinds(platform), ElementsAre(0, 0, 0, 0, 0, 0));
+  platform.devices[1].gpu.memory = Bytes{1};
+  platform.devices[3].gpu.memory = Bytes{1};
+  platform.devices[4].gpu.buses.to_device = BytesPerSecond{1};  // of its profile
+  EXPECT_THAT(gpu_kinds(platform), ElementsAre(0, 1, 0, 1, 4, 0));
+  EXPECT_THAT(gpu_kinds(platform, {5, 3, 1, 0}), ElementsAre(0, 1, 1, 0));  // places in the list
+}
+
+TEST(Kinds, OfVmsAreTheirTypesAndTheirGpusInOrder) {
+  Platform platform = alike();
+  EXPECT_THAT(vm_kinds(platform), ElementsAre(0, 0, 0));
+  platform.vms[1].type.nic = BytesPerSecond{1};
+  EXPECT_THAT(vm_kinds(platform), ElementsAre(0, 1, 0));
+  platform.devices[0].gpu.multiprocessors = 1;
+  platform.devices[5].gpu.multiprocessors = 1;
+  EXPECT_THAT(vm_kinds(platform), ElementsAre(0, 1, 2));
+}
+
 TEST(Platform, NumbersDevicesThroughItsVms) {
   const Platform p = platform_of(kPair + "  e: {site: east, type: *box, gpus: [*g]}\n" + kWan);
   ASSERT_EQ(p.vms.size(), 2);

@@ -363,10 +363,14 @@ class Figures(unittest.TestCase):
             self.assertEqual(run.returncode, 0)
             self.assertIn("usage: slmsim plot " + figure.replace("_", "-"), run.stdout)
 
-    def test_the_script_draws_every_figure_of_the_readme(self):
-        with open(os.path.join(SOURCE, "README.md")) as file:
-            text = file.read()
-        shown = {line.split("plots/figures/")[1].split(")")[0] for line in text.splitlines() if "](plots/figures/" in line}
+    def test_the_documentation_shows_every_figure_that_the_script_draws(self):
+        pages = [os.path.join(SOURCE, "README.md")]
+        for folder, _, names in os.walk(os.path.join(SOURCE, "docs")):
+            pages += [os.path.join(folder, name) for name in names if name.endswith(".md")]
+        shown = set()
+        for page in pages:
+            with open(page, encoding="utf-8") as file:
+                shown.update(part.split(")")[0] for part in file.read().split("plots/figures/")[1:] if ".svg)" in part)
         self.assertEqual(shown, set(os.listdir(os.path.join(SOURCE, "plots/figures"))))
         self.assertGreater(len(shown), 3)
 

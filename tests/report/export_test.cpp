@@ -1,9 +1,11 @@
 // A plan as files for other programs: what they say, and what they cannot.
-#include "sim/report/export/export.h"
+#include "sim/technique/export/export.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+
+#include "sim/predict/predict.h"
 
 namespace slmsim {
 namespace {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/scenario/data_root.h"
 #include "tests/scenario/folder.h"
 
 namespace slmsim {
@@ -164,9 +165,9 @@ TEST(Training, CountsALastSmallerBatchAsAnIteration) {
   training.blocks_per_epoch = 10;
   training.epochs = 3;
   training.batch = 10;
-  EXPECT_EQ(training.iterations(), 3.0);
+  EXPECT_EQ(training.steps(), 3.0);
   training.batch = 8;
-  EXPECT_EQ(training.iterations(), 4.0);  // 30 / 8 = 3.75
+  EXPECT_EQ(training.steps(), 4.0);  // 30 / 8 = 3.75
 }
 
 TEST(Scenario, LoadsEveryBundledOne) {

@@ -19,6 +19,7 @@ struct Cluster {
   const char* links;
   const char* more;  // further sections
   int batch = 4;
+  const char* training = "";  // further keys of that section
 };
 
 inline const char* const kTwoSites = "{w: {rtt: 0.2 ms}, e: {}}";
@@ -41,7 +42,8 @@ inline const std::vector<Cluster>& clusters() {
        "{l: {between: [w, e], rtt: 1 ms, bandwidth: 25 Gbps}}", "techniques: [Data, ZeRO2, Shard, Pipeshard]"},
       {"mixed_inside_a_vm", kTwoSites,
        "{a: {site: w, type: fabric-vm, gpus: [a30, t4]}, b: {site: e, type: fabric-vm, gpus: [a30]}}",
-       "{l: {between: [w, e], rtt: 20 ms, bandwidth: 10 Gbps}}", "techniques: [Data, ZeRO2, Shard, Pipeshard]"},
+       "{l: {between: [w, e], rtt: 20 ms, bandwidth: 10 Gbps}}", "techniques: [Data, ZeRO2, Shard, Pipeshard]", 4,
+       "control_round_trips: 30"},
       {"three_sites", "{w: {}, e: {}, s: {}}",
        "{a: {site: w, type: fabric-vm, gpus: [t4]}, b: {site: e, type: fabric-vm, gpus: [t4]}, "
        "c: {site: s, type: fabric-vm, gpus: [rtx6000]}}",
@@ -72,6 +74,17 @@ inline const std::vector<Cluster>& clusters() {
        "{l: {between: [w, e], rtt: 4 ms, bandwidth: 25 Gbps}}", "techniques: [Data, Shard]", 8},
       {"inside_a_node", kTwoSites, "{a: {site: w, type: xe8545, gpus: [a100-40, a100-40, a100-40, a100-40]}}", "{}",
        "techniques: [Data, DDP, Megatron, ZeRO-1, ZeRO-2, ZeRO-3, ZeRO-2-CPU]", 8},
+      // Frameworks without a driver send no control messages, however far the GPUs are apart.
+      {"driven_or_not", kTwoSites,
+       "{a: {site: w, type: fabric-vm, gpus: [t4]}, b: {site: e, type: fabric-vm, gpus: [t4]}}",
+       "{l: {between: [w, e], rtt: 20 ms, bandwidth: 10 Gbps}}", "techniques: [Data, DDP, Megatron, ZeRO-1, ZeRO-3]", 4,
+       "control_round_trips: 100, iteration_overhead: 2 ms"},
+      {"alike_by_name_only", "{lab: {}}",
+       "{a: {site: lab, type: {name: box, nic: 1 Gbps, device_latency: 10 us, tcp: {net.ipv4.tcp_rmem: 6 MiB, "
+       "net.ipv4.tcp_wmem: 4 MiB, copy_rate: 1 GB/s}}, gpus: [a30]}, b: {site: lab, type: {name: box, nic: 100 Gbps, "
+       "device_latency: 10 us, tcp: {net.ipv4.tcp_rmem: 6 MiB, net.ipv4.tcp_wmem: 4 MiB, copy_rate: 1 GB/s}}, gpus: "
+       "[a30]}, c: {site: lab, type: fabric-vm, gpus: [t4, t4]}}",
+       "{}", "techniques: [Data]"},
   };
   return kClusters;
 }
@@ -87,7 +100,7 @@ class ClusterFile {
                          << "models: [{name: small, family: gpt2, hidden: 512, heads: 8, layers: 3, sequence: 256, "
                             "vocabulary: 8192}]\n"
                          << "training: {epochs: 1, blocks_per_epoch: 10000, gradient_precision: fp32, batch: "
-                         << c.batch << "}\n"
+                         << c.batch << (*c.training ? ", " : "") << c.training << "}\n"
                          << c.more << "\n";
   }
   ~ClusterFile() { std::filesystem::remove(path_); }

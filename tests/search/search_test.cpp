@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 
 #include "sim/search/bound.h"
+#include "tests/named.h"
 #include "tests/search/clusters.h"
+#include "tests/word_name.h"
 
 namespace slmsim {
 namespace {
@@ -61,7 +63,7 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, SearchOf, testing::ValuesIn(clusters()),
-                         [](const auto& cluster) { return std::string(cluster.param.name); });
+                         [](const auto& cluster) { return word_name(cluster.param.name); });
 
 TEST(Search, GivesTheSameListWhateverCutItShort) {
   const ClusterFile file(clusters()[2]);
@@ -92,11 +94,11 @@ TEST(Space, VariesTcpAndNcclOnlyWhereTheScenarioAllowsIt) {
   const ClusterFile file(clusters()[0]);
   for (const bool allowed : {false, true}) {
     const Scenario scenario = file.load(allowed ? Overrides{"plan.allow=[nccl, tcp, batch]"} : Overrides{});
-    const Space space(scenario, scenario.models.front(), Technique::kData);
-    for (const Aspect aspect : {kSockets, kChannels, kAlgorithm, kBuffers, kAccumulation}) {
+    const Space space(scenario, scenario.models.front(), named("Data"));
+    for (std::size_t column = kSettings; column < kColumns; ++column) {
       const bool varied =
-          std::any_of(space.choices().begin(), space.choices().end(), [&](const Choice& c) { return c[aspect] > 0; });
-      EXPECT_EQ(varied, allowed) << aspect;
+          std::any_of(space.choices().begin(), space.choices().end(), [&](const Choice& c) { return c[column] > 0; });
+      EXPECT_EQ(varied, allowed) << column;
     }
   }
 }
@@ -123,15 +125,85 @@ TEST(Groups, OfTwoVmsAreEverySubsetOnce) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("a+b", "b+a", "a/0+b", "b+a/0", "a", "a/0", "b"));
 }
 
+std::vector<std::string> groups_of(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const auto& g : groups_to_search(scenario.platform)) names.push_back(group_text(g.group.names));
+  return names;
+}
+
+TEST(Groups, TakeVmsAsAlikeByTheirFiguresAndNotByTheirNames) {
+  // Two VMs of one GPU each: of two that are alike the second alone would repeat the first.
+  const ClusterFile file(
+      {"alike", "{lab: {}}",
+       "{a: {site: lab, type: fabric-vm, gpus: [a30]}, b: {site: lab, type: fabric-vm, gpus: [a30]}}", "{}",
+       "techniques: [Data]"});
+  EXPECT_THAT(groups_of(file.load()), testing::UnorderedElementsAre("a+b", "b+a", "a"));
+  for (const char* different : {"platform.vms.b.type.nic=1Gbps", "platform.vms.b.gpus.0.memory=20GiB",
+                                "platform.vms.b.type.tcp.copy_rate=1GB/s"})
+    EXPECT_THAT(groups_of(file.load({different})), testing::UnorderedElementsAre("a+b", "b+a", "a", "b")) << different;
+}
+
+TEST(Groups, TakeGpusOfAVmAsAlikeWhereTheyCouldBeExchanged) {
+  // Of four GPUs only the first has a fast way to the CPU: it or not, with 0 to 3 of the others.
+  const std::string inside =
+      "inside: {parts: {cpu: {kind: switch}, n: {kind: nic}, g0: {kind: gpu}, g1: {kind: gpu}, g2: {kind: gpu}, g3: "
+      "{kind: gpu}}, links: {Fast: {between: [cpu g0], rate: 64 GB/s}, Slow: {between: [cpu g1, g2 cpu, cpu g3], rate: "
+      "16 GB/s}, Port: {between: [cpu n], rate: 64 GB/s}}}";
+  const std::string vms = "{a: {site: lab, type: {name: box, nic: 1 Gbps, device_latency: 10 us, rdma: yes, " + inside +
+                          "}, gpus: [a30, a30, a30, a30]}}";
+  const ClusterFile file({"places", "{lab: {}}", vms.c_str(), "{}", "techniques: [Data]"});
+  EXPECT_THAT(groups_of(file.load()),
+              testing::UnorderedElementsAre("a", "a/0+a/1+a/2", "a/0+a/1", "a/0", "a/1+a/2+a/3", "a/1+a/2", "a/1"));
+}
+
+TEST(Groups, OfManyEqualVmsAreOnlyHowMany) {
+  std::string vms;
+  for (int i = 0; i < 60; ++i)
+    vms += (i > 0 ? ", v" : "{v") + std::to_string(i) + ": {site: lab, type: fabric-vm, gpus: [t4]}";
+  vms += "}";
+  const ClusterFile file({"many", "{lab: {}}", vms.c_str(), "{}", "techniques: [Data]"});
+  EXPECT_EQ(groups_of(file.load()).size(), 60 + 1 + 5 + 23);  // two to four VMs in all their orders
+}
+
+TEST(Space, VariesEveryTechniqueOnASingleGpu) {
+  const ClusterFile file(
+      {"single", "{lab: {}}", "{a: {site: lab, type: fabric-vm, gpus: [t4]}}", "{}", "techniques: [Shard]"});
+  const Scenario scenario = file.load();
+  const Space space(scenario, scenario.models.front());
+  const auto& all = space.choices();
+  // Micro-batches, rematerialisation, precision of gradients, and Shard's planner.
+  for (std::size_t column = kTraining; column <= kOwn; ++column)
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Choice& c) { return c[column] != all[0][column]; }))
+        << column;
+}
+
+TEST(Space, HoldsWhatTheScenarioAsksForJustAsItIs) {
+  const ClusterFile file(clusters()[2]);
+  const Scenario scenario = file.load({"groups=[[a, b/1], [b, a]]",
+                                       "techniques={Shard: {mesh: [3, 1], micro_batches: 2, startup: 7 s}, Pipeshard: "
+                                       "{planner: slmsim, schedule: gpipe}}"});
+  const Space space(scenario, scenario.models.front());
+  std::vector<Way> ways;
+  for (const auto& choice : space.choices()) {
+    if (space.is_as_given(choice)) ways.push_back(space.way(choice));
+  }
+  ASSERT_EQ(ways.size(), 4);
+  for (const auto& way : ways) {
+    EXPECT_EQ(way.scenario, scenario);
+    EXPECT_THAT(scenario.groups, testing::Contains(way.group));
+    EXPECT_THAT(scenario.techniques, testing::Contains(way.options));
+  }
+}
+
 TEST(LeastEnd, IsTheLongestWayAndNoLessThanALinksBytes) {
   // 1 s of computing, then 200 B at 100 B/s and 0.5 s of latency: 3.5 s. A second transfer of 400 B from the start, over the
   // same link: together 600 B take 6 s.
   TaskGraph graph({{"l", BytesPerSecond{100}}}, 2);
   const int connection = graph.add_connection({0, 1, 1, {{0}, Seconds{0.5}, BytesPerSecond{0}, false, {}}});
-  const TaskId first = graph.compute(0, Seconds{1}, Activity::kModel, graph.label("a"), {});
-  graph.transfer(connection, Bytes{200}, graph.label("b"), std::array{first});
+  const TaskId first = graph.compute(0, Seconds{1}, graph.tag({"a", TaskClass::kForward}), {});
+  graph.transfer(connection, Bytes{200}, graph.tag({.name = "b"}), std::array{first});
   EXPECT_DOUBLE_EQ(least_end(graph).value, 3.5);
-  graph.transfer(connection, Bytes{400}, graph.label("c"), {});
+  graph.transfer(connection, Bytes{400}, graph.tag({.name = "c"}), {});
   EXPECT_DOUBLE_EQ(least_end(graph).value, 6);
 }
 
@@ -142,7 +214,7 @@ TEST(LeastEnd, WaitsForTheWindow) {
   route.window.steady = Bytes{50};
   route.window.rtt = Seconds{2};
   const int connection = graph.add_connection({0, 1, 2, route});
-  graph.transfer(connection, Bytes{250}, graph.label("a"), {});
+  graph.transfer(connection, Bytes{250}, graph.tag({.name = "a"}), {});
   EXPECT_DOUBLE_EQ(least_end(graph).value, 2 * 2 + 1);
 }
 

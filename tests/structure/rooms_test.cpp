@@ -2,6 +2,7 @@
 // SimGrid, CBC and MPI are known in one place each.
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -17,25 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLongestFile = 400;
 
 const fs::path kRoot = SLMSIM_SOURCE_DIR;
-
-const std::map<std::string, std::set<std::string>> kMayInclude = {
-    {"base", {}},
-    {"model", {"base"}},
-    {"platform", {"base"}},
-    {"cost", {"base", "model", "platform"}},
-    {"scenario", {"base", "model", "platform", "cost"}},
-    {"graph", {"base", "platform"}},
-    {"engine", {"base", "platform", "graph"}},
-    {"plan", {"base", "model", "platform", "cost", "scenario", "graph"}},
-    {"select", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine"}},
-    {"search", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select"}},
-    {"report", {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search"}},
-    {"sweep",
-     {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search", "report"}},
-    {"cli",
-     {"base", "model", "platform", "cost", "scenario", "graph", "plan", "engine", "select", "search", "report",
-      "sweep"}},
-};
 
 struct File {
   fs::path path;
@@ -65,13 +47,37 @@ std::string room_of(const std::string& include) {
   return include.substr(4, include.find('/', 4) - 4);
 }
 
+// The rooms and what each may include, as sim/CMakeLists.txt links them: slmsim_room(ROOM slmsim_OTHER...) names the
+// rooms right above it, and theirs come with them. The command line sees them all.
+std::map<std::string, std::set<std::string>> rooms() {
+  static const std::regex kRoom(R"(^slmsim_room\((\w+)([^)]*)\))"), kOther(R"(slmsim_(\w+))");
+  std::map<std::string, std::set<std::string>> above;
+  std::ifstream stream(kRoot / "sim/CMakeLists.txt");
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, kRoom)) continue;
+    const std::string room = match[1], others = match[2];
+    auto& own = above[room];
+    for (std::sregex_iterator at(others.begin(), others.end(), kOther), end; at != end; ++at) {
+      const std::string other = (*at)[1];
+      EXPECT_TRUE(above.contains(other)) << room << " stands above " << other;
+      own.insert(other);
+      own.insert(above[other].begin(), above[other].end());
+    }
+    above["cli"].insert(room);
+  }
+  return above;
+}
+
 TEST(Rooms, IncludeOnlyRoomsAboveThem) {
+  const auto may_include = rooms();
+  ASSERT_GT(may_include.size(), 10u);
   for (const auto& file : sources("sim")) {
     const std::string room = room_of(file.path.generic_string());
-    ASSERT_TRUE(kMayInclude.contains(room)) << file.path << " is in no room";
+    ASSERT_TRUE(may_include.contains(room)) << file.path << " is in no room";
     for (const auto& include : file.includes) {
       const std::string other = room_of(include);
-      EXPECT_TRUE(other.empty() || other == room || kMayInclude.at(room).contains(other))
+      EXPECT_TRUE(other.empty() || other == room || may_include.at(room).contains(other))
           << file.path << " includes " << include;
     }
   }
@@ -88,12 +94,57 @@ TEST(Rooms, KnowYamlCppSimgridCbcAndMpiInOnePlaceEach) {
       }
       for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
         if (include.starts_with(coin)) {
-          EXPECT_EQ(file.path.generic_string(), "sim/plan/solver/cbc.cpp");
+          EXPECT_EQ(file.path.generic_string(), "sim/planner/solver/cbc.cpp");
         }
       }
       if (include == "mpi.h") {
-        EXPECT_EQ(file.path.generic_string(), "sim/sweep/mpi/ranks.cpp");
+        EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi/ranks.cpp");
       }
+    }
+  }
+}
+
+// A header that includes another one that includes it, over however many others.
+TEST(Files, IncludeEachOtherInNoCircle) {
+  std::map<std::string, std::vector<std::string>> includes;
+  for (const auto& file : sources("sim")) includes[file.path.generic_string()] = file.includes;
+  std::map<std::string, int> state;  // 1: being looked at, 2: free of circles
+  const std::function<void(const std::string&)> visit = [&](const std::string& file) {
+    state[file] = 1;
+    for (const auto& include : includes[file]) {
+      EXPECT_NE(state[include], 1) << file << " and " << include << " are in a circle";
+      if (state[include] == 0 && includes.contains(include)) visit(include);
+    }
+    state[file] = 2;
+  };
+  for (const auto& file : sources("sim")) {
+    if (state[file.path.generic_string()] == 0) visit(file.path.generic_string());
+  }
+}
+
+TEST(Rooms, HoldAtMostTwelvePercentOfTheHouse) {
+  constexpr double kMost = 0.12;
+  std::map<std::string, double> lines;
+  double all = 0;
+  for (const auto& file : sources("sim")) {
+    lines[room_of(file.path.generic_string())] += static_cast<double>(file.lines.size());
+    all += static_cast<double>(file.lines.size());
+  }
+  for (const auto& [room, count] : lines) EXPECT_LE(count, kMost * all) << room;
+}
+
+// A technique is known to its file and to the table; all else asks its descriptor. What a plan's variant is, those rooms may
+// ask that lower it and count its memory.
+TEST(Rooms, NameNoTechnique) {
+  static const std::regex kNamed(
+      R"(Technique::k[A-Z]|extern const Technique|&k(Data|Zero2|Shard|Pipeshard|Ddp|Megatron)\b)");
+  static const std::regex kVariant(R"(\b(replicas|megatron)\(\))");
+  static const std::set<std::string> kMayAskTheVariant = {"plan", "lower", "memory", "technique"};
+  for (const auto& file : sources("sim")) {
+    const std::string room = room_of(file.path.generic_string());
+    for (const auto& line : file.lines) {
+      EXPECT_TRUE(room == "technique" || !std::regex_search(line, kNamed)) << file.path << ": " << line;
+      EXPECT_TRUE(kMayAskTheVariant.contains(room) || !std::regex_search(line, kVariant)) << file.path << ": " << line;
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "sim/engine/simulate.h"
-#include "sim/graph/collectives/ring.h"
+#include "tests/graph/gloo_rules.h"
 #include "tests/wan/route.h"
 
 namespace slmsim::wan {
@@ -27,7 +27,7 @@ class World {
   World(const CollectiveRow& row, const Loopback& loopback)
       : ranks_(row.what.ranks),
         graph_(links(row.what.path, loopback, row.what.collective != "sendrecv"), row.what.ranks),
-        label_(graph_.label(row.what.collective)),
+        label_(graph_.tag({.name = row.what.collective})),
         wide_(route_of(row.what.path, row.path_rtt / 1e3)) {
     near_.latency = loopback.latency;
   }
@@ -50,8 +50,8 @@ class World {
 
   // Each returns, per rank, the task after which it ends.
   std::vector<TaskId> run(const std::string& collective, Bytes size, const std::vector<TaskId>& ready) {
-    if (collective == "allreduce") return ring(Collective::kAllReduce, -1, RingRules::gloo_all_reduce(), size, ready);
-    if (collective == "allgather") return ring(Collective::kAllGather, 1, RingRules::gloo_all_gather(), size, ready);
+    if (collective == "allreduce") return ring(Collective::kAllReduce, -1, gloo_all_reduce(), size, ready);
+    if (collective == "allgather") return ring(Collective::kAllGather, 1, gloo_all_gather(), size, ready);
     if (collective == "reducescatter") return halve(size, ready);
     if (collective == "sendrecv") return send(0, ranks_ / 2, size, ready);
     throw std::runtime_error("no such collective: " + collective);
@@ -141,7 +141,7 @@ class World {
 
   int ranks_;
   TaskGraph graph_;
-  std::uint32_t label_;
+  TagId label_;
   Route wide_, near_;
   std::map<std::pair<int, int>, int> connections_;
 };
@@ -198,7 +198,7 @@ Prediction predict(const CollectiveRow& row, const Loopback& loopback) {
   World world(row, loopback);
   const Bytes size{static_cast<double>(row.what.path.bytes)};
   TaskGraph& graph = world.graph();
-  const std::uint32_t label = graph.label("start");
+  const TagId label = graph.tag({.name = "start"});
   const TaskId begin = graph.delay({0}, label, {});
   std::vector<TaskId> ready(static_cast<std::size_t>(row.what.ranks), begin);
   std::vector<TaskId> ended = world.run(row.what.collective, size, ready);

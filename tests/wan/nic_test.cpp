@@ -38,7 +38,7 @@ double far_simulated(const SharingRow& row) {
   const double rate = what.rate * kMegabit * payload_share(kMtu);
   const int count = what.near_connections + what.far_connections;
   TaskGraph graph({{"nic", BytesPerSecond{rate}}}, 2);
-  const std::uint32_t label = graph.label("stream");
+  const TagId label = graph.tag({.name = "stream"});
   for (int i = 0; i < count; ++i) {
     const bool near = i < what.near_connections;
     const int connection =

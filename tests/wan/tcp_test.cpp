@@ -28,7 +28,7 @@ double predict(const Row& row) {
   const Route route = wan::route_of(what, row.path_rtt / 1e3);
   TaskGraph graph({{"wan", BytesPerSecond{what.rate * 1e6 / 8 * wan::payload_share(what.mtu)}}}, 2);
   const int connection = graph.add_connection({0, 1, what.connections, route});
-  const std::uint32_t label = graph.label("transfer");
+  const TagId label = graph.tag({.name = "transfer"});
   std::vector<TaskId> after;
   if (what.warm_up > 0) {
     const TaskId warm_up = graph.transfer(connection, Bytes{static_cast<double>(what.warm_up)}, label, {});

@@ -11,22 +11,6 @@ int step_count(Collective collective, int ranks) {
   return collective == Collective::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
 }
 
-RingRules RingRules::gloo_all_reduce() {
-  return {.channels = 1,
-          .chunk = Bytes{1024.0 * 1024},  // kMaxSegmentSize, gloo/allreduce.h
-          .order = Order::kStepAfterStep,
-          .least_pieces = 2,
-          .in_flight = 2,
-          .announced = true,
-          .phase_by_phase = true};
-}
-
-RingRules RingRules::gloo_all_gather() {
-  RingRules rules = gloo_all_reduce();
-  rules.chunk = Bytes{INFINITY};  // always two halves of a share
-  return rules;
-}
-
 double loop_count(int ranks, Bytes size, const RingRules& rules) {
   const double wanted = std::ceil(size / (rules.chunk * (static_cast<double>(rules.channels) * ranks)));
   return std::max(static_cast<double>(rules.least_pieces), wanted);
@@ -34,10 +18,6 @@ double loop_count(int ranks, Bytes size, const RingRules& rules) {
 
 double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules) {
   return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules);
-}
-
-Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
-  return size * (static_cast<double>(step_count(collective, ranks)) / ranks);
 }
 
 Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, RingRules rules)
@@ -58,24 +38,23 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
 Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
     : graph_(graph), size_(edges.size()), edges_(std::move(edges)), rules_(std::move(rules)) {}
 
-std::vector<TaskId> Ring::run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == size_);
   if (size_ < 2) return {ready.begin(), ready.end()};
-  if (rules_.detail == Detail::kSteps) return run_steps(collective, size, label, ready);
+  if (rules_.detail == Detail::kSteps) return run_steps(collective, size, tag, ready);
   assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
-  return run_aggregated(step_count(collective, static_cast<int>(size_)), size, label, ready);
+  return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
 }
 
-std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, std::uint32_t label,
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, TagId tag,
                               std::span<const TaskId> ready) {
   const Bytes usual = std::exchange(rules_.chunk, chunk);
-  auto done = run(collective, size, label, ready);
+  auto done = run(collective, size, tag, ready);
   rules_.chunk = usual;
   return done;
 }
 
-std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint32_t label,
-                                    std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   const std::size_t n = size_;
   const auto steps = static_cast<std::int64_t>(step_count(collective, static_cast<int>(n)));
   const auto pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
@@ -105,10 +84,10 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
         const std::size_t to = next(rank);
         const std::array waiting = {waits_for[to], early ? ready[to] : kNoTask};
         const RingEdge& edge = edges_[rank];
-        after[2] = edge.behind < 0 ? graph_.delay(edge.back, label, waiting)
-                                   : graph_.transfer(edge.behind, Bytes{0}, label, waiting);
+        after[2] = edge.behind < 0 ? graph_.delay(edge.back, tag, waiting)
+                                   : graph_.transfer(edge.behind, Bytes{0}, tag, waiting);
       }
-      sent[rank] = graph_.transfer(edges_[rank].connection, piece, label, after);
+      sent[rank] = graph_.transfer(edges_[rank].connection, piece, tag, after);
     }
     last = &received[static_cast<std::size_t>(i) % rows * n];
     for (std::size_t rank = 0; rank < n; ++rank) last[rank] = sent[previous(rank)];
@@ -118,12 +97,12 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, std::uint
   // itself.
   if (steps < static_cast<std::int64_t>(n)) {
     for (std::size_t rank = 0; rank < n; ++rank)
-      done[rank] = graph_.delay({0}, label, std::array{done[rank], ready[rank]});
+      done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
   }
   return done;
 }
 
-std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready) {
+std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready) {
   const std::size_t n = size_;
   const Bytes volume = size * (static_cast<double>(steps) / static_cast<double>(n));
   std::vector<TaskId> sent(n);
@@ -132,11 +111,11 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, std::uint32_t la
     const Seconds latency = graph_.connections()[static_cast<std::size_t>(edges_[rank].connection)].route.latency;
     around += latency;
     longest = std::max(longest, latency);
-    sent[rank] = graph_.transfer(edges_[rank].connection, volume, label, std::array{ready[rank]});
+    sent[rank] = graph_.transfer(edges_[rank].connection, volume, tag, std::array{ready[rank]});
   }
   // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
   const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));
-  const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), label, sent);
+  const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), tag, sent);
   return std::vector<TaskId>(n, done);
 }
 

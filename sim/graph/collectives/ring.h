@@ -1,15 +1,10 @@
-// Collectives on a ring of ranks, as NCCL and as Gloo run them: one thing with different rules.
+// Collectives on a ring of ranks, as NCCL runs them; by other rules also as others do (tests/graph/gloo_rules.h).
 //
 // NCCL cuts a buffer into loops. In a loop each channel moves n chunks (one per rank) around the ring of n
 // ranks: an all-reduce takes 2(n-1) steps of one chunk per rank, an all-gather or a reduce-scatter n-1. A
 // rank sends in step s what it received in step s-1, and begins the next loop after the last receive of this
 // one. So latency is paid once per hop and per loop, however wide the path (NCCL 2.15:
 // src/collectives/device/all_reduce.h, runRing).
-//
-// Gloo cuts each rank's share into segments and moves all segments of a step before those of the next; two are under
-// way per rank, so a rank waits for the last segment but one; it sends a segment only when the receiver has said that it
-// waits for it, which it says once the segment before the last has come; and an all-reduce gathers only after its
-// reduce-scatter is over (gloo/allreduce.cc, ring; gloo/allgather.cc; gloo/transport/tcp/pair.cc, NOTIFY_RECV_READY).
 #pragma once
 
 #include <map>
@@ -49,9 +44,6 @@ struct RingRules {
   bool phase_by_phase = false;    // an all-reduce gathers after its reduce-scatter is over; else without a seam
   int nic = -1;                   // between VMs; -1: the nearest to each sender
   std::vector<int> sockets = {};  // per channel of the edge from rank r; empty: sockets_per_channel on all
-
-  static RingRules gloo_all_reduce();
-  static RingRules gloo_all_gather();
 };
 
 // From a rank to its successor: the connection, and the way of a word back. A word is a few bytes, but where other data
@@ -72,16 +64,15 @@ class Ring {
 
   // `size` is the buffer that is reduced, or what all ranks hold after gathering. `ready[r]` is the task
   // after which rank r takes part. Returns per rank the task after which it has its result.
-  std::vector<TaskId> run(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
+  std::vector<TaskId> run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   // The same in chunks of another size.
-  std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, std::uint32_t label,
-                          std::span<const TaskId> ready);
+  std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
 
   int size() const { return static_cast<int>(size_); }
 
  private:
-  std::vector<TaskId> run_steps(Collective collective, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
-  std::vector<TaskId> run_aggregated(int steps, Bytes size, std::uint32_t label, std::span<const TaskId> ready);
+  std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
+  std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::size_t previous(std::size_t rank) const { return rank == 0 ? size_ - 1 : rank - 1; }
   std::size_t next(std::size_t rank) const { return rank + 1 == size_ ? 0 : rank + 1; }
 
@@ -98,8 +89,5 @@ int step_count(Collective collective, int ranks);
 // x pieces.
 double loop_count(int ranks, Bytes size, const RingRules& rules);
 double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules);
-
-// Bytes that each rank sends in total: steps / n of the buffer.
-Bytes sent_per_rank(Collective collective, int ranks, Bytes size);
 
 }  // namespace slmsim

@@ -98,21 +98,21 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
   }
 }
 
-std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, std::uint32_t label, std::span<const TaskId> ready) {
+std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == ranks_);
   if (ranks_ < 2) return {ready.begin(), ready.end()};
   std::vector<std::vector<TaskId>> parts(ranks_);
   for (const One& tree : trees_) {
-    const auto done = rules_.detail == Detail::kSteps ? run_steps(tree, size, chunk, label, ready)
-                                                      : run_aggregated(tree, size, chunk, label, ready);
+    const auto done = rules_.detail == Detail::kSteps ? run_steps(tree, size, chunk, tag, ready)
+                                                      : run_aggregated(tree, size, chunk, tag, ready);
     for (std::size_t r = 0; r < ranks_; ++r) parts[r].push_back(done[r]);
   }
   std::vector<TaskId> out;
-  for (const auto& part : parts) out.push_back(graph_.delay({0}, label, part));
+  for (const auto& part : parts) out.push_back(graph_.delay({0}, tag, part));
   return out;
 }
 
-std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, std::uint32_t label,
+std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, TagId tag,
                                     std::span<const TaskId> ready) {
   const Bytes loop_size = chunk * rules_.channels;
   const auto count = static_cast<std::int64_t>(loops(size, chunk, rules_.channels));
@@ -125,16 +125,15 @@ std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, st
     for (auto at = tree.down_order.rbegin(); at != tree.down_order.rend(); ++at) {
       const auto r = static_cast<std::size_t>(*at);
       if (tree.parents[r] < 0) {
-        has[r] = graph_.delay({0}, label, waits[r]);
+        has[r] = graph_.delay({0}, tag, waits[r]);
       } else {
-        waits[static_cast<std::size_t>(tree.parents[r])].push_back(graph_.transfer(tree.up[r], piece, label, waits[r]));
+        waits[static_cast<std::size_t>(tree.parents[r])].push_back(graph_.transfer(tree.up[r], piece, tag, waits[r]));
       }
     }
     for (const int rank : tree.down_order) {
       const auto r = static_cast<std::size_t>(rank);
       if (tree.parents[r] < 0) continue;
-      has[r] =
-          graph_.transfer(tree.down[r], piece, label, std::span(&has[static_cast<std::size_t>(tree.parents[r])], 1));
+      has[r] = graph_.transfer(tree.down[r], piece, tag, std::span(&has[static_cast<std::size_t>(tree.parents[r])], 1));
     }
   }
   return has;
@@ -142,7 +141,7 @@ std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, st
 
 // One transfer per edge with all of its chunks. It starts when the first chunk can be there, and the last chunk arrives
 // no sooner than it takes from the edge before.
-std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chunk, std::uint32_t label,
+std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
                                          std::span<const TaskId> ready) {
   const Bytes volume = size * (static_cast<double>(tree.channels) / rules_.channels);
   const Bytes piece = std::min(chunk * tree.channels, volume);
@@ -150,17 +149,17 @@ std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chun
     TaskId first, last;  // chunk
   };
   const auto carry = [&](int connection, const Way& way) -> Way {
-    const TaskId sent = graph_.transfer(connection, volume, label, std::span(&way.first, 1));
+    const TaskId sent = graph_.transfer(connection, volume, tag, std::span(&way.first, 1));
     const Seconds edge = edge_time(connection, piece);
-    const TaskId last = graph_.delay(edge, label, std::span(&way.last, 1));
-    return {graph_.delay(edge, label, std::span(&way.first, 1)), graph_.delay({0}, label, std::array{sent, last})};
+    const TaskId last = graph_.delay(edge, tag, std::span(&way.last, 1));
+    return {graph_.delay(edge, tag, std::span(&way.first, 1)), graph_.delay({0}, tag, std::array{sent, last})};
   };
   std::vector<std::vector<TaskId>> first(ranks_), last(ranks_);
   for (std::size_t r = 0; r < ranks_; ++r) first[r] = last[r] = {ready[r]};
   std::vector<Way> has(ranks_);
   for (auto at = tree.down_order.rbegin(); at != tree.down_order.rend(); ++at) {
     const auto r = static_cast<std::size_t>(*at);
-    has[r] = {graph_.delay({0}, label, first[r]), graph_.delay({0}, label, last[r])};
+    has[r] = {graph_.delay({0}, tag, first[r]), graph_.delay({0}, tag, last[r])};
     if (tree.parents[r] < 0) continue;
     const Way up = carry(tree.up[r], has[r]);
     first[static_cast<std::size_t>(tree.parents[r])].push_back(up.first);

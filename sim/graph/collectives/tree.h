@@ -34,7 +34,7 @@ class Tree {
 
   // `chunk` is of one channel; `ready[r]` the task after which rank r takes part. Returns per rank the task after which
   // it has the result.
-  std::vector<TaskId> all_reduce(Bytes size, Bytes chunk, std::uint32_t label, std::span<const TaskId> ready);
+  std::vector<TaskId> all_reduce(Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
 
  private:
   struct One {
@@ -44,9 +44,8 @@ class Tree {
     std::vector<int> up, down;    // connections to the parent and from it; -1 at the root
   };
   // The task after which each rank has this tree's part.
-  std::vector<TaskId> run_steps(const One& tree, Bytes size, Bytes chunk, std::uint32_t label,
-                                std::span<const TaskId> ready);
-  std::vector<TaskId> run_aggregated(const One& tree, Bytes size, Bytes chunk, std::uint32_t label,
+  std::vector<TaskId> run_steps(const One& tree, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
+  std::vector<TaskId> run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
                                      std::span<const TaskId> ready);
   // Of one chunk over an idle connection.
   Seconds edge_time(int connection, Bytes piece) const;

@@ -76,9 +76,9 @@ Rows training_rows(const Scenario& scenario) {
   }
   for (const auto& one : scenario.techniques) {
     rows.push_back(
-        {"techniques." + slmsim::name_of(one.technique),
-         fmt::format("start-up {}, micro-batches {}", to_text(one.startup),
-                     one.micro_batches > 0 ? fmt::format("{}", one.micro_batches) : "as small as they can be")});
+        {std::string("techniques.") + one.technique->name,
+         fmt::format("start-up {}, micro-batches {}", to_text(one.startup()),
+                     one.micro_batches() > 0 ? fmt::format("{}", one.micro_batches()) : "as small as they can be")});
   }
   return rows;
 }

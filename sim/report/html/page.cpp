@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/html/looks.h"
 #include "sim/report/html/markup.h"
 
 namespace slmsim {
@@ -26,19 +27,12 @@ h1 { font-size: 1.5rem; margin: .2em 0; } h2 { font-size: 1.25rem; margin: 1.6em
 @media (max-width: 640px) { .bar { grid-template-columns: 1fr auto; gap: 0 8px; padding: 5px 0; } .bar .label { grid-column: 1; grid-row: 1; }
   .bar .text { grid-column: 2; grid-row: 1; } .bar svg { grid-column: 1 / 3; grid-row: 2; } }
 rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
-.t0 { fill: var(--d); } .t1 { fill: url(#h1); } .t2 { fill: var(--c); } .t3 { fill: var(--a); } .t4 { fill: url(#h2); }
-.t5 { fill: url(#h4); } .t6 { fill: var(--paper); } .t7 { fill: var(--b); } .t8 { fill: var(--f); } .t9 { fill: url(#h3); }
-.t10 { fill: url(#h5); } .t11 { fill: url(#h6); } .t12 { fill: url(#h7); } .t13 { fill: url(#h8); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
 .k0 { fill: var(--d); } .k1 { fill: var(--c); } .k2 { fill: var(--a); } .k3 { fill: var(--paper); } .k4 { fill: var(--f); }
 .k5 { fill: url(#h1); } .k6 { fill: url(#h3); } .k7 { fill: url(#h5); } .k8 { fill: url(#h2); } .sparse { opacity: .45; }
 .mark { stroke: var(--ink); stroke-width: 3; } .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .change { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 2 4; vector-effect: non-scaling-stroke; }
 .line { fill: none; stroke-width: 2.2; vector-effect: non-scaling-stroke; stroke: var(--c); } .thin { stroke-width: 1.4; }
-.lt0 { stroke: var(--b); } .lt1 { stroke-dasharray: 8 4; } .lt2 { stroke-dasharray: 9 3 2 3; } .lt3 { stroke: var(--ink); stroke-dasharray: 2 2; }
-.lt4, .lt7, .lt8 { stroke: var(--a); } .lt5, .lt9, .lt10, .lt11 { stroke: var(--f); } .lt12, .lt13 { stroke: var(--b); }
-.lt5 { stroke-dasharray: 14 3; } .lt7, .lt12 { stroke-dasharray: 8 4; } .lt8, .lt11 { stroke-dasharray: 9 3 2 3; }
-.lt10 { stroke-dasharray: 4 4; } .lt13 { stroke-dasharray: 2 2; }
 .level { stroke: var(--f); stroke-width: 4; }
 .chart { position: relative; height: 260px; margin: 0 8px 0 56px; border-left: 1px solid var(--ink); border-bottom: 1px solid var(--ink); }
 .chart svg { width: 100%; height: 100%; display: block; } .xtick, .ytick { position: absolute; font-size: .8rem; line-height: 1; color: var(--faint); }
@@ -59,11 +53,7 @@ constexpr const char* kHatches = R"html(<svg width="0" height="0" style="positio
 <pattern id="h1" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" style="fill:var(--b);stroke:none"/><line x1="0" y1="0" x2="0" y2="6" style="stroke:var(--a);stroke-width:2"/></pattern>
 <pattern id="h2" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" style="fill:var(--d);stroke:none"/><circle cx="2" cy="2" r="1" style="fill:var(--a)"/></pattern>
 <pattern id="h3" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" style="fill:var(--e);stroke:none"/><path d="M0 0L6 6M6 0L0 6" style="stroke:var(--a);stroke-width:1;fill:none"/></pattern>
-<pattern id="h4" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" style="fill:var(--c);stroke:none"/><line x1="0" y1="3" x2="6" y2="3" style="stroke:var(--a);stroke-width:2"/></pattern>
 <pattern id="h5" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" style="fill:var(--d);stroke:none"/><line x1="2" y1="0" x2="2" y2="5" style="stroke:var(--c);stroke-width:1.5"/></pattern>
-<pattern id="h6" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" style="fill:var(--c);stroke:none"/><circle cx="2" cy="2" r="1.2" style="fill:var(--d)"/></pattern>
-<pattern id="h7" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" style="fill:var(--f);stroke:none"/><path d="M0 0L6 6M6 0L0 6" style="stroke:var(--d);stroke-width:1;fill:none"/></pattern>
-<pattern id="h8" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><rect width="6" height="6" style="fill:var(--d);stroke:none"/><line x1="0" y1="0" x2="0" y2="6" style="stroke:var(--f);stroke-width:2"/></pattern>
 </defs></svg>
 )html";
 
@@ -82,8 +72,9 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
       "data:\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<link rel=\"icon\" "
       "href=\"data:,\"/>\n";
-  out += fmt::format("<title>slmsim: {}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(scenario.name), kStyle);
-  out += kHatches;
+  out += fmt::format("<title>slmsim: {}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(scenario.name),
+                     kStyle + technique_style());
+  out += kHatches + technique_hatches();
   out += fmt::format("<header><h1>{}</h1>\n<p class=\"note\">{}</p></header>\n<main>\n", escaped(scenario.name),
                      escaped(scenario.description));
   for (const auto& report : reports) {

@@ -14,7 +14,7 @@
 namespace slmsim {
 namespace {
 
-std::string look_of(Technique technique) { return fmt::format("t{}", static_cast<int>(technique)); }
+std::string look_of(std::size_t technique) { return fmt::format("t{}", technique); }
 
 std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
 
@@ -28,7 +28,7 @@ std::string percent(Seconds part, Seconds whole) {
 
 std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
   const DeviceMemory* memory = tightest(p);
-  std::vector<std::string> row = {name_of(p.technique), group_text(p.group), fmt::format("{}", p.gpus)};
+  std::vector<std::string> row = {p.technique->name, group_text(p.group), fmt::format("{}", p.gpus)};
   if (p.status == Status::kOk) {
     row.insert(row.end(),
                {duration(p.job), to_text(p.iteration), fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
@@ -62,7 +62,7 @@ std::string comparison_section(const ModelReport& report) {
     Bar bar{.label = place_of(*p), .text = status_text(*p), .parts = {}, .strong = p == report.pick()};
     if (p->status == Status::kOk) {
       bar.text = duration(p->job) + (p == report.pick() ? ", the pick" : "");
-      bar.parts = {{0, length(p->job.value), look_of(p->technique), ""}};
+      bar.parts = {{0, length(p->job.value), look_of(position_of(*p->technique)), ""}};
     } else {
       reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(*p)), escaped(p->reason));
     }
@@ -151,11 +151,11 @@ std::string latency_section(const ModelReport& report) {
                  .curves = {},
                  .marks = {}};
   // Of GPUs that the round-trip time does not concern only the fastest is shown.
-  std::map<std::pair<std::vector<std::string>, Technique>, Curve> curves;
+  std::map<std::pair<std::vector<std::string>, std::size_t>, Curve> curves;  // by group, and technique's place
   for (const auto& point : sweep.points) {
     for (const auto& p : point.predictions) {
       if (p.status != Status::kOk) continue;
-      Curve& curve = curves[{p.group, p.technique}];
+      Curve& curve = curves[{p.group, position_of(*p.technique)}];
       curve.text = place_of(p);
       curve.x.push_back(point.rtt.value * 1e3);
       curve.y.push_back(p.job.value / 60);
@@ -165,7 +165,8 @@ std::string latency_section(const ModelReport& report) {
   std::vector<std::vector<std::string>> groups;
   for (auto& [key, curve] : curves) {
     if (curve.y.front() == curve.y.back()) {
-      const bool picked = report.selection().technique == key.second && report.selection().group == key.first;
+      const Selection& pick = report.selection();
+      const bool picked = pick.technique && position_of(*pick.technique) == key.second && pick.group == key.first;
       const double lead = level ? level->y.front() / curve.y.front() : 2.0;
       if (lead > 1 + 1e-9 || (picked && lead > 1 - 1e-9)) level = curve;  // of equals the pick
       continue;

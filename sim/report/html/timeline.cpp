@@ -8,7 +8,6 @@
 
 #include "sim/base/quantity.h"
 #include "sim/report/html/markup.h"
-#include "sim/report/task_class.h"
 
 namespace slmsim {
 namespace {
@@ -17,7 +16,7 @@ constexpr double kHair = 1.0 / 500;  // of the width: what is shorter is drawn s
 constexpr std::size_t kMostRows = 16;
 constexpr double kDense = 0.5;  // of a part's time: what is busy for less is drawn paler
 
-// What the legend calls each TaskClass.
+// What the legend calls the classes of tasks, in their order; delays are not shown.
 constexpr std::array kTexts = {"forward",
                                "backward",
                                "optimizer",
@@ -27,7 +26,7 @@ constexpr std::array kTexts = {"forward",
                                "activations",
                                "copy to or from host",
                                "drive"};
-static_assert(kTexts.size() == kTaskClassNames.size());
+static_assert(kTexts.size() == static_cast<std::size_t>(TaskClass::kKernels));
 
 struct Row {
   struct Part {
@@ -90,7 +89,7 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
   const auto vm = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
   for (const TaskId id : order) {
     const Task& task = graph.tasks()[id];
-    const TaskClass what = class_of(graph, task);
+    const TaskClass what = graph.tag_of(task).of;
     double finish = timeline.finish[id];
     Row* row = nullptr;
     if (task.kind == TaskKind::kCompute) {

@@ -19,7 +19,7 @@ const Prediction* fastest(const std::vector<const Prediction*>& predictions, con
   return best;
 }
 
-const Prediction* of(const ModelReport& report, const std::vector<std::string>& group, Technique technique) {
+const Prediction* of(const ModelReport& report, const std::vector<std::string>& group, const Technique* technique) {
   for (const Prediction* p : report.predictions) {
     if (p->group == group && p->technique == technique) return p;
   }
@@ -59,12 +59,12 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
     const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus == most; });
     if (!best) return fmt::format(" On all {} GPUs nothing runs.", most);
     if (best->job <= pick.job)
-      return fmt::format(" All {} GPUs with {} would take {}.", most, name_of(best->technique), duration(best->job));
+      return fmt::format(" All {} GPUs with {} would take {}.", most, best->technique->name, duration(best->job));
     std::string out = fmt::format(" All {} GPUs together would take {} with {}, the best technique there", most,
-                                  longer(*best, pick), name_of(best->technique));
+                                  longer(*best, pick), best->technique->name);
     const Prediction* same = of(report, best->group, pick.technique);
     if (same && same != best && runs(same))
-      out += fmt::format(", and {} with {}", longer(*same, pick), name_of(pick.technique));
+      out += fmt::format(", and {} with {}", longer(*same, pick), pick.technique->name);
     return out + ".";
   }
   const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
@@ -78,7 +78,7 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
 const Prediction* ModelReport::pick() const {
   if (!selection().technique) return nullptr;
   for (const Prediction* p : predictions) {
-    if (p->technique == *selection().technique && p->group == selection().group) return p;
+    if (p->technique == selection().technique && p->group == selection().group) return p;
   }
   return nullptr;
 }
@@ -87,7 +87,7 @@ std::string verdict_text(const ModelReport& report) {
   const Prediction* pick = report.pick();
   if (!pick) return nothing_text(report);
   const bool alone = pick->gpus < most_gpus(report);
-  std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, name_of(pick->technique),
+  std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
                                 group_text(pick->group), alone ? " alone" : "", duration(pick->job));
   out += alternative_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
@@ -112,7 +112,7 @@ std::string change_text(const ModelReport& report) {
                   : fmt::format("The longest round-trip time between {} is {}; all are varied by the same factor.",
                                 between, to_text(sweep.own));
   const bool none = std::none_of(sweep.points.begin(), sweep.points.end(),
-                                 [](const LatencyPoint& point) { return point.pick.technique.has_value(); });
+                                 [](const LatencyPoint& point) { return point.pick.technique != nullptr; });
   if (none)
     return out + fmt::format(" At none from {} to {} does anything run.", to_text(sweep.points.front().rtt),
                              to_text(sweep.points.back().rtt));

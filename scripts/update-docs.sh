@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes anew what README.md and docs/ show of the program: what stands between markers, and the examples' expected output.
+# Usage: scripts/update-docs.sh; SLMSIM names the program, by default build/slmsim.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+slmsim=$(readlink -f "${SLMSIM:-build/slmsim}")
+
+# shown NAME ARGUMENT...: the part NAME is this command, as it is typed in a build tree, and what it prints.
+shown() {
+  local name=$1
+  shift
+  { echo "\$ build/slmsim $*"; "$slmsim" "$@"; } | sed 's/^/    /; s/ *$//' > "$work/$name"
+}
+
+# accuracy STUDY FACTS: the lines of a study's facts that sum up its errors.
+accuracy() { sed -n "/mean absolute error/{s/^- //; s/[^.]$/&./; s/^/- **$1**, /p}" "$2"; }
+
+shown example run scenarios/gat-amst.yaml --set models=gpt2m
+shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all --technique Data
+"$slmsim" validate fabric --output "$work/facts"
+"$slmsim" validate deepspeed --output "$work/deepspeed"
+{ accuracy "FABRIC study" "$work/facts"; accuracy "DeepSpeed study" "$work/deepspeed"; } > "$work/accuracy"
+"$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
+
+"$slmsim" schema --format markdown --output docs/reference.md
+
+for text in "$work"/*; do
+  part=$(basename "$text")
+  file=$(grep -rlxF --include='*.md' -e "<!-- $part -->" README.md docs) || {
+    echo "error: no page has the marker <!-- $part -->" >&2
+    exit 1
+  }
+  awk -v part="$part" -v text="$text" '
+    $0 == "<!-- " part " -->" { print; while ((getline line < text) > 0) print line; skip = 1 }
+    $0 == "<!-- /" part " -->" { skip = 0 }
+    !skip { print }
+    ' "$file" > "$work.page"
+  cat "$work.page" > "$file"
+  rm "$work.page"
+done
+
+SLMSIM_BINARY=$slmsim python3 -B tests/docs/example.py docs/examples/[0-9]*

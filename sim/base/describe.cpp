@@ -1,0 +1,109 @@
+#include "sim/base/describe.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+namespace {
+
+std::vector<Fork> forks_at(const Description& run, const std::string& map) {
+  std::vector<Fork> out;
+  std::copy_if(run.forks.begin(), run.forks.end(), std::back_inserter(out),
+               [&](const Fork& fork) { return fork.map == map; });
+  return out;
+}
+
+// Alternatives with the same keys are one, which has several words of its forks.
+struct Bundle {
+  std::vector<KeyRecord> keys;
+  bool closed = true;
+  std::vector<std::string> order;  // of the forks' keys
+  std::map<std::string, std::vector<std::string>> words;
+};
+
+void add_words(Bundle& bundle, const std::vector<Fork>& forks) {
+  for (const auto& fork : forks) {
+    auto& words = bundle.words[fork.key];
+    if (words.empty()) bundle.order.push_back(fork.key);
+    const std::string& word = fork.options[fork.taken];
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  }
+}
+
+// What the key forks on is narrowed to the words that lead here.
+void narrow(KeyRecord& record, const Bundle& bundle) {
+  const auto words = bundle.words.find(record.key);
+  if (words == bundle.words.end()) return;
+  for (auto& type : record.types) {
+    if (type.kind == ValueType::Kind::kChoice) type.choices = words->second;
+  }
+}
+
+// "family: llama", "with step". The value of a key says more than that it is there, and what is there more than what is not.
+std::string when_text(const Bundle& bundle) {
+  std::vector<std::string> values, there, absent;
+  for (const auto& key : bundle.order) {
+    if (!key.empty()) values.push_back(fmt::format("{}: {}", key, fmt::join(bundle.words.at(key), ", ")));
+  }
+  const auto presence = bundle.words.find("");
+  for (const auto& word : presence == bundle.words.end() ? std::vector<std::string>{} : presence->second)
+    (word.starts_with("with ") ? there : absent).push_back(word);
+  const auto& best = !values.empty() ? values : !there.empty() ? there : absent;
+  return fmt::format("{}", fmt::join(best, "; "));
+}
+
+}  // namespace
+
+std::vector<Alternative> KeyTree::alternatives(const std::string& map) const {
+  std::vector<Bundle> bundles;
+  std::vector<std::vector<Fork>> seen;
+  for (const auto& run : runs_) {
+    const auto forks = forks_at(run, map);
+    if (std::find(seen.begin(), seen.end(), forks) != seen.end()) continue;
+    std::vector<KeyRecord> keys;
+    std::copy_if(run.keys.begin(), run.keys.end(), std::back_inserter(keys),
+                 [&](const KeyRecord& record) { return record.map == map; });
+    if (keys.empty()) continue;
+    seen.push_back(forks);
+    auto same = std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& b) { return b.keys == keys; });
+    if (same == bundles.end()) same = bundles.insert(same, {std::move(keys), run.closed.contains(map), {}, {}});
+    add_words(*same, forks);
+  }
+  std::vector<Alternative> out;
+  for (auto& bundle : bundles) {
+    for (auto& record : bundle.keys) narrow(record, bundle);
+    out.push_back({bundles.size() > 1 ? when_text(bundle) : "", std::move(bundle.keys), bundle.closed});
+  }
+  return out;
+}
+
+std::string inner_path(const KeyRecord& record, const ValueType& type) {
+  const std::string path = record.map.empty() ? record.key : record.map + "." + record.key;
+  return type.kind == ValueType::Kind::kList ? path + ".0" : path;
+}
+
+KeyTree describe(const Reader& read) {
+  Description any;
+  const Node& sample = *any.sample_of(ValueType::map());
+  std::vector<Description> runs;
+  for (std::vector<std::size_t> script;;) {
+    Description run;
+    run.script = script;
+    Reading reading;
+    reading.description = &run;
+    read(sample, reading);
+    // The next way: at the last fork that has one, the next option.
+    auto forks = run.forks;
+    runs.push_back(std::move(run));
+    while (!forks.empty() && forks.back().taken + 1 == forks.back().options.size()) forks.pop_back();
+    if (forks.empty()) return KeyTree(std::move(runs));
+    script.clear();
+    for (const auto& fork : forks) script.push_back(fork.taken);
+    ++script.back();
+  }
+}
+
+}  // namespace slmsim

@@ -1,0 +1,20 @@
+// The kinds of files that other files name: what each is called and the folder in which names are looked up.
+#pragma once
+
+namespace slmsim {
+
+struct FileKind {
+  const char* name;    // of its schema: `slmsim schema gpu`
+  const char* what;    // in messages
+  const char* folder;  // below a data root
+};
+
+inline constexpr FileKind kModelFile{"model", "model", "models"};
+inline constexpr FileKind kPlatformFile{"platform", "platform", "platforms"};
+inline constexpr FileKind kVmFile{"vm", "VM type", "platforms/vms"};
+inline constexpr FileKind kGpuFile{"gpu", "GPU", "platforms/gpus"};
+inline constexpr FileKind kDriveFile{"drive", "drive", "platforms/drives"};
+inline constexpr FileKind kPathFile{"path", "path", "platforms/paths"};
+inline constexpr FileKind kProfileFile{"profile", "GPU profile", "platforms/profiles"};
+
+}  // namespace slmsim

@@ -1,0 +1,35 @@
+#include "sim/cli/progress.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(200);
+constexpr const char* kOver = "\r\033[K";  // to the line's beginning, and what stands there away
+
+}  // namespace
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(const std::string& text) {
+  if (!terminal_) return;
+  fmt::print(stderr, "{}{}", kOver, text);
+  std::fflush(stderr);
+  any_ = true;
+  last_ = std::chrono::steady_clock::now();
+}
+
+void ProgressLine::update(const std::string& text) {
+  if (!any_ || std::chrono::steady_clock::now() - last_ >= kPause) show(text);
+}
+
+void ProgressLine::clear() {
+  if (any_) fmt::print(stderr, "{}", kOver);
+  any_ = false;
+}
+
+}  // namespace slmsim

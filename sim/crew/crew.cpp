@@ -1,0 +1,199 @@
+#include "sim/crew/crew.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <malloc.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/engine/simulate.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kUsedUp = 10;  // exit status of a worker whose engine has run
+
+struct Head {
+  std::uint64_t question = 0, first = 0, second = 0;  // the sizes of its answer's texts
+};
+
+bool send_all(int socket, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, std::size_t size) {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = recv(socket, at, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+// A worker allocates the same again for its next answer: pages that went back to the kernel in between would have to be
+// cleared anew, a tenth of a sweep's time.
+void keep_freed_memory() {
+  constexpr int kMebibytes = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMebibytes);
+  mallopt(M_TRIM_THRESHOLD, 64 * kMebibytes);
+}
+
+std::string end_text(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("its worker was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("its worker ended with status {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+std::size_t available_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
+}
+
+Crew::Crew(std::size_t workers, std::function<Texts(std::uint64_t)> answer, std::vector<int> close_in_workers)
+    : answer_(std::move(answer)), close_in_workers_(std::move(close_in_workers)), workers_(workers) {
+  for (auto& worker : workers_) start(worker);
+}
+
+Crew::~Crew() {
+  for (auto& worker : workers_) {
+    if (worker.process <= 0) continue;
+    kill(worker.process, SIGKILL);
+    close(worker.socket);
+    waitpid(worker.process, nullptr, 0);
+  }
+}
+
+void Crew::start(Worker& worker) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::runtime_error(fmt::format("no socket for a worker: {}", std::strerror(errno)));
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    throw std::runtime_error(fmt::format("no process for a worker: {}", std::strerror(errno)));
+  }
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    std::signal(SIGINT, SIG_IGN);  // the terminal sends it to all; the first process decides
+    std::signal(SIGTERM, SIG_DFL);
+    close(ends[0]);
+    for (const auto& other : workers_) {
+      if (other.socket >= 0) close(other.socket);
+    }
+    for (const int descriptor : close_in_workers_) close(descriptor);
+    work(ends[1]);
+  }
+  close(ends[1]);
+  worker = {process, ends[0], {}, {}};
+}
+
+void Crew::work(int socket) const {
+  keep_freed_memory();
+  for (std::uint64_t question = 0; receive_all(socket, &question, sizeof question);) {
+    const Texts answer = answer_(question);
+    const Head head{question, answer.first.size(), answer.second.size()};
+    std::string message(reinterpret_cast<const char*>(&head), sizeof head);
+    message += answer.first;
+    message += answer.second;
+    if (!send_all(socket, message.data(), message.size())) break;
+    if (engine_has_run()) _exit(kUsedUp);
+  }
+  _exit(0);
+}
+
+void Crew::give(std::size_t index, const std::vector<std::uint64_t>& questions) {
+  Worker& worker = workers_[index];
+  worker.given.insert(worker.given.end(), questions.begin(), questions.end());
+  send_all(worker.socket, questions.data(),
+           questions.size() * sizeof(std::uint64_t));  // of a dead one wait() will tell
+}
+
+void Crew::read_answers(std::size_t index, std::vector<CrewEvent>& events) {
+  Worker& worker = workers_[index];
+  std::size_t at = 0;
+  for (Head head; worker.received.size() - at >= sizeof head;) {
+    std::memcpy(&head, worker.received.data() + at, sizeof head);
+    if (worker.received.size() - at - sizeof head < head.first + head.second) break;
+    at += sizeof head;
+    CrewEvent event{.worker = index, .question = head.question};
+    event.answer.first = worker.received.substr(at, head.first);
+    event.answer.second = worker.received.substr(at + head.first, head.second);
+    at += head.first + head.second;
+    std::erase(worker.given, head.question);
+    events.push_back(std::move(event));
+  }
+  worker.received.erase(0, at);
+}
+
+void Crew::replace(std::size_t index, std::vector<CrewEvent>& events) {
+  Worker& worker = workers_[index];
+  int status = 0;
+  close(worker.socket);
+  worker.socket = -1;
+  while (waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
+  }
+  worker.process = -1;
+  auto left = worker.given;
+  const bool used_up = WIFEXITED(status) && WEXITSTATUS(status) == kUsedUp;
+  if (!used_up && !left.empty()) {
+    CrewEvent death{.worker = index, .kind = CrewEvent::Kind::kDied, .question = left.front()};
+    death.how = end_text(status);
+    events.push_back(std::move(death));
+    left.erase(left.begin());
+  }
+  if (!left.empty()) {
+    CrewEvent returned{.worker = index, .kind = CrewEvent::Kind::kReturned};
+    returned.questions = std::move(left);
+    events.push_back(std::move(returned));
+  }
+  start(worker);
+}
+
+std::vector<CrewEvent> Crew::wait(int milliseconds) {
+  std::vector<CrewEvent> events;
+  std::vector<pollfd> waiting;
+  for (const auto& worker : workers_) waiting.push_back({worker.socket, POLLIN, 0});
+  if (poll(waiting.data(), waiting.size(), milliseconds) <= 0) return events;
+  static std::array<char, 1 << 16> buffer;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (waiting[i].revents == 0) continue;
+    const ssize_t got = recv(workers_[i].socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got > 0) {
+      workers_[i].received.append(buffer.data(), static_cast<std::size_t>(got));
+      read_answers(i, events);
+    } else {
+      replace(i, events);
+    }
+  }
+  return events;
+}
+
+}  // namespace slmsim

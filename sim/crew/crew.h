@@ -1,0 +1,66 @@
+// Worker processes of this machine that answer questions. Processes, not threads: SimGrid has one engine per process,
+// and a worker that dies takes nothing with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "sim/crew/answer.h"
+
+namespace slmsim {
+
+// What a worker has to say.
+struct CrewEvent {
+  enum class Kind {
+    kAnswer,   // to `question`
+    kDied,     // over `question`; `how` says how
+    kReturned  // `questions` were given to it and not tried
+  };
+  std::size_t worker = 0;
+  Kind kind = Kind::kAnswer;
+  std::uint64_t question = 0;
+  Texts answer;
+  std::string how;
+  std::vector<std::uint64_t> questions;
+};
+
+// Of this machine, that this process may use.
+std::size_t available_cores();
+
+class Crew {
+ public:
+  // A worker is a copy of this process that calls `answer`. `close_in_workers`: descriptors that they must not hold.
+  Crew(std::size_t workers, std::function<Texts(std::uint64_t)> answer, std::vector<int> close_in_workers);
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew();  // ends the workers
+
+  std::size_t size() const { return workers_.size(); }
+  bool is_idle(std::size_t worker) const { return workers_[worker].given.empty(); }
+  void give(std::size_t worker, const std::vector<std::uint64_t>& questions);
+  // What came in the meantime; waits for at most so long if nothing did. A worker that died, or whose engine ran (so
+  // that its next answer would not be a function of its number alone), is replaced.
+  std::vector<CrewEvent> wait(int milliseconds);
+
+ private:
+  struct Worker {
+    pid_t process = -1;
+    int socket = -1;
+    std::vector<std::uint64_t> given;  // without an answer yet, in the order in which they are tried
+    std::string received;
+  };
+
+  void start(Worker& worker);
+  void read_answers(std::size_t index, std::vector<CrewEvent>& events);
+  void replace(std::size_t index, std::vector<CrewEvent>& events);
+  [[noreturn]] void work(int socket) const;
+
+  std::function<Texts(std::uint64_t)> answer_;
+  std::vector<int> close_in_workers_;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace slmsim

@@ -1,0 +1,67 @@
+// Puts all questions of a queue to the workers of a pool: a Crew of this machine, or the Ranks of an MPI job, which is used
+// like one. Answers are values; between the processes they are texts (sim/crew/answer.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "sim/crew/crew.h"
+#include "sim/crew/queue.h"
+
+namespace slmsim {
+
+// Between two questions whether to stop.
+inline constexpr int kPatienceMilliseconds = 200;
+
+template <class Answer>
+struct Asking {
+  std::size_t at_once = 1;                                  // a worker is given at most so many questions
+  std::function<void(std::uint64_t, const Answer&)> taken;  // as answers come in, in any order
+  // In place of the answer to a question over which two workers died, and how the last one did; may throw.
+  std::function<Answer(std::uint64_t, const std::string&)> lost;
+  std::function<bool()> stop = {};      // asked every now and then
+  std::function<void()> progress = {};  // called as often
+};
+
+// What a worker does, as a Crew and serve() have it.
+template <class Answer>
+std::function<Texts(std::uint64_t)> in_texts(std::function<Answer(std::uint64_t)> answer) {
+  return [answer = std::move(answer)](std::uint64_t question) { return to_texts(answer(question)); };
+}
+
+// True once every question has its answer; false where it was stopped before.
+template <class Answer, class Workers>
+bool ask_all(Workers& workers, QuestionQueue& queue, const Asking<Answer>& asking) {
+  for (;;) {
+    std::size_t busy = 0;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (workers.is_idle(i)) {
+        if (const auto some = queue.take(asking.at_once, workers.size()); !some.empty()) workers.give(i, some);
+      }
+      busy += workers.is_idle(i) ? 0 : 1;
+    }
+    if (asking.progress) asking.progress();
+    if (busy == 0) return true;
+    if (asking.stop && asking.stop()) return false;
+    for (const auto& event : workers.wait(kPatienceMilliseconds)) {
+      switch (event.kind) {
+        case CrewEvent::Kind::kAnswer: {
+          Answer answer;
+          from_texts(event.answer, answer);
+          asking.taken(event.question, answer);
+          break;
+        }
+        case CrewEvent::Kind::kDied:
+          if (!queue.died(event.question)) asking.taken(event.question, asking.lost(event.question, event.how));
+          break;
+        case CrewEvent::Kind::kReturned:
+          queue.give_back(event.questions);
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace slmsim

@@ -1,0 +1,13 @@
+// Changes that a person could make to speed up a technique, as overrides of the scenario.
+#pragma once
+
+#include <vector>
+
+#include "sim/predict/predict.h"
+
+namespace slmsim {
+
+// For a prediction that runs: kernel settings of its VMs, NCCL's settings, the number of micro-batches.
+std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group);
+
+}  // namespace slmsim

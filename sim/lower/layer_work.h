@@ -1,0 +1,39 @@
+// What one GPU computes for each layer: for lowerings that follow layers and not operators.
+//
+// Matrix products take their roofline time. Between them run a framework's kernels, whose memory traffic the scenario
+// states (Stack); where it states none they take the operators' own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+struct LayerWork {
+  Seconds forward, backward;          // backward with what it computes anew
+  Flops forward_work, backward_work;  // matrix products, likewise
+  TimeBasis basis;                    // on what both times rest, without what is computed anew
+  double parameters = 0;              // of the undivided layer
+};
+
+// How Megatron-LM divides a layer (arXiv 1909.08053, section 3): products by columns and rows, attention by heads,
+// embedding and head by the vocabulary; norms and residuals on every GPU, or by tokens with sequence parallelism.
+struct TensorDivision {
+  int tensor = 1;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::kNone;
+};
+
+// "embedding", "L0", "L1", ..., "head".
+std::string unit_text(std::size_t unit, std::size_t units);
+
+// The embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
+std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
+                                  const Gpu& gpu, const Scenario& scenario);
+
+// Adam for parameters that this GPU owns, in its own memory.
+Seconds gpu_adam_time(double parameters, const Gpu& gpu, const Scenario& scenario, TimeBasis* basis = nullptr);
+
+}  // namespace slmsim

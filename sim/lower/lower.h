@@ -1,0 +1,35 @@
+// From a plan to the tasks of one iteration: computations, collectives and transfers between stages. How that is done is
+// the technique's: by operators (operator_run.h), by layers on streams (replica_run.h), or Megatron-LM's (megatron_run.h).
+#pragma once
+
+#include <optional>
+
+#include "sim/graph/task_graph.h"
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+struct LowerRequest {
+  const Plan& plan;
+  const OperatorGraph& operators;
+  const Scenario& scenario;
+  const Network& network;
+};
+
+struct Lowered {
+  TaskGraph graph;
+  std::optional<TimeBasis> basis;  // of all computation of the iteration; where GPUs have measured kernels
+};
+
+bool has_measured_kernels(const LowerRequest& request);
+
+// Before an iteration: what every GPU's launch takes, and the driver's messages to the farthest GPU. The driver runs with
+// the plan's first GPU.
+Seconds driver_launch(const LowerRequest& request);
+
+inline TaskClass class_of(Pass pass) { return pass == Pass::kBackward ? TaskClass::kBackward : TaskClass::kForward; }
+
+// "embedding", "L3", "L0-11", "head": layers from `first` to `last` of so many.
+std::string layers_text(int first, int last, int layers);
+
+}  // namespace slmsim

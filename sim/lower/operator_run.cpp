@@ -1,0 +1,394 @@
+#include "sim/lower/operator_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/lower/stage_program.h"
+#include "sim/nccl/communicator.h"
+#include "sim/nccl/peers.h"
+#include "sim/plan/holding.h"
+
+namespace slmsim {
+namespace {
+
+using Tasks = std::vector<TaskId>;
+
+// Beyond so many transfers per iteration collectives are aggregated: a second or two of simulation.
+constexpr double kMostTransfers = 1e6;
+
+// GPUs of a stage that communicate with each other.
+struct Group {
+  std::vector<std::size_t> ranks;
+  Communicator communicator;
+};
+
+// A stage while its tasks are made.
+struct StageState {
+  StageProgram program;
+  std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
+  std::vector<Step> steps;
+  std::size_t next_step = 0;
+  std::vector<Tasks> inputs, gradients;  // per micro-batch: what each GPU waits for; empty until it was sent
+};
+
+class OperatorRun {
+ public:
+  explicit OperatorRun(const LowerRequest& request)
+      : request_(request),
+        plan_(request.plan),
+        how_(request.plan.operators()),
+        work_(request.plan.workload),
+        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())),
+        peers_(graph_, request.network, request.scenario) {
+    sequences_ = micro_batch_sequences(plan_, request.scenario.training);
+    layers_ = layer_count(request.operators);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      StageState state;
+      state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario);
+      state.steps = schedule_steps(plan_, s);
+      stages_.push_back(std::move(state));
+    }
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      for (const Axes axes : axes_used(s)) {
+        for (auto& ranks : plan_.stages[s].groups(axes)) {
+          std::vector<int> devices;
+          for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
+          stages_[s].groups[axes].push_back(
+              {std::move(ranks), Communicator(graph_, request.network, request.scenario, std::move(devices))});
+        }
+      }
+    }
+    if (transfers_by_steps() > kMostTransfers) {
+      for (auto& stage : stages_) {
+        for (auto& [axes, groups] : stage.groups) {
+          for (auto& group : groups) group.communicator.aggregate();
+        }
+      }
+    }
+    last_.assign(request.scenario.platform.devices.size(), kNoTask);
+  }
+
+  Lowered run() {
+    launch();
+    for (int step = 0; step < work_.steps; ++step) {
+      run_micro_batches();
+      const bool is_last = step + 1 == work_.steps;
+      for (std::size_t s = 0; s < stages_.size() && work_.backward; ++s) update(s, is_last);
+    }
+    graph_.delay({0}, graph_.tag({.name = "end of iteration"}), last_);
+    return {std::move(graph_), basis_of_computation()};
+  }
+
+ private:
+  // Transfers of one iteration's collectives if every chunk of them were one.
+  double transfers_by_steps() const {
+    double all = 0;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const auto transfers = [&](const CollectiveCall& call) {
+        const auto found = stages_[s].groups.find(within(call.axes, plan_.stages[s].shape()));
+        if (call.all_to_all || found == stages_[s].groups.end()) return 0.0;
+        double sum = 0;
+        for (const auto& group : found->second) sum += group.communicator.transfer_count(call);
+        return sum;
+      };
+      for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
+        for (const auto& segment : *segments) {
+          if (segment.then) all += work_.steps * plan_.micro_batches * transfers(*segment.then);
+        }
+      }
+      const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
+      for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+        const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
+        all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, how_.hierarchical});
+      }
+      if (how_.optimizer == Optimizer::kDivided)
+        all +=
+            transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(how_.gathered)}});
+    }
+    return all;
+  }
+
+  // The axes along which anything of a stage is exchanged.
+  std::set<Axes> axes_used(std::size_t s) const {
+    const Stage& stage = plan_.stages[s];
+    std::set<Axes> used = {within(kAllAxes, stage.shape())};  // gathers what neighbouring stages send
+    for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
+      for (const auto& segment : *segments) {
+        if (segment.then) used.insert(within(segment.then->axes, stage.shape()));
+      }
+    }
+    const HeldParameters held = held_parameters(request_.operators, stage);
+    for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+      if (held.shared_along[axes] > 0) used.insert(axes);
+    }
+    for (const bool forward : {true, false}) used.insert(gathered_axes(stage, forward));
+    used.erase(0);
+    return used;
+  }
+
+  void launch() {
+    const Seconds overhead = driver_launch(request_);
+    if (overhead <= Seconds{0}) return;
+    const TagId tag = graph_.tag({"launch", TaskClass::kLaunch});
+    for (const auto& stage : plan_.stages) {
+      for (const int device : stage.mesh) compute(device, overhead, tag, kNoTask);
+    }
+  }
+
+  // Stages take turns; each goes on in its schedule as far as its inputs exist, so that tasks only wait for
+  // earlier ones. Some stage can always go on: a pipeline's schedule does not deadlock.
+  void run_micro_batches() {
+    for (auto& stage : stages_) {
+      stage.next_step = 0;
+      stage.inputs.assign(static_cast<std::size_t>(plan_.micro_batches), {});
+      stage.gradients.assign(static_cast<std::size_t>(plan_.micro_batches), {});
+    }
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t s = 0; s < stages_.size(); ++s) {
+        while (can_step(s)) {
+          step(s);
+          moved = true;
+        }
+      }
+    }
+    for ([[maybe_unused]] const auto& stage : stages_) assert(stage.next_step == stage.steps.size());
+  }
+
+  bool can_step(std::size_t s) const {
+    const StageState& state = stages_[s];
+    if (state.next_step == state.steps.size()) return false;
+    const auto [forward, mb] = state.steps[state.next_step];
+    if (forward) return s == 0 || !state.inputs[static_cast<std::size_t>(mb)].empty();
+    return s + 1 == stages_.size() || !state.gradients[static_cast<std::size_t>(mb)].empty();
+  }
+
+  void step(std::size_t s) {
+    StageState& state = stages_[s];
+    const auto [forward, mb] = state.steps[state.next_step++];
+    auto& inputs = (forward ? state.inputs : state.gradients)[static_cast<std::size_t>(mb)];
+    const auto& segments = forward ? state.program.forward : state.program.backward;
+    const Pass pass = forward ? Pass::kForward : Pass::kBackward;
+    const Tasks done = run_segments(s, segments, pass, fmt::format("{} mb{}", forward ? "fwd" : "bwd", mb), inputs);
+    if (forward && s + 1 < stages_.size()) {
+      stages_[s + 1].inputs[static_cast<std::size_t>(mb)] = send(s, s + 1, done, mb);
+    }
+    if (!forward && s > 0) {
+      stages_[s - 1].gradients[static_cast<std::size_t>(mb)] = send(s, s - 1, done, mb);
+    }
+  }
+
+  // Collectives block their GPU's stream: the next computation waits for the result.
+  Tasks run_segments(std::size_t s, const std::vector<Segment>& segments, Pass pass, const std::string& what,
+                     const Tasks& inputs) {
+    const auto& mesh = plan_.stages[s].mesh;
+    Tasks now(mesh.size());
+    for (const auto& segment : segments) {
+      const std::string where = layers_text(segment.first_layer, segment.last_layer, layers_);
+      const TagId tag = graph_.tag({fmt::format("{} {}", what, where), class_of(pass), pass});
+      const bool is_first = &segment == &segments.front();
+      for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
+        const TaskId input = is_first && !inputs.empty() ? inputs[rank] : kNoTask;
+        now[rank] = compute(mesh[rank], segment.time[rank], tag, input, segment.work[rank]);
+      }
+      if (!segment.then) continue;
+      const std::string name = fmt::format("{} {} {}", name_of(*segment.then), what, where);
+      now = collective(s, *segment.then, graph_.tag({name, TaskClass::kCollective, pass}), now);
+    }
+    return now;
+  }
+
+  static std::string name_of(const CollectiveCall& call) {
+    if (call.all_to_all) return "all-to-all";
+    switch (call.collective) {
+      case Collective::kAllReduce:
+        return "all-reduce";
+      case Collective::kAllGather:
+        return "all-gather";
+      case Collective::kReduceScatter:
+        return "reduce-scatter";
+    }
+    return "";
+  }
+
+  Tasks collective(std::size_t s, const CollectiveCall& call, TagId tag, const Tasks& ready) {
+    const auto found = stages_[s].groups.find(within(call.axes, plan_.stages[s].shape()));
+    if (found == stages_[s].groups.end()) return ready;
+    Tasks done = ready;
+    for (auto& [ranks, communicator] : found->second) {
+      Tasks before;
+      std::vector<int> devices;
+      for (const std::size_t rank : ranks) {
+        before.push_back(ready[rank]);
+        devices.push_back(plan_.stages[s].mesh[rank]);
+      }
+      const Tasks after =
+          call.all_to_all ? peers_.all_to_all(devices, call.size, tag, before) : communicator.run(call, tag, before);
+      for (std::size_t i = 0; i < ranks.size(); ++i) done[ranks[i]] = after[i];
+    }
+    for (std::size_t rank = 0; rank < done.size(); ++rank)
+      last_[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = done[rank];
+    return done;
+  }
+
+  TaskId compute(int device, Seconds time, TagId tag, TaskId after, Flops work = {}) {
+    TaskId& last = last_[static_cast<std::size_t>(device)];
+    return last = graph_.compute(device, time, tag, std::array{last, after}, work);
+  }
+
+  // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs
+  // carries its part; where the receiving stage needs all of them on every GPU, they gather inside their own
+  // mesh (Alpa's cross-mesh resharding with local all-gather, arXiv 2211.05322).
+  Tasks send(std::size_t from, std::size_t to, const Tasks& done, int micro_batch) {
+    const Pass pass = from < to ? Pass::kForward : Pass::kBackward;
+    const std::string text = fmt::format("send {} mb{}", from < to ? "act" : "grad", micro_batch);
+    const auto& source = plan_.stages[from];
+    const auto& target = plan_.stages[to];
+    const Stage& earlier = from < to ? source : target;
+    const Bytes all{request_.operators[earlier.last - 1].outputs * sequences_ *
+                    element_bytes(request_.scenario.training.precision)};
+    const std::size_t pairs = std::max(source.mesh.size(), target.mesh.size());
+    const TagId tag = graph_.tag({text, TaskClass::kSend, pass});
+    std::vector<Tasks> parts(target.mesh.size());
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
+      const int connection = peers_.connection(source.mesh[a], target.mesh[b]);
+      parts[b].push_back(graph_.transfer(connection, all / static_cast<double>(pairs), tag, std::array{done[a]}));
+    }
+    Tasks arrived;
+    for (const auto& part : parts) arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, tag, part));
+    const Axes axes = gathered_axes(target, from < to);
+    if (axes == 0) return arrived;
+    const double groups = static_cast<double>(target.mesh.size()) / span(axes, target.shape());
+    for (auto& [ranks, communicator] : stages_[to].groups.at(axes)) {
+      Tasks before;
+      for (const std::size_t rank : ranks) before.push_back(arrived[rank]);
+      const TagId gather = graph_.tag({"all-gather " + text, TaskClass::kCollective, pass});
+      const Tasks after = communicator.run({Collective::kAllGather, all / groups}, gather, before);
+      for (std::size_t i = 0; i < ranks.size(); ++i) arrived[ranks[i]] = after[i];
+    }
+    return arrived;
+  }
+
+  // The axes along which a stage's first (or, going backward, last) operator needs all of what its GPUs receive.
+  static Axes gathered_axes(const Stage& stage, bool forward) {
+    const Division& needed = forward ? stage.shardings.front() : stage.shardings.back();
+    return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), stage.shape());
+  }
+
+  // The optimizer's step, with the exchange that belongs to it.
+  void update(std::size_t s, bool is_last) {
+    const Stage& stage = plan_.stages[s];
+    const HeldParameters held = held_parameters(request_.operators, stage);
+    Tasks ready;
+    for (const int device : stage.mesh) ready.push_back(last_[static_cast<std::size_t>(device)]);
+    if (work_.exchange == Exchange::kGradients) ready = share_gradients(s, held, std::move(ready));
+    const double updated = updated_parameters(plan_, stage, held);
+    const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
+    for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank)
+      ready[rank] = compute(stage.mesh[rank], adam_on(stage.mesh[rank], updated), adam, ready[rank]);
+    if (how_.optimizer == Optimizer::kDivided) {
+      collective(s, {Collective::kAllGather, Bytes{held.all * element_bytes(how_.gathered)}},
+                 graph_.tag({.name = "all-gather parameters"}), ready);
+    }
+    if (work_.exchange == Exchange::kParameters && is_last) average_parameters(s, held, std::move(ready));
+  }
+
+  Tasks share_gradients(std::size_t s, const HeldParameters& held, Tasks ready) {
+    const bool scatter =
+        how_.optimizer == Optimizer::kDivided && how_.gradient_collective == GradientCollective::kReduceScatter;
+    for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+      const Bytes size{held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision)};
+      if (size <= Bytes{0}) continue;
+      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, size, axes, false,
+                                how_.hierarchical && !scatter};
+      ready = collective(s, call, graph_.tag({.name = name_of(call) + " grads"}), ready);
+    }
+    return ready;
+  }
+
+  void average_parameters(std::size_t s, const HeldParameters& held, Tasks ready) {
+    for (Axes axes = 1; axes <= kAllAxes; ++axes) {
+      const Bytes size{held.shared_along[axes] * element_bytes(request_.scenario.training.precision)};
+      if (size <= Bytes{0}) continue;
+      const CollectiveCall call{Collective::kAllReduce, size, axes, false, how_.hierarchical};
+      ready = collective(s, call, graph_.tag({.name = "all-reduce parameters"}), ready);
+    }
+  }
+
+  const Gpu& gpu(int device) const { return request_.scenario.platform.devices[static_cast<std::size_t>(device)].gpu; }
+
+  Seconds adam_on(int device, double parameters, TimeBasis* basis = nullptr) const {
+    const Training& training = request_.scenario.training;
+    return adam_time(parameters, gpu(device), training.precision, training.gradient_precision,
+                     request_.scenario.efficiency, basis);
+  }
+
+  // Of all GPUs, without what is computed anew; nothing where no GPU has measured kernels.
+  std::optional<TimeBasis> basis_of_computation() const {
+    if (!has_measured_kernels(request_)) return std::nullopt;
+    TimeBasis sum;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const Stage& stage = plan_.stages[s];
+      const double updated = updated_parameters(plan_, stage, held_parameters(request_.operators, stage));
+      for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+        TimeBasis own;
+        if (work_.backward) adam_on(stage.mesh[rank], updated, &own);
+        own += stages_[s].program.basis[rank] * plan_.micro_batches;
+        sum += own * work_.steps;
+      }
+    }
+    return sum;
+  }
+
+  const LowerRequest& request_;
+  const Plan& plan_;
+  const OperatorPlan& how_;
+  const Workload& work_;
+  TaskGraph graph_;
+  Peers peers_;
+  double sequences_ = 0;
+  int layers_ = 0;
+  std::vector<StageState> stages_;
+  Tasks last_;  // per device: the end of its stream
+};
+
+}  // namespace
+
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
+  const int count = plan.micro_batches;
+  const bool backward = plan.workload.backward;
+  const int ahead =
+      backward ? micro_batches_in_flight(plan.operators().schedule, count, plan.stages.size(), stage) : count;
+  std::vector<Step> steps;
+  int next = 0;
+  for (; next < ahead; ++next) steps.push_back({true, next});
+  for (int done = 0; done < count && backward; ++done) {
+    steps.push_back({false, done});
+    if (next < count) steps.push_back({true, next++});
+  }
+  return steps;
+}
+
+Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
+
+// What depends on that network is in the routes, in the launch, and in the latencies of aggregated collectives.
+bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
+  const Seconds launch = driver_launch(request);
+  bool launched = false;
+  for (const Task& task : graph.tasks()) {
+    if (graph.is_latency(task) && task.amount > 0) return false;
+    launched = launched || graph.tag_of(task).of == TaskClass::kLaunch;
+  }
+  if (launched != (launch > Seconds{0})) return false;
+  graph.move_to(request.network);
+  graph.set_time(TaskClass::kLaunch, launch);
+  return true;
+}
+
+}  // namespace slmsim

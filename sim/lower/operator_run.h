@@ -1,0 +1,25 @@
+// An iteration of operators divided over meshes: stages run their micro-batches in the schedule's order, collectives block
+// their GPU's stream, and the optimizer steps when all gradients are there (Alpa).
+#pragma once
+
+#include <vector>
+
+#include "sim/lower/lower.h"
+
+namespace slmsim {
+
+// Of a plan whose `by` is an OperatorPlan.
+Lowered lower_operators(const LowerRequest& request);
+
+// Makes of a graph that lower_operators() gave for another request what it would give for this one, which differs in the
+// network between VMs only. False where that takes lowering anew.
+bool lower_operators_again(TaskGraph& graph, const LowerRequest& request);
+
+// The micro-batches of a stage in the order of the schedule: 1F1B or GPipe.
+struct Step {
+  bool forward = true;
+  int micro_batch = 0;
+};
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage);
+
+}  // namespace slmsim

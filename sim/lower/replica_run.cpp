@@ -1,0 +1,220 @@
+#include "sim/lower/replica_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+// What asynchronous I/O leaves of a drive: the share of its rated throughput that requests reach, and its controller's
+// time for each command. A RAID 0 cuts requests into stripes.
+std::vector<Link> links_of(const LowerRequest& request) {
+  std::vector<Link> links = request.network.links();
+  const Platform& platform = request.scenario.platform;
+  const Stack& stack = request.scenario.stack;
+  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
+    const NodeInside& inside = platform.vms[vm].type.inside;
+    std::set<int> seen;  // a drive may have parts in several volumes
+    for (const Volume& volume : inside.volumes) {
+      const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, stack.io_block) : stack.io_block;
+      for (const int drive : volume.drives) {
+        if (!seen.insert(drive).second) continue;
+        const int medium = request.network.medium_link(static_cast<int>(vm), drive);
+        const Seconds busy = inside.parts[static_cast<std::size_t>(drive)].command;
+        for (const int link : {medium, medium + 1}) {
+          BytesPerSecond& rate = links[static_cast<std::size_t>(link)].bandwidth;
+          rate = command / (command / (rate * stack.drive_share) + busy);
+        }
+      }
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+ReplicaRun::ReplicaRun(const LowerRequest& request)
+    : request_(request),
+      stage_(request.plan.stages.front()),
+      devices_(stage_.mesh),
+      graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())) {
+  const double batch = request.scenario.training.batch;
+  const TensorDivision whole{.recompute = request.plan.recompute};
+  for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+    work_.push_back(
+        layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank), request.scenario));
+  if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
+  assert(request.plan.workload == Workload() && "streams know one step per iteration");
+  if (has_measured_kernels(request)) basis_.emplace();
+  gpu_ = nccl_ = in_ = out_ = cpu_ = io_ = none();
+}
+
+const Gpu& ReplicaRun::gpu(std::size_t rank) const {
+  return request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
+}
+
+double ReplicaRun::parameters() const {
+  double sum = 0;
+  for (const auto& unit : work_.front()) sum += unit.parameters;
+  return sum;
+}
+
+Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
+                          const std::vector<Flops>& work) {
+  const TagId id = graph_.tag(std::move(tag));
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    stream[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{stream[rank], after[rank]},
+                                  work.empty() ? Flops{0} : work[rank]);
+  return stream;
+}
+
+void ReplicaRun::launch() {
+  const std::vector<Seconds> times(ranks(), request_.scenario.training.iteration_overhead);
+  compute(gpu_, times, {"launch", TaskClass::kLaunch}, none());
+}
+
+Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
+  std::vector<Seconds> times;
+  std::vector<Flops> flops;
+  for (const auto& work : work_) {
+    times.push_back(work[unit].forward);
+    flops.push_back(work[unit].forward_work);
+    if (basis_) *basis_ += work[unit].basis;
+  }
+  pass_ = Pass::kForward;
+  return compute(gpu_, times, {"fwd " + unit_text(unit, units()), TaskClass::kForward, pass_}, after, flops);
+}
+
+Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
+  std::vector<Seconds> times;
+  std::vector<Flops> flops;
+  for (const auto& work : work_) {
+    times.push_back(work[unit].backward);
+    flops.push_back(work[unit].backward_work);
+  }
+  pass_ = Pass::kBackward;
+  return compute(gpu_, times, {"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_}, after, flops);
+}
+
+Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& after) {
+  return compute(gpu_, std::vector<Seconds>(ranks(), time), {name, TaskClass::kFramework, pass_}, after);
+}
+
+Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
+  std::vector<Seconds> times;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    times.push_back(gpu_adam_time(parameters, gpu(rank), request_.scenario, basis_ ? &*basis_ : nullptr));
+  pass_ = Pass::kNone;
+  return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
+}
+
+Lowered ReplicaRun::finish() { return {std::move(graph_), basis_}; }
+
+Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, const std::string& name,
+                             const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
+  for (double piece = 0; piece < pieces; ++piece) {
+    Tasks ready;
+    for (std::size_t rank = 0; rank < ranks(); ++rank)
+      ready.push_back(graph_.delay({0}, id, std::array{nccl_[rank], after[rank]}));
+    nccl_ = communicator_->run({collective, size / pieces}, id, ready);
+  }
+  return nccl_;
+}
+
+TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after) {
+  return stream = graph_.transfer(connection, size, tag, std::array{stream, after});
+}
+
+// Kinds: 0 from the GPU to memory, 1 from memory to the GPU, 2 memory itself.
+int ReplicaRun::host_connection(std::size_t rank, int kind) {
+  const auto [at, is_new] = host_.try_emplace({rank, kind}, 0);
+  if (!is_new) return at->second;
+  const int device = devices_[rank];
+  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
+  const int gpu = request_.network.part_of(device), memory = request_.network.nearest(device, PartKind::kMemory);
+  Route route;
+  if (kind == 2) {
+    // The last link of the way to memory is the memory's own.
+    route.links = {request_.network.route_inside(vm, gpu, memory).links.back()};
+    route.socket_rate = request_.scenario.stack.cpu_adam_rate;
+  } else {
+    route = kind == 0 ? request_.network.route_inside(vm, gpu, memory) : request_.network.route_inside(vm, memory, gpu);
+  }
+  constexpr std::array kNames = {"to host memory", "from host memory", "CPU"};
+  return at->second = graph_.add_connection({device, device, 1, std::move(route),
+                                             kind == 2 ? Traffic::kHostOptimizer : Traffic::kCopies,
+                                             kNames[static_cast<std::size_t>(kind)]});
+}
+
+Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kCopy, pass_});
+  Tasks& stream = to_host ? out_ : in_;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(stream[rank], host_connection(rank, to_host ? 0 : 1), size, id, after[rank]);
+  return stream;
+}
+
+Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) {
+  pass_ = Pass::kNone;
+  const TagId id = graph_.tag({"CPU adam", TaskClass::kOptimizer});
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(cpu_[rank], host_connection(rank, 2), Bytes{parameters * bytes}, id, after[rank]);
+  return cpu_;
+}
+
+std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool write, bool by_tensor) {
+  auto& ways = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
+  if (!ways.empty()) return ways;
+  const int device = devices_[rank];
+  const Volume* volume = volume_of(request_.scenario.platform, device);
+  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
+  const NodeInside& inside = request_.scenario.platform.vms[static_cast<std::size_t>(vm)].type.inside;
+  for (const int drive : volume->drives) {
+    Route path = request_.network.drive_route(device, drive, write), medium;
+    if (by_tensor) path.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
+    const int link = request_.network.medium_link(vm, drive);
+    medium.links = {link};
+    const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
+    const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
+    const auto connect = [&](Route route, Traffic traffic, const char* what) {
+      const std::string& name = inside.parts[static_cast<std::size_t>(drive)].name;
+      const std::string text = fmt::format("{} {}{}", what, name, by_tensor ? ", by tensor" : "");
+      return graph_.add_connection({device, device, 1, std::move(route), traffic, text});
+    };
+    ways.push_back({connect(std::move(path), Traffic::kDrive, write ? "writes" : "reads"),
+                    connect(std::move(medium), Traffic::kMedium, write ? "medium writes" : "medium reads"),
+                    write ? read / written : 1.0});
+  }
+  return ways;
+}
+
+Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kDrive, pass_});
+  const Stack& stack = request_.scenario.stack;
+  const double rounds = std::ceil(size / (stack.io_block * static_cast<double>(stack.io_depth)));
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const auto& ways = drive_ways(rank, write, by_tensor);
+    Tasks parts;
+    Seconds farthest{0};
+    for (const DriveWay& way : ways) {
+      const Bytes part = size / static_cast<double>(ways.size());
+      const std::array before = {io_[rank], after[rank]};
+      parts.push_back(graph_.transfer(way.path, part, id, before));
+      parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
+      farthest = std::max(farthest, graph_.connections()[static_cast<std::size_t>(way.path)].route.latency);
+    }
+    // Each round of requests waits once for the way there and back of its slowest drive; the transfer has waited once.
+    io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);
+  }
+  return io_;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,85 @@
+// One iteration of replicas on streams, for the techniques of PyTorch and DeepSpeed (sim/technique).
+//
+// Each rank has streams: its GPU's kernels, NCCL's kernels, copies to and from host memory, the CPU that updates its part
+// of the optimizer's state, and the I/O of its drives. What is put on a stream waits for what was put there before and for
+// the tasks it is told to wait for: that is where overlap comes from, and nowhere else.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/lower/layer_work.h"
+#include "sim/lower/lower.h"
+#include "sim/nccl/communicator.h"
+
+namespace slmsim {
+
+// One per rank; a task that is kNoTask is not waited for.
+using Tasks = std::vector<TaskId>;
+
+class ReplicaRun {
+ public:
+  explicit ReplicaRun(const LowerRequest& request);
+
+  std::size_t ranks() const { return devices_.size(); }
+  std::size_t units() const { return work_.front().size(); }  // embedding, layers, head
+  double parameters(std::size_t unit) const { return work_.front()[unit].parameters; }
+  double parameters() const;
+  const ReplicaPlan& plan() const { return request_.plan.replicas(); }
+  const Scenario& scenario() const { return request_.scenario; }
+  double element() const { return element_bytes(request_.scenario.training.precision); }
+  Bytes reduce_bucket() const { return Bytes{request_.scenario.stack.reduce_bucket * gradient_element()}; }
+  Bytes gather_bucket() const { return Bytes{request_.scenario.stack.gather_bucket * element()}; }
+  double gradient_element() const { return element_bytes(request_.scenario.training.gradient_precision); }
+
+  void launch();
+  Tasks forward(std::size_t unit, const Tasks& after);
+  Tasks backward(std::size_t unit, const Tasks& after);
+  // Host work that the GPU waits for.
+  Tasks host_work(Seconds time, const std::string& name, const Tasks& after);
+  // The GPU's own Adam for so many parameters per rank.
+  Tasks adam(double parameters, const Tasks& after);
+
+  // A collective of NCCL's stream; in pieces of `bucket` where that is more than 0.
+  Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);
+
+  // Bytes per rank between its GPU and the nearest memory.
+  Tasks copy(bool to_host, Bytes size, const std::string& name, const Tasks& after);
+  // CPU Adam for so many parameters per rank, which moves `bytes` of host memory for each.
+  Tasks cpu_adam(double parameters, double bytes, const Tasks& after);
+  // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by Stack::swap_rate.
+  Tasks drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after);
+
+  Tasks none() const { return Tasks(ranks(), kNoTask); }
+  Tasks gpu_done() const { return gpu_; }
+  Lowered finish();
+
+ private:
+  Tasks compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
+                const std::vector<Flops>& work = {});
+  TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
+  // Collectives belong to the pass that the GPU was last told to do.
+  Pass pass_ = Pass::kNone;
+  const Gpu& gpu(std::size_t rank) const;
+  int host_connection(std::size_t rank, int kind);
+  // The way to a drive of a rank's volume, and its medium, on which a write takes the time of so many bytes read.
+  struct DriveWay {
+    int path = -1, medium = -1;
+    double weight = 1;
+  };
+  std::vector<DriveWay>& drive_ways(std::size_t rank, bool write, bool by_tensor);
+
+  const LowerRequest& request_;
+  const Stage& stage_;
+  std::vector<int> devices_;
+  std::vector<std::vector<LayerWork>> work_;  // per rank and unit
+  TaskGraph graph_;
+  std::optional<Communicator> communicator_;
+  std::optional<TimeBasis> basis_;  // of what was put on the GPUs
+  Tasks gpu_, nccl_, in_, out_, cpu_, io_;
+  std::map<std::pair<std::size_t, int>, int> host_;
+  std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;
+};
+
+}  // namespace slmsim

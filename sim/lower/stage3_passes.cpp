@@ -1,0 +1,37 @@
+#include "sim/lower/stage3_passes.h"
+
+namespace slmsim {
+
+Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
+  const Seconds hook = run.scenario().stack.module_hook;
+  const auto gather = [&](std::size_t unit, const Tasks& after) {
+    const Tasks own = hooks.fetch ? hooks.fetch(unit, after) : after;
+    return run.collective(Collective::kAllGather, Bytes{run.parameters(unit) * run.element()}, {},
+                          "all-gather parameters", own);
+  };
+  const std::size_t units = run.units();
+  // While a unit computes, the next one's parameters are gathered: from when the unit began, which is when the one before
+  // it was done.
+  Tasks done = run.gpu_done();
+  Tasks gathered = gather(0, run.none());
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    const Tasks ahead = unit + 1 < units ? gather(unit + 1, done) : gathered;
+    if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
+    done = run.forward(unit, gathered);
+    gathered = ahead;
+  }
+  Tasks reduced = run.none();
+  // The last unit's parameters are still there.
+  for (std::size_t unit = units; unit-- > 0;) {
+    const Tasks ahead = unit > 0 ? gather(unit - 1, done) : gathered;
+    if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
+    done = run.backward(unit, gathered);
+    reduced = run.collective(Collective::kReduceScatter, Bytes{run.parameters(unit) * run.gradient_element()}, {},
+                             "reduce-scatter grads", done);
+    if (hooks.keep) hooks.keep(unit, reduced);
+    gathered = ahead;
+  }
+  return reduced;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,21 @@
+// Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it runs
+// and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are made.
+#pragma once
+
+#include <functional>
+
+#include "sim/lower/replica_run.h"
+
+namespace slmsim {
+
+struct Stage3Hooks {
+  // Brings a rank's own part of a unit's parameters to its GPU before it is gathered; absent: it is there.
+  std::function<Tasks(std::size_t unit, const Tasks& after)> fetch;
+  // Takes a rank's part of a unit's gradients, reduced.
+  std::function<void(std::size_t unit, const Tasks& reduced)> keep;
+};
+
+// The tasks after which every rank has all its reduced gradients.
+Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks = {});
+
+}  // namespace slmsim

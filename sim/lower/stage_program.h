@@ -1,0 +1,28 @@
+// One stage's work on one micro-batch: stretches of computation between the collectives that its division
+// needs (sim/plan/sharding.h).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/plan/plan.h"
+
+namespace slmsim {
+
+struct Segment {
+  std::vector<Seconds> time;  // per GPU of the stage's mesh
+  std::vector<Flops> work;    // likewise: its matrix products
+  std::optional<CollectiveCall> then;
+  int first_layer = 0, last_layer = 0;  // for labels
+};
+
+struct StageProgram {
+  std::vector<Segment> forward, backward;
+  std::vector<TimeBasis> basis;  // per GPU: on what the times rest, without what is computed anew
+};
+
+// `sequences` of one micro-batch, over all GPUs of the stage.
+StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
+                           const Scenario& scenario);
+
+}  // namespace slmsim

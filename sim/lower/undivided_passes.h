@@ -1,0 +1,14 @@
+// Passes of replicas that hold all parameters (DeepSpeed's ZeRO-1 and ZeRO-2): nothing is exchanged until both are done.
+#pragma once
+
+#include "sim/lower/replica_run.h"
+
+namespace slmsim {
+
+void undivided_passes(ReplicaRun& run);
+
+// An iteration that then reduces all gradients by this collective, lets each GPU update its part, and gathers the
+// parameters.
+Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);
+
+}  // namespace slmsim

@@ -1,0 +1,87 @@
+#include "sim/memory/megatron_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/nccl/nccl_rules.h"
+
+namespace slmsim {
+namespace {
+
+// Of each rank of a stage of the pipeline, but for NCCL's buffers.
+DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
+                           const Scenario& scenario) {
+  const MegatronPlan& o = plan.megatron();
+  const StateBytes bytes(scenario.training);
+  const double element = element_bytes(scenario.training.precision);
+  const double sequences = static_cast<double>(scenario.training.batch) / (o.data * plan.micro_batches);
+  const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
+  const int layers = layer_count(operators);
+  const double input = stream_elements(operators) * sequences * element;  // of a layer, bytes
+  const bool selective = plan.recompute == Recompute::kSelective;
+  double parameters = 0, kept = 0, largest = 0, ends = 0;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (static_cast<int>(s) % o.pipeline != pipeline_stage) continue;
+    const Stage& stage = plan.stages[s];
+    std::map<int, double> by_layer;
+    for (std::size_t v = stage.first; v < stage.last; ++v) {
+      const Operator& op = operators[v];
+      parameters += op.parameters;
+      const double saved = (op.saved_elements * element + op.saved_bytes) * sequences;
+      // Korthikanti et al. (arXiv 2205.05198, table 2): inputs of divided products, norms and dropouts are whole.
+      const bool whole =
+          tensor_sharding(op) == Sharding::kReplicated || op.role == Role::kQkv || op.role == Role::kMlpUp;
+      const bool inside = is_inside_layers(op, layers);
+      const double own = saved / (whole ? spread : tensor);
+      if (!inside)
+        ends += own;
+      else
+        by_layer[op.layer] += selective && op.is_attention_core() ? 0.0 : own;
+      // From Q, K and V the core is computed anew (section 5).
+      if (inside && selective && op.role == Role::kQkv) by_layer[op.layer] += op.outputs * sequences * element / tensor;
+    }
+    if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
+      parameters += tied_parameters(operators);
+    for (const auto& [layer, own] : by_layer) {
+      kept += plan.recompute == Recompute::kFull ? input / spread : own;
+      if (plan.recompute == Recompute::kFull) largest = std::max(largest, own);
+    }
+  }
+  parameters /= tensor;
+  const double stages = o.pipeline, first = o.pipeline - pipeline_stage;
+  // Micro-batches under way: those of 1F1B, and with chunks (p - 1) / (p v) more (arXiv 2205.05198, section 4.2.3).
+  const double most = plan.micro_batches;
+  const double in_flight =
+      o.chunks == 1 ? std::min(most, first) : std::min(most, stages * (1 + (stages - 1) / (stages * o.chunks)));
+  DeviceMemory m;
+  m.parameters = Bytes{parameters * bytes.weight};
+  m.gradients = Bytes{parameters * bytes.gradient};
+  m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy)};
+  // Logits are gone when layers are computed anew.
+  m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
+  m.buffers = Bytes{o.data > 1 ? parameters * bytes.gradient : 0.0};
+  return m;
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> memory_of_megatron(const Plan& plan, const OperatorGraph& operators,
+                                             const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
+  for (int s = 0; s < plan.megatron().pipeline; ++s) {
+    const DeviceMemory held = held_by_stage(plan, s, operators, scenario);
+    for (const int device : plan.stages[static_cast<std::size_t>(s)].mesh) {
+      DeviceMemory memory = held;
+      const DeviceMemory empty = empty_memory(device, scenario);
+      memory.device = device;
+      memory.limit = empty.limit;
+      memory.framework = empty.framework;
+      memory.buffers += nccl;
+      out.push_back(memory);
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,97 @@
+#include "sim/memory/operator_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/nccl/nccl_rules.h"
+#include "sim/plan/holding.h"
+
+namespace slmsim {
+namespace {
+
+// Without a backward pass a micro-batch's activations are gone when it is through.
+int in_flight(const Plan& plan, std::size_t s) {
+  if (!plan.workload.backward) return 1;
+  return micro_batches_in_flight(plan.operators().schedule, plan.micro_batches, plan.stages.size(), s);
+}
+
+Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                 const HeldParameters& held, const Scenario& scenario) {
+  const Stage& stage = plan.stages[s];
+  const Training& training = scenario.training;
+  const OperatorPlan& how = plan.operators();
+  Bytes buffers{0};
+  if (stage.mesh.size() > 1) {
+    // Summed inside a VM first, a GPU belongs to two communicators.
+    buffers += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) * (how.hierarchical ? 2.0 : 1.0);
+    buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
+  }
+  if (how.optimizer == Optimizer::kDivided && stage.mesh.size() > 1 &&
+      element_bytes(how.gathered) != element_bytes(training.precision)) {
+    buffers += Bytes{held.all * element_bytes(how.gathered)};  // gathered, then converted
+  }
+  // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
+  const auto received = [&](std::size_t last_operator, std::size_t index) {
+    const double sequences = share_of(stage, index, rank, micro_batch_sequences(plan, training)).sequences;
+    return Bytes{operators[last_operator].outputs * sequences * element_bytes(training.precision)};
+  };
+  if (s > 0) buffers += received(stage.first - 1, 0) * in_flight(plan, s) + scenario.nccl.buffer;
+  if (s + 1 < plan.stages.size())
+    buffers += received(stage.last - 1, stage.shardings.size() - 1) + scenario.nccl.buffer;
+  return buffers;
+}
+
+}  // namespace
+
+Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                     double in_flight, const Training& training) {
+  const Stage& stage = plan.stages[s];
+  const double sequences = micro_batch_sequences(plan, training);
+  std::map<int, double> by_layer;
+  for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+    by_layer[operators[stage.first + i].layer] +=
+        kept_activations(operators, stage, i, rank, sequences, training.precision);
+  }
+  double all = 0;
+  for (const auto& [layer, bytes] : by_layer) all += bytes;
+  if (plan.recompute == Recompute::kNone) return Bytes{all * in_flight};
+  // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
+  const int layers = layer_count(operators);
+  const double share = share_of(stage, 0, rank, 1.0).sequences;
+  const double input = stream_elements(operators) * sequences * share * element_bytes(training.precision);
+  double kept = 0, largest = 0;
+  for (const auto& [layer, bytes] : by_layer) {
+    const bool again = layer >= 0 && layer < layers;  // whole layers: kSelective is not for operators
+    kept += again ? input : bytes;
+    if (again) largest = std::max(largest, bytes);
+  }
+  return Bytes{kept * in_flight + largest};
+}
+
+std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGraph& operators,
+                                              const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const OperatorPlan& how = plan.operators();
+  const StateBytes bytes(scenario.training);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const HeldParameters held = held_parameters(operators, stage);
+    const double part = how.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
+    // With an all-reduce every GPU adds up all gradients.
+    const bool scattered = how.gradient_collective == GradientCollective::kReduceScatter;
+    for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+      DeviceMemory memory = empty_memory(stage.mesh[rank], scenario);
+      memory.parameters = Bytes{held.all * bytes.weight};
+      if (plan.workload.backward) {
+        memory.gradients = Bytes{held.all * (scattered ? part : 1.0) * bytes.gradient};
+        memory.optimizer = Bytes{held.all * part * bytes.optimizer()};
+      }
+      memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario.training);
+      memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
+      out.push_back(memory);
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

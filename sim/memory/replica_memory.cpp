@@ -1,0 +1,80 @@
+#include "sim/memory/replica_memory.h"
+
+#include <algorithm>
+
+#include "sim/memory/operator_memory.h"
+#include "sim/nccl/nccl_rules.h"
+#include "sim/plan/holding.h"
+
+namespace slmsim {
+namespace {
+
+// Groups that Infinity has in host memory at once: read, updated, written, and one to spare (DeepSpeed's buffer_count).
+constexpr double kSwapBuffers = 4;
+
+// Fills in all but the activations, which are there.
+void hold(DeviceMemory& m, const Plan& plan, double parameters, Bytes nccl, const Scenario& scenario) {
+  const ReplicaPlan& replicas = plan.replicas();
+  const Stack& stack = scenario.stack;
+  const StateBytes bytes(scenario.training);
+  const double part = parameters / static_cast<double>(plan.stages.front().mesh.size());
+  const bool on_gpu = replicas.optimizer == StatePlace::kGpu;
+  m.parameters = Bytes{bytes.weight * (replicas.stage == 3 ? part : parameters)};
+  if (replicas.parameters == StatePlace::kDrive) m.parameters = Bytes{0};
+  m.gradients = Bytes{bytes.gradient * (replicas.stage < 2 ? parameters : part)};
+  if (!on_gpu && replicas.stage >= 2) m.gradients = Bytes{0};  // they leave bucket by bucket
+  Bytes while_stepping{0}, while_passing{0};
+  if (replicas.stage == 0) {
+    m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy)};
+    while_passing = Bytes{parameters * bytes.gradient};  // the buckets are kept
+    while_stepping = while_passing;
+  } else {
+    m.optimizer = Bytes{on_gpu ? part * bytes.optimizer() : 0.0};
+    if (on_gpu) while_stepping = Bytes{part * bytes.gradient_copy};
+    // One bucket is filled while the other is reduced; a bucket is never more than all there is.
+    while_passing = Bytes{std::min(stack.reduce_bucket, parameters) * bytes.gradient} * 2.0;
+    if (replicas.stage == 3)
+      while_passing += Bytes{bytes.weight * std::min(stack.live_parameters, parameters)};
+    else
+      while_stepping += Bytes{std::min(stack.gather_bucket, parameters) * bytes.weight};
+  }
+  // Activations are gone when the optimizer steps.
+  m.buffers = nccl + while_passing + std::max(Bytes{0}, while_stepping - while_passing - m.activations);
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators,
+                                             const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const Stage& stage = plan.stages.front();
+  const double parameters = held_parameters(operators, stage).all;
+  const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
+  for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+    DeviceMemory memory = empty_memory(stage.mesh[rank], scenario);
+    memory.activations = activations_of(plan, operators, 0, rank, 1, scenario.training);
+    hold(memory, plan, parameters, nccl, scenario);
+    out.push_back(memory);
+  }
+  return out;
+}
+
+StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
+  const ReplicaPlan& replicas = plan.replicas();
+  if (replicas.optimizer == StatePlace::kGpu) return {};
+  const StateBytes bytes(scenario.training);
+  const double part = parameter_count(operators) / static_cast<double>(plan.stages.front().mesh.size());
+  // The CPU's Adam reads gradients in fp32, whatever they were reduced in.
+  const double gradient = element_bytes(Precision::kFp32);
+  StoreMemory out{Bytes{part * gradient}, {}};
+  if (replicas.optimizer == StatePlace::kHost) {
+    out.host += Bytes{part * bytes.optimizer() + (replicas.stage == 3 ? part * bytes.weight : 0.0)};
+  } else {
+    const bool parameters_too = replicas.parameters == StatePlace::kDrive;
+    out.drive = Bytes{part * bytes.optimizer() + (parameters_too ? part * bytes.weight : 0.0)};
+    out.host += Bytes{kSwapBuffers * std::min(part, scenario.stack.sub_group) * (bytes.optimizer() + gradient)};
+  }
+  return out;
+}
+
+}  // namespace slmsim

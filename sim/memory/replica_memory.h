@@ -1,0 +1,18 @@
+// What replicas of PyTorch and DeepSpeed must hold on GPUs, in host memory and on drives.
+//
+// States as their optimizers keep them (ZeRO, arXiv 1910.02054, section 3.1; deepspeed/runtime/zero/stage_1_and_2.py): see
+// StateBytes, with the copy of the gradients at the step. DDP reduces copies of the gradients in its buckets.
+#pragma once
+
+#include <vector>
+
+#include "sim/memory/memory.h"
+
+namespace slmsim {
+
+// Of a plan whose `by` is a ReplicaPlan.
+std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators,
+                                             const Scenario& scenario);
+StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
+
+}  // namespace slmsim

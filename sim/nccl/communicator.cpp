@@ -1,0 +1,194 @@
+#include "sim/nccl/communicator.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slmsim {
+namespace {
+
+const Vm& vm_of(const Scenario& scenario, int device) {
+  const Platform& platform = scenario.platform;
+  return platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+}
+
+}  // namespace
+
+Communicator::Communicator(TaskGraph& graph, const Network& network, const Scenario& scenario, std::vector<int> devices)
+    : graph_(graph),
+      network_(network),
+      scenario_(scenario),
+      devices_(std::move(devices)),
+      view_(nccl_view(scenario.platform, devices_)),
+      channels_(nccl_channels(scenario.nccl, view_)),
+      orders_(ring_orders(scenario.platform, devices_)) {}
+
+std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices) {
+  std::vector<std::vector<std::size_t>> vms;
+  std::vector<int> names;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    const int vm = platform.devices[static_cast<std::size_t>(devices[rank])].vm;
+    const auto at = std::find(names.begin(), names.end(), vm);
+    const auto index = static_cast<std::size_t>(at - names.begin());
+    if (at == names.end()) {
+      names.push_back(vm);
+      vms.emplace_back();
+    }
+    vms[index].push_back(rank);
+  }
+  const bool equal = vms.size() > 1 && vms.front().size() > 1 &&
+                     std::all_of(vms.begin(), vms.end(), [&](const auto& v) { return v.size() == vms.front().size(); });
+  return equal ? vms : std::vector<std::vector<std::size_t>>{};
+}
+
+void Communicator::split_by_vm() {
+  if (!inside_.empty()) return;
+  const auto vms = equal_vms(scenario_.platform, devices_);
+  const auto add = [&](std::vector<Part>& parts, std::vector<std::size_t> ranks) {
+    std::vector<int> devices;
+    for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
+    Communicator communicator(graph_, network_, scenario_, std::move(devices));
+    communicator.detail_ = detail_;
+    parts.push_back({std::move(ranks), std::move(communicator)});
+  };
+  for (const auto& vm : vms) add(inside_, vm);
+  for (std::size_t place = 0; !vms.empty() && place < vms.front().size(); ++place) {
+    std::vector<std::size_t> ranks;
+    for (const auto& vm : vms) ranks.push_back(vm[place]);
+    add(across_, std::move(ranks));
+  }
+}
+
+void Communicator::aggregate() {
+  detail_ = Detail::kAggregated;
+  for (auto* parts : {&inside_, &across_}) {
+    for (auto& part : *parts) part.communicator.aggregate();
+  }
+}
+
+std::vector<TaskId> Communicator::run_by_vm(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
+  std::vector<TaskId> now(ready.begin(), ready.end());
+  const auto step = [&](std::vector<Part>& parts, Collective collective, Bytes size) {
+    for (auto& part : parts) {
+      std::vector<TaskId> before;
+      for (const std::size_t rank : part.ranks) before.push_back(now[rank]);
+      const auto after = part.communicator.run({collective, size}, tag, before);
+      for (std::size_t i = 0; i < part.ranks.size(); ++i) now[part.ranks[i]] = after[i];
+    }
+  };
+  step(inside_, Collective::kReduceScatter, call.size);
+  step(across_, Collective::kAllReduce, call.size / static_cast<double>(across_.size()));
+  step(inside_, Collective::kAllGather, call.size);
+  return now;
+}
+
+std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
+  if (call.by_vm) split_by_vm();
+  if (call.by_vm && !inside_.empty()) return run_by_vm(call, tag, ready);
+  const Course course = course_of(call);
+  if (course.choice.algorithm == NcclAlgorithm::kTree) return run_tree(course, call.size, tag, ready);
+  auto& all = rings();
+  const Bytes size = course.size / static_cast<double>(all.size());
+  return run_parts(all.size(), ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
+    return all[i].run(call.collective, size, course.chunk, tag, before);
+  });
+}
+
+template <class Run>
+std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const TaskId> ready, TagId tag, Run run) {
+  std::vector<std::vector<TaskId>> parts(devices_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<TaskId> before;
+    for (const std::size_t rank : orders_[i]) before.push_back(ready[rank]);
+    const auto done = run(i, before);
+    for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
+  }
+  std::vector<TaskId> out;
+  for (const auto& part : parts) out.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, tag, part));
+  return out;
+}
+
+// Over the links, and meanwhile on the GPUs, whose kernels take their time from when all are there.
+std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  const TaskId begin = graph_.delay({0}, tag, ready);
+  const Seconds least = nccl_tree_time(scenario_.nccl, view_, course.choice, size);
+  Tag of_kernels = graph_.tags()[tag];
+  of_kernels.of = TaskClass::kKernels;
+  const TaskId kernels = graph_.delay(least, graph_.tag(std::move(of_kernels)), std::span(&begin, 1));
+  auto& all = trees();
+  const Bytes part = course.size / static_cast<double>(all.size());
+  std::vector<TaskId> done = run_parts(all.size(), ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
+    return all[i].all_reduce(part, course.chunk, tag, before);
+  });
+  for (TaskId& task : done) task = graph_.delay({0}, tag, std::array{task, kernels});
+  return done;
+}
+
+double Communicator::transfer_count(const CollectiveCall& call) const {
+  if (const auto vms = call.by_vm ? equal_vms(scenario_.platform, devices_) : std::vector<std::vector<std::size_t>>{};
+      !vms.empty()) {
+    // As if each rank's three calls were as many as those of a ring over all.
+    return 3 * transfer_count({call.collective, call.size, call.axes});
+  }
+  const Course course = course_of(call);
+  if (course.choice.algorithm == NcclAlgorithm::kTree) {
+    const int rails = this->rails();
+    return rails * tree_transfer_count(view_.ranks, course.size / rails, course.chunk, std::max(1, channels_ / rails));
+  }
+  return slmsim::transfer_count(call.collective, view_.ranks, course.size,
+                                {.channels = channels_, .chunk = course.chunk});
+}
+
+Communicator::Course Communicator::course_of(const CollectiveCall& call) const {
+  const NcclChoice choice = nccl_choice(scenario_.nccl, view_, call.collective, call.size);
+  return {choice, call.size * nccl_wire_factor(choice.protocol), nccl_chunk(scenario_.nccl, view_, choice, call.size)};
+}
+
+int Communicator::sockets_to(std::size_t rank) const {
+  return nccl_sockets(scenario_.nccl, vm_of(scenario_, devices_[rank % devices_.size()]).type.cloud);
+}
+
+std::vector<Ring>& Communicator::rings() {
+  if (!rings_.empty()) return rings_;
+  const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
+  for (const auto& order : orders_) {
+    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .nic = nic_of(rings_.size())};
+    std::vector<int> devices;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      devices.push_back(devices_[order[at]]);
+      rules.sockets.push_back(sockets_to(order[(at + 1) % order.size()]));
+    }
+    rings_.emplace_back(graph_, network_, std::move(devices), std::move(rules));
+  }
+  return rings_;
+}
+
+// Orders of one node's GPUs are rings alone; between nodes each is a rail's.
+int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1; }
+
+int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order) : -1; }
+
+std::vector<Tree>& Communicator::trees() {
+  if (!trees_.empty()) return trees_;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
+    TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
+    std::vector<int> devices, nodes;
+    for (const std::size_t rank : orders_[i]) {
+      rules.sockets.push_back(sockets_to(rank));
+      devices.push_back(devices_[rank]);
+      nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
+    }
+    trees_.emplace_back(graph_, network_, std::move(devices), nodes, std::move(rules));
+  }
+  return trees_;
+}
+
+int sockets_between(const Scenario& scenario, int from, int to) {
+  return nccl_channels(scenario.nccl, nccl_view(scenario.platform, std::array{from, to})) *
+         nccl_sockets(scenario.nccl, vm_of(scenario, to).type.cloud);
+}
+
+int connect_pair(TaskGraph& graph, const Network& network, const Scenario& scenario, int from, int to) {
+  return graph.add_connection({from, to, sockets_between(scenario, from, to), network.route(from, to)});
+}
+
+}  // namespace slmsim

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "sim/nccl/communicator.h"
+
+namespace slmsim {
+namespace {
+
+using RankOrder = std::vector<std::size_t>;
+
+constexpr std::size_t kAllCycles = 4;  // GPUs of which every cycle is a ring
+constexpr std::size_t kMostGpus = 8;   // of which cycles are looked through one by one
+constexpr double kWorthIt = 0.5;       // of the first ring's rate: what a further one must have
+
+// What the links that join GPUs in pairs have left for further rings, per direction.
+class PairRates {
+ public:
+  PairRates(const NodeInside& inside, std::span<const int> gpus) : count_(gpus.size()), rates_(count_ * count_, 0.0) {
+    for (const PartLink& link : inside.links) {
+      const auto a = std::find(gpus.begin(), gpus.end(), link.from), b = std::find(gpus.begin(), gpus.end(), link.to);
+      if (a == gpus.end() || b == gpus.end()) continue;
+      const auto i = static_cast<std::size_t>(a - gpus.begin()), j = static_cast<std::size_t>(b - gpus.begin());
+      at(i, j) = at(j, i) = std::max(rate(i, j), (link.peak * link.efficiency).value);
+    }
+  }
+
+  bool any() const {
+    return std::any_of(rates_.begin(), rates_.end(), [](double rate) { return rate > 0; });
+  }
+  double least(const RankOrder& cycle) const {
+    double out = INFINITY;
+    for (std::size_t i = 0; i < cycle.size(); ++i) out = std::min(out, rate(cycle[i], cycle[(i + 1) % cycle.size()]));
+    return out;
+  }
+  void take(const RankOrder& cycle, double rate) {
+    for (std::size_t i = 0; i < cycle.size(); ++i) at(cycle[i], cycle[(i + 1) % cycle.size()]) -= rate;
+  }
+
+ private:
+  double& at(std::size_t from, std::size_t to) { return rates_[from * count_ + to]; }
+  double rate(std::size_t from, std::size_t to) const { return rates_[from * count_ + to]; }
+
+  std::size_t count_;
+  std::vector<double> rates_;
+};
+
+// One cycle after the other that has most of what is left.
+std::vector<RankOrder> widest_cycles(PairRates left, const RankOrder& first) {
+  std::vector<RankOrder> out;
+  double widest = 0;
+  for (;;) {
+    RankOrder order = first, best;
+    double rate = 0;
+    do {
+      if (const double r = left.least(order); r > rate) {
+        rate = r;
+        best = order;
+      }
+    } while (std::next_permutation(order.begin() + 1, order.end()));
+    if (rate <= 0 || rate < kWorthIt * widest) return out;
+    widest = std::max(widest, rate);
+    left.take(best, rate);
+    out.push_back(std::move(best));
+  }
+}
+
+std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vector<int>& slots) {
+  RankOrder order(slots.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto parts = inside.of_kind(PartKind::kGpu);
+  if (parts.empty()) return {order};
+  std::vector<int> gpus;
+  for (const int slot : slots) gpus.push_back(parts[static_cast<std::size_t>(slot)]);
+  const PairRates rates(inside, gpus);
+  if (slots.size() < 3 || slots.size() > kMostGpus || !rates.any()) return {order};
+  if (slots.size() > kAllCycles) {
+    auto found = widest_cycles(rates, order);
+    if (!found.empty()) return found;
+    return {order};
+  }
+  std::vector<RankOrder> orders;
+  do {
+    orders.push_back(order);
+  } while (std::next_permutation(order.begin() + 1, order.end()));
+  return orders;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
+  std::vector<int> vms;                           // in the order in which they appear
+  std::map<int, std::vector<std::size_t>> ranks;  // of each
+  int rails = NodeInside().rails;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    const int vm = platform.devices[static_cast<std::size_t>(devices[rank])].vm;
+    if (!ranks.contains(vm)) vms.push_back(vm);
+    ranks[vm].push_back(rank);
+  }
+  const auto inside = [&](int vm) -> const NodeInside& {
+    return platform.vms[static_cast<std::size_t>(vm)].type.inside;
+  };
+  const auto slot = [&](int vm, std::size_t rank) {
+    return devices[rank] - platform.vms[static_cast<std::size_t>(vm)].first_device;
+  };
+  if (vms.size() == 1) {
+    std::vector<int> slots;
+    for (std::size_t rank = 0; rank < devices.size(); ++rank) slots.push_back(slot(vms.front(), rank));
+    return orders_in_node(inside(vms.front()), slots);
+  }
+  RankOrder as_given(devices.size());
+  std::iota(as_given.begin(), as_given.end(), std::size_t{0});
+  for (const int vm : vms) rails = vm == vms.front() ? inside(vm).rails : std::min(rails, inside(vm).rails);
+  if (rails == 1) return {as_given};
+  // Of each node the GPU nearest to the rail's NIC comes first and the next nearest last.
+  std::vector<RankOrder> orders;
+  for (int rail = 0; rail < rails; ++rail) {
+    RankOrder order;
+    for (const int vm : vms) {
+      const int nic = inside(vm).of_kind(PartKind::kNic)[static_cast<std::size_t>(rail)];
+      RankOrder own;
+      for (const int gpu : gpus_by_distance(inside(vm), nic)) {
+        for (const std::size_t rank : ranks[vm]) {
+          if (slot(vm, rank) == gpu) own.push_back(rank);
+        }
+      }
+      if (own.size() > 2) std::rotate(own.begin() + 1, own.begin() + 2, own.end());
+      order.insert(order.end(), own.begin(), own.end());
+    }
+    orders.push_back(std::move(order));
+  }
+  return orders;
+}
+
+}  // namespace slmsim

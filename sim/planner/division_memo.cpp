@@ -1,0 +1,23 @@
+#include "sim/planner/division_memo.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+// Looked through one by one; more than the stages and meshes of a few scenarios.
+constexpr std::size_t kMostAnswers = 256;
+
+}  // namespace
+
+const IntraOperatorPlan& DivisionMemo::divide(const Transformer& model, const IntraOperatorRequest& r) {
+  Question question{model,       r.first,    r.last,         r.shape,
+                    r.sequences, r.training, r.memory_limit, r.micro_batches_in_flight};
+  const auto known =
+      std::find_if(answers_.begin(), answers_.end(), [&](const Answer& a) { return a.question == question; });
+  if (known != answers_.end()) return known->plan;
+  if (answers_.size() == kMostAnswers) answers_.erase(answers_.begin());
+  return answers_.emplace_back(Answer{std::move(question), divide_operators(r)}).plan;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,308 @@
+#include "sim/planner/intra_operator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <boost/range/iterator_range.hpp>
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/memory/memory.h"
+#include "sim/plan/holding.h"
+#include "sim/planner/memory_division.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+// The solver's accuracy.
+constexpr double kTolerance = 1e-6;
+// Programs with a memory limit are hard beyond a few layers: up to so many operators the whole is solved exactly.
+constexpr std::size_t kMostChoices = 48;
+// Far more than any program here takes.
+constexpr Seconds kSolverTime{20};
+
+// Operators that two layers have alike.
+bool alike(const Operator& a, const Operator& b) {
+  return a.kind == b.kind && a.role == b.role && a.weights == b.weights && a.parameters == b.parameters &&
+         a.inputs == b.inputs && a.outputs == b.outputs && a.flops == b.flops && a.columns == b.columns &&
+         a.rows == b.rows;
+}
+
+class Builder {
+ public:
+  Builder(const IntraOperatorRequest& request, bool alike) : r_(request) {
+    for (std::size_t v = r_.first; v < r_.last; ++v) {
+      if (r_.operators[v].kind == OperatorKind::kEmbedding) embedding_ = v;
+      if (embedding_ != kNone && r_.operators[v].is_tied()) tied_head_ = v;
+    }
+    choose_representatives(alike);
+    for (std::size_t v = r_.first; v < r_.last; ++v) {
+      const std::size_t choice = representative_[v - r_.first];
+      if (choice == v) {
+        number_[v] = out_.divisions.size();
+        out_.divisions.push_back(options(r_.operators[v]));
+        counts_.push_back(0);
+      }
+      out_.choice_of.push_back(number_.at(choice));
+      ++counts_[out_.choice_of.back()];
+    }
+  }
+
+  DivisionProgram build() {
+    for (const auto& [v, choice] : number_) {
+      std::vector<double> costs;
+      for (const auto& division : out_.divisions[choice]) costs.push_back(counts_[choice] * own_cost(v, division));
+      out_.program.cost.push_back(std::move(costs));
+    }
+    add_edges();
+    if (tied_head_ != kNone)
+      add_pair(embedding_, tied_head_, 1, [&](const Division& e, const Division& h) { return tied_cost(e, h); });
+    if (r_.memory_limit) add_budget();
+    return std::move(out_);
+  }
+
+ private:
+  // A layer whose operators and edges are those of the layer before is represented by that one's representative.
+  void choose_representatives(bool once) {
+    for (std::size_t v = r_.first; v < r_.last; ++v) representative_.push_back(v);
+    if (!once) return;
+    std::vector<std::size_t> starts;
+    for (std::size_t v = r_.first; v < r_.last; ++v) {
+      if (v == r_.first || r_.operators[v].layer != r_.operators[v - 1].layer) starts.push_back(v);
+    }
+    starts.push_back(r_.last);
+    for (std::size_t i = 1; i + 1 < starts.size(); ++i) {
+      const std::size_t before = starts[i - 1], here = starts[i], size = starts[i + 1] - here;
+      if (here - before != size) continue;
+      bool same = true;
+      for (std::size_t k = 0; same && k < size; ++k) same = alike_at(before + k, here + k);
+      for (std::size_t k = 0; same && k < size; ++k)
+        representative_[here + k - r_.first] = representative_[before + k - r_.first];
+    }
+  }
+
+  bool alike_at(std::size_t a, std::size_t b) const {
+    return alike(r_.operators[a], r_.operators[b]) &&
+           boost::in_degree(a, r_.operators) == boost::in_degree(b, r_.operators);
+  }
+
+  std::vector<Division> options(const Operator& op) const {
+    std::vector<Division> all = valid_divisions(op, r_.shape, r_.sequences);
+    const auto keep = [&](auto good) {
+      if (std::any_of(all.begin(), all.end(), good)) std::erase_if(all, [&](const Division& d) { return !good(d); });
+    };
+    if (r_.costs.batch_on_first_axis) {
+      keep([](const Division& d) { return d.along[1] != Sharding::kBatch; });
+      keep([](const Division& d) { return d.along[0] == Sharding::kBatch; });
+    }
+    if (!r_.costs.may_recompute && op.kind == OperatorKind::kMatrix) {
+      const auto whole = [&](const Division& d) {
+        return span(within(axes_of(d, Sharding::kReplicated), r_.shape), r_.shape);
+      };
+      int least = whole(Division());
+      for (const auto& d : all) least = std::min(least, whole(d));
+      keep([&](const Division& d) { return whole(d) == least; });
+    }
+    return all;
+  }
+
+  double calls_cost(const std::vector<CollectiveCall>& calls) const {
+    double cost = 0;
+    for (const auto& call : calls) cost += r_.costs.collective(call);
+    return cost;
+  }
+
+  // A tied head holds nothing beside its embedding's table.
+  double weights_of(std::size_t v, const Division& division) const {
+    return v == tied_head_ ? 0.0 : r_.operators[v].weights / weight_parts(division, r_.shape);
+  }
+
+  double gradient_cost(double weights, Axes axes) const {
+    axes = within(axes, r_.shape);
+    if (weights == 0 || axes == 0) return 0;
+    return r_.costs.gradients(Bytes{weights * element_bytes(r_.training.gradient_precision)}, axes);
+  }
+
+  double own_cost(std::size_t v, const Division& division) const {
+    const Operator& op = r_.operators[v];
+    const double size = element_bytes(r_.training.precision);
+    const int layers = layer_count(r_.operators);
+    const bool again = r_.training.rematerialisation && is_inside_layers(op, layers);
+    const ComputationCost computation = r_.costs.compute(op, division);
+    const double forward =
+        computation.forward + calls_cost(forward_collectives(op, division, r_.shape, r_.sequences, size));
+    const double backward =
+        computation.backward + calls_cost(backward_collectives(op, division, r_.shape, r_.sequences, size));
+    const double weights = weights_of(v, division);
+    // With a tied head the table's gradients are paid for by the pair.
+    const bool paid = v == embedding_ && tied_head_ != kNone;
+    return r_.costs.micro_batches * (forward * (again ? 2 : 1) + backward) + r_.costs.update(weights) +
+           (paid ? 0.0 : gradient_cost(weights, axes_of(division, Sharding::kBatch)));
+  }
+
+  double tied_cost(const Division& embedding, const Division& head) const {
+    for (std::size_t a = 0; a < kAxes; ++a) {
+      if (!same_table(embedding.along[a], head.along[a])) return kNever;
+    }
+    return gradient_cost(weights_of(embedding_, embedding),
+                         axes_of(embedding, Sharding::kBatch) | axes_of(head, Sharding::kBatch));
+  }
+
+  double edge_cost(std::size_t producer, const Division& made, std::size_t reader, const Division& read) const {
+    const Operator& from = r_.operators[producer];
+    const Bytes size{from.outputs * r_.sequences * element_bytes(r_.training.precision)};
+    const Layout have = output_layout(from, made), need = input_layout(r_.operators[reader], read);
+    return r_.costs.micro_batches *
+           (calls_cost(resharding(size, have, need, r_.shape)) + calls_cost(resharding(size, need, have, r_.shape)));
+  }
+
+  void add_edges() {
+    // Edges between representatives of the same operators cost the same.
+    std::map<std::pair<std::size_t, std::size_t>, int> counts;
+    for (std::size_t v = r_.first; v < r_.last; ++v) {
+      for (const auto edge : boost::make_iterator_range(boost::in_edges(v, r_.operators))) {
+        const std::size_t producer = boost::source(edge, r_.operators);
+        if (producer >= r_.first) ++counts[{representative_[producer - r_.first], representative_[v - r_.first]}];
+      }
+    }
+    for (const auto& [ends, count] : counts) {
+      const auto [producer, reader] = ends;
+      add_pair(producer, reader, count, [&, p = producer, q = reader](const Division& made, const Division& read) {
+        return edge_cost(p, made, q, read);
+      });
+    }
+  }
+
+  template <class Cost>
+  void add_pair(std::size_t v, std::size_t w, int count, Cost cost) {
+    const std::size_t a = number_.at(v), b = number_.at(w);
+    if (a == b) {  // a layer of one operator, that follows itself
+      for (std::size_t k = 0; k < out_.divisions[a].size(); ++k)
+        out_.program.cost[a][k] += count * cost(out_.divisions[a][k], out_.divisions[a][k]);
+      return;
+    }
+    ChoiceProgram::Pair pair{a, b, {}};
+    for (const auto& first : out_.divisions[a]) {
+      for (const auto& second : out_.divisions[b]) pair.cost.push_back(count * cost(first, second));
+    }
+    out_.program.pairs.push_back(std::move(pair));
+  }
+
+  void add_budget() {
+    const double state = StateBytes(r_.training).all();
+    ChoiceProgram::Budget budget{{}, r_.memory_limit->value};
+    for (const auto& [v, choice] : number_) {
+      const Operator& op = r_.operators[v];
+      std::vector<double> use;
+      for (const auto& division : out_.divisions[choice]) {
+        const Share share{span(axes_of(division, Sharding::kColumn), r_.shape),
+                          span(axes_of(division, Sharding::kRow), r_.shape),
+                          r_.sequences / span(axes_of(division, Sharding::kBatch), r_.shape)};
+        const double weights = weights_of(v, division);
+        const bool summed = within(axes_of(division, Sharding::kBatch), r_.shape) != 0;
+        const double buffer = summed ? weights * element_bytes(r_.training.gradient_precision) : 0.0;
+        const double kept = kept_activations(op, share, r_.training.precision) * r_.micro_batches_in_flight;
+        use.push_back(counts_[choice] * (weights * state + buffer + kept));
+      }
+      budget.use.push_back(std::move(use));
+    }
+    out_.program.budgets.push_back(std::move(budget));
+  }
+
+  const IntraOperatorRequest& r_;
+  DivisionProgram out_;
+  std::size_t embedding_ = kNone, tied_head_ = kNone;
+  std::vector<std::size_t> representative_;    // per operator
+  std::map<std::size_t, std::size_t> number_;  // of a representative's choice
+  std::vector<int> counts_;                    // of operators per choice
+};
+
+IntraOperatorPlan plan_from(const DivisionProgram& built, const ChoiceResult& result) {
+  IntraOperatorPlan plan;
+  plan.cost = plan.bound = result.cost;
+  plan.optimal = result.status == SolveStatus::kOptimal;
+  for (const std::size_t choice : built.choice_of)
+    plan.shardings.push_back(built.divisions[choice][result.options[choice]]);
+  return plan;
+}
+
+bool keeps_within(const IntraOperatorRequest& r, const std::vector<Division>& shardings) {
+  const DivisionProgram each = division_program(r, false);
+  std::vector<std::size_t> options;
+  for (std::size_t v = 0; v < shardings.size(); ++v) {
+    const auto& divisions = each.divisions[each.choice_of[v]];
+    options.push_back(
+        static_cast<std::size_t>(std::find(divisions.begin(), divisions.end(), shardings[v]) - divisions.begin()));
+  }
+  return within_budgets(each.program, options);
+}
+
+// What the stage needs at least, whatever its costs.
+Bytes least_memory(const DivisionProgram& built) {
+  double least = 0;
+  for (const auto& use : built.program.budgets.front().use) least += *std::min_element(use.begin(), use.end());
+  return Bytes{least};
+}
+
+}  // namespace
+
+DivisionProgram division_program(const IntraOperatorRequest& request, bool alike) {
+  return Builder(request, alike).build();
+}
+
+namespace {
+
+IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
+  const DivisionProgram once = division_program(r, true), each = division_program(r, false);
+  MemoryDivision found = divide_within_memory(once, each, r);
+  IntraOperatorPlan plan;
+  const bool near = !found.options.empty() && found.cost <= found.bound * (1 + kTolerance);
+  const bool small = each.program.cost.size() <= kMostChoices;
+  if (found.options.empty() || (small && !near)) {
+    const ChoiceResult whole = solve(each.program, kSolverTime);
+    if (!whole.options.empty()) return plan_from(each, whole);
+  }
+  if (found.options.empty()) {
+    // Then the solver found none either.
+    plan.optimal = least_memory(each) > *r.memory_limit;
+    plan.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
+    if (least_memory(each) > *r.memory_limit)
+      plan.reason += fmt::format("; they need at least {}", to_text(least_memory(each)));
+    return plan;
+  }
+  plan = plan_from(each, {SolveStatus::kOptimal, std::move(found.options), found.cost});
+  plan.bound = found.bound;
+  plan.optimal = found.cost <= found.bound * (1 + kTolerance);
+  return plan;
+}
+
+}  // namespace
+
+IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
+  if (r.memory_limit) {
+    IntraOperatorRequest free = r;
+    free.memory_limit.reset();
+    // What is cheapest without a limit and keeps within it is cheapest.
+    IntraOperatorPlan plan = divide_operators(free);
+    return keeps_within(r, plan.shardings) ? plan : divide_with_limit(r);
+  }
+  const DivisionProgram once = division_program(r, true);
+  const ChoiceResult periodic = solve(once.program, kSolverTime);
+  const DivisionProgram each = division_program(r, false);
+  const std::optional<double> bound = reduced_minimum(each.program);
+  const bool solved = periodic.status == SolveStatus::kOptimal;
+  if (solved && bound && periodic.cost <= *bound + kTolerance * std::abs(*bound)) return plan_from(once, periodic);
+  const ChoiceResult whole = solve(each.program, kSolverTime);
+  const bool whole_is_better =
+      !whole.options.empty() && (periodic.options.empty() || whole.cost < periodic.cost * (1 - kTolerance));
+  IntraOperatorPlan plan = whole_is_better ? plan_from(each, whole) : plan_from(once, periodic);
+  plan.optimal = whole.status == SolveStatus::kOptimal;
+  if (bound) plan.bound = *bound;
+  return plan;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,87 @@
+#include "sim/planner/memory_division.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+constexpr Seconds kSolverTime{5};
+constexpr int kPrices = 40;  // halvings of the price's range
+
+ChoiceProgram priced(const ChoiceProgram& program, double price) {
+  ChoiceProgram out = program;
+  for (std::size_t i = 0; i < out.cost.size(); ++i) {
+    for (std::size_t k = 0; k < out.cost[i].size(); ++k) out.cost[i][k] += price * program.budgets.front().use[i][k];
+  }
+  out.budgets.clear();
+  return out;
+}
+
+// Options of the whole program where all layers take those of the program of one.
+std::vector<std::size_t> spread(const DivisionProgram& once, const std::vector<std::size_t>& options) {
+  std::vector<std::size_t> all;
+  for (const std::size_t choice : once.choice_of) all.push_back(options[choice]);
+  return all;
+}
+
+}  // namespace
+
+MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionProgram& each,
+                                    const IntraOperatorRequest& request) {
+  const double limit = each.program.budgets.front().limit;
+  MemoryDivision best;
+  const auto consider = [&](const std::vector<std::size_t>& options) {
+    const double cost = cost_of(each.program, options);
+    if (within_budgets(each.program, options) && (best.options.empty() || cost < best.cost)) {
+      best.options = options;
+      best.cost = cost;
+    }
+  };
+  const auto at_price = [&](double price) {
+    const ChoiceProgram program = priced(each.program, price);
+    if (const auto bound = reduced_minimum(program)) best.bound = std::max(best.bound, *bound - price * limit);
+    return spread(once, solve(priced(once.program, price), kSolverTime).options);
+  };
+  const ChoiceResult alike = solve(once.program, kSolverTime);
+  if (!alike.options.empty()) consider(spread(once, alike.options));
+
+  // A price at which the division is small enough; the range starts where a limit costs as much as all else.
+  std::vector<std::size_t> fast = at_price(0), small;
+  double low = 0, high = std::max(1e-12, cost_of(each.program, fast)) / std::max(1.0, limit);
+  for (int i = 0; i < kPrices; ++i, high *= 4) {
+    small = at_price(high);
+    if (within_budgets(each.program, small)) break;
+    low = high;
+    fast = small;
+  }
+  if (!within_budgets(each.program, small)) return best;
+  for (int i = 0; i < kPrices && high - low > 1e-6 * high; ++i) {
+    const double price = (low + high) / 2;
+    const auto options = at_price(price);
+    const bool fits = within_budgets(each.program, options);
+    (fits ? high : low) = price;
+    (fits ? small : fast) = options;
+  }
+  // The first or the last layers as in the fast division, all others as in the small one.
+  const int first = request.operators[request.first].layer, last = request.operators[request.last - 1].layer;
+  for (int cut = first - 1; cut <= last; ++cut) {
+    for (const bool front : {true, false}) {
+      std::vector<std::size_t> mixed = small;
+      for (std::size_t v = 0; v < mixed.size(); ++v) {
+        const int layer = request.operators[request.first + v].layer;
+        if ((layer <= cut) == front) mixed[v] = fast[v];
+      }
+      consider(mixed);
+      // The same with the small division's ends, whose table of weights embedding and head share.
+      for (std::size_t v = 0; v < mixed.size(); ++v) {
+        const int layer = request.operators[request.first + v].layer;
+        if (layer == first || layer == last) mixed[v] = small[v];
+      }
+      consider(mixed);
+    }
+  }
+  if (!best.options.empty()) consider(improved(each.program, best.options));
+  return best;
+}
+
+}  // namespace slmsim

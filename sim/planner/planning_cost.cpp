@@ -1,0 +1,89 @@
+#include "sim/planner/planning_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "sim/nccl/collective_time.h"
+
+namespace slmsim {
+
+double alpa_cost(const CollectiveCall& call, const MeshShape& shape) {
+  // LogicalDeviceMesh's mesh_alpha and mesh_beta of a physical mesh: along hosts, and along the GPUs of one.
+  constexpr std::array kAlpha = {1.0, 1.0}, kBeta = {1.0, 0.1};
+  const bool flat = shape[0] < 2 || shape[1] < 2;
+  const double x = call.size.value;
+  double cost = 0;
+  for (std::size_t a = 0; a < kAxes; ++a) {
+    if (shape[a] < 2 || !contains(call.axes, a)) continue;
+    const double n = shape[a];
+    const double alpha = flat ? std::max(kAlpha[0], kAlpha[1]) : kAlpha[a];
+    const double beta = flat ? std::min(kBeta[0], kBeta[1]) : kBeta[a];
+    const double part = beta * (n - 1) / n * x;
+    if (call.all_to_all) {
+      cost += alpha + part / n * (n / 2) + 0.001;
+    } else if (call.collective == Collective::kAllReduce) {
+      cost += alpha + 2 * part + 0.01;
+    } else {
+      cost += alpha + part + (call.collective == Collective::kAllGather ? 0.1 : 0.001);
+    }
+  }
+  return cost;
+}
+
+PlanningCosts alpa_costs(const MeshShape& shape) {
+  PlanningCosts costs;
+  costs.collective = [shape](const CollectiveCall& call) { return alpa_cost(call, shape); };
+  costs.gradients = [shape](Bytes size, Axes axes) {
+    return axes == 0 ? 0.0 : alpa_cost({Collective::kAllReduce, size, axes}, shape);
+  };
+  costs.compute = [](const Operator&, const Division&) { return ComputationCost{}; };
+  costs.update = [](double) { return 0.0; };
+  costs.batch_on_first_axis = shape[0] > 1 && shape[1] > 1;
+  return costs;
+}
+
+PlanningCosts time_costs(const Scenario& scenario, const Network& network, const std::vector<int>& mesh,
+                         const MeshShape& shape, double sequences, int micro_batches) {
+  // Each kind of GPU once; the slowest decides, since collectives wait for it.
+  std::vector<Gpu> gpus;
+  for (const int device : mesh) {
+    const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+  }
+  const auto times = std::make_shared<CollectiveTimes>(network, scenario, mesh, shape);
+  const auto training = scenario.training;
+  const auto efficiency = scenario.efficiency;
+  PlanningCosts costs;
+  costs.micro_batches = micro_batches;
+  costs.may_recompute = true;
+  costs.collective = [times](const CollectiveCall& call) { return times->of(call).value; };
+  costs.gradients = [times](Bytes size, Axes axes) {
+    // They are fused into one buffer, so that each pays for its bytes and not for a loop of its own.
+    constexpr Bytes kFused{kGiga};
+    return times->of({Collective::kAllReduce, kFused, axes}).value * (size / kFused);
+  };
+  costs.compute = [=](const Operator& op, const Division& division) {
+    const Share share{span(axes_of(division, Sharding::kColumn), shape), span(axes_of(division, Sharding::kRow), shape),
+                      sequences / span(axes_of(division, Sharding::kBatch), shape)};
+    OperatorTime slowest;
+    for (const Gpu& gpu : gpus) {
+      const OperatorTime time = operator_time(op, share, gpu, training.precision, efficiency);
+      slowest.forward = std::max(slowest.forward, time.forward);
+      slowest.backward = std::max(slowest.backward, time.backward);
+    }
+    return ComputationCost{slowest.forward.value, slowest.backward.value};
+  };
+  costs.update = [=](double weights) {
+    Seconds slowest{0};
+    for (const Gpu& gpu : gpus) {
+      const Seconds one = adam_time(0, gpu, training.precision, training.gradient_precision, efficiency);
+      slowest =
+          std::max(slowest, adam_time(weights, gpu, training.precision, training.gradient_precision, efficiency) - one);
+    }
+    return slowest.value;
+  };
+  return costs;
+}
+
+}  // namespace slmsim

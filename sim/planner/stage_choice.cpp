@@ -1,0 +1,275 @@
+#include "sim/planner/stage_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <boost/range/iterator_range.hpp>
+
+#include "sim/memory/memory.h"
+#include "sim/nccl/collective_time.h"
+#include "sim/plan/holding.h"
+#include "sim/planner/option.h"
+#include "sim/planner/planning_cost.h"
+#include "sim/planner/stage_plan.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostLayers = 48;     // operators are clustered into at most so many,
+constexpr std::size_t kFewLayers = 16;      // for groups of more than kMostGpusApart into so many
+constexpr std::size_t kMostGpusApart = 32;  // of larger groups only whole VMs are submeshes
+constexpr std::size_t kMostVmsPermuted = 4;
+
+// Sums over the operators in front of each one, divided as on one kind of submesh.
+struct Table {
+  std::vector<double> seconds, bytes, bytes_in_flight;
+  double limit = 0;
+};
+
+using Vms = std::vector<std::vector<int>>;  // the group's devices by VM
+
+Vms by_vm(const PlanRequest& request) {
+  Vms vms;
+  const auto& devices = request.scenario.platform.devices;
+  for (const int device : request.group.devices) {
+    const int vm = devices[static_cast<std::size_t>(device)].vm;
+    const auto same = [&](const std::vector<int>& other) {
+      return devices[static_cast<std::size_t>(other.front())].vm == vm;
+    };
+    const auto at = std::find_if(vms.begin(), vms.end(), same);
+    (at == vms.end() ? vms.emplace_back() : *at).push_back(device);
+  }
+  return vms;
+}
+
+std::vector<Submesh> submeshes_of(const Vms& vms) {
+  std::vector<std::size_t> starts = {0};
+  for (const auto& vm : vms) starts.push_back(starts.back() + vm.size());
+  std::vector<Submesh> out;
+  for (std::size_t vm = 0; vm < vms.size(); ++vm) {
+    const std::size_t size = vms[vm].size();
+    for (std::size_t wide = 1; wide < size && starts.back() <= kMostGpusApart; wide *= 2) {
+      for (std::size_t first = 0; first + wide <= size; ++first)
+        out.push_back({starts[vm] + first, starts[vm] + first + wide});
+    }
+    for (std::size_t wide = 1; vm + wide <= vms.size(); wide *= 2) out.push_back({starts[vm], starts[vm + wide]});
+    if ((vms.size() & (vms.size() - 1)) != 0 && vm == 0) out.push_back({0, starts.back()});  // all of them
+  }
+  return out;
+}
+
+class Chooser {
+ public:
+  Chooser(const PlanRequest& request, const Network& network)
+      : request_(request),
+        network_(network),
+        count_(boost::num_vertices(request.operators)),
+        gpu_kinds_(gpu_kinds(request.scenario.platform)),
+        vm_kinds_(vm_kinds(request.scenario.platform)) {
+    const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
+    const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
+    starts_ = cluster_operators(request.operators, layers);
+    starts_.push_back(count_);
+    sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
+  }
+
+  // The best cut for VMs in this order, if it is better than what was found so far.
+  void try_order(const Vms& vms) {
+    std::vector<int> devices;
+    for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
+    PipelineProblem problem;
+    problem.layers = starts_.size() - 1;
+    problem.gpus = devices.size();
+    problem.submeshes = submeshes_of(vms);
+    problem.micro_batches = request_.options.micro_batches();
+    problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
+    if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
+    std::vector<std::vector<int>> meshes;
+    for (const auto& submesh : problem.submeshes)
+      meshes.emplace_back(devices.begin() + static_cast<long>(submesh.first),
+                          devices.begin() + static_cast<long>(submesh.last));
+    // Per submesh, for stages with and without embedding and head.
+    std::vector<std::array<const Table*, 4>> tables(meshes.size(), {nullptr, nullptr, nullptr, nullptr});
+    const auto table_of = [&](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+      const bool begins = first == 0, ends = last + 1 == starts_.size();
+      const Table*& found = tables[m][begins * 2u + ends];
+      if (!found) found = &table(meshes[m], begins, ends);
+      return *found;
+    };
+    problem.time = [&](std::size_t first, std::size_t last, std::size_t m) {
+      const Table& t = table_of(first, last, m);
+      return t.seconds[starts_[last]] - t.seconds[starts_[first]];
+    };
+    problem.most_in_flight = [&](std::size_t first, std::size_t last, std::size_t m) {
+      const Table& t = table_of(first, last, m);
+      const double left = t.limit - (t.bytes[starts_[last]] - t.bytes[starts_[first]]);
+      const double each = t.bytes_in_flight[starts_[last]] - t.bytes_in_flight[starts_[first]];
+      return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
+    };
+    if (request_.options.get(kPlanner) == Planner::kSlmsim) {
+      problem.traffic = [&](std::size_t layer, std::size_t from, std::size_t to) {
+        return traffic(layer, meshes[from], meshes[to]);
+      };
+    }
+    const auto cut = cut_pipeline(problem);
+    if (!cut || (!best_.empty() && cut->time >= best_time_)) return;
+    best_time_ = cut->time;
+    best_.clear();
+    for (const auto& stage : cut->stages)
+      best_.push_back({starts_[stage.first], starts_[stage.last], meshes[stage.submesh]});
+  }
+
+  std::vector<ChosenStage> best() const { return best_; }
+
+ private:
+  double traffic(std::size_t layer, const std::vector<int>& from, const std::vector<int>& to) {
+    const auto [at, is_new] = traffic_.try_emplace({layer, from, to});
+    if (is_new) {
+      const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
+                       element_bytes(request_.scenario.training.precision)};
+      at->second = transfer_time(network_, request_.scenario, from, to, size).value;
+    }
+    return at->second;
+  }
+
+  // What makes submeshes alike: in one VM its kind with that of the GPUs, or with their places where these differ; else
+  // the GPUs themselves.
+  std::vector<int> kind_of(const std::vector<int>& mesh) const {
+    const auto& platform = request_.scenario.platform;
+    const auto vm_of = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
+    const int vm = vm_of(mesh.front());
+    if (!std::all_of(mesh.begin(), mesh.end(), [&](int device) { return vm_of(device) == vm; })) return mesh;
+    const Vm& its = platform.vms[static_cast<std::size_t>(vm)];
+    std::vector<int> kind = {-1 - vm_kinds_[static_cast<std::size_t>(vm)]};  // no device
+    for (const int device : mesh) {
+      kind.push_back(its.type.inside.empty() ? gpu_kinds_[static_cast<std::size_t>(device)]
+                                             : device - its.first_device);
+    }
+    return kind;
+  }
+
+  const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
+    auto& found = by_kind_[{kind_of(mesh), begins, ends}];
+    if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
+    return *found;
+  }
+
+  // Operators divided as in a stage of all layers, with embedding and head only where the stage has them: layers that
+  // repeat are divided alike, so that any stage of theirs is divided so.
+  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+    const OperatorGraph& operators = request_.operators;
+    const int layers = layer_count(operators);
+    std::size_t first = 0, last = count_;
+    while (!begins && operators[first].layer < 0) ++first;
+    while (!ends && operators[last - 1].layer >= layers) --last;
+    const Stage stage = *plan_stage({request_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
+    const PlanningCosts costs =
+        time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
+    Table table;
+    table.seconds.assign(1, 0.0);
+    table.bytes.assign(1, 0.0);
+    table.bytes_in_flight.assign(1, 0.0);
+    for (std::size_t v = 0; v < count_; ++v) {
+      const bool in = v >= first && v < last;
+      table.seconds.push_back(table.seconds.back() + (in ? seconds(costs, stage, v) : 0.0));
+      table.bytes.push_back(table.bytes.back() + (in ? bytes(stage, v) : 0.0));
+      table.bytes_in_flight.push_back(table.bytes_in_flight.back() + (in ? activations(stage, v) : 0.0));
+    }
+    const double boundary =
+        stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
+    table.limit =
+        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
+    return table;
+  }
+
+  bool again(const Operator& op) const {
+    return request_.scenario.training.rematerialisation && is_inside_layers(op, layer_count(request_.operators));
+  }
+
+  // Of one micro-batch, with what leads to the operator, and its part of what comes once per iteration.
+  double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
+    const Operator& op = request_.operators[v];
+    const Division& division = stage.shardings[v - stage.first];
+    const double size = element_bytes(request_.scenario.training.precision);
+    const MeshShape shape = stage.shape();
+    const auto sum = [&](const std::vector<CollectiveCall>& calls) {
+      double all = 0;
+      for (const auto& call : calls) all += costs.collective(call);
+      return all;
+    };
+    const ComputationCost computation = costs.compute(op, division);
+    const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
+    double all = forward * (again(op) ? 2 : 1) + computation.backward +
+                 sum(backward_collectives(op, division, shape, sequences_, size));
+    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, request_.operators))) {
+      const std::size_t producer = boost::source(edge, request_.operators);
+      if (producer < stage.first) continue;
+      const Operator& from = request_.operators[producer];
+      const Layout have = output_layout(from, stage.shardings[producer - stage.first]),
+                   need = input_layout(op, division);
+      const Bytes moved{from.outputs * sequences_ * size};
+      all += sum(resharding(moved, have, need, shape)) + sum(resharding(moved, need, have, shape));
+    }
+    const double weights = held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, shape);
+    const Axes axes = within(axes_of(division, Sharding::kBatch), shape);
+    double once = costs.update(weights);
+    if (axes != 0)
+      once += costs.gradients(Bytes{weights * element_bytes(request_.scenario.training.gradient_precision)}, axes);
+    return all + once / request_.options.micro_batches();
+  }
+
+  double bytes(const Stage& stage, std::size_t v) const {
+    const Training& training = request_.scenario.training;
+    const Division& division = stage.shardings[v - stage.first];
+    const double weights =
+        held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
+    const bool summed = within(axes_of(division, Sharding::kBatch), stage.shape()) != 0;
+    return weights * (StateBytes(training).all() + (summed ? element_bytes(training.gradient_precision) : 0.0));
+  }
+
+  double activations(const Stage& stage, std::size_t v) const {
+    const Operator& op = request_.operators[v];
+    const double size = element_bytes(request_.scenario.training.precision);
+    const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
+    // With rematerialisation a layer keeps its input only.
+    if (again(op)) return v == 0 || request_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
+    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_,
+                            request_.scenario.training.precision);
+  }
+
+  const PlanRequest& request_;
+  const Network& network_;
+  std::size_t count_ = 0;
+  std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
+  double sequences_ = 0;
+  std::vector<int> gpu_kinds_, vm_kinds_;
+  std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
+  std::map<std::tuple<std::size_t, std::vector<int>, std::vector<int>>, double> traffic_;
+  std::vector<ChosenStage> best_;
+  double best_time_ = 0;
+};
+
+}  // namespace
+
+std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
+  const Vms vms = by_vm(request);
+  Chooser chooser(request, network);
+  std::vector<std::size_t> order(vms.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto in_order = [&] {
+    Vms ordered;
+    for (const std::size_t i : order) ordered.push_back(vms[i]);
+    return ordered;
+  };
+  chooser.try_order(in_order());
+  if (request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted) {
+    while (std::next_permutation(order.begin(), order.end())) chooser.try_order(in_order());
+  }
+  return chooser.best();
+}
+
+}  // namespace slmsim

@@ -1,0 +1,68 @@
+#include "sim/predict/advice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/memory/memory.h"
+#include "sim/planner/stage_plan.h"
+
+namespace slmsim {
+namespace {
+
+bool fits(const PlanResult& result, const OperatorGraph& operators, const Scenario& scenario) {
+  return result.plan && fits(*result.plan, operators, scenario);
+}
+
+PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
+  TechniqueOptions options = request.options;
+  options.set(kMicroBatches, micro_batches);
+  return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
+}
+
+}  // namespace
+
+std::string largest_part(const DeviceMemory& m) {
+  const std::pair<const char*, Bytes> parts[] = {{"parameters", m.parameters}, {"gradients", m.gradients},
+                                                 {"optimizer", m.optimizer},   {"activations", m.activations},
+                                                 {"buffers", m.buffers},       {"framework", m.framework}};
+  const auto* largest = std::max_element(std::begin(parts), std::end(parts),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} {}", largest->first, to_text(largest->second));
+}
+
+std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
+  const auto& [scenario, model, operators, group, options, memo] = request;
+  const auto memory = memory_of(plan, operators, scenario);
+  const auto worst = *std::max_element(memory.begin(), memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+    return a.total() - a.limit < b.total() - b.limit;
+  });
+  std::vector<std::string> ways;
+  for (int count = plan.micro_batches + 1; count <= scenario.training.batch; ++count) {
+    if (scenario.training.batch % count == 0 && fits(with_micro_batches(request, count), operators, scenario)) {
+      ways.push_back(fmt::format("{} micro-batches in place of {}", count, plan.micro_batches));
+      break;
+    }
+  }
+  if (plan.recompute == Recompute::kNone) {
+    Plan again = plan;
+    again.recompute = Recompute::kFull;
+    if (fits(again, operators, scenario)) ways.emplace_back("rematerialisation");
+  }
+  std::vector<std::string> techniques;
+  for (const auto& other : scenario.techniques) {
+    if (other.technique == options.technique) continue;
+    if (fits(make_plan({scenario, model, operators, group, other, memo}), operators, scenario))
+      techniques.emplace_back(other.technique->name);
+  }
+  if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
+  const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
+  return fmt::format("{} needs {} of {} (most of it {}); it would fit with {}{}",
+                     scenario.platform.devices[static_cast<std::size_t>(worst.device)].name, to_text(worst.total()),
+                     to_text(worst.limit), largest_part(worst),
+                     ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
+}
+
+}  // namespace slmsim

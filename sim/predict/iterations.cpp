@@ -1,0 +1,124 @@
+#include "sim/predict/iterations.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
+constexpr double kSettled = 0.005;           // relative, by one more of at least three
+constexpr double kAgree = 0.0025;            // by a second one
+constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
+
+using State = std::vector<ConnectionState>;
+
+bool near(double a, double b) { return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)}); }
+
+bool same(const TcpState& a, const TcpState& b) {
+  const auto numbers = [](const TcpState& s) {
+    return std::array{s.window, s.threshold, s.since_loss, s.before_loss, s.reno, s.age, s.used, s.left_of_round};
+  };
+  const auto x = numbers(a), y = numbers(b);
+  return a.limited == b.limited && std::equal(x.begin(), x.end(), y.begin(), [](double p, double q) {
+           return p == q || near(p, q);  // the threshold may be infinite
+         });
+}
+
+bool same(const OnTheWay& a, const OnTheWay& b) { return near(a.due.value, b.due.value) && near(a.bytes, b.bytes); }
+
+bool same(const ConnectionState& a, const ConnectionState& b) {
+  const auto& x = a.on_the_way;
+  const auto& y = b.on_the_way;
+  return same(a.tcp, b.tcp) && near(a.idle.value, b.idle.value) &&
+         std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& p, const auto& q) { return same(p, q); });
+}
+
+bool same(const State& a, const State& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
+}
+
+bool loses_segments(const TaskGraph& graph) {
+  return std::any_of(graph.connections().begin(), graph.connections().end(),
+                     [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
+}
+
+// Connections that lose a segment within the iterations that are simulated at most.
+std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
+  const auto& connections = graph.connections();
+  std::vector<double> bytes(connections.size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind == TaskKind::kTransfer) bytes[static_cast<std::size_t>(task.place)] += task.amount;
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const TcpWindow& window = connections[i].route.window;
+    if (!connections[i].route.windowed || window.loss <= 0 || window.congestion_control == CongestionControl::kBbr)
+      continue;
+    const double segments = bytes[i] / connections[i].sockets / window.segment.value;
+    if (segments * window.loss * static_cast<double>(kMostIterations) >= 1) out.push_back(i);
+  }
+  return out;
+}
+
+bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) {
+  return std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return state[i].tcp.before_loss > 0; });
+}
+
+// Also moves the start of what stands for the rest to where losses are usual.
+bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing) {
+  const std::size_t done = result.times.size();
+  std::size_t& start = result.cycle_start;
+  while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start], losing))) ++start;
+  const std::size_t count = done - start;
+  if (count < 2) return false;
+  const Seconds mean = result.steady(), last = result.times.back();
+  const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
+  return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
+}
+
+}  // namespace
+
+Seconds IterationTimes::steady() const {
+  Seconds sum{0};
+  for (std::size_t i = cycle_start; i < times.size(); ++i) sum += times[i];
+  return sum / static_cast<double>(times.size() - cycle_start);
+}
+
+Seconds IterationTimes::total(double count) const {
+  Seconds sum{0};
+  for (std::size_t i = 0; i < times.size() && static_cast<double>(i) < count; ++i) sum += times[i];
+  double left = count - static_cast<double>(times.size());
+  if (left <= 0) return sum;
+  const auto length = static_cast<double>(times.size() - cycle_start);
+  sum += steady() * (length * std::floor(left / length));
+  left = std::fmod(left, length);
+  for (std::size_t i = 0; static_cast<double>(i) < left; ++i) sum += times[cycle_start + i];
+  return sum;
+}
+
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
+  IterationTimes result;
+  std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
+  const std::vector<std::size_t> losing = losing_connections(graph);
+  const bool lossy = loses_segments(graph);
+  while (result.times.size() < kMostIterations) {
+    result.before_last = states.back();
+    result.last = simulate(graph, states.back(), options);
+    result.times.push_back(result.last.end);
+    const State& after = result.last.connections;
+    const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
+    if (seen != states.end()) {
+      result.cycle_start = static_cast<std::size_t>(seen - states.begin());
+      result.repeats = true;
+      return result;
+    }
+    states.push_back(after);
+    if (lossy && has_settled(result, states, losing)) return result;
+  }
+  if (!lossy) result.cycle_start = result.times.size() - 1;
+  return result;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,99 @@
+#include "sim/predict/max_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/predict/advice.h"
+#include "sim/technique/technique.h"
+
+namespace slmsim {
+namespace {
+
+class Search {
+ public:
+  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
+      : scenario_(scenario), model_(model), group_(group), options_(options) {
+    // A pipeline's layers must divide into its stages.
+    if (options.technique->layer_step) step_ = options.technique->layer_step(options);
+  }
+
+  LargestModel run() {
+    LargestModel out;
+    out.model = model_.name;
+    out.technique = options_.technique;
+    out.group = group_.names;
+    // Planners that cut layers into stages need some.
+    constexpr std::int64_t kFewLayers = 1024;
+    std::int64_t fits = 1, too_many = kMostLayers / step_ + 1;
+    Trial trial = try_layers(step_, nullptr);
+    const std::string of_fewest = trial.problem;
+    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers((fits *= 2) * step_, nullptr);
+    if (!trial.problem.empty()) {
+      out.limit = trial.has_plan ? trial.problem : of_fewest;
+      return out;
+    }
+    while (too_many - fits > 1) {
+      const std::int64_t middle = fits + (too_many - fits) / 2;
+      (try_layers(middle * step_, nullptr).problem.empty() ? fits : too_many) = middle;
+    }
+    out.layers = fits * step_;
+    try_layers(out.layers, &out);
+    out.limit = too_many * step_ > kMostLayers ? "nothing below the most layers looked at"
+                                               : try_layers(too_many * step_, nullptr).problem;
+    return out;
+  }
+
+ private:
+  struct Trial {
+    bool has_plan = false;
+    std::string problem;  // empty where so many layers fit
+  };
+  Trial try_layers(std::int64_t layers, LargestModel* out) const {
+    Transformer model = model_;
+    model.layers = layers;
+    const OperatorGraph operators = build_operator_graph(model);
+    const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
+    if (!result.plan) return {false, result.reason};
+    const auto memory = memory_of(*result.plan, operators, scenario_);
+    const auto stores = stores_of(*result.plan, operators, scenario_);
+    if (out) {
+      out->parameters = parameter_count(operators);
+      out->memory = memory;
+      out->stores = stores;
+    }
+    for (const auto& m : memory) {
+      if (!m.fits())
+        return {true,
+                fmt::format("memory of {}, most of it {}",
+                            scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m))};
+    }
+    for (const auto& store : stores) {
+      if (!store.fits()) return {true, fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name)};
+    }
+    return {true, ""};
+  }
+
+  const Scenario& scenario_;
+  const Transformer& model_;
+  const Group& group_;
+  const TechniqueOptions& options_;
+  std::int64_t step_ = 1;
+};
+
+}  // namespace
+
+std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only) {
+  std::vector<LargestModel> out;
+  for (const auto& model : scenario.models) {
+    for (const auto& group : scenario.groups) {
+      for (const auto& options : scenario.techniques) {
+        if (!only || only == options.technique) out.push_back(Search(scenario, model, group, options).run());
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

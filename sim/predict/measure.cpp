@@ -1,0 +1,160 @@
+#include "sim/predict/measure.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+struct Interval {
+  double start, finish;
+};
+
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::vector<Interval> out;
+  for (const auto& next : intervals) {
+    if (!out.empty() && next.start <= out.back().finish) {
+      out.back().finish = std::max(out.back().finish, next.finish);
+    } else {
+      out.push_back(next);
+    }
+  }
+  return out;
+}
+
+// Length of what both lists cover; each is merged and sorted.
+double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  double sum = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    sum += std::max(0.0, std::min(a[i].finish, b[j].finish) - std::max(a[i].start, b[j].start));
+    (a[i].finish < b[j].finish ? i : j)++;
+  }
+  return sum;
+}
+
+int slowest_device(const TaskGraph& graph) {
+  std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
+  for (const auto& task : graph.tasks()) {
+    if (task.kind == TaskKind::kCompute) busy[static_cast<std::size_t>(task.place)] += task.amount;
+  }
+  return static_cast<int>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+}
+
+}  // namespace
+
+std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
+  std::sort(changes.begin(), changes.end());
+  std::vector<RateStep> steps;
+  double rate = 0, peak = 0;
+  for (const auto& [time, change] : changes) {
+    rate += change;
+    if (rate < peak * kRounding) rate = 0;  // what adding and taking away the same rates leaves
+    peak = std::max(peak, rate);
+    if (steps.empty() || time > steps.back().time) steps.push_back({time, rate});
+    steps.back().rate = rate;
+  }
+  return steps;
+}
+
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole) {
+  const double end = whole.value;
+  std::vector<std::pair<double, double>> rates;  // rate, for so long
+  double peak = 0, since = 0, rate = 0;
+  for (const auto& step : steps) {
+    if (step.time > since) rates.emplace_back(rate, step.time - since);
+    since = std::max(since, step.time);
+    rate = step.rate;
+    peak = std::max(peak, rate);
+  }
+  if (end > since) rates.emplace_back(0.0, end - since);
+  std::sort(rates.begin(), rates.end());
+  double covered = 0, p90 = 0;
+  for (const auto& [value, length] : rates) {
+    covered += length;
+    p90 = value;
+    if (covered >= 0.9 * end) break;
+  }
+  return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
+}
+
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
+  const int device = slowest_device(graph);
+  Breakdown result;
+  std::vector<Interval> computing, transferring, host_optimizer;
+  for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    const Interval when{timeline.start[id], timeline.finish[id]};
+    if (task.kind == TaskKind::kCompute && task.place == device) {
+      const TaskClass of = graph.tag_of(task).of;
+      const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
+      Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
+      part += Seconds{task.amount};
+      computing.push_back(when);
+    } else if (task.kind == TaskKind::kTransfer) {
+      const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
+      if (connection.from != device && connection.to != device) continue;
+      (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
+    }
+  }
+  // While the GPU waits for its host's Adam the optimizer works.
+  if (!host_optimizer.empty()) {
+    computing = merged(std::move(computing));
+    host_optimizer = merged(std::move(host_optimizer));
+    double length = -overlap(computing, host_optimizer);
+    for (const auto& interval : host_optimizer) length += interval.finish - interval.start;
+    result.optimizer += Seconds{length};
+  }
+  // Of a GPU that never waits rounding may leave less than nothing.
+  const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);
+  if (!pipeline) {
+    result.exposed_communication = waiting;
+    return result;
+  }
+  computing = merged(std::move(computing));
+  transferring = merged(std::move(transferring));
+  double transfer_time = 0;
+  for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
+  result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
+  result.pipeline_bubble = waiting - result.exposed_communication;
+  // What sums of many events leave by rounding is no bubble.
+  if (result.pipeline_bubble < timeline.end * kRounding) {
+    result.exposed_communication = waiting;
+    result.pipeline_bubble = Seconds{0};
+  }
+  return result;
+}
+
+std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
+  std::vector<double> bytes(graph.links().size(), 0.0);
+  for (const auto& flow : timeline.flows) {
+    // Of a short flow rounding makes more than the link carries.
+    double rate = flow.bytes / std::max(1e-12, flow.finish - flow.start);
+    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
+      rate = std::min(rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+    }
+    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
+      const auto index = static_cast<std::size_t>(link);
+      changes[index].emplace_back(flow.start, rate);
+      changes[index].emplace_back(flow.finish, -rate);
+      bytes[index] += flow.bytes;
+    }
+  }
+  std::vector<LinkRates> out;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (bytes[i] > 0) out.push_back({static_cast<int>(i), Bytes{bytes[i]}, rate_steps(std::move(changes[i]))});
+  }
+  return out;
+}
+
+std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<LinkUse> out;
+  for (const auto& link : link_rates(graph, timeline))
+    out.push_back(
+        use_of_steps(graph.links()[static_cast<std::size_t>(link.link)].name, link.bytes, link.steps, timeline.end));
+  return out;
+}
+
+}  // namespace slmsim

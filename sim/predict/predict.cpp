@@ -1,0 +1,129 @@
+#include "sim/predict/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/predict/advice.h"
+#include "sim/predict/iterations.h"
+
+namespace slmsim {
+namespace {
+
+FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
+  const double sequences = plan.workload.sequences(request.scenario.training);
+  return reported_flops(request.model, sequences, plan.recompute == Recompute::kFull) * iterations / time /
+         static_cast<double>(gpus);
+}
+
+void simulate_job(const PlanRequest& request, const PredictOptions& options, const Lowered& lowered, Prediction& out) {
+  const Training& training = request.scenario.training;
+  const Workload& workload = out.plan->workload;
+  const TaskGraph& graph = lowered.graph;
+  IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
+  out.first_iteration = times.first();
+  out.iteration = times.steady();
+  out.iterations = workload.iterations(training);
+  out.trial_iterations = std::min(
+      out.iterations,
+      std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / workload.sequences(training)));
+  out.trial = times.total(out.trial_iterations);
+  out.startup = request.options.startup();
+  out.job = out.startup + times.total(out.iterations);
+  out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
+  out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
+  out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
+  // Where several iterations make a cycle, they differ in how long the GPU waits.
+  out.breakdown.exposed_communication += out.iteration - times.last.end;
+  if (options.links) out.links = link_use(graph, times.last);
+  out.basis = lowered.basis;
+  if (options.links) out.interconnects = interconnect_use(graph, times.last);
+  out.connections = std::move(times.before_last);
+}
+
+}  // namespace
+
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options,
+                       LoweredPlan* lowered) {
+  Prediction out;
+  out.model = request.model.name;
+  out.technique = request.options.technique;
+  out.group = request.group.names;
+  out.gpus = static_cast<int>(request.group.devices.size());
+  PlanResult result = make_plan(request);
+  if (!result.plan) {
+    out.status = Status::kUnsupported;
+    out.reason = std::move(result.reason);
+    return out;
+  }
+  out.plan = std::move(result.plan);
+  out.memory = memory_of(*out.plan, request.operators, request.scenario);
+  const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
+  if (misfit && !options.ignore_memory) {
+    out.status = Status::kOutOfMemory;
+    if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
+    return out;
+  }
+  out.stores = stores_of(*out.plan, request.operators, request.scenario);
+  for (const Store& store : out.stores) {
+    if (store.fits() || options.ignore_memory || out.status != Status::kOk) continue;
+    out.status = Status::kOutOfMemory;
+    out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
+  }
+  if (out.status != Status::kOk) return out;
+  const LowerRequest lower{*out.plan, request.operators, request.scenario, network};
+  if (lowered) {
+    simulate_job(request, options, lowered->of(lower), out);
+  } else {
+    simulate_job(request, options, out.plan->technique->lower(lower), out);
+  }
+  return out;
+}
+
+std::string name_of(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kOutOfMemory:
+      return "oom";
+    case Status::kUnsupported:
+      return "unsupported";
+  }
+  return "";
+}
+
+std::string group_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamedInFull = 4;
+  if (names.size() <= kNamedInFull) return fmt::format("{}", fmt::join(names, "+"));
+  return fmt::format("{}+...+{} ({})", names.front(), names.back(), names.size());
+}
+
+std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
+  const Network network(scenario.platform);
+  std::vector<Prediction> out;
+  std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
+  std::size_t number = 0;
+  for (const auto& model : scenario.models) {
+    const OperatorGraph operators = build_operator_graph(model);
+    for (const auto& group : scenario.groups) {
+      for (const auto& technique : scenario.techniques) {
+        LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
+        if (options.only && options.only != technique.technique) continue;
+        DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
+        out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
+      }
+    }
+  }
+  return out;
+}
+
+TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan) {
+  const OperatorGraph operators = build_operator_graph(model);
+  const Network network(scenario.platform);
+  return plan.technique->lower({plan, operators, scenario, network}).graph;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,68 @@
+// One technique on one group of GPUs: does it run, does it fit, how long does it take.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/memory/memory.h"
+#include "sim/predict/interconnect.h"
+#include "sim/predict/measure.h"
+#include "sim/predict/prediction_memo.h"
+#include "sim/technique/technique.h"
+
+namespace slmsim {
+
+enum class Status { kOk, kOutOfMemory, kUnsupported };
+// "ok", "oom", "unsupported", as scripts read it.
+std::string name_of(Status status);
+
+struct Prediction {
+  std::string model;
+  const Technique* technique = nullptr;
+  std::vector<std::string> group;
+  int gpus = 0;
+  Status status = Status::kOk;
+  std::string reason;  // why not, and the nearest change that would help; empty where kOk
+  Seconds job;         // whole job with its start-up
+  Seconds startup;
+  Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
+  Seconds trial;                                // the first epsilon epochs, without the start-up
+  double iterations = 0, trial_iterations = 0;  // of the plan's workload
+  FlopsPerSecond rate_per_gpu;                  // by Alpa's formula, from the steady iteration
+  FlopsPerSecond trial_rate_per_gpu;            // the same over the trial
+  std::vector<DeviceMemory> memory;             // empty where kUnsupported
+  std::vector<Store> stores;                    // host memory and drives of nodes that describe them
+  Breakdown breakdown;                          // of the steady iteration
+  std::vector<LinkUse> links;                   // where asked for
+  std::vector<InterconnectUse> interconnects;   // likewise, of nodes that describe their inside
+  std::optional<Plan> plan;
+  std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
+  std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
+
+  double gpu_hours() const { return job.value / 3600.0 * gpus; }
+};
+
+// "gat+amst"; of many VMs only the first and the last, "v0+...+v511 (512)".
+std::string group_text(const std::vector<std::string>& names);
+
+struct PredictOptions {
+  bool links = false;  // measure link use; costs as much as the simulation
+  const Technique* only = nullptr;
+  PredictionMemo* memo = nullptr;  // of predict(): what many predictions have in common
+  bool advice = true;              // tell what would help where memory does not suffice; costs as much as many plans
+  bool ignore_memory = false;      // simulate also what does not fit
+};
+
+// One technique on one group. `lowered` is what an earlier prediction left that differed in the network between VMs only,
+// or empty; it is made the present one's.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
+                       LoweredPlan* lowered = nullptr);
+
+// Every technique on every group of the scenario for every model, in the order model, group, technique.
+std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});
+
+// The task graph of one iteration of a plan, for traces.
+TaskGraph iteration_graph(const Scenario& scenario, const Transformer& model, const Plan& plan);
+
+}  // namespace slmsim

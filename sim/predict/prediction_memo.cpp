@@ -1,0 +1,57 @@
+#include "sim/predict/prediction_memo.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostTasks = 500'000;  // of all variants together; some 50 bytes each
+constexpr std::size_t kMostVariants = 16;
+
+// Of all this only a Network knows, for routes between VMs.
+Scenario without_network(const Scenario& scenario) {
+  Scenario out = scenario;
+  for (auto& link : out.platform.links) {
+    link.forward = link.backward = {};
+    link.mtu = {};
+  }
+  for (auto& site : out.platform.sites) {
+    site.rtt = {};
+    site.mtu = {};
+  }
+  for (auto& vm : out.platform.vms) vm.type.tcp = {};
+  out.parameters.clear();  // texts of the same values
+  return out;
+}
+
+}  // namespace
+
+const Lowered& LoweredPlan::of(const LowerRequest& request) {
+  const auto again = request.plan.technique->lower_again;
+  if (!plan_ || *plan_ != request.plan || !again || !again(lowered_->graph, request)) {
+    lowered_ = request.plan.technique->lower(request);
+    plan_ = request.plan;
+  }
+  return *lowered_;
+}
+
+std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {
+  Scenario bare = without_network(scenario);
+  const auto known =
+      std::find_if(variants_.begin(), variants_.end(), [&](const Variant& v) { return v.scenario == bare; });
+  if (known != variants_.end()) {
+    std::rotate(known, known + 1, variants_.end());
+    return variants_.back().plans;
+  }
+  std::size_t tasks = 0, kept = 0;
+  for (auto at = variants_.rbegin(); at != variants_.rend() && kept + 1 < kMostVariants; ++at, ++kept) {
+    for (const LoweredPlan& plan : at->plans) tasks += plan.tasks();
+    if (tasks > kMostTasks) break;
+  }
+  variants_.erase(variants_.begin(), variants_.end() - static_cast<std::ptrdiff_t>(kept));
+  const std::size_t count = scenario.models.size() * scenario.groups.size() * scenario.techniques.size();
+  variants_.push_back({std::move(bare), std::vector<LoweredPlan>(count)});
+  return variants_.back().plans;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,44 @@
+// What predictions of one scenario have in common when it is predicted over and over with other values, as in a sweep.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/lower/lower.h"
+#include "sim/plan/plan.h"
+#include "sim/planner/division_memo.h"
+
+namespace slmsim {
+
+// A plan and its tasks. Where only the network between VMs changed (distances, rates, losses, TCP's settings) and the plan is
+// the same, so are the tasks.
+class LoweredPlan {
+ public:
+  // The tasks of the request, which differs from that of the last call in the network between VMs only. They hold until
+  // the next call.
+  const Lowered& of(const LowerRequest& request);
+  std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
+
+ private:
+  std::optional<Plan> plan_;
+  std::optional<Lowered> lowered_;
+};
+
+class PredictionMemo {
+ public:
+  DivisionMemo& divisions() { return divisions_; }
+  // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
+  // from this one in the network between VMs only, else empty. They hold until the next call.
+  std::vector<LoweredPlan>& lowered_plans(const Scenario& scenario);
+
+ private:
+  struct Variant {
+    Scenario scenario;  // without that network
+    std::vector<LoweredPlan> plans;
+  };
+
+  DivisionMemo divisions_;
+  std::vector<Variant> variants_;  // the one used last is the last one
+};
+
+}  // namespace slmsim

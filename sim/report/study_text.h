@@ -1,0 +1,19 @@
+// What the tables of both studies say in the same words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/predict/predict.h"
+#include "sim/validate/error_summary.h"
+
+namespace slmsim {
+
+// "+3.1 %"; where 0 was measured the difference itself, "+0.2 (measured is 0: difference)"; empty where it does not run.
+std::string error_text(const Judged& cell, int digits);
+// "5 cells, mean absolute error 3.0 %, worst 4.1 %", and how many were measured as 0 where there are any.
+std::string summary_text(const ErrorSummary& summary);
+// The list of fitted values, as Markdown.
+std::string fitted_table(const std::vector<Parameter>& fitted);
+
+}  // namespace slmsim

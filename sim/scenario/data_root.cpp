@@ -1,0 +1,61 @@
+#include "sim/scenario/data_root.h"
+
+#include <algorithm>
+#include <system_error>
+
+#ifndef SLMSIM_DATA_FROM_PROGRAM
+#define SLMSIM_DATA_FROM_PROGRAM ""
+#endif
+#ifndef SLMSIM_INSTALLED_DATA
+#define SLMSIM_INSTALLED_DATA ""
+#endif
+#ifndef SLMSIM_SOURCE_DATA
+#define SLMSIM_SOURCE_DATA ""
+#endif
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+// bin/slmsim -> share/slmsim. Nothing where the system does not tell where the program lies.
+fs::path data_of_program() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path relative = SLMSIM_DATA_FROM_PROGRAM;
+  if (failed || relative.empty()) return {};
+  return (program.parent_path() / relative).lexically_normal();
+}
+
+}  // namespace
+
+std::vector<fs::path> data_roots(const fs::path& file) {
+  std::vector<fs::path> roots;
+  std::error_code ignored;
+  const auto add = [&](const fs::path& folder) {
+    const bool known = std::find(roots.begin(), roots.end(), folder) != roots.end();
+    const bool holds_any =
+        fs::is_directory(folder / "platforms", ignored) || fs::is_directory(folder / "models", ignored);
+    if (!known && holds_any) roots.push_back(folder);
+  };
+  for (fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();; folder = folder.parent_path()) {
+    add(folder);
+    if (folder == folder.parent_path()) break;
+  }
+  for (const fs::path& known : {data_of_program(), fs::path(SLMSIM_INSTALLED_DATA), fs::path(SLMSIM_SOURCE_DATA)}) {
+    if (!known.empty()) add(known);
+  }
+  return roots;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,114 @@
+#include "sim/search/plan_crew.h"
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "sim/crew/journal.h"
+#include "sim/crew/pool.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kAssessedAtOnce = 4;  // given to a worker
+
+const JournalWords kWords = {"search", "--journal", "the scenario, a file it names, --set, --technique"};
+
+}  // namespace
+
+// Questions: of each space in turn two per choice, to assess it and to measure it.
+class PlanCrew::Work {
+ public:
+  Work(const std::vector<Space>& spaces, const PlanCrewOptions& options) : spaces_(spaces), options_(options) {
+    std::uint64_t questions = 0;
+    for (const auto& space : spaces) {
+      first_.push_back(questions);
+      questions += 2 * space.size();
+      operators_.push_back(build_operator_graph(space.model()));
+    }
+    std::vector<int> open;
+    if (!options.journal.empty()) {
+      if (questions > kMostQuestions)
+        throw InputError({}, fmt::format("the search has {} choices; a journal holds at most {}", questions / 2,
+                                         kMostQuestions / 2));
+      journal_.emplace(
+          Journal::open(options.journal, {kWords, options.identity, questions, {}, "plan"}, options.restart));
+      open.push_back(journal_->descriptor());
+    }
+    const auto answer = in_texts<Finding>([this](std::uint64_t question) { return find_out(question); });
+    crew_ = std::make_unique<Crew>(options.jobs, answer, open);
+  }
+
+  // `What` is Assessed or Measured, in the order of the choices; empty where it was stopped.
+  template <class What>
+  std::vector<What> find_out(std::size_t space, const std::vector<std::size_t>& choices) {
+    constexpr bool kMeasure = std::is_same_v<What, Measured>;
+    std::map<std::uint64_t, Finding> found;
+    std::vector<std::uint64_t> questions, open;
+    for (const std::size_t choice : choices) {
+      const std::uint64_t question = first_[space] + 2 * choice + (kMeasure ? 1 : 0);
+      questions.push_back(question);
+      if (journal_ && journal_->holds(question)) {
+        found[question] = journal_->answer<Finding>(question);
+      } else {
+        open.push_back(question);
+      }
+    }
+    Asking<Finding> asking;
+    asking.at_once = kMeasure ? 1 : kAssessedAtOnce;
+    asking.taken = [&](std::uint64_t question, const Finding& finding) {
+      if (journal_) journal_->add(question, finding);
+      found[question] = finding;
+    };
+    asking.lost = [](std::uint64_t question, const std::string& how) -> Finding {
+      throw std::runtime_error(fmt::format("choice {} of the search: {}", question / 2, how));
+    };
+    asking.stop = options_.stop;
+    QuestionQueue queue(open);
+    if (!ask_all(*crew_, queue, asking)) return {};
+    std::vector<What> out;
+    for (const std::uint64_t question : questions) out.push_back(std::get<What>(found.at(question)));
+    return out;
+  }
+
+  void remove_journal() {
+    if (!journal_) return;
+    std::error_code ignored;
+    std::filesystem::remove(options_.journal, ignored);
+  }
+
+ private:
+  // In a worker.
+  Finding find_out(std::uint64_t question) const {
+    std::size_t space = first_.size() - 1;
+    while (first_[space] > question) --space;
+    const std::uint64_t number = question - first_[space];
+    const Choice& choice = spaces_[space].choices()[number / 2];
+    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, &memo_);
+    return measure(spaces_[space], operators_[space], choice, &memo_);
+  }
+
+  const std::vector<Space>& spaces_;
+  PlanCrewOptions options_;
+  std::vector<OperatorGraph> operators_;
+  mutable DivisionMemo memo_;  // a cache
+  std::vector<std::uint64_t> first_;
+  std::optional<Journal> journal_;
+  std::unique_ptr<Crew> crew_;
+};
+
+PlanCrew::PlanCrew(const std::vector<Space>& spaces, const PlanCrewOptions& options)
+    : work_(std::make_unique<Work>(spaces, options)) {}
+
+PlanCrew::~PlanCrew() = default;
+
+Evaluator PlanCrew::evaluator(std::size_t space) {
+  return {[this, space](const auto& choices) { return work_->find_out<Assessed>(space, choices); },
+          [this, space](const auto& choices) { return work_->find_out<Measured>(space, choices); }};
+}
+
+void PlanCrew::done() { work_->remove_journal(); }
+
+}  // namespace slmsim

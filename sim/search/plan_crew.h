@@ -1,0 +1,39 @@
+// The search of `slmsim plan` over worker processes, with a journal of what they found: a search that was interrupted asks
+// the same again, and is answered from there.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/search/search.h"
+
+namespace slmsim {
+
+struct PlanCrewOptions {
+  std::size_t jobs = 1;
+  std::filesystem::path journal;  // empty: none
+  std::string identity;           // of scenario, options and version: whose journal it is
+  bool restart = false;
+  std::function<bool()> stop;
+};
+
+class PlanCrew {
+ public:
+  // One search per space, each by its number. Throws InputError where the journal is not ours. The spaces must outlive this.
+  PlanCrew(const std::vector<Space>& spaces, const PlanCrewOptions& options);
+  ~PlanCrew();
+  PlanCrew(const PlanCrew&) = delete;
+  PlanCrew& operator=(const PlanCrew&) = delete;
+
+  Evaluator evaluator(std::size_t space);
+  // Takes the journal away, once the result is written.
+  void done();
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace slmsim

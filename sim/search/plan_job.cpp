@@ -1,0 +1,89 @@
+#include "sim/search/plan_job.h"
+
+#include "sim/select/algorithm.h"
+
+namespace slmsim {
+namespace {
+
+// Tasks gone through with effort 1: some half a minute of two cores.
+constexpr double kEffort = 3e8;
+
+// What gives back most, of the best plan.
+std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
+  constexpr std::size_t kTold = 3;
+  Way way = space.way(choice);
+  way.scenario.models = {space.model()};
+  way.scenario.groups = {way.group};
+  way.scenario.techniques = {way.options};
+  auto limits = explain(way.scenario).front().limits;
+  if (limits.size() > kTold) limits.resize(kTold);
+  return limits;
+}
+
+Pick pick_of(const Scenario& scenario, const std::vector<Prediction>& predictions, const std::string& model,
+             Algorithm algorithm) {
+  for (const auto& selection : select_techniques(scenario, predictions, algorithm)) {
+    if (selection.model != model) continue;
+    for (const auto& p : predictions) {
+      if (p.model == model && p.technique == selection.technique && p.group == selection.group)
+        return {p.technique, p.group, p.job};
+    }
+  }
+  return {};
+}
+
+PlannedModel described(const Space& space, SearchResult found, bool with_limits) {
+  PlannedModel out;
+  out.model = space.model().name;
+  const OperatorGraph operators = build_operator_graph(space.model());
+  for (const auto& one : found.best) {
+    const Choice& choice = space.choices()[one.choice];
+    out.choices.push_back(choice);
+    out.descriptions.push_back(space.describe(choice));
+    out.overrides.push_back(space.overrides(choice));
+    out.predictions.push_back(predict(space, operators, choice));
+  }
+  if (!out.choices.empty()) out.best = space.way(out.choices.front());
+  if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
+  out.search = std::move(found);
+  return out;
+}
+
+}  // namespace
+
+std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
+  PlanReport report{scenario, job.objective.value_or(scenario.plan.objective), {}};
+  check_objective(report.objective, scenario.plan, scenario.platform);
+  std::vector<Space> spaces;
+  spaces.reserve(scenario.models.size());
+  for (const auto& model : scenario.models) spaces.emplace_back(scenario, model, job.technique);
+  PlanCrewOptions crew_options = options;
+  crew_options.stop = [&] { return (options.stop && options.stop()) || (job.deadline && job.deadline()); };
+  PlanCrew crew(spaces, crew_options);
+  std::vector<SearchResult> found;
+  for (std::size_t i = 0; i < spaces.size(); ++i) {
+    SearchOptions search_options;
+    search_options.objective = report.objective;
+    search_options.list = job.list;
+    search_options.effort = job.exhaustive ? 0 : job.effort * kEffort;
+    search_options.exhaustive = job.exhaustive;
+    search_options.stop = crew_options.stop;
+    if (job.progress)
+      search_options.progress = [&, i](const SearchProgress& p) { job.progress(spaces[i].model().name, p); };
+    found.push_back(search(spaces[i], crew.evaluator(i), search_options));
+    if (options.stop && options.stop()) return std::nullopt;
+  }
+  for (std::size_t i = 0; i < spaces.size(); ++i)
+    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain));
+  if (job.compare) {
+    const auto predictions = predict(scenario);
+    for (auto& m : report.models) {
+      m.printed_pick = pick_of(scenario, predictions, m.model, Algorithm::kPaper);
+      m.amended_pick = pick_of(scenario, predictions, m.model, Algorithm::kAmended);
+    }
+  }
+  crew.done();
+  return report;
+}
+
+}  // namespace slmsim

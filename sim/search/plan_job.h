@@ -1,0 +1,54 @@
+// From a scenario to the best plans for each of its models: spaces, workers, searches, and the predictions of what they found.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/explain/explain.h"
+#include "sim/search/plan_crew.h"
+
+namespace slmsim {
+
+// What Algorithm 1 takes of the scenario's own techniques and groups; no technique where nothing works.
+struct Pick {
+  const Technique* technique = nullptr;
+  std::vector<std::string> group;
+  Seconds job;
+};
+
+// Of one model.
+struct PlannedModel {
+  std::string model;
+  SearchResult search;
+  std::vector<Choice> choices;            // of the list
+  std::vector<std::string> descriptions;  // of the list
+  std::vector<Overrides> overrides;       // of the list: for `slmsim run`
+  std::vector<Prediction> predictions;    // of the list
+  std::vector<Limit> limits;              // of the first
+  std::optional<Way> best;                // the first
+  Pick printed_pick, amended_pick;        // where asked for: by the algorithm as printed, and amended
+};
+
+struct PlanReport {
+  Scenario scenario;
+  PlanObjective objective = PlanObjective::kTime;
+  std::vector<PlannedModel> models;
+};
+
+struct PlanJob {
+  std::optional<PlanObjective> objective;  // absent: the scenario's
+  const Technique* technique = nullptr;    // this one only
+  std::size_t list = 5;
+  double effort = 1;  // 1: what the largest clusters are given
+  bool exhaustive = false;
+  bool compare = false;            // with Algorithm 1's picks
+  bool explain = true;             // find what limits the best plan
+  std::function<bool()> deadline;  // ends the search with what it has found
+  std::function<void(const std::string& model, const SearchProgress&)> progress;
+};
+
+// Nothing where options.stop ended it. Throws InputError where the objective lacks prices, or for a journal that is not ours.
+std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
+
+}  // namespace slmsim

@@ -1,0 +1,40 @@
+// Data parallelism: every GPU holds the whole model and computes its share of each micro-batch; the gradients
+// are all-reduced once per iteration as one fused buffer (Alpa: no overlap with the backward pass).
+#include <fmt/format.h>
+
+#include "sim/lower/operator_run.h"
+#include "sim/memory/operator_memory.h"
+#include "sim/technique/replicas.h"
+
+namespace slmsim {
+namespace {
+
+ExportWays exports(const ExportRequest& request) {
+  ExportWays out;
+  out.alpa.method = fmt::format("alpa.DataParallel(num_micro_batches={})", request.plan.micro_batches);
+  return out;
+}
+
+}  // namespace
+
+extern const Technique kData = {
+    .name = "Data",
+    .summary = "data parallel: every GPU a replica, one all-reduce of the gradients per iteration",
+    .usual = true,
+    .trial = Trial::kReplicas,
+    .looks = {"#dcebf7", "#7fa8cc", "o", "-", ""},
+    .divides_batch = true,
+    .is_ring = true,
+    .options = {&kBatchSplit, &kHierarchical},
+    .micro_batches = one_sequence_each,
+    .plan = plan_replicas,
+    .lower = lower_operators,
+    .lower_again = lower_operators_again,
+    .memory = memory_by_operators,
+    .launcher = launched_by_driver,
+    .recompute = recompute_by_training,
+    .variations = batch_variations,
+    .exports = exports,
+};
+
+}  // namespace slmsim

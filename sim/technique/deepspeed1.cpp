@@ -1,0 +1,31 @@
+// DeepSpeed's ZeRO-1 (arXiv 1910.02054, section 5.1): the optimizer's state is divided. All gradients are all-reduced after
+// the backward pass, each GPU updates its part, and all gather the parameters.
+#include "sim/lower/undivided_passes.h"
+#include "sim/memory/replica_memory.h"
+#include "sim/technique/replicas.h"
+
+namespace slmsim {
+namespace {
+
+PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 1, .bucket = {}}); }
+
+Lowered lower(const LowerRequest& request) {
+  return reduce_and_gather(request, Collective::kAllReduce, "all-reduce grads");
+}
+
+}  // namespace
+
+extern const Technique kDeepSpeed1 = {
+    .name = "ZeRO-1",
+    .summary = "DeepSpeed: optimizer state divided over the GPUs",
+    .looks = {"#ffffff", "#8db3d3", "<", "0 6 1.5", "///"},
+    .micro_batches = all_at_once,
+    .plan = plan,
+    .lower = lower,
+    .memory = memory_of_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+}  // namespace slmsim

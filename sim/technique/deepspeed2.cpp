@@ -1,0 +1,32 @@
+// DeepSpeed's ZeRO-2 (arXiv 1910.02054, section 5.2): gradients are divided as well, so that a reduce-scatter is enough.
+// With `overlap_comm` off, DeepSpeed's default for stage 2, the backward pass stands still while a bucket is reduced, which
+// takes as long as reducing all of them after it.
+#include "sim/lower/undivided_passes.h"
+#include "sim/memory/replica_memory.h"
+#include "sim/technique/replicas.h"
+
+namespace slmsim {
+namespace {
+
+PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 2, .bucket = {}}); }
+
+Lowered lower(const LowerRequest& request) {
+  return reduce_and_gather(request, Collective::kReduceScatter, "reduce-scatter grads");
+}
+
+}  // namespace
+
+extern const Technique kDeepSpeed2 = {
+    .name = "ZeRO-2",
+    .summary = "DeepSpeed: optimizer state and gradients divided",
+    .looks = {"#b4cfe4", "#4f83b3", "P", "0 6 1.5 1 1.5", "---"},
+    .micro_batches = all_at_once,
+    .plan = plan,
+    .lower = lower,
+    .memory = memory_of_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+}  // namespace slmsim

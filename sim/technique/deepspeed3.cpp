@@ -1,0 +1,35 @@
+// DeepSpeed's ZeRO-3 (arXiv 1910.02054, section 5.3): parameters, gradients and optimizer state divided. Each GPU updates
+// the part it owns; nothing is gathered after it, since the next iteration gathers layer by layer.
+#include "sim/lower/stage3_passes.h"
+#include "sim/memory/replica_memory.h"
+#include "sim/technique/replicas.h"
+
+namespace slmsim {
+namespace {
+
+PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 3, .bucket = {}}); }
+
+Lowered lower(const LowerRequest& request) {
+  ReplicaRun run(request);
+  run.launch();
+  const Tasks reduced = stage3_passes(run);
+  run.adam(run.parameters() / static_cast<double>(run.ranks()), reduced);
+  return run.finish();
+}
+
+}  // namespace
+
+extern const Technique kDeepSpeed3 = {
+    .name = "ZeRO-3",
+    .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
+    .looks = {"#7da9cd", "#1b4a7a", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
+    .micro_batches = all_at_once,
+    .plan = plan,
+    .lower = lower,
+    .memory = memory_of_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+}  // namespace slmsim

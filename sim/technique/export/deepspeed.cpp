@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/technique/export/export.h"
+
+namespace slmsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* type_name(Precision precision) {
+  return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bfp16" : "fp32";
+}
+
+// Where a part of the state lives; "NVME" stands for the folder of the rank's volume.
+void add_offload(Json& zero, const char* key, StatePlace place) {
+  if (place == StatePlace::kGpu) return;
+  zero[key] = {{"device", place == StatePlace::kHost ? "cpu" : "nvme"}, {"pin_memory", true}};
+  if (place == StatePlace::kDrive) zero[key]["nvme_path"] = "NVME";
+}
+
+}  // namespace
+
+Export export_deepspeed(const ExportRequest& request) {
+  const DeepSpeedWay how = request.plan.technique->exports(request).deepspeed;
+  const auto& [way, model, plan] = request;
+  const Training& training = way.scenario.training;
+  const int gpus = static_cast<int>(way.group.devices.size());
+  Export out{"DeepSpeed", {}, {}, {}};
+  if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
+  const bool even = !has_uneven_shares(plan.stages.front());
+  if (!even) out.cannot.emplace_back("GPUs get different numbers of sequences; DeepSpeed gives each as many");
+  if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
+  if (even && training.batch % (gpus * plan.micro_batches) != 0)
+    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} GPUs x {} micro-batches", training.batch, gpus,
+                                     plan.micro_batches));
+  if (!out.cannot.empty()) return out;
+
+  Json json = {{"train_batch_size", training.batch},
+               {"train_micro_batch_size_per_gpu", training.batch / gpus / plan.micro_batches},
+               {"gradient_accumulation_steps", plan.micro_batches},
+               {"communication_data_type", type_name(training.gradient_precision)},
+               {"optimizer", {{"type", "Adam"}, {"params", Json::object()}}},
+               {"fp16", {{"enabled", training.precision == Precision::kFp16}}},
+               {"bf16", {{"enabled", training.precision == Precision::kBf16}}}};
+  Json& zero = json["zero_optimization"];
+  zero = {{"stage", how.stage}};
+  add_offload(zero, "offload_optimizer", how.optimizer);
+  add_offload(zero, "offload_param", how.parameters);
+  if (how.optimizer == StatePlace::kDrive)
+    out.notes.emplace_back("NVME stands for the folder of each node's volume of drives");
+  if (how.gradient_collective) {
+    zero["reduce_scatter"] = *how.gradient_collective == GradientCollective::kReduceScatter;
+    zero["overlap_comm"] = false;
+  }
+  if (how.gathered && *how.gathered != training.precision)
+    out.notes.push_back("DeepSpeed gathers parameters in the training precision; the plan counts " +
+                        precision_names()[static_cast<std::size_t>(*how.gathered)]);
+  if (plan.recompute != Recompute::kNone)
+    out.notes.emplace_back("rematerialisation is called in the model (deepspeed.checkpointing.checkpoint per layer)");
+  std::string hosts;
+  std::vector<std::string> include;
+  for (const auto& vm : used_vms(way)) {
+    hosts += fmt::format("{} slots={}\n", vm.name, vm.all);
+    include.push_back(fmt::format("{}:{}", vm.name, fmt::join(vm.gpus, ",")));
+  }
+  out.files = {{"deepspeed.json", json.dump(2) + "\n"},
+               {"hostfile", hosts},
+               {"deepspeed.sh",
+                fmt::format("#!/bin/sh\n# TRAIN.py is your training script; optimizer parameters are yours too.\n"
+                            "deepspeed --hostfile=hostfile --include=\"{}\" TRAIN.py --deepspeed --deepspeed_config "
+                            "deepspeed.json\n",
+                            fmt::join(include, "@"))}};
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,94 @@
+#include "sim/technique/export/export.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/unit.h"
+
+namespace slmsim {
+
+std::vector<UsedVm> used_vms(const Way& way) {
+  const Platform& platform = way.scenario.platform;
+  std::vector<UsedVm> out;
+  for (const int device : way.group.devices) {
+    const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+    auto at = std::find_if(out.begin(), out.end(), [&](const UsedVm& used) { return used.name == vm.name; });
+    if (at == out.end()) at = out.insert(at, {vm.name, {}, vm.device_count});
+    at->gpus.push_back(device - vm.first_device);
+  }
+  return out;
+}
+
+std::vector<int> layers_of_stages(const ExportRequest& request) {
+  const OperatorGraph operators = build_operator_graph(request.model);
+  const int layers = static_cast<int>(request.model.layers);
+  std::vector<int> out;
+  for (const auto& stage : request.plan.stages) {
+    const int first = std::clamp(operators[stage.first].layer, 0, layers - 1);
+    const int last = std::clamp(operators[stage.last - 1].layer, 0, layers - 1);
+    out.push_back(last - first + 1);
+  }
+  return out;
+}
+
+Export export_environment(const ExportRequest& request) {
+  Export out{"NCCL and kernels", {}, {}, {}};
+  const Nccl &nccl = request.way.scenario.nccl, plain{};
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value) {
+    text += fmt::format("export {}={}\n", name, value);
+  };
+  if (nccl.algorithm != NcclAlgorithm::kAuto)
+    add("NCCL_ALGO", nccl_algorithm_names()[static_cast<std::size_t>(nccl.algorithm)]);
+  if (nccl.protocol != NcclProtocol::kAuto)
+    add("NCCL_PROTO", nccl_protocol_names()[static_cast<std::size_t>(nccl.protocol)]);
+  if (nccl.min_channels != plain.min_channels) add("NCCL_MIN_NCHANNELS", std::to_string(nccl.min_channels));
+  if (nccl.max_channels != plain.max_channels) add("NCCL_MAX_NCHANNELS", std::to_string(nccl.max_channels));
+  if (nccl.socket_threads) add("NCCL_SOCKET_NTHREADS", std::to_string(*nccl.socket_threads));
+  if (nccl.sockets_per_thread) add("NCCL_NSOCKS_PERTHREAD", std::to_string(*nccl.sockets_per_thread));
+  add("NCCL_BUFFSIZE", fmt::format("{:.0f}", nccl.buffer.value));
+  out.files.push_back({"nccl.sh", "# Source this on every VM before the launch.\n" + text});
+  for (const auto& used : used_vms(request.way)) {
+    const auto& vms = request.way.scenario.platform.vms;
+    const auto vm = std::find_if(vms.begin(), vms.end(), [&](const Vm& v) { return v.name == used.name; });
+    const TcpSettings& tcp = vm->type.tcp;
+    // The first two values are Linux's defaults (tcp(7)).
+    out.files.push_back({fmt::format("sysctl-{}.conf", used.name),
+                         fmt::format("# On {}: sysctl -p sysctl-{}.conf\nnet.ipv4.tcp_rmem = 4096 131072 {:.0f}\n"
+                                     "net.ipv4.tcp_wmem = 4096 16384 {:.0f}\nnet.ipv4.tcp_slow_start_after_idle = {}\n"
+                                     "net.ipv4.tcp_congestion_control = {}\n",
+                                     used.name, used.name, tcp.receive_buffer.value, tcp.send_buffer.value,
+                                     tcp.slow_start_after_idle ? 1 : 0,
+                                     congestion_control_names()[static_cast<std::size_t>(tcp.congestion_control)])});
+  }
+  return out;
+}
+
+bool has_uneven_shares(const Stage& stage) {
+  const auto& shares = stage.batch_shares;
+  return std::any_of(shares.begin(), shares.end(), [&](double share) { return share != shares.front(); });
+}
+
+bool is_hierarchical(const Plan& plan) {
+  const auto* how = std::get_if<OperatorPlan>(&plan.by);
+  return how && how->hierarchical;
+}
+
+std::vector<ExportFile> export_plan(const ExportRequest& request, const std::string& title) {
+  std::vector<ExportFile> files;
+  std::string text = title + "\n";
+  for (const auto& one : {export_deepspeed(request), export_megatron(request),
+                          export_alpa(request), export_environment(request)}) {
+    text += fmt::format("\n{}:\n", one.program);
+    for (const auto& reason : one.cannot) text += fmt::format("  cannot: {}\n", reason);
+    if (!one.cannot.empty()) continue;
+    for (const auto& file : one.files) text += fmt::format("  {}\n", file.name);
+    for (const auto& note : one.notes) text += fmt::format("  note: {}\n", note);
+    files.insert(files.end(), one.files.begin(), one.files.end());
+  }
+  files.insert(files.begin(), {"README.txt", text});
+  return files;
+}
+
+}  // namespace slmsim

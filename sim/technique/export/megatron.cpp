@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/technique/export/export.h"
+
+namespace slmsim {
+namespace {
+
+// Megatron cuts evenly, or gives the first and the last stage numbers of their own and the others equal ones.
+std::vector<std::string> stage_arguments(const ExportRequest& request, Export& out) {
+  const auto layers = layers_of_stages(request);
+  if (layers.size() < 2) return {};
+  std::vector<std::string> words = {fmt::format("--pipeline-model-parallel-size {}", layers.size())};
+  const bool middle_even = std::all_of(layers.begin() + 1, layers.end() - 1, [&](int n) { return n == layers[1]; });
+  if (!middle_even) {
+    out.cannot.push_back(fmt::format("stages of {} layers; beside the first and the last all must have equally many",
+                                     fmt::join(layers, ", ")));
+  } else if (std::any_of(layers.begin(), layers.end(), [&](int n) { return n != layers.front(); })) {
+    words.push_back(fmt::format("--decoder-first-pipeline-num-layers {}", layers.front()));
+    words.push_back(fmt::format("--decoder-last-pipeline-num-layers {}", layers.back()));
+  }
+  return words;
+}
+
+std::vector<std::string> recompute_arguments(Recompute recompute) {
+  if (recompute == Recompute::kNone) return {};
+  if (recompute == Recompute::kSelective) return {"--recompute-granularity selective"};
+  return {"--recompute-granularity full", "--recompute-method uniform", "--recompute-num-layers 1"};
+}
+
+void refuse(const ExportRequest& request, Export& out) {
+  const auto& [way, model, plan] = request;
+  const auto same_size = [&](const Stage& s) { return s.mesh.size() == plan.stages.front().mesh.size(); };
+  if (!std::all_of(plan.stages.begin(), plan.stages.end(), same_size))
+    out.cannot.emplace_back("stages have different numbers of GPUs");
+  if (plan.stages.size() > 1 && schedule_of(plan) == Schedule::kGpipe) out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, not GPipe");
+  if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
+    out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
+  if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
+  const auto vms = used_vms(way);
+  if (std::any_of(vms.begin(), vms.end(), [&](const UsedVm& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
+    out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
+}
+
+}  // namespace
+
+Export export_megatron(const ExportRequest& request) {
+  const MegatronWay how = request.plan.technique->exports(request).megatron;
+  const auto& [way, model, plan] = request;
+  const Training& training = way.scenario.training;
+  const int tensor = how.tensor;
+  Export out{"Megatron-LM", {}, {}, {}};
+  if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
+  refuse(request, out);
+  std::vector<std::string> words = how.pipeline ? *how.pipeline : stage_arguments(request, out);
+  const int replicas = static_cast<int>(plan.stages.front().mesh.size()) / tensor;
+  if (training.batch % (plan.micro_batches * replicas) != 0)
+    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches", training.batch,
+                                     replicas, plan.micro_batches));
+  if (!out.cannot.empty()) return out;
+
+  const auto add = [&](const char* name, auto value) { words.push_back(fmt::format("{} {}", name, value)); };
+  add("--tensor-model-parallel-size", tensor);
+  add("--micro-batch-size", training.batch / plan.micro_batches / replicas);
+  add("--global-batch-size", training.batch);
+  add("--num-layers", model.layers);
+  add("--hidden-size", model.hidden);
+  add("--ffn-hidden-size", model.intermediate);
+  add("--num-attention-heads", model.heads);
+  add("--seq-length", model.sequence);
+  add("--max-position-embeddings", model.sequence);
+  if (model.kv_heads != model.heads) {
+    words.emplace_back("--group-query-attention");
+    add("--num-query-groups", model.kv_heads);
+  }
+  if (!model.tied_embedding) words.emplace_back("--untie-embeddings-and-output-weights");
+  if (model.family == Family::kLlama) {
+    add("--normalization", "RMSNorm");
+    words.emplace_back("--swiglu");
+    add("--position-embedding-type", "rope");
+  }
+  if (training.precision == Precision::kFp16) words.emplace_back("--fp16");
+  if (training.precision == Precision::kBf16) words.emplace_back("--bf16");
+  if (training.gradient_precision == Precision::kFp32 && element_bytes(training.precision) < 4)
+    words.emplace_back("--accumulate-allreduce-grads-in-fp32");
+  for (auto& word : recompute_arguments(plan.recompute)) words.push_back(std::move(word));
+  words.insert(words.end(), how.words.begin(), how.words.end());
+  if (how.distributed_optimizer) {
+    words.emplace_back("--use-distributed-optimizer");
+    out.notes.emplace_back(
+        "the distributed optimizer keeps whole gradients on each GPU, so it needs more memory than ZeRO2");
+  }
+  out.notes.emplace_back("Megatron-LM pads the vocabulary, so that head and embedding divide evenly");
+  const auto vms = used_vms(way);
+  std::string text = fmt::format(
+      "#!/bin/sh\n# Run on {} with NODE_RANK = 0, 1, ... in this order. Data, tokenizer and "
+      "optimizer arguments are yours.\n",
+      fmt::join(
+          [&] {
+            std::vector<std::string> names;
+            for (const auto& vm : vms) names.push_back(vm.name);
+            return names;
+          }(),
+          ", "));
+  text += "case $NODE_RANK in\n";
+  for (std::size_t i = 0; i < vms.size(); ++i)
+    text += fmt::format("  {}) export CUDA_VISIBLE_DEVICES={} ;;\n", i, fmt::join(vms[i].gpus, ","));
+  text += fmt::format(
+      "esac\ntorchrun --nnodes {} --nproc-per-node {} --node-rank $NODE_RANK --master-addr {} "
+      "--master-port 6000 pretrain_gpt.py \\\n  {}\n",
+      vms.size(), vms.front().gpus.size(), vms.front().name, fmt::join(words, " \\\n  "));
+  out.files = {{"megatron.sh", text}};
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,109 @@
+// ZeRO-Offload (arXiv 2101.06840): the optimizer's state is in host memory, and the CPU updates it. Reduced gradients go to
+// the host over PCIe, the CPU's Adam is limited by what it moves of host memory, and parameters come back in training
+// precision. Stage 1 copies after all gradients are reduced, stage 2 bucket by bucket, stage 3 layer by layer.
+#include <cmath>
+
+#include "sim/lower/stage3_passes.h"
+#include "sim/lower/undivided_passes.h"
+#include "sim/memory/replica_memory.h"
+#include "sim/technique/replicas.h"
+
+namespace slmsim {
+namespace {
+
+PlanResult plan_offload(const PlanRequest& request, int stage) {
+  return plan_replicas(request, {.stage = stage, .optimizer = StatePlace::kHost, .bucket = {}});
+}
+
+// Of stages 1 and 2: reduced gradients in host memory.
+Tasks gradients_to_host(ReplicaRun& run) {
+  undivided_passes(run);
+  const Bytes all{run.parameters() * run.gradient_element()};
+  const double ranks = static_cast<double>(run.ranks());
+  const Bytes bucket = run.reduce_bucket();
+  if (run.plan().stage == 1) {
+    const Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", run.gpu_done());
+    return run.copy(true, all / ranks, "grads to host", reduced);
+  }
+  Tasks copied = run.gpu_done();
+  const double pieces = std::ceil(all / bucket);
+  for (double piece = 0; piece < pieces; ++piece) {
+    const Tasks reduced =
+        run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", run.gpu_done());
+    copied = run.copy(true, all / pieces / ranks, "grads to host", reduced);
+  }
+  return copied;
+}
+
+PlanResult plan_offload1(const PlanRequest& request) { return plan_offload(request, 1); }
+PlanResult plan_offload2(const PlanRequest& request) { return plan_offload(request, 2); }
+PlanResult plan_offload3(const PlanRequest& request) { return plan_offload(request, 3); }
+
+Lowered lower_offload(const LowerRequest& request) {
+  ReplicaRun run(request);
+  run.launch();
+  const Stack& stack = run.scenario().stack;
+  const bool stage3 = run.plan().stage == 3;
+  const double own = run.parameters() / static_cast<double>(run.ranks());
+  Tasks copied;
+  if (stage3) {
+    stage3_passes(run, {.fetch = {}, .keep = [&](std::size_t unit, const Tasks& reduced) {
+                          const double part = run.parameters(unit) / static_cast<double>(run.ranks());
+                          copied = run.copy(true, Bytes{part * run.gradient_element()}, "grads to host", reduced);
+                        }});
+  } else {
+    copied = gradients_to_host(run);
+  }
+  const Tasks updated = run.cpu_adam(own, stage3 ? stack.cpu_adam_stage3 : stack.cpu_adam, copied);
+  const Tasks back = run.copy(false, Bytes{own * run.element()}, "parameters to GPU", updated);
+  if (!stage3)
+    run.collective(Collective::kAllGather, Bytes{run.parameters() * run.element()}, run.gather_bucket(),
+                   "all-gather parameters", back);
+  return run.finish();
+}
+
+}  // namespace
+
+extern const Technique kOffload1 = {
+    .name = "ZeRO-1-CPU",
+    .summary = "ZeRO-1 with the optimizer and its state in host memory",
+    .looks = {"#ffffff", "#a5a5a5", "p", "0 2 1", "..."},
+    .micro_batches = all_at_once,
+    .plan = plan_offload1,
+    .lower = lower_offload,
+    .memory = memory_of_replicas,
+    .stored = stored_by_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+extern const Technique kOffload2 = {
+    .name = "ZeRO-2-CPU",
+    .summary = "ZeRO-2 with the optimizer and its state in host memory",
+    .looks = {"#dddddd", "#757575", "X", "0 1 2", "xxx"},
+    .micro_batches = all_at_once,
+    .plan = plan_offload2,
+    .lower = lower_offload,
+    .memory = memory_of_replicas,
+    .stored = stored_by_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+extern const Technique kOffload3 = {
+    .name = "ZeRO-3-CPU",
+    .summary = "ZeRO-3 with the optimizer and its state in host memory",
+    .looks = {"#8f8f8f", "#4a4a4a", "*", "0 3 2", "xxx"},
+    .micro_batches = all_at_once,
+    .plan = plan_offload3,
+    .lower = lower_offload,
+    .memory = memory_of_replicas,
+    .stored = stored_by_replicas,
+    .launcher = launched_by_processes,
+    .recompute = recompute_by_training,
+    .exports = replica_exports,
+};
+
+}  // namespace slmsim

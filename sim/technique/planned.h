@@ -1,0 +1,16 @@
+// What Shard and Pipeshard have in common: operators divided as a planner finds best.
+#pragma once
+
+#include "sim/planner/option.h"
+#include "sim/technique/technique.h"
+
+namespace slmsim {
+
+Variation planner_variation();
+// Degrees of tensor parallelism in a stage; of all GPUs where there are no stages.
+Variation tensor_variation();
+
+MegatronWay planned_for_megatron(const ExportRequest& request);
+std::vector<std::string> notes_on_planner(const ExportRequest& request);
+
+}  // namespace slmsim

@@ -1,0 +1,26 @@
+// Replicas of the whole model: the plan that they share, and what the techniques of PyTorch and DeepSpeed have in common.
+#pragma once
+
+#include "sim/technique/technique.h"
+
+namespace slmsim {
+
+// How replicas share a micro-batch: kEven as many sequences each; kSpeed so that the last one is done soonest, at least one
+// each.
+enum class BatchSplit { kEven, kSpeed };
+const std::vector<std::string>& batch_split_names();
+
+extern const Option<BatchSplit> kBatchSplit;
+// Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside; of an all-reduce.
+extern const Option<bool> kHierarchical;
+
+// One stage, every operator divided by sequences.
+PlanResult plan_replicas(const PlanRequest& request);
+std::vector<Variation> batch_variations();
+
+// The same for PyTorch and DeepSpeed, which take all of a GPU's sequences at once; refuses what the nodes do not have.
+PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
+// Of DeepSpeed's techniques.
+ExportWays replica_exports(const ExportRequest& request);
+
+}  // namespace slmsim

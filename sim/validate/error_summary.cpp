@@ -1,0 +1,45 @@
+#include "sim/validate/error_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace slmsim {
+
+ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors) {
+  std::vector<double> known;
+  for (const auto& error : errors) {
+    if (error) known.push_back(std::abs(*error));
+  }
+  if (known.empty()) return {};
+  std::sort(known.begin(), known.end());
+  const std::size_t half = known.size() / 2;
+  const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
+  const double mean = std::accumulate(known.begin(), known.end(), 0.0) / static_cast<double>(known.size());
+  return {static_cast<int>(known.size()), mean, median, known.back()};
+}
+
+std::optional<double> Judged::error() const {
+  if (!predicted || measured == 0) return std::nullopt;
+  return *predicted / measured - 1;
+}
+
+ErrorSummary summary_of(const std::vector<Judged>& cells) {
+  std::vector<std::optional<double>> errors;
+  int zeros = 0;
+  double worst = 0;
+  for (const auto& cell : cells) {
+    if (cell.predicted && cell.measured == 0) {
+      ++zeros;
+      worst = std::max(worst, std::abs(*cell.predicted));
+    } else {
+      errors.push_back(cell.error().value_or(1.0));
+    }
+  }
+  ErrorSummary out = summary_of_errors(errors);
+  out.zeros = zeros;
+  out.worst_difference = worst;
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,199 @@
+// What limits techniques on clusters that are made so that one thing does.
+#include "sim/explain/explain.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "tests/named.h"
+#include "tests/small_world.h"
+
+namespace slmsim {
+namespace {
+
+using testing::IsEmpty;
+
+// With 2 layers: P = 8352; Data on two GPUs passes 16704 B of gradients around a ring of two in 2 steps of 8352 B.
+constexpr double kStep = 8352;
+
+// `vms` VMs of `gpus` GPUs whose computations take no time worth telling.
+Scenario quick(int vms, int gpus, const Technique* technique = named("Data")) {
+  Scenario scenario = small_scenario(vms, gpus);
+  for (auto& device : scenario.platform.devices) {
+    device.gpu.memory_bandwidth = BytesPerSecond{1e15};
+    device.gpu.memory = Bytes{1e15};
+  }
+  scenario.models = {small_model(2)};
+  scenario.training = {.batch = vms * gpus, .epochs = 1, .blocks_per_epoch = 100, .iteration_overhead = {}};
+  Group all;
+  for (int i = 0; i < vms * gpus; ++i) all.devices.push_back(i);
+  for (const auto& vm : scenario.platform.vms) all.names.push_back(vm.name);
+  scenario.groups = {all};
+  scenario.techniques = {with(technique, 0)};
+  return scenario;
+}
+
+void set_rtt(Scenario& scenario, double rtt) {
+  for (auto& link : scenario.platform.links) link.forward.delay = link.backward.delay = Seconds{rtt / 2};
+}
+
+Explanation only(const Scenario& scenario) {
+  const auto all = explain(scenario);
+  EXPECT_EQ(all.size(), 1u);
+  EXPECT_EQ(all.at(0).prediction.status, Status::kOk) << all.at(0).prediction.reason;
+  return all.at(0);
+}
+
+std::string most(const Explanation& e) { return e.limits.empty() ? "" : e.limits.front().name; }
+
+double given_back(const Explanation& e, const std::string& name) {
+  for (const auto& limit : e.limits) {
+    if (limit.name == name) return limit.given_back.value;
+  }
+  return 0;
+}
+
+TEST(Explain, AGpuAloneIsLimitedByItself) {
+  Scenario scenario = quick(1, 1);
+  scenario.platform.devices[0].gpu.memory_bandwidth = BytesPerSecond{200};
+  scenario.training.batch = 100;
+  const Explanation e = only(scenario);
+  ASSERT_EQ(e.limits.size(), 2u);  // nothing else takes any time
+  EXPECT_EQ(most(e), "GPU");
+  // Adam reads gradient, master and moments and writes master, moments and weights: 28 B per parameter.
+  EXPECT_NEAR(given_back(e, "optimizer"), kStep * 28 / 200, 1e-3);
+  EXPECT_NEAR(given_back(e, "GPU") + given_back(e, "optimizer"), e.prediction.iteration.value, 1e-3);
+}
+
+TEST(Explain, ANarrowWindowIsFoundFirst) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 1);
+  for (auto& vm : scenario.platform.vms) vm.type.tcp.send_buffer = Bytes{2000};
+  // 2000 B per round trip: the last 352 B of a step leave after 4 s and arrive half a second later.
+  const Explanation e = only(scenario);
+  EXPECT_NEAR(e.prediction.iteration.value, 9, 1e-3);
+  EXPECT_EQ(most(e), "window");
+  EXPECT_NEAR(given_back(e, "window"), 8, 1e-3);
+  EXPECT_NEAR(given_back(e, "buffers"), 8, 1e-3);
+  EXPECT_NEAR(given_back(e, "latency"), 1, 1e-3);  // two hops of half a second
+  EXPECT_EQ(given_back(e, "loss"), 0);
+}
+
+TEST(Explain, LossIsToldFromBuffers) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 1);
+  for (auto& link : scenario.platform.links) link.forward.loss = link.backward.loss = 0.25;
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), "window");
+  EXPECT_GT(given_back(e, "loss"), 0.5 * e.prediction.iteration.value);
+  EXPECT_EQ(given_back(e, "buffers"), 0);
+}
+
+TEST(Explain, DistanceIsFoundFirstWhereMessagesAreTiny) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 2);  // windows start at 14480 B, more than a step
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), "latency");
+  EXPECT_NEAR(given_back(e, "latency"), 2, 1e-3);
+  EXPECT_EQ(e.latencies.between_vms, 2);
+  EXPECT_NEAR(e.latencies.sum.value, 2, 1e-9);
+}
+
+TEST(Explain, ASlowLinkIsFoundByItsName) {
+  Scenario scenario = quick(2, 1);
+  for (auto& link : scenario.platform.links) link.forward.bandwidth = link.backward.bandwidth = BytesPerSecond{100};
+  const Explanation e = only(scenario);
+  ASSERT_EQ(e.limits.size(), 1u);
+  EXPECT_EQ(most(e), "wan");
+  EXPECT_NEAR(given_back(e, "wan"), 2 * kStep / 100, 1e-3);
+}
+
+TEST(Explain, ASlowNicAndASlowBusAreFoundByTheirVm) {
+  Scenario nic = quick(2, 1);
+  nic.platform.vms[1].type.nic = BytesPerSecond{100};
+  EXPECT_EQ(most(only(nic)), "nic:b");
+  Scenario bus = quick(2, 1);
+  bus.platform.devices[0].gpu.pcie = BytesPerSecond{100};
+  EXPECT_EQ(most(only(bus)), "pcie:a");
+  Scenario both = quick(2, 1);
+  for (auto& vm : both.platform.vms) vm.type.nic = BytesPerSecond{100};
+  EXPECT_EQ(most(only(both)), "nic");  // one of them alone gives nothing back
+}
+
+TEST(Explain, ASlowSocketIsFoundFirst) {
+  Scenario scenario = quick(2, 1);
+  for (auto& vm : scenario.platform.vms) vm.type.tcp.copy_rate = BytesPerSecond{100};
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), "sockets");
+  EXPECT_NEAR(given_back(e, "sockets"), 2 * kStep / 100, 1e-3);
+}
+
+TEST(Explain, LaunchingIsFoundFirstWhereTheDriverTalksALot) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 1);
+  scenario.training.iteration_overhead = Seconds{5};
+  scenario.training.control_round_trips = 20;
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), "launch");
+  EXPECT_NEAR(given_back(e, "launch"), 25, 1e-3);
+}
+
+TEST(Explain, ABubbleIsWhatAPipelineWithoutMicroBatchesWaits) {
+  // Two stages and one micro-batch: each GPU computes while the other waits. Only a faster GPU would give back more.
+  Scenario scenario = quick(1, 2, named("Pipeshard"));
+  for (auto& device : scenario.platform.devices) device.gpu.memory_bandwidth = BytesPerSecond{200};
+  scenario.training.batch = 100;
+  scenario.techniques = {with(named("Pipeshard"), 1)};
+  const Explanation e = only(scenario);
+  EXPECT_EQ(most(e), "GPU");
+  ASSERT_GE(e.limits.size(), 2u);
+  EXPECT_EQ(e.limits[1].name, "bubble");
+  EXPECT_NEAR(given_back(e, "bubble"), e.prediction.breakdown.pipeline_bubble.value, 1e-6);
+  const Breakdown& b = e.prediction.breakdown;
+  EXPECT_NEAR(given_back(e, "bubble"), (e.prediction.iteration - b.compute - b.optimizer).value, 1e-3);
+}
+
+TEST(Explain, NothingGivesBackMoreThanThereIs) {
+  Scenario scenario = quick(2, 2, named("Shard"));
+  set_rtt(scenario, 0.1);
+  for (auto& device : scenario.platform.devices) device.gpu.memory_bandwidth = BytesPerSecond{1e6};
+  const Explanation e = only(scenario);
+  double before = e.prediction.iteration.value;
+  for (const auto& limit : e.limits) {
+    EXPECT_LE(limit.given_back.value, before);
+    EXPECT_GT(limit.given_back.value, 0);
+    before = limit.given_back.value;  // the most first
+  }
+}
+
+TEST(Explain, SaysNothingOfWhatDoesNotRun) {
+  Scenario scenario = quick(1, 1);
+  scenario.platform.devices[0].gpu.memory = Bytes{1};
+  const auto all = explain(scenario);
+  EXPECT_EQ(all.at(0).prediction.status, Status::kOutOfMemory);
+  EXPECT_THAT(all.at(0).limits, IsEmpty());
+  EXPECT_EQ(all.at(0).advice, "");
+}
+
+TEST(Explain, TriesChangesByPredictingThem) {
+  Scenario scenario = quick(2, 1);
+  set_rtt(scenario, 1);
+  for (auto& vm : scenario.platform.vms) vm.type.tcp.send_buffer = Bytes{2000};
+  int refused = 0;
+  ExplainOptions options;
+  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
+    if (more.front().find("tcp_rmem") == std::string::npos) return ++refused, std::nullopt;
+    EXPECT_THAT(more, testing::Contains("platform.vms.b.type.tcp.net.ipv4.tcp_wmem=8000B"));
+    Scenario wider = scenario;
+    for (auto& vm : wider.platform.vms) vm.type.tcp.send_buffer = Bytes{8000};
+    return wider;
+  };
+  const Explanation e = explain(scenario, options).at(0);
+  EXPECT_GT(refused, 2);
+  ASSERT_EQ(e.what_ifs.size(), 1u);
+  EXPECT_NEAR(e.what_ifs[0].iteration.value, 3, 1e-3);  // 352 B leave after 1 s and take half a second, twice
+  EXPECT_THAT(e.advice, testing::HasSubstr("tcp_wmem=8000B helps most: 3 s in place of 9 s."));
+}
+
+}  // namespace
+}  // namespace slmsim

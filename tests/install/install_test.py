@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""What `cmake --install` leaves works without the source tree, wherever it is moved to.
+
+Where this user may mount (root, or user namespaces), an empty folder hides the source tree. Everywhere, a file that only
+the installed data have shows that these are read before the source tree's.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BINARY, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
+HIDE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+        'mount -t tmpfs none "$0" && exec "$@"', SOURCE]
+
+
+def may_hide():
+    return subprocess.run(HIDE + ["true"], capture_output=True, check=False).returncode == 0
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="slmsim-install-")
+        first, cls.place = os.path.join(cls.folder, "first"), os.path.join(cls.folder, "moved")
+        subprocess.run(["cmake", "--install", os.path.dirname(BINARY), "--prefix", first, "--component", "slmsim"],
+                       check=True, capture_output=True)
+        os.rename(first, cls.place)
+        cls.data = os.path.join(cls.place, "share/slmsim")
+        cls.hide = HIDE if may_hide() else []
+        if not cls.hide:
+            print("this user may not mount: the source tree stays readable")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def slmsim(self, *words):
+        program = os.path.join(self.place, "bin/slmsim")
+        done = subprocess.run(self.hide + [program, *words], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_reads_its_own_data_first(self):
+        name = os.path.join(self.data, "models/only-installed.yaml")
+        shutil.copy(os.path.join(self.data, "models/gpt2m.yaml"), name)
+        self.assertIn("only-installed", self.slmsim("list", "models"))
+        os.remove(name)
+        self.assertNotIn("only-installed", self.slmsim("list", "models"))
+
+    def test_lists_what_there_is(self):
+        for what in ("models", "gpus", "platforms", "scenarios"):
+            self.assertTrue(self.slmsim("list", what))
+
+    def test_runs_a_scenario_by_name_and_by_file(self):
+        by_name = self.slmsim("run", "gat-amst", "--set", "models=gpt2m")
+        self.assertIn("Pipeshard", by_name)
+        file = os.path.join(self.data, "scenarios/gat-amst.yaml")
+        self.assertEqual(self.slmsim("run", file, "--set", "models=gpt2m"), by_name)
+
+    def test_brings_the_facts_of_both_studies(self):
+        self.assertIn("Two-VM gpt2m minutes: 15 cells", self.slmsim("validate", "fabric"))
+        self.assertIn("largest models: 5 cells", self.slmsim("validate", "deepspeed"))
+
+    def test_plots(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("python3-matplotlib is missing")
+        table, figure = os.path.join(self.folder, "all.csv"), os.path.join(self.folder, "all.svg")
+        self.slmsim("run", "gat-amst", "--set", "models=gpt2m", "--format", "csv", "--output", table)
+        self.slmsim("plot", "technique-comparison", table, "-o", figure)
+        self.assertTrue(os.path.getsize(figure))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+// States in the elements of the training's precisions, whichever technique holds them.
+#include <gmock/gmock.h>
+
+#include "sim/memory/memory.h"
+#include "tests/named.h"
+#include "tests/small_world.h"
+
+namespace slmsim {
+namespace {
+
+// With 2 layers: P = 2 x 3280 + 1792 = 8352.
+constexpr double kParameters = 8352;
+
+struct Case {
+  const char* techniques;
+  Precision precision, gradients;
+  double weight, gradient, optimizer;  // bytes per parameter on each of two GPUs
+};
+
+TEST(StateBytes, HaveNoCopiesInFp32) {
+  Training training;
+  training.precision = training.gradient_precision = Precision::kFp32;
+  const StateBytes full(training);
+  EXPECT_EQ(full.weight, 4);
+  EXPECT_EQ(full.gradient, 4);
+  EXPECT_EQ(full.optimizer(), 8);  // two moments, and the weights are their own master
+  EXPECT_EQ(full.gradient_copy, 0);
+  training.precision = Precision::kBf16;
+  const StateBytes mixed(training);
+  EXPECT_EQ(mixed.weight, 2);
+  EXPECT_EQ(mixed.optimizer(), 12);
+  EXPECT_EQ(mixed.gradient_copy, 0);  // gradients are in fp32 already
+  training.gradient_precision = Precision::kBf16;
+  EXPECT_EQ(StateBytes(training).gradient_copy, 4);
+}
+
+TEST(Memory, FollowsThePrecisionInEveryTechnique) {
+  constexpr auto kHalf = Precision::kFp16, kFull = Precision::kFp32;
+  // DDP's and Megatron-LM's optimizers keep a copy of half-precision gradients in fp32: 4 + 8 + 4.
+  const Case cases[] = {
+      {"DDP", kHalf, kHalf, 2, 2, 16},
+      {"DDP", kFull, kFull, 4, 4, 8},
+      {"DDP", kHalf, kFull, 2, 4, 12},
+      {"ZeRO-1", kFull, kFull, 4, 4, 8 / 2.0},
+      {"ZeRO-2", kHalf, kHalf, 2, 2 / 2.0, 12 / 2.0},
+      {"ZeRO-2", kFull, kFull, 4, 4 / 2.0, 8 / 2.0},
+      {"ZeRO-3", kFull, kFull, 4 / 2.0, 4 / 2.0, 8 / 2.0},
+      {"{Megatron: {data: 2}}", kHalf, kHalf, 2, 2, 16},
+      {"{Megatron: {data: 2}}", kFull, kFull, 4, 4, 8},
+      {"{Megatron: {data: 2}}", kHalf, kFull, 2, 4, 12},
+  };
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  for (const Case& one : cases) {
+    Scenario scenario = small_scenario(1, 2);
+    scenario.training.batch = 2;
+    scenario.training.precision = one.precision;
+    scenario.training.gradient_precision = one.gradients;
+    const Plan plan = plan_of(scenario, model, operators, written(one.techniques));
+    const DeviceMemory memory = memory_of(plan, operators, scenario).front();
+    SCOPED_TRACE(std::string(one.techniques) + " " + precision_names()[static_cast<std::size_t>(one.precision)] + " " +
+                 precision_names()[static_cast<std::size_t>(one.gradients)]);
+    EXPECT_DOUBLE_EQ(memory.parameters.value, one.weight * kParameters);
+    EXPECT_DOUBLE_EQ(memory.gradients.value, one.gradient * kParameters);
+    EXPECT_DOUBLE_EQ(memory.optimizer.value, one.optimizer * kParameters);
+  }
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,47 @@
+#include "sim/planner/division_memo.h"
+
+#include <gtest/gtest.h>
+
+namespace slmsim {
+namespace {
+
+Transformer model(std::int64_t layers) { return {"m", Family::kGpt2, 256, 4, 4, layers, 128, 1024, 1024, true}; }
+
+IntraOperatorPlan divide(DivisionMemo& memo, const Transformer& m, const Training& training, MeshShape shape) {
+  const OperatorGraph operators = build_operator_graph(m);
+  return memo.divide(m, {operators, 0, boost::num_vertices(operators), shape, 4, training, alpa_costs(shape)});
+}
+
+IntraOperatorPlan planned(const Transformer& m, const Training& training, MeshShape shape) {
+  const OperatorGraph operators = build_operator_graph(m);
+  return divide_operators({operators, 0, boost::num_vertices(operators), shape, 4, training, alpa_costs(shape)});
+}
+
+TEST(DivisionMemo, AnswersAsThePlannerDoesAlsoWhenAskedAgainAfterOtherQuestions) {
+  DivisionMemo memo;
+  Training half;
+  half.gradient_precision = Precision::kFp16;
+  Training whole = half;
+  whole.gradient_precision = Precision::kFp32;
+  for (int round = 0; round < 2; ++round) {
+    for (const std::int64_t layers : {2, 3}) {
+      for (const MeshShape shape : {MeshShape{4, 1}, MeshShape{2, 2}}) {
+        for (const Training& training : {half, whole}) {
+          const auto remembered = divide(memo, model(layers), training, shape);
+          const auto fresh = planned(model(layers), training, shape);
+          EXPECT_EQ(remembered.shardings, fresh.shardings);
+          EXPECT_EQ(remembered.cost, fresh.cost);
+        }
+      }
+    }
+  }
+}
+
+TEST(DivisionMemo, ForgetsTheOldestOfManyQuestions) {
+  DivisionMemo memo;
+  for (int sequences = 1; sequences <= 300; ++sequences) divide(memo, model(1), {.batch = sequences}, {2, 1});
+  EXPECT_EQ(divide(memo, model(1), {.batch = 1}, {2, 1}).shardings, planned(model(1), {.batch = 1}, {2, 1}).shardings);
+}
+
+}  // namespace
+}  // namespace slmsim

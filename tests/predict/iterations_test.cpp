@@ -1,0 +1,101 @@
+// A job's time follows from a few simulated iterations exactly.
+#include "sim/predict/iterations.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/lower/lower.h"
+#include "sim/technique/technique.h"
+#include "tests/named.h"
+#include "tests/small_world.h"
+
+namespace slmsim {
+namespace {
+
+struct Job {
+  Scenario scenario;
+  OperatorGraph operators;
+  Network network;
+  Plan plan;
+
+  Job(const std::string& slice, const Technique* technique, std::size_t group, double loss = 0)
+      : scenario(load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / (slice + ".yaml"),
+                               overrides(slice, loss))),
+        operators(build_operator_graph(scenario.models.front())),
+        network(scenario.platform) {
+    for (const auto& options : scenario.techniques) {
+      if (options.technique == technique)
+        plan = *make_plan({scenario, scenario.models.front(), operators, scenario.groups[group], options}).plan;
+    }
+  }
+
+  static Overrides overrides(const std::string& slice, double loss) {
+    if (slice == "tacc-tacc") return {"models=gpt2m"};  // one site
+    return {"models=gpt2m", fmt::format("platform.links.wan.loss={}", loss)};
+  }
+
+  TaskGraph graph(int iterations = 1) const { return repeated(lowered(plan, operators, scenario), iterations); }
+};
+
+void expect_k_iterations_equal_the_extrapolation(const std::string& slice, const Technique* technique,
+                                                 std::size_t group, int k) {
+  const Job job(slice, technique, group);
+  const double together = simulate(job.graph(k)).end.value;
+  const double extrapolated = simulate_iterations(job.graph(1)).total(k).value;
+  EXPECT_NEAR(together / extrapolated, 1.0, 1e-9) << slice << " " << technique->name;
+}
+
+TEST(Iterations, SimulatedTogetherEqualTheExtrapolation) {
+  constexpr std::size_t kAllVms = 0, kFirstVm = 1;
+  for (const Technique* technique : {named("Data"), named("ZeRO2"), named("Pipeshard")}) {
+    for (const char* slice : {"tacc-tacc", "utah-mass", "bris-star", "gat-amst"})
+      expect_k_iterations_equal_the_extrapolation(slice, technique, kAllVms, 7);
+    expect_k_iterations_equal_the_extrapolation("gat-amst", technique, kFirstVm, 7);
+  }
+  expect_k_iterations_equal_the_extrapolation("gat-amst", named("Shard"), kAllVms, 4);
+}
+
+TEST(Iterations, RepeatOnEverySliceSoThatNothingIsAssumed) {
+  for (const char* slice : {"tacc-tacc", "utah-gpn", "utah-mass", "bris-star", "gat-amst"}) {
+    for (const Technique* technique : {named("Data"), named("ZeRO2"), named("Shard"), named("Pipeshard")}) {
+      EXPECT_TRUE(simulate_iterations(Job(slice, technique, 0).graph(1)).repeats) << slice << " " << technique->name;
+    }
+  }
+}
+
+// Where segments are lost no iteration is like another; their mean is known to 1/2 % of itself, the first one exactly.
+TEST(Iterations, SettleWhereSegmentsAreLost) {
+  for (const Technique* technique : {named("Data"), named("Pipeshard")}) {
+    const Job job("gat-amst", technique, 0, 1e-5);
+    const IterationTimes times = simulate_iterations(job.graph(1));
+    EXPECT_FALSE(times.repeats);
+    EXPECT_NEAR(simulate(job.graph(20)).end.value / times.total(20).value, 1.0, 0.02) << technique->name;
+  }
+}
+
+TEST(Iterations, TheFirstOneIsColdOverAWan) {
+  const Job job("utah-mass", named("Pipeshard"), 0);
+  const IterationTimes times = simulate_iterations(job.graph(1));
+  EXPECT_GE(times.first(), times.steady());
+  EXPECT_GE(times.times.size(), 2u);
+}
+
+TEST(Iterations, AreAllAlikeWithoutAWan) {
+  const Job job("tacc-tacc", named("Data"), 0);
+  EXPECT_EQ(simulate_iterations(job.graph(1)).times.size(), 1u);
+}
+
+TEST(Iterations, TotalOfACycleIsItsSum) {
+  // 5 s once, then 1 s and 2 s in turn: 5 1 2 1 2 1 ...
+  IterationTimes times;
+  times.times = {Seconds{5}, Seconds{1}, Seconds{2}};
+  times.cycle_start = 1;
+  EXPECT_DOUBLE_EQ(times.total(1).value, 5);
+  EXPECT_DOUBLE_EQ(times.total(3).value, 8);
+  EXPECT_DOUBLE_EQ(times.total(4).value, 9);
+  EXPECT_DOUBLE_EQ(times.total(101).value, 5 + 50 * 3);
+  EXPECT_DOUBLE_EQ(times.steady().value, 1.5);
+}
+
+}  // namespace
+}  // namespace slmsim

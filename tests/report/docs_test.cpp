@@ -1,0 +1,91 @@
+// What the documentation shows between markers is what the program prints today.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "sim/report/deepspeed_table.h"
+#include "sim/report/explanation.h"
+#include "sim/report/facts_table.h"
+#include "sim/report/report.h"
+#include "tests/named.h"
+
+namespace slmsim {
+namespace {
+
+const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
+
+// What a page shows between the markers of a part.
+std::string part_of(const std::string& page, const std::string& part) {
+  std::stringstream text;
+  text << std::ifstream(kRoot / page).rdbuf();
+  const std::string all = text.str(), begin = "<!-- " + part + " -->\n", end = "<!-- /" + part + " -->";
+  const auto first = all.find(begin), last = all.find(end);
+  EXPECT_TRUE(first < last && last != std::string::npos) << page << " has no part " << part;
+  return first < last ? all.substr(first + begin.size(), last - first - begin.size()) : "";
+}
+
+// A command and what it prints, as code.
+std::string as_code(const std::string& command, const std::string& printed) {
+  std::string out;
+  std::istringstream lines("$ build/slmsim " + command + "\n" + printed);
+  for (std::string line; std::getline(lines, line);) {
+    line = "    " + line;
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+// The lines of a study's facts that sum up its errors, as the README has them.
+std::string accuracy_of(const std::string& study, const std::string& facts) {
+  std::string out;
+  std::istringstream lines(facts);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("mean absolute error") == std::string::npos) continue;
+    if (line.starts_with("- ")) line.erase(0, 2);
+    out += "- **" + study + "**, " + line + (line.ends_with('.') ? "\n" : ".\n");
+  }
+  return out;
+}
+
+constexpr const char* kHow = "run scripts/update-docs.sh";
+
+TEST(Docs, ShowWhatExplainPrints) {
+  const Overrides overrides = {"models=gpt2m", "groups=all"};
+  ExplainResult result{load_scenario(kRoot / "scenarios/gat-amst.yaml", overrides), {}};
+  ExplainOptions options;
+  options.only = named("Data");
+  options.reload = [&](Overrides more) {
+    more.insert(more.begin(), overrides.begin(), overrides.end());
+    return load_scenario(kRoot / "scenarios/gat-amst.yaml", more);
+  };
+  result.explanations = explain(result.scenario, options);
+  EXPECT_EQ(part_of("docs/commands.md", "explain"),
+            as_code("explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all --technique Data",
+                    to_explanation_table({result})))
+      << kHow;
+}
+
+TEST(Docs, ShowWhatTheReadmesExamplePrints) {
+  RunResult result;
+  result.scenario = load_scenario(kRoot / "scenarios/gat-amst.yaml", {"models=gpt2m"});
+  result.predictions = predict(result.scenario);
+  result.selections = select_techniques(result.scenario, result.predictions, Algorithm::kAmended);
+  EXPECT_EQ(part_of("README.md", "example"),
+            as_code("run scenarios/gat-amst.yaml --set models=gpt2m", to_table(result)))
+      << kHow;
+}
+
+TEST(Docs, ShowTheFactsThatValidatePrints) {
+  const std::string fabric = to_markdown(validate_fabric(kRoot, kRoot / "tests/reference/fabric.csv"));
+  const std::string deepspeed = to_markdown(validate_deepspeed(kRoot, kRoot / "tests/reference/deepspeed.csv"));
+  EXPECT_EQ(part_of("docs/validation/fabric.md", "facts"), fabric) << kHow;
+  EXPECT_EQ(part_of("docs/validation/deepspeed.md", "deepspeed"), deepspeed) << kHow;
+  EXPECT_EQ(part_of("README.md", "accuracy"),
+            accuracy_of("FABRIC study", fabric) + accuracy_of("DeepSpeed study", deepspeed))
+      << kHow;
+}
+
+}  // namespace
+}  // namespace slmsim

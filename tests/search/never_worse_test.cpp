@@ -1,0 +1,164 @@
+// What a scenario itself asks for is one of the choices: no plan is worse than what `slmsim run` predicts.
+#include <algorithm>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "tests/named.h"
+#include "tests/search/clusters.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kRounding = 1e-9;  // relative: sums in another order
+
+// The shortest job that `run` predicts; 0 where nothing runs.
+double best_of_run(const Scenario& scenario) {
+  double best = 0;
+  for (const auto& p : predict(scenario, {.advice = false})) {
+    if (p.status == Status::kOk && (best == 0 || p.job.value < best)) best = p.job.value;
+  }
+  return best;
+}
+
+SearchResult found_with(const Space& space, double effort) {
+  SearchOptions options;
+  options.effort = effort;
+  return search(space, evaluator_of(space), options);
+}
+
+void expect_never_worse(const ClusterFile& file, const Overrides& set, double effort) {
+  const Scenario scenario = file.load(set);
+  const double run = best_of_run(scenario);
+  const Space space(scenario, scenario.models.front());
+  const SearchResult found = found_with(space, effort);
+  if (run == 0) return;
+  ASSERT_FALSE(found.best.empty());
+  const Found& best = found.best.front();
+  EXPECT_LE(best.measured.job.value, run * (1 + kRounding));
+  // What is printed for `slmsim run` gives the same job.
+  Overrides overrides = space.overrides(space.choices()[best.choice]);
+  overrides.insert(overrides.begin(), set.begin(), set.end());
+  const auto again = predict(file.load(overrides));
+  ASSERT_EQ(again.size(), 1);
+  EXPECT_NEAR(again.front().job.value, best.measured.job.value, kRounding * best.measured.job.value)
+      << testing::PrintToString(overrides);
+}
+
+TEST(NeverWorse, ThanRunWhateverTheEffort) {
+  // With the least effort nothing else is simulated.
+  const ClusterFile file(clusters()[2]);
+  expect_never_worse(file, {"groups=[[b/1, a]]", "techniques={Shard: {mesh: [3], micro_batches: 2}}"}, 1);
+}
+
+TEST(NeverWorse, ThanRunOnOtherGpusOfTheSameName) {
+  // b's GPU is five times as fast in what it moves.
+  const ClusterFile file({"names", "{lab: {}}",
+                          "{a: {site: lab, type: fabric-vm, gpus: [t4]}, b: {site: lab, type: fabric-vm, gpus: [t4]}}",
+                          "{}", "techniques: [Data]\ngroups: [each]"});
+  const Overrides set = {"platform.vms.b.gpus.0.memory_bandwidth=1500GB/s"};
+  const Scenario scenario = file.load(set);
+  const Space space(scenario, scenario.models.front(), named("Data"));
+  const SearchResult found = found_with(space, 0);
+  EXPECT_TRUE(found.proven);
+  ASSERT_FALSE(found.best.empty());
+  EXPECT_THAT(space.group(space.choices()[found.best.front().choice]).names, testing::Contains("b"));
+  expect_never_worse(file, set, 0);
+}
+
+// Small clusters of all kinds, drawn at random.
+class Drawn {
+ public:
+  explicit Drawn(unsigned seed) : random_(seed) {
+    const int sites = number(1, 3);
+    std::string links;
+    for (int s = 0; s < sites; ++s) {
+      sites_ += (s > 0 ? ", s" : "{s") + std::to_string(s) + ": {rtt: " + one_of({"0.1 ms", "2 ms"}) + "}";
+      if (s > 0)
+        links += (s > 1 ? ", l" : "l") + std::to_string(s) + ": {between: [s0, s" + std::to_string(s) +
+                 "], rtt: " + one_of({"0.5 ms", "8 ms", "70 ms"}) +
+                 ", bandwidth: " + one_of({"1 Gbps", "10 Gbps", "100 Gbps"}) + ", loss: " + one_of({"0", "1e-5"}) + "}";
+    }
+    sites_ += "}";
+    links_ = "{" + links + "}";
+    const int vms = number(1, 3);
+    for (int v = 0; v < vms; ++v) {
+      const std::string name = "v" + std::to_string(v);
+      const bool one_type = number(0, 1) == 1;
+      const std::string gpu = one_of(kGpus);
+      const int gpus = number(1, vms == 1 ? 3 : 2);
+      vms_ += (v > 0 ? ", " : "{") + name + ": {site: s" + std::to_string(number(0, sites - 1)) +
+              ", type: {name: box, nic: " + one_of({"1 Gbps", "25 Gbps"}) + ", peer_to_peer: " + one_of({"yes", "no"}) +
+              ", device_latency: 20 us, tcp: {net.ipv4.tcp_rmem: 6 MiB, net.ipv4.tcp_wmem: 4 MiB, copy_rate: " +
+              one_of({"0.5 GB/s", "3 GB/s"}) + "}}, gpus: [";
+      for (int g = 0; g < gpus; ++g) {
+        vms_ += (g > 0 ? ", " : "") + (one_type ? gpu : one_of(kGpus));
+        devices_.push_back(name + "/" + std::to_string(g));
+      }
+      vms_ += "]}";
+    }
+    vms_ += "}";
+    batch_ = number(2, 4) * 2;
+    training_ = "control_round_trips: " + one_of({"0", "4", "60"}) + ", rematerialisation: " + one_of({"yes", "no"});
+    more_ = "techniques: {" + techniques() + "}\ngroups: " + groups() +
+            "\nsoftware: {usable_memory: " + one_of({"0.9", "0.06"}) + ", framework_memory: 0.5 GiB}";
+  }
+
+  Cluster cluster() const {
+    return {"drawn", sites_.c_str(), vms_.c_str(), links_.c_str(), more_.c_str(), batch_, training_.c_str()};
+  }
+
+ private:
+  static inline const std::vector<std::string> kGpus = {"a30", "t4", "rtx6000", "a100-40"};
+
+  int number(int least, int most) {  // the library's distributions differ between implementations
+    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
+  }
+  std::string one_of(const std::vector<std::string>& values) {
+    return values[static_cast<std::size_t>(number(0, static_cast<int>(values.size()) - 1))];
+  }
+
+  std::string techniques() {
+    const std::vector<std::vector<std::string>> all = {
+        {"Data: {}", "Data: {micro_batches: 2}", "Data: {batch_split: speed}"},
+        {"ZeRO2: {}", "ZeRO2: {gradient_collective: all-reduce, startup: 3 s}"},
+        {"Shard: {}", "Shard: {micro_batches: 2, tensor: 1}", "Shard: {planner: slmsim}"},
+        {"Pipeshard: {}", "Pipeshard: {stages: auto}", "Pipeshard: {schedule: gpipe, split: speed}"},
+        {"DDP: {}", "DDP: {bucket: 4 MiB}"},
+        {"ZeRO-1: {}"},
+        {"ZeRO-3: {startup: 2 s}"},
+        {"Megatron: {}", "Megatron: {tensor: 1, data: 1, pipeline: 1}"}};
+    std::string out;
+    for (const auto& variants : all) {
+      if (number(0, 2) == 0) out += (out.empty() ? "" : ", ") + one_of(variants);
+    }
+    return out.empty() ? "Shard: {}" : out;
+  }
+
+  std::string groups() {
+    std::string own;
+    for (const auto& device : devices_) {
+      if (number(0, 1) == 1) own = device + (own.empty() ? "" : ", ") + own;  // the last one first
+    }
+    return own.empty() ? one_of({"all", "[all, each]"}) : "[" + one_of({"all", "each"}) + ", [" + own + "]]";
+  }
+
+  std::mt19937 random_;
+  std::string sites_, vms_, links_, training_, more_;
+  int batch_ = 0;
+  std::vector<std::string> devices_;
+};
+
+class DrawnSlow : public testing::TestWithParam<unsigned> {};
+
+TEST_P(DrawnSlow, ClusterHasNoPlanThatIsWorseThanRun) {
+  constexpr double kLittle = 3e5;  // tasks
+  const Drawn drawn(GetParam());
+  const ClusterFile file(drawn.cluster());
+  for (const double effort : {1.0, kLittle}) expect_never_worse(file, {}, effort);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of40, DrawnSlow, testing::Range(1u, 41u));
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,61 @@
+// The search over worker processes: the same as in one process, whatever their number, and after an interruption.
+#include <gtest/gtest.h>
+
+#include "sim/report/plan_table.h"
+#include "tests/search/clusters.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string planned(const Scenario& scenario, std::size_t jobs) {
+  PlanCrewOptions options;
+  options.jobs = jobs;
+  return to_plan_table(*find_plans(scenario, {}, options));
+}
+
+TEST(PlanCrew, GivesTheSameWithAnyNumberOfWorkers) {
+  const ClusterFile file(clusters()[8]);
+  const Scenario scenario = file.load();
+  const std::string one = planned(scenario, 1);
+  EXPECT_EQ(planned(scenario, 3), one);
+  EXPECT_NE(one.find("1. best"), std::string::npos);
+}
+
+TEST(PlanCrew, GoesOnWhereItWasInterrupted) {
+  const ClusterFile file(clusters()[8]);
+  const Scenario scenario = file.load();
+  const fs::path journal = fs::temp_directory_path() / ("slmsim_plan_" + std::to_string(getpid()) + ".journal");
+  PlanCrewOptions options;
+  options.journal = journal;
+  options.identity = std::string(1, '1');
+  int asked = 0;
+  options.stop = [&] { return ++asked > 20; };
+  EXPECT_FALSE(find_plans(scenario, {}, options));
+  ASSERT_TRUE(fs::exists(journal));
+  EXPECT_GT(fs::file_size(journal), 200);
+  options.stop = {};
+  options.identity = std::string(1, '2');
+  EXPECT_THROW(find_plans(scenario, {}, options), InputError);  // another search's
+  options.identity = std::string(1, '1');
+  const auto report = find_plans(scenario, {}, options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(to_plan_table(*report), planned(scenario, 1));
+  EXPECT_FALSE(fs::exists(journal));
+}
+
+TEST(PlanCrew, WantsPricesForDollars) {
+  const ClusterFile file(clusters()[0]);
+  PlanJob job;
+  job.objective = PlanObjective::kDollars;
+  try {
+    find_plans(file.load(), job, {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(error.errors().front().text.find("price of a30, t4"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,34 @@
+// The table of plans in docs/commands.md is what the program finds today.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "sim/crew/crew.h"
+#include "sim/report/plan_table.h"
+
+namespace slmsim {
+namespace {
+
+TEST(Docs, ShowThePlansThatAreFound) {
+  const std::filesystem::path root = SLMSIM_SOURCE_DIR;
+  PlanJob job;
+  job.compare = true;
+  job.explain = false;
+  PlanCrewOptions options;
+  options.jobs = available_cores();
+  std::vector<PlanReport> reports;
+  for (const char* slice : {"tacc-tacc", "utah-gpn", "utah-mass", "bris-star", "gat-amst"}) {
+    const auto report = find_plans(load_scenario(root / "scenarios" / (std::string(slice) + ".yaml")), job, options);
+    ASSERT_TRUE(report);
+    reports.push_back(*report);
+    for (const auto& model : reports.back().models) EXPECT_TRUE(model.search.proven) << slice;
+  }
+  std::stringstream text;
+  text << std::ifstream(root / "docs/commands.md").rdbuf();
+  EXPECT_NE(text.str().find("<!-- plans -->\n" + to_plan_markdown(reports) + "<!-- /plans -->"), std::string::npos)
+      << "run scripts/update-docs.sh";
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,21 @@
+#!/usr/bin/python3
+"""Every test that ctest lists is named in words: no addresses, no bytes, no expressions."""
+import os
+import re
+import subprocess
+import unittest
+
+BUILD = os.path.dirname(os.environ["SLMSIM_BINARY"])
+WORDS = re.compile(r"[\w./+-]+(<[\w, :]+>)?")
+
+
+class Names(unittest.TestCase):
+    def test_are_words(self):
+        listed = subprocess.run(["ctest", "--test-dir", BUILD, "-N"], check=True, capture_output=True, text=True).stdout
+        names = re.findall(r"^ *Test +#\d+: (.*)$", listed, re.MULTILINE)
+        self.assertGreater(len(names), 20)
+        self.assertEqual([name for name in names if not WORDS.fullmatch(name)], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

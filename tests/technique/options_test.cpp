@@ -1,0 +1,112 @@
+// Options of techniques beside what Alpa does: sums by VM, unequal shares, stages by speed, degrees.
+#include <gmock/gmock.h>
+
+#include "tests/named.h"
+#include "tests/small_world.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A GPU that reads 100 B/s takes twice as long as the others.
+Scenario with_slow_gpu(int device) {
+  Scenario scenario = small_scenario(2, 1);
+  Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+  gpu.name = "slow";
+  gpu.memory_bandwidth = BytesPerSecond{100};
+  return scenario;
+}
+
+std::string reason(const Scenario& scenario, const TechniqueOptions& options) {
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  Group group;
+  for (std::size_t i = 0; i < scenario.platform.devices.size(); ++i) group.devices.push_back(static_cast<int>(i));
+  return make_plan({scenario, model, operators, group, options}).reason;
+}
+
+TEST(Hierarchical, SumsInsideEachVmAndSendsEachPartOnceBetweenThem) {
+  // P = 8352 parameters of 2 B are 16704 B. On 2 VMs x 2 GPUs each GPU sends inside its VM 1/2 of it to reduce and 1/2 to
+  // gather, 8352 B each; between VMs each half is reduced by a ring of two, 2 x 1/2 x 8352 B per GPU. So 4 x 3 x 8352 B in
+  // all, of which 2 x 8352 B each way between the VMs, where one ring over all sends 3/2 x 16704 B = 25056 B.
+  Scenario scenario = small_scenario(2, 2);
+  scenario.training.batch = 4;
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  TechniqueOptions options = with(named("Data"), 1);
+  options.set(kHierarchical, true);
+  const TaskGraph graph = lowered(plan_of(scenario, model, operators, options), operators, scenario);
+  EXPECT_EQ(bytes_over(graph, ""), 12 * 8352);
+  EXPECT_EQ(bytes_over(graph, "", "wan:a->b"), 2 * 8352);
+  EXPECT_EQ(bytes_over(graph, "", "wan:b->a"), 2 * 8352);
+}
+
+TEST(Hierarchical, TakesSeveralVmsWithEquallyManyGpus) {
+  TechniqueOptions options = with(named("Data"), 1);
+  options.set(kHierarchical, true);
+  Scenario scenario = small_scenario(1, 4);
+  scenario.training.batch = 4;
+  EXPECT_THAT(reason(scenario, options), HasSubstr("several VMs with equally many GPUs"));
+  options = written("{ZeRO2: {micro_batches: 1, hierarchical: yes, gradient_collective: reduce-scatter}}");
+  scenario = small_scenario(2, 2);
+  scenario.training.batch = 4;
+  EXPECT_THAT(reason(scenario, options), HasSubstr("all-reduce"));
+}
+
+TEST(BatchSplit, GivesTheSlowGpuFewerSequences) {
+  // Layers take 1 + 2 s per sequence, 2 + 4 s on the slow GPU. Of 3 sequences each GPU has one; the third would be done
+  // after 6 s on the fast one, after 12 s on the slow one.
+  Scenario scenario = with_slow_gpu(0);
+  scenario.training.batch = 3;
+  const OperatorGraph operators = chain(1);
+  TechniqueOptions options = with(named("Data"), 1);
+  EXPECT_NEAR(end_of(plan_of(scenario, small_model(1), operators, options), operators, scenario), 12, kClock);
+  options.set(kBatchSplit, BatchSplit::kSpeed);
+  const Plan plan = plan_of(scenario, small_model(1), operators, options);
+  EXPECT_THAT(plan.stages[0].batch_shares, ElementsAre(1.0 / 3, 2.0 / 3));
+  EXPECT_NEAR(end_of(plan, operators, scenario), 6, kClock);
+}
+
+TEST(StageSplit, GivesTheSlowGpuFewerLayers) {
+  // Of 3 layers of 3 s the fast GPU takes two and the slow one the third: 6 s each.
+  for (const int slow : {0, 1}) {
+    Scenario scenario = with_slow_gpu(slow);
+    const OperatorGraph operators = chain(3);
+    TechniqueOptions options = with(named("Pipeshard"), 1);
+    options.set(kSplit, StageSplit::kSpeed);
+    const Plan plan = plan_of(scenario, small_model(3), operators, options);
+    ASSERT_EQ(plan.stages.size(), 2);
+    EXPECT_EQ(plan.stages[0].last, slow == 0 ? 1 : 2);
+    EXPECT_NEAR(end_of(plan, operators, scenario), 12, kClock);
+  }
+}
+
+TEST(TensorDegree, DividesProductsOverNeighboursAndSequencesOverTheRest) {
+  Scenario scenario = small_scenario(2, 2);
+  scenario.training.batch = 4;
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  for (const int tensor : {1, 2, 4}) {
+    TechniqueOptions options = with(named("Shard"), 1);
+    options.set(kTensor, tensor);
+    const Stage stage = plan_of(scenario, model, operators, options).stages[0];
+    EXPECT_EQ(stage.shape(), (MeshShape{4 / tensor, tensor}));
+    for (std::size_t v = 0; v < stage.shardings.size(); ++v) {
+      const auto [first, second] = stage.shardings[v].along;
+      EXPECT_EQ(first, tensor < 4 ? Sharding::kBatch : Sharding::kReplicated) << name_of(operators[v].role);
+      EXPECT_NE(second, Sharding::kBatch) << name_of(operators[v].role);
+      const bool product = operators[v].kind == OperatorKind::kMatrix && operators[v].has_weights();
+      if (product && tensor == 2) {
+        EXPECT_NE(second, Sharding::kReplicated) << name_of(operators[v].role);
+      }
+    }
+  }
+  TechniqueOptions options = with(named("Shard"), 1);
+  options.set(kTensor, 3);
+  EXPECT_THAT(reason(scenario, options), HasSubstr("4 GPUs do not divide into groups of 3"));
+}
+
+}  // namespace
+}  // namespace slmsim
