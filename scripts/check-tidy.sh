@@ -21,7 +21,7 @@ while read -r file; do
     *.cpp) source=$file ;;
     *.h)
       source=${file%.h}.cpp
-      [[ -e $source ]] || source=$(grep -rlF --include='*.cpp' "\"$file\"" sim calibrate | sort | head -n 1)
+      [[ -e $source ]] || source=$({ grep -rlF --include='*.cpp' "\"$file\"" sim calibrate || true; } | sort | head -n 1)
       ;;
     *) continue ;;
   esac

@@ -43,7 +43,9 @@ CrewEvent unpacked(const std::string& bytes, std::size_t worker) {
     at += size;
   }
   event.questions.resize(head.questions);
-  std::memcpy(event.questions.data(), bytes.data() + at, head.questions * sizeof(std::uint64_t));
+  // memcpy may not be given the null pointer of an empty vector.
+  if (head.questions > 0)
+    std::memcpy(event.questions.data(), bytes.data() + at, head.questions * sizeof(std::uint64_t));
   return event;
 }
 
