@@ -49,8 +49,8 @@ inline Scenario small_scenario(int vms, int gpus, double rate = 1e15, double dev
     }
   }
   scenario.training.batch = 1;
-  scenario.efficiency.matrix["Round"] = 1;
-  scenario.efficiency.memory = 1;
+  scenario.software.matrix["Round"] = 1;
+  scenario.software.memory = 1;
   scenario.nccl.max_channels = 1;
   scenario.nccl.algorithm = NcclAlgorithm::kRing;
   scenario.nccl.protocol = NcclProtocol::kSimple;

@@ -123,6 +123,8 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
   if (source.empty())
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
+  const double spread = stated.number(
+      {"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
@@ -130,8 +132,13 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
                    fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
     return nullptr;
   }
-  reading_.parameters.push_back({path_of(key), value->scalar, provenance, source});
+  reading_.parameters.push_back({path_of(key), value->scalar, provenance, source, spread});
   return value;
+}
+
+const Parameter* Fields::stated(const std::string& key) const {
+  const bool last = !reading_.parameters.empty() && reading_.parameters.back().path == path_of(key);
+  return last ? &reading_.parameters.back() : nullptr;
 }
 
 double Fields::read_quantity(const FileKey& key, Dimension dimension, double low, double high,

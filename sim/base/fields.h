@@ -30,6 +30,7 @@ struct Parameter {
   std::string value;  // as written
   Provenance provenance = Provenance::kDatasheet;
   std::string source;
+  double spread = 0;  // of the value, where it is known: eight of ten such values lie within this share of it
 
   bool operator==(const Parameter&) const = default;
 };
@@ -93,6 +94,9 @@ class Fields {
     }
     return entries ? std::optional(entries->size()) : std::nullopt;
   }
+
+  // What was read last under this key, where it stated its provenance; valid until something else is read.
+  const Parameter* stated(const std::string& key) const;
 
   // Where other keys depend on a key: on whether it is there, as has() tells, or on its value, as choice() does. Both
   // ways, or every choice, are described.

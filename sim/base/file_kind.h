@@ -15,6 +15,7 @@ inline constexpr FileKind kVmFile{"vm", "VM type", "platforms/vms"};
 inline constexpr FileKind kGpuFile{"gpu", "GPU", "platforms/gpus"};
 inline constexpr FileKind kDriveFile{"drive", "drive", "platforms/drives"};
 inline constexpr FileKind kPathFile{"path", "path", "platforms/paths"};
+inline constexpr FileKind kStackFile{"stack", "software stack", "scenarios/stacks"};
 inline constexpr FileKind kProfileFile{"profile", "GPU profile", "platforms/profiles"};
 
 }  // namespace slmsim

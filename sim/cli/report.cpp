@@ -9,8 +9,8 @@
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
-#include "sim/report/html/page.h"
-#include "sim/report/html/timeline.h"
+#include "sim/page/page.h"
+#include "sim/page/timeline.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -9,6 +9,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
+#include "sim/report/gpu_table.h"
 #include "sim/report/step_table.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/link.h"
@@ -50,7 +51,7 @@ int validate_study(const ValidateOptions& options) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
   if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed"};
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu"};
   const std::string study = options.study.empty() ? kStudies.front() : options.study;
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
@@ -58,6 +59,14 @@ int validate_study(const ValidateOptions& options) {
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
+  if (study == "gpu") {
+    if (options.reference.empty())
+      throw InputError({}, "gpu needs --reference FOLDER, which holds operators.csv and kernels.csv as others measured "
+                           "them; docs/validation/gpu.md tells their form");
+    const GpuValidation validation = validate_gpus(options.reference, roots);
+    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
+    return kDone;
+  }
   const auto [root, facts] = place_of_study(roots, study);
   const fs::path file = options.reference.empty() ? facts : fs::path(options.reference);
   const auto write = [&](const auto& validation) {
@@ -86,9 +95,10 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default, or deepspeed");
+  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, or gpu");
   verb->add_option("--reference", options->reference,
-                   "table of published facts; default: the one in tests/reference, or installed with slmsim");
+                   "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
+                   "a folder with operators.csv and kernels.csv");
   verb->add_option("--measured", options->measured,
                    "training steps as calibrate/reference/torch_step.py writes them (JSON)");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
@@ -99,6 +109,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed\n"
+      "  slmsim validate gpu --reference measured/\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
   return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
 }

@@ -54,6 +54,22 @@ RowKernels row_kernels(const Operator& op, double part) {
   return {kernel("-forward"), kernel("-backward")};
 }
 
+bool is_timed(KernelPart part) {
+  switch (part) {
+    case KernelPart::kNorm:
+    case KernelPart::kSoftmax:
+    case KernelPart::kFusedSoftmax:
+    case KernelPart::kResidual:
+    case KernelPart::kAddition:
+    case KernelPart::kGelu:
+    case KernelPart::kSwiglu:
+    case KernelPart::kLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
 KernelShape adam_kernel(double parameters) { return {"adam", 1, whole(parameters), 1, 1}; }
 
 std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::vector<int>& sequences) {

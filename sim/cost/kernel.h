@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cost/software.h"
 #include "sim/model/operator_graph.h"
 #include "sim/platform/profile.h"
 
@@ -28,6 +29,9 @@ struct RowKernels {
   KernelShape forward, backward;
 };
 RowKernels row_kernels(const Operator& op, double part);
+
+// Whether slmsim-calibrate times a stack's kernel of this kind, by the name that row_kernels gives its operator.
+bool is_timed(KernelPart part);
 
 KernelShape adam_kernel(double parameters);
 

@@ -50,10 +50,9 @@ ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpol
 
 }  // namespace
 
-ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel, Seconds roofline) {
+ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const KernelTable& table = *gpu.kernels;
   const Precision precision = stored(asked, kernel.name);
-  if (kernel.name.empty()) return by_roofline(roofline * std::exp(table.usual_ratio(kernel.name, precision)));
   const Seconds ideal = ideal_time(gpu, precision, kernel, table.launch());
   if (const auto* samples = table.find(kernel.name, precision)) {
     const auto known = std::lower_bound(samples->begin(), samples->end(), kernel,

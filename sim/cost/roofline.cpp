@@ -4,15 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/cost/product.h"
 #include "sim/cost/profile_time.h"
 
 namespace slmsim {
 namespace {
 
-constexpr double kTile = 128;  // cuBLAS' common tensor-core tile is 128 x 128 (DU-09799-001, section 3)
-
-Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu, const Efficiency& efficiency) {
-  return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * efficiency.memory)) + efficiency.launch;
+Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu, const Software& software) {
+  return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * software.memory)) + software.launch;
 }
 
 // What the share leaves of each dimension.
@@ -32,82 +31,116 @@ MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
   return shape;
 }
 
-// By the profile. Of what it knows nothing, the efficiency that the software states holds, as on a GPU without one.
-OperatorTime profiled(const Gpu& gpu, Precision precision, const std::vector<KernelShape>& forward,
-                      const std::vector<KernelShape>& backward, const OperatorTime& roofline) {
-  OperatorTime out;
-  const auto add = [&](const std::vector<KernelShape>& kernels, Seconds whole, Seconds& time) {
-    for (const auto& kernel : kernels) {
-      const ProfileTime one = profile_time(gpu, precision, kernel, whole / static_cast<double>(kernels.size()));
-      time += one.time;
-      out.basis += one.basis;
-    }
+// By the profile where it knows a kernel's class; else what the data sheet and the software say.
+Seconds timed(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds stated, TimeBasis& basis) {
+  const bool known = gpu.kernels && !kernel.name.empty() && gpu.kernels->knows_class_of(kernel.name);
+  if (!known) {
+    basis.roofline += stated;
+    return stated;
+  }
+  const ProfileTime one = profile_time(gpu, precision, kernel);
+  basis += one.basis;
+  return one.time;
+}
+
+OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const Gpu& gpu, Precision precision,
+                         const Software& software) {
+  // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
+  const auto [batch, m, n, k] = forward;
+  const ProductKernels kernels = product_kernels(op, forward);
+  const auto time = [&](const KernelShape& kernel, const MatrixShape& shape, TimeBasis& basis) {
+    const bool measured = gpu.kernels && gpu.kernels->knows_products();
+    return timed(gpu, precision, kernel, measured ? Seconds{0} : product_time(shape, gpu, precision, software), basis);
   };
-  add(forward, roofline.forward, out.forward);
-  add(backward, roofline.backward, out.backward);
+  OperatorTime out;
+  out.forward = time(kernels.forward, forward, out.basis);
+  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) +
+                 time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
   return out;
 }
 
-OperatorTime by_roofline(Seconds forward, Seconds backward) {
+// Scores and values by flash attention, half of it each. It computes what lies on and below the diagonal: two products
+// forward; backward the scores once more, and the gradients of both products.
+OperatorTime flash_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
+  const FlopsPerSecond rate = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
+  const double causal = shape.flops() / 2;
+  const Seconds forward = Flops{causal} / (rate * software.flash_forward) + software.launch * 0.5;
+  const Seconds backward = Flops{2.5 * causal} / (rate * software.flash_backward) + software.launch * 0.5;
   return {forward, backward, {.measured = {}, .interpolated = {}, .roofline = forward + backward}};
 }
 
-OperatorTime matrix_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
-                         const Efficiency& efficiency) {
-  const MatrixShape forward =
-      for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
-  if (gpu.kernels && gpu.kernels->knows_products()) {
-    const ProductKernels kernels = product_kernels(op, forward);
-    return profiled(gpu, precision, {kernels.forward}, {kernels.inputs_gradient, kernels.factor_gradient}, {});
-  }
-  const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const MatrixShape shape{forward.batch, m, n, k};
-    const double elements = static_cast<double>(shape.batch) * (static_cast<double>(m) * static_cast<double>(k) +
-                                                                static_cast<double>(k) * static_cast<double>(n) +
-                                                                static_cast<double>(m) * static_cast<double>(n));
-    const double reached = efficiency.matrix_of(gpu) * wave_efficiency(shape, gpu.multiprocessors);
-    return at_rate(shape.flops(), peak_of(gpu, precision) * reached, elements * element_bytes(precision), gpu,
-                   efficiency);
-  };
-  // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
-  const auto [batch, m, n, k] = forward;
-  return by_roofline(time(m, n, k), time(m, k, n) + time(k, n, m));
+// An operator's own inputs and outputs, moved once.
+OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Precision precision,
+                          const Software& software) {
+  const double size = element_bytes(precision);
+  const double forward = (op.inputs + op.outputs) * part * size;
+  // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
+  const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused);
+  const double backward = ((op.inputs + op.outputs) * size + kept) * part;
+  // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
+  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
+  return {at_rate(op.flops * part, rate, forward, gpu, software),
+          at_rate(2 * op.flops * part, rate, backward, gpu, software),
+          {}};
+}
+
+OperatorTime& operator+=(OperatorTime& sum, const OperatorTime& other) {
+  sum.forward += other.forward;
+  sum.backward += other.backward;
+  sum.basis += other.basis;
+  return sum;
 }
 
 }  // namespace
 
-double wave_efficiency(const MatrixShape& shape, int multiprocessors) {
-  const double tiles = static_cast<double>(shape.batch) * std::ceil(static_cast<double>(shape.m) / kTile) *
-                       std::ceil(static_cast<double>(shape.n) / kTile);
-  // Splitting the inner sum lets a product with few tiles use the other multiprocessors as well (split-K).
-  const double splits =
-      tiles < multiprocessors
-          ? std::max(1.0, std::floor(std::min(multiprocessors / tiles, static_cast<double>(shape.k) / (8 * kTile))))
-          : 1.0;
-  const double jobs = tiles * splits;
-  return jobs / (std::ceil(jobs / multiprocessors) * multiprocessors);
+Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
+  const double reached = software.matrix_of(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
+  const Seconds compute = Flops{shape.flops()} / (peak_of(gpu, precision) * reached);
+  const Seconds memory = Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory);
+  return Seconds{std::hypot(compute.value, memory.value)} + software.launch;
+}
+
+Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision,
+                  const Software& software) {
+  const double bytes = moves.bytes_of(precision);
+  if (bytes <= 0 || elements <= 0) return {};
+  const Seconds memory = Bytes{elements * bytes} / gpu.memory_bandwidth;
+  const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock())};
+  return std::max(memory, cores) + software.launch;
 }
 
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
-                           const Efficiency& efficiency) {
+                           const Software& software) {
   if (share.sequences <= 0) return {};
-  if (op.kind == OperatorKind::kMatrix) return matrix_time(op, share, gpu, precision, efficiency);
+  const AttentionKernel attention = software.attention_on(gpu, precision);
+  const bool flash = attention == AttentionKernel::kFlash;
   const double part = share.sequences / share.columns;
-  const double size = element_bytes(precision);
-  const double forward = (op.inputs + op.outputs) * part * size;
-  // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
-  const double backward = ((op.inputs + op.outputs + op.saved_elements) * size + op.saved_bytes) * part;
-  // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
-  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
-  if (gpu.kernels && gpu.kernels->knows_others()) {
-    const RowKernels kernels = row_kernels(op, part);
-    const Efficiency ideal{.matrix = {}, .memory = 1, .launch = gpu.kernels->launch()};
-    return profiled(gpu, precision, {kernels.forward}, {kernels.backward},
-                    by_roofline(at_rate(op.flops * part, rate, forward, gpu, ideal),
-                                at_rate(2 * op.flops * part, rate, backward, gpu, ideal)));
+  OperatorTime out;
+  if (op.kind == OperatorKind::kMatrix) {
+    const MatrixShape shape =
+        for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
+    out = flash && op.is_attention_core() ? flash_time(shape, gpu, precision, software)
+                                          : matrix_time(op, shape, gpu, precision, software);
   }
-  return by_roofline(at_rate(op.flops * part, rate, forward, gpu, efficiency),
-                     at_rate(2 * op.flops * part, rate, backward, gpu, efficiency));
+  for (const PartUse& use : parts_of(op, attention)) {
+    const auto& stated = software.kernels[static_cast<std::size_t>(use.part)];
+    const bool product = op.kind == OperatorKind::kMatrix;
+    OperatorTime time;
+    if (stated) {
+      time.forward = part_time(stated->forward, use.elements * part, gpu, precision, software);
+      time.backward = part_time(stated->backward, use.elements * part, gpu, precision, software);
+    } else if (!product && use.part != KernelPart::kMask && use.part != KernelPart::kDropout) {
+      time = counted_time(op, part, gpu, precision, software);
+    }
+    const RowKernels kernels = is_timed(use.part) ? row_kernels(op, part) : RowKernels{};
+    OperatorTime known;
+    known.forward = timed(gpu, precision, kernels.forward, time.forward, known.basis);
+    known.backward = timed(gpu, precision, kernels.backward, time.backward, known.basis);
+    out += known;
+  }
+  return out;
 }
 
 TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
@@ -117,21 +150,32 @@ TimeBasis& TimeBasis::operator+=(const TimeBasis& other) {
   return *this;
 }
 
-OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision,
-                                 const Efficiency& efficiency) {
+OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software) {
+  const bool flash = software.attention_on(gpu, precision) == AttentionKernel::kFlash;
   if (op.kind != OperatorKind::kMatrix) {
     if (gpu.kernels) return {};  // small ones may run in the cache
-    const OperatorTime whole = operator_time(op, {}, gpu, precision, efficiency);
-    return {whole.forward - efficiency.launch, whole.backward - efficiency.launch, {}};
+    Software ideal = software;
+    ideal.launch = {};
+    const OperatorTime whole = operator_time(op, {}, gpu, precision, ideal);
+    return {whole.forward, whole.backward, {}};
+  }
+  if (flash && op.is_attention_core()) {
+    const OperatorTime whole = flash_time(op.matrix, gpu, precision, software);
+    return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}};
   }
   // What was measured may be better than the efficiency of those that were not.
-  const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : efficiency.matrix_of(gpu));
+  const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : software.matrix_of(gpu, precision));
   const Seconds full = Flops{op.matrix.flops()} / most;
   return {full, full * 2.0, {}};
 }
 
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Efficiency& efficiency, TimeBasis* basis) {
+                  const Software& software, TimeBasis* basis) {
+  if (software.adam > 0) {
+    const Seconds time = Bytes{parameters * software.adam} / gpu.memory_bandwidth + software.launch;
+    if (basis) basis->roofline += time;
+    return time;
+  }
   const bool master = element_bytes(precision) < 4;
   const double read = element_bytes(gradient_precision) + 4 + 8;
   const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
@@ -143,7 +187,7 @@ Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precis
     return kernel.time * ((read + written) / measured);
   }
   const Seconds time =
-      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * efficiency.memory) + efficiency.launch;
+      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * software.memory) + software.launch;
   if (basis) basis->roofline += time;
   return time;
 }

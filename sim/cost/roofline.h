@@ -1,33 +1,15 @@
 // How long an operator takes on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), else, and where the profile
-// holds no kernel of its class, the roofline of its data sheet.
+// does not hold its kernels, by the data sheet: products by sim/cost/product.h, what lies between them by the software
+// stack's kernels (sim/cost/software.h). What a stack does not state moves its inputs and outputs once,
 //
-//   time = max(FLOPs / (efficiency * waves * peak), bytes / (memory efficiency * bandwidth)) + launch
-//
-// `waves` is wave quantisation: a matrix product is cut into tiles, the tiles are dealt to the
-// multiprocessors in waves, and the last wave runs as long as a full one (NVIDIA, Matrix Multiplication
-// Background User's Guide, DU-09799-001). So small products are slower per FLOP.
+//   time = max(FLOPs / fp32 peak, bytes / (memory efficiency * bandwidth)) + launch
 #pragma once
 
-#include <map>
-#include <string>
-
+#include "sim/cost/software.h"
 #include "sim/model/operator_graph.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {
-
-// What a software stack reaches of the data sheet's rates.
-struct Efficiency {
-  // Share of the peak that a large matrix product reaches; by architecture, since a stack's kernels may suit
-  // one and not another.
-  std::map<std::string, double> matrix;
-  double memory = 0;  // share of the memory bandwidth that elementwise kernels reach
-  Seconds launch;     // fixed cost of one kernel
-
-  double matrix_of(const Gpu& gpu) const { return matrix.at(gpu.architecture); }
-
-  bool operator==(const Efficiency&) const = default;
-};
 
 // The part of an operator that one GPU computes.
 struct Share {
@@ -52,20 +34,22 @@ struct OperatorTime {
   TimeBasis basis;  // of both together
 };
 
+// A product of one GPU, by its data sheet. `shape` is what the GPU computes.
+Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software);
+// What a stack's kernel takes for so many elements; the launch included.
+Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software);
+
 // Time of the part of `op` that one GPU computes.
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
-                           const Efficiency& efficiency);
+                           const Software& software);
 
 // A bound for planners: no part of `op`, however it is divided, takes less than its share of this, which is of one sequence
 // forward and backward.
-OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Efficiency& efficiency);
+OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software);
 
-// Time of Adam on `parameters` parameters of this GPU: it reads gradient, fp32 master and both moments, and
-// writes master, moments and the weights in training precision; memory bandwidth bounds it.
+// Time of Adam on `parameters` parameters of this GPU. Where the stack does not state what its Adam moves, it reads gradient,
+// fp32 master and both moments, and writes master, moments and the weights in training precision; memory bandwidth bounds it.
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Efficiency& efficiency, TimeBasis* basis = nullptr);
-
-// Share of the multiprocessors busy on average over the waves of `batch` products with an m x n result.
-double wave_efficiency(const MatrixShape& shape, int multiprocessors);
+                  const Software& software, TimeBasis* basis = nullptr);
 
 }  // namespace slmsim

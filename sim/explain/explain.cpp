@@ -218,7 +218,7 @@ class Case {
     }
     if (!memories) return;
     Scenario fast = scenario_;
-    fast.stack.cpu_adam_rate = BytesPerSecond{kUnlimited};
+    fast.framework.cpu_adam_rate = BytesPerSecond{kUnlimited};
     add("CPU", "the CPU's Adam is limited by host memory alone", iteration_of(lowered(fast)));
   }
 

@@ -1,7 +1,4 @@
 // What one GPU computes for each layer: for lowerings that follow layers and not operators.
-//
-// Matrix products take their roofline time. Between them run a framework's kernels, whose memory traffic the scenario
-// states (Stack); where it states none they take the operators' own.
 #pragma once
 
 #include <string>
@@ -32,8 +29,5 @@ std::string unit_text(std::size_t unit, std::size_t units);
 // The embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
                                   const Gpu& gpu, const Scenario& scenario);
-
-// Adam for parameters that this GPU owns, in its own memory.
-Seconds gpu_adam_time(double parameters, const Gpu& gpu, const Scenario& scenario, TimeBasis* basis = nullptr);
 
 }  // namespace slmsim

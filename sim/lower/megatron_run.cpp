@@ -240,8 +240,9 @@ class MegatronRun {
         for (int replica = 0; replica < m_.data; ++replica) {
           const std::size_t rank = rank_of(s, replica, t);
           const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
-          compute(rank, gpu_adam_time(held, gpu, request_.scenario, basis_ ? &*basis_ : nullptr), adam,
-                  ready[static_cast<std::size_t>(replica)]);
+          const Seconds stepped = adam_time(held, gpu, training.precision, training.gradient_precision,
+                                            request_.scenario.software, basis_ ? &*basis_ : nullptr);
+          compute(rank, stepped, adam, ready[static_cast<std::size_t>(replica)]);
         }
       }
     }

@@ -326,7 +326,7 @@ class OperatorRun {
   Seconds adam_on(int device, double parameters, TimeBasis* basis = nullptr) const {
     const Training& training = request_.scenario.training;
     return adam_time(parameters, gpu(device), training.precision, training.gradient_precision,
-                     request_.scenario.efficiency, basis);
+                     request_.scenario.software, basis);
   }
 
   // Of all GPUs, without what is computed anew; nothing where no GPU has measured kernels.

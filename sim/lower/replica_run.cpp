@@ -16,19 +16,19 @@ namespace {
 std::vector<Link> links_of(const LowerRequest& request) {
   std::vector<Link> links = request.network.links();
   const Platform& platform = request.scenario.platform;
-  const Stack& stack = request.scenario.stack;
+  const Framework& framework = request.scenario.framework;
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
     const NodeInside& inside = platform.vms[vm].type.inside;
     std::set<int> seen;  // a drive may have parts in several volumes
     for (const Volume& volume : inside.volumes) {
-      const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, stack.io_block) : stack.io_block;
+      const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, framework.io_block) : framework.io_block;
       for (const int drive : volume.drives) {
         if (!seen.insert(drive).second) continue;
         const int medium = request.network.medium_link(static_cast<int>(vm), drive);
         const Seconds busy = inside.parts[static_cast<std::size_t>(drive)].command;
         for (const int link : {medium, medium + 1}) {
           BytesPerSecond& rate = links[static_cast<std::size_t>(link)].bandwidth;
-          rate = command / (command / (rate * stack.drive_share) + busy);
+          rate = command / (command / (rate * framework.drive_share) + busy);
         }
       }
     }
@@ -106,9 +106,11 @@ Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& 
 }
 
 Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
+  const Training& training = request_.scenario.training;
   std::vector<Seconds> times;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    times.push_back(gpu_adam_time(parameters, gpu(rank), request_.scenario, basis_ ? &*basis_ : nullptr));
+    times.push_back(adam_time(parameters, gpu(rank), training.precision, training.gradient_precision,
+                              request_.scenario.software, basis_ ? &*basis_ : nullptr));
   pass_ = Pass::kNone;
   return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
 }
@@ -144,7 +146,7 @@ int ReplicaRun::host_connection(std::size_t rank, int kind) {
   if (kind == 2) {
     // The last link of the way to memory is the memory's own.
     route.links = {request_.network.route_inside(vm, gpu, memory).links.back()};
-    route.socket_rate = request_.scenario.stack.cpu_adam_rate;
+    route.socket_rate = request_.scenario.framework.cpu_adam_rate;
   } else {
     route = kind == 0 ? request_.network.route_inside(vm, gpu, memory) : request_.network.route_inside(vm, memory, gpu);
   }
@@ -179,7 +181,7 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
   const NodeInside& inside = request_.scenario.platform.vms[static_cast<std::size_t>(vm)].type.inside;
   for (const int drive : volume->drives) {
     Route path = request_.network.drive_route(device, drive, write), medium;
-    if (by_tensor) path.socket_rate = request_.scenario.stack.swap_rate / static_cast<double>(volume->drives.size());
+    if (by_tensor) path.socket_rate = request_.scenario.framework.swap_rate / static_cast<double>(volume->drives.size());
     const int link = request_.network.medium_link(vm, drive);
     medium.links = {link};
     const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;
@@ -198,8 +200,8 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
 
 Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after) {
   const TagId id = graph_.tag({name, TaskClass::kDrive, pass_});
-  const Stack& stack = request_.scenario.stack;
-  const double rounds = std::ceil(size / (stack.io_block * static_cast<double>(stack.io_depth)));
+  const Framework& framework = request_.scenario.framework;
+  const double rounds = std::ceil(size / (framework.io_block * static_cast<double>(framework.io_depth)));
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     const auto& ways = drive_ways(rank, write, by_tensor);
     Tasks parts;

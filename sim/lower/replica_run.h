@@ -29,8 +29,8 @@ class ReplicaRun {
   const ReplicaPlan& plan() const { return request_.plan.replicas(); }
   const Scenario& scenario() const { return request_.scenario; }
   double element() const { return element_bytes(request_.scenario.training.precision); }
-  Bytes reduce_bucket() const { return Bytes{request_.scenario.stack.reduce_bucket * gradient_element()}; }
-  Bytes gather_bucket() const { return Bytes{request_.scenario.stack.gather_bucket * element()}; }
+  Bytes reduce_bucket() const { return Bytes{request_.scenario.framework.reduce_bucket * gradient_element()}; }
+  Bytes gather_bucket() const { return Bytes{request_.scenario.framework.gather_bucket * element()}; }
   double gradient_element() const { return element_bytes(request_.scenario.training.gradient_precision); }
 
   void launch();
@@ -48,7 +48,7 @@ class ReplicaRun {
   Tasks copy(bool to_host, Bytes size, const std::string& name, const Tasks& after);
   // CPU Adam for so many parameters per rank, which moves `bytes` of host memory for each.
   Tasks cpu_adam(double parameters, double bytes, const Tasks& after);
-  // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by Stack::swap_rate.
+  // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by Framework::swap_rate.
   Tasks drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after);
 
   Tasks none() const { return Tasks(ranks(), kNoTask); }

@@ -3,7 +3,7 @@
 namespace slmsim {
 
 Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
-  const Seconds hook = run.scenario().stack.module_hook;
+  const Seconds hook = run.scenario().framework.module_hook;
   const auto gather = [&](std::size_t unit, const Tasks& after) {
     const Tasks own = hooks.fetch ? hooks.fetch(unit, after) : after;
     return run.collective(Collective::kAllGather, Bytes{run.parameters(unit) * run.element()}, {},

@@ -21,7 +21,7 @@ std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, 
     const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
     const Share share = share_of(stage, index, rank, sequences);
     const auto [at, is_new] = known.try_emplace({kinds[rank], share.sequences});
-    if (is_new) at->second = operator_time(op, share, gpu, scenario.training.precision, scenario.efficiency);
+    if (is_new) at->second = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     times.push_back(at->second);
   }
   return times;

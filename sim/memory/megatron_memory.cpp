@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/nccl/nccl_rules.h"
+#include "sim/plan/holding.h"
 
 namespace slmsim {
 namespace {
@@ -18,6 +19,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
   const int layers = layer_count(operators);
   const double input = stream_elements(operators) * sequences * element;  // of a layer, bytes
+  const AttentionKernel attention = attention_on_all(devices_of(plan), scenario);
   const bool selective = plan.recompute == Recompute::kSelective;
   double parameters = 0, kept = 0, largest = 0, ends = 0;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -27,7 +29,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
     for (std::size_t v = stage.first; v < stage.last; ++v) {
       const Operator& op = operators[v];
       parameters += op.parameters;
-      const double saved = (op.saved_elements * element + op.saved_bytes) * sequences;
+      const double saved = kept_bytes(op, scenario.training.precision, attention) * sequences;
       // Korthikanti et al. (arXiv 2205.05198, table 2): inputs of divided products, norms and dropouts are whole.
       const bool whole =
           tensor_sharding(op) == Sharding::kReplicated || op.role == Role::kQkv || op.role == Role::kMlpUp;

@@ -44,13 +44,14 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 }  // namespace
 
 Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
-                     double in_flight, const Training& training) {
+                     double in_flight, const Scenario& scenario) {
+  const Training& training = scenario.training;
   const Stage& stage = plan.stages[s];
   const double sequences = micro_batch_sequences(plan, training);
   std::map<int, double> by_layer;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
     by_layer[operators[stage.first + i].layer] +=
-        kept_activations(operators, stage, i, rank, sequences, training.precision);
+        kept_activations(operators, stage, i, rank, sequences, scenario);
   }
   double all = 0;
   for (const auto& [layer, bytes] : by_layer) all += bytes;
@@ -86,7 +87,7 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
         memory.gradients = Bytes{held.all * (scattered ? part : 1.0) * bytes.gradient};
         memory.optimizer = Bytes{held.all * part * bytes.optimizer()};
       }
-      memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario.training);
+      memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       out.push_back(memory);
     }

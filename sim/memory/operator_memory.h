@@ -14,6 +14,6 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
 
 // What GPU `rank` of stage `s` keeps for the backward pass, of so many micro-batches in flight.
 Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
-                     double in_flight, const Training& training);
+                     double in_flight, const Scenario& scenario);
 
 }  // namespace slmsim

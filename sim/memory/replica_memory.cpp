@@ -15,7 +15,7 @@ constexpr double kSwapBuffers = 4;
 // Fills in all but the activations, which are there.
 void hold(DeviceMemory& m, const Plan& plan, double parameters, Bytes nccl, const Scenario& scenario) {
   const ReplicaPlan& replicas = plan.replicas();
-  const Stack& stack = scenario.stack;
+  const Framework& framework = scenario.framework;
   const StateBytes bytes(scenario.training);
   const double part = parameters / static_cast<double>(plan.stages.front().mesh.size());
   const bool on_gpu = replicas.optimizer == StatePlace::kGpu;
@@ -32,11 +32,11 @@ void hold(DeviceMemory& m, const Plan& plan, double parameters, Bytes nccl, cons
     m.optimizer = Bytes{on_gpu ? part * bytes.optimizer() : 0.0};
     if (on_gpu) while_stepping = Bytes{part * bytes.gradient_copy};
     // One bucket is filled while the other is reduced; a bucket is never more than all there is.
-    while_passing = Bytes{std::min(stack.reduce_bucket, parameters) * bytes.gradient} * 2.0;
+    while_passing = Bytes{std::min(framework.reduce_bucket, parameters) * bytes.gradient} * 2.0;
     if (replicas.stage == 3)
-      while_passing += Bytes{bytes.weight * std::min(stack.live_parameters, parameters)};
+      while_passing += Bytes{bytes.weight * std::min(framework.live_parameters, parameters)};
     else
-      while_stepping += Bytes{std::min(stack.gather_bucket, parameters) * bytes.weight};
+      while_stepping += Bytes{std::min(framework.gather_bucket, parameters) * bytes.weight};
   }
   // Activations are gone when the optimizer steps.
   m.buffers = nccl + while_passing + std::max(Bytes{0}, while_stepping - while_passing - m.activations);
@@ -52,7 +52,7 @@ std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGra
   const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     DeviceMemory memory = empty_memory(stage.mesh[rank], scenario);
-    memory.activations = activations_of(plan, operators, 0, rank, 1, scenario.training);
+    memory.activations = activations_of(plan, operators, 0, rank, 1, scenario);
     hold(memory, plan, parameters, nccl, scenario);
     out.push_back(memory);
   }
@@ -72,7 +72,7 @@ StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators,
   } else {
     const bool parameters_too = replicas.parameters == StatePlace::kDrive;
     out.drive = Bytes{part * bytes.optimizer() + (parameters_too ? part * bytes.weight : 0.0)};
-    out.host += Bytes{kSwapBuffers * std::min(part, scenario.stack.sub_group) * (bytes.optimizer() + gradient)};
+    out.host += Bytes{kSwapBuffers * std::min(part, scenario.framework.sub_group) * (bytes.optimizer() + gradient)};
   }
   return out;
 }

@@ -41,10 +41,15 @@ class Builder {
     return vertex;
   }
 
+  bool dropout() const { return model_.dropout; }
+  // A byte per element says what dropout kept.
+  double mask(double elements) const { return dropout() ? elements : 0.0; }
+
   Vertex elementwise(OperatorKind kind, Role role, double inputs, double outputs, double flops_each,
                      double saved_elements, double saved_bytes, std::int64_t columns,
                      std::initializer_list<Vertex> from) {
     Operator op{.kind = kind, .role = role};
+    op.dropout = dropout() && kind == OperatorKind::kResidual;
     op.columns = columns;
     op.flops = flops_each * outputs;
     op.inputs = inputs;
@@ -63,12 +68,15 @@ class Builder {
   }
 
   // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
-  Vertex linear(Role role, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows, Vertex from) {
+  Vertex linear(Role role, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows, Vertex from,
+                double rotated = 0) {
     Operator op{.kind = OperatorKind::kMatrix, .role = role};
+    op.rotated = rotated;
     op.matrix = {1, model_.sequence, n, k};
     op.columns = columns;
     op.rows = rows;
-    op.weights = static_cast<double>(n) * static_cast<double>(k) + (gpt2() ? static_cast<double>(n) : 0.0);
+    op.bias = gpt2() ? static_cast<double>(n) : 0.0;
+    op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
     op.parameters = op.weights;
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = s() * static_cast<double>(k);
@@ -83,7 +91,7 @@ class Builder {
     op.columns = model_.hidden;
     op.rows = model_.vocabulary;
     op.inputs = op.outputs = token_elements();  // the rows looked up
-    op.saved_bytes = gpt2() ? token_elements() : 0.0;
+    op.saved_bytes = mask(token_elements());
     layer_ = -1;
     return add(std::move(op), {});
   }
@@ -93,8 +101,10 @@ class Builder {
     const std::int64_t kv = model_.kv_heads * head_size;
     const double squares = static_cast<double>(model_.heads) * s() * s();
     const Vertex normed = norm(Role::kAttentionNorm, stream);
+    // Rotary positions turn queries and keys.
+    const double rotated = gpt2() ? 0.0 : s() * (h() + static_cast<double>(kv));
     const Vertex qkv =
-        linear(Role::kQkv, model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed);
+        linear(Role::kQkv, model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed, rotated);
 
     Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
     scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
@@ -106,14 +116,20 @@ class Builder {
     const Vertex scored = add(std::move(scores), {qkv});
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
-    const Vertex soft = elementwise(OperatorKind::kSoftmax, Role::kSoftmax, squares, squares, kSoftmaxFlops, squares,
-                                    gpt2() ? squares : 0.0, model_.kv_heads, {scored});
+    Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
+    softmax.columns = model_.kv_heads;
+    softmax.flops = kSoftmaxFlops * squares;
+    softmax.inputs = softmax.outputs = softmax.saved_scores = squares;
+    softmax.saved_score_bytes = mask(squares);
+    softmax.dropout = dropout();
+    const Vertex soft = add(std::move(softmax), {scored});
     Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
     values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
     values.columns = model_.kv_heads;
     values.flops = values.matrix.flops();
     values.inputs = squares + s() * static_cast<double>(kv);
-    values.saved_elements = (gpt2() ? squares : 0.0) + s() * static_cast<double>(kv);
+    values.saved_scores = dropout() ? squares : 0.0;
+    values.saved_elements = s() * static_cast<double>(kv);
     values.outputs = token_elements();
     const Vertex valued = add(std::move(values), {soft, qkv});
 
@@ -136,7 +152,7 @@ class Builder {
 
   Vertex residual(Role role, Vertex branch, Vertex stream) {
     return elementwise(OperatorKind::kResidual, role, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
-                       gpt2() ? token_elements() : 0.0, model_.hidden, {branch, stream});  // GPT-2 keeps a dropout mask
+                       mask(token_elements()), model_.hidden, {branch, stream});
   }
 
   void head(Vertex stream) {

@@ -65,6 +65,12 @@ struct Operator {
   // (dropout masks, fp32 softmax of the loss). By Korthikanti et al., arXiv 2205.05198, section 4.1.
   double saved_elements = 0;
   double saved_bytes = 0;
+  // The same of the scores, sequence x sequence for each head, which flash attention does not keep.
+  double saved_scores = 0;
+  double saved_score_bytes = 0;
+  bool dropout = false;  // of what it writes
+  double bias = 0;       // elements of its bias
+  double rotated = 0;    // elements of what it writes that rotary positions turn
 
   bool has_weights() const { return weights > 0; }
   // Attention between its products with weights: scores, softmax and values.

@@ -24,6 +24,7 @@ struct Transformer {
   std::int64_t vocabulary = 0;
   std::int64_t intermediate = 0;  // width of the MLP
   bool tied_embedding = true;     // the head uses the token embedding's weights
+  bool dropout = false;           // of attention's probabilities, both residual branches and the embedding
 
   bool operator==(const Transformer&) const = default;
 };

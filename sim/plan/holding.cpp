@@ -60,17 +60,28 @@ double updated_parameters(const Plan& plan, const Stage& stage, const HeldParame
                                                            : held.all;
 }
 
-double kept_activations(const Operator& op, const Share& share, Precision precision) {
+AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario) {
+  AttentionKernel most = AttentionKernel::kFlash;
+  for (const int device : devices) {
+    const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    most = std::min(most, scenario.software.attention_on(gpu, scenario.training.precision));
+  }
+  return most;
+}
+
+double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention) {
   // A column-divided product keeps its whole input; a row-divided one, and what lies between them, only a
   // part.
   const int parts = share.rows * (op.has_weights() ? 1 : share.columns);
-  const double bytes = op.saved_elements * element_bytes(precision) + op.saved_bytes;
-  return bytes * share.sequences / parts;
+  return kept_bytes(op, precision, attention) * share.sequences / parts;
 }
 
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                        double sequences, Precision precision) {
-  return kept_activations(operators[stage.first + index], share_of(stage, index, rank, sequences), precision);
+                        double sequences, const Scenario& scenario) {
+  const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
+  const Precision precision = scenario.training.precision;
+  return kept_activations(operators[stage.first + index], share_of(stage, index, rank, sequences), precision,
+                          scenario.software.attention_on(gpu, precision));
 }
 
 }  // namespace slmsim

@@ -24,11 +24,14 @@ HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stag
 // Of these, those that the optimizer of one GPU updates.
 double updated_parameters(const Plan& plan, const Stage& stage, const HeldParameters& held);
 
+// The kernels of attention on these GPUs; of GPUs with different ones, those that keep most.
+AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario);
+
 // Bytes that this part of an operator keeps for the backward pass of one micro-batch.
-double kept_activations(const Operator& op, const Share& share, Precision precision);
+double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention);
 
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                        double sequences, Precision precision);
+                        double sequences, const Scenario& scenario);
 
 }  // namespace slmsim

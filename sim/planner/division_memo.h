@@ -26,6 +26,7 @@ class DivisionMemo {
     Training training;
     std::optional<Bytes> memory_limit;
     int micro_batches_in_flight = 1;
+    AttentionKernel attention = AttentionKernel::kUnfused;
 
     bool operator==(const Question&) const = default;
   };

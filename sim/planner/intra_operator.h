@@ -30,6 +30,7 @@ struct IntraOperatorRequest {
   // Of each GPU for parameters, gradients, optimizer and the activations of so many micro-batches; absent: no limit.
   std::optional<Bytes> memory_limit;
   int micro_batches_in_flight = 1;
+  AttentionKernel attention = AttentionKernel::kUnfused;  // says what is kept for the backward pass
 };
 
 struct IntraOperatorPlan {

@@ -53,7 +53,7 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
   }
   const auto times = std::make_shared<CollectiveTimes>(network, scenario, mesh, shape);
   const auto training = scenario.training;
-  const auto efficiency = scenario.efficiency;
+  const auto software = scenario.software;
   PlanningCosts costs;
   costs.micro_batches = micro_batches;
   costs.may_recompute = true;
@@ -68,7 +68,7 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
                       sequences / span(axes_of(division, Sharding::kBatch), shape)};
     OperatorTime slowest;
     for (const Gpu& gpu : gpus) {
-      const OperatorTime time = operator_time(op, share, gpu, training.precision, efficiency);
+      const OperatorTime time = operator_time(op, share, gpu, training.precision, software);
       slowest.forward = std::max(slowest.forward, time.forward);
       slowest.backward = std::max(slowest.backward, time.backward);
     }
@@ -77,9 +77,9 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
   costs.update = [=](double weights) {
     Seconds slowest{0};
     for (const Gpu& gpu : gpus) {
-      const Seconds one = adam_time(0, gpu, training.precision, training.gradient_precision, efficiency);
+      const Seconds one = adam_time(0, gpu, training.precision, training.gradient_precision, software);
       slowest =
-          std::max(slowest, adam_time(weights, gpu, training.precision, training.gradient_precision, efficiency) - one);
+          std::max(slowest, adam_time(weights, gpu, training.precision, training.gradient_precision, software) - one);
     }
     return slowest.value;
   };

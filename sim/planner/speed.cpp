@@ -3,7 +3,7 @@
 namespace slmsim {
 
 Seconds time_of_sequence(const Operator& op, const Gpu& gpu, const Scenario& scenario) {
-  const OperatorTime time = operator_time(op, {}, gpu, scenario.training.precision, scenario.efficiency);
+  const OperatorTime time = operator_time(op, {}, gpu, scenario.training.precision, scenario.software);
   return time.forward + time.backward;
 }
 

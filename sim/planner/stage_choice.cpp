@@ -237,8 +237,7 @@ class Chooser {
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
     // With rematerialisation a layer keeps its input only.
     if (again(op)) return v == 0 || request_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
-    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_,
-                            request_.scenario.training.precision);
+    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_, request_.scenario);
   }
 
   const PlanRequest& request_;

@@ -5,6 +5,7 @@
 
 #include "sim/memory/memory.h"
 #include "sim/nccl/nccl_rules.h"
+#include "sim/plan/holding.h"
 #include "sim/planner/division_memo.h"
 #include "sim/planner/intra_operator.h"
 #include "sim/planner/option.h"
@@ -33,7 +34,8 @@ StageResult plan_stage(const StageRequest& r) {
     }
     const IntraOperatorRequest request{operators,        r.first,        r.last,
                                        stage.shape(),    sequences,      scenario.training,
-                                       std::move(costs), r.memory_limit, r.micro_batches_in_flight};
+                                       std::move(costs), r.memory_limit, r.micro_batches_in_flight,
+                                       attention_on_all(r.mesh, scenario)};
     const bool usual = alpa && options.get(kTensor) == 0;
     IntraOperatorPlan plan = usual && memo ? memo->divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {

@@ -35,6 +35,40 @@ FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
   return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
 }
 
+double Gpu::clock() const {
+  const bool narrow = compute_capability == 60 || compute_capability / 10 == 7 || compute_capability == 80;
+  const double lanes = narrow ? 64 : 128;
+  return peak[static_cast<std::size_t>(Precision::kFp32)].value / (2 * lanes * multiprocessors);
+}
+
+namespace {
+
+// Of GPUs whose file says nothing: the median of those that were measured in fp16 (docs/validation/gpu.md), and how far
+// those lie from it.
+constexpr MatrixEfficiency kUnknownEfficiency{.share = 0.75, .spread = 0.25, .assumed = true};
+
+void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& reading) {
+  gpu.efficiency.fill(kUnknownEfficiency);
+  if (!given) return;
+  Fields shares(*given, fields.path_of("efficiency"), reading);
+  for (std::size_t p = 0; p < kPrecisions; ++p) {
+    const FileKey share{precision_names()[p],
+                        "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
+                        "taken from its kin.",
+                        "0.75, as of GPUs that nobody measured"};
+    if (!shares.has(share.name)) continue;
+    MatrixEfficiency& e = gpu.efficiency[p];
+    e = {.share = shares.number(share, {0.01, 2}), .spread = kUnknownEfficiency.spread, .assumed = false};
+    if (const Parameter* stated = shares.stated(share.name)) {
+      e.assumed = stated->provenance == Provenance::kTypical;
+      if (stated->spread > 0) e.spread = stated->spread;
+    }
+  }
+  shares.done();
+}
+
+}  // namespace
+
 Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles) {
   constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
   constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
@@ -43,7 +77,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.name = fields.name({"name", "What the GPU is called in results."});
   gpu.title = fields.text({"title", "Its full name.", "its name"}, gpu.name);
   const std::size_t architecture =
-      fields.choice({"architecture", "NVIDIA's name of its generation; software.matrix_efficiency goes by it."},
+      fields.choice({"architecture", "NVIDIA's name of its generation; its kernels go by it."},
                     architecture_names());
   gpu.architecture = architecture_names()[architecture];
   const FileKey capability{"compute_capability", "CUDA's compute capability, such as 8.6.",
@@ -69,6 +103,10 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
     }
     rates.done();
   }
+  read_efficiency(gpu, fields,
+                  fields.child({"efficiency", "What large matrix products reach of the peak, by precision.",
+                                "0.75, as of GPUs that nobody measured"}),
+                  reading);
   const std::string profile = fields.text(
       {"profile", "What slmsim-calibrate measured of it: a name of platforms/profiles or the path of a file.",
        "its data sheet counts, times the shares of software"},

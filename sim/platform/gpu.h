@@ -16,6 +16,15 @@ namespace slmsim {
 class KernelTable;
 class Profiles;
 
+// What large matrix products reach of the peak, alone on the GPU.
+struct MatrixEfficiency {
+  double share = 0;
+  double spread = 0;     // of ten products, eight lie within this share of it
+  bool assumed = false;  // taken from kin, since nobody measured this GPU in this precision
+
+  bool operator==(const MatrixEfficiency&) const = default;
+};
+
 struct Gpu {
   std::string name;   // "a30"
   std::string title;  // "NVIDIA A30"
@@ -24,12 +33,17 @@ struct Gpu {
   Bytes memory;
   BytesPerSecond memory_bandwidth;
   std::array<FlopsPerSecond, kPrecisions> peak{};  // dense; 0 where the GPU does not have it
+  std::array<MatrixEfficiency, kPrecisions> efficiency{};
   BytesPerSecond pcie;                             // one direction
   BytesPerSecond nvlink;                           // one direction, all links; 0 without NVLink
   int compute_capability = 0;                      // 86: 8.6
   // What the profile holds that the GPU names, where it names one.
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;
+
+  // Cycles per second: the fp32 peak over the lanes that do two FLOP each in a cycle (CUDA C++ Programming Guide,
+  // arithmetic instructions: 64 lanes in a multiprocessor of 6.0, 7.x and 8.0, 128 in others).
+  double clock() const;
 
   bool operator==(const Gpu&) const = default;
 };

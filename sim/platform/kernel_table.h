@@ -38,6 +38,8 @@ class KernelTable {
   // Whether any product, and any other kernel, was measured. Where none was, the table knows nothing of its class.
   bool knows_products() const { return known_[1]; }
   bool knows_others() const { return known_[0]; }
+  // Whether a kernel's class was measured.
+  bool knows_class_of(const std::string& kernel) const { return known_[is_product(kernel) ? 1 : 0]; }
   // The median ratio of a kernel's samples, or where it has none of those of its class (products; others), in this
   // precision, else in any; 0 where the table does not know the class.
   double usual_ratio(const std::string& kernel, Precision precision) const;

@@ -32,6 +32,8 @@ std::size_t node_count(const Node& node) {
   return count;
 }
 
+constexpr const char* kDefaultStack = "eager";
+
 // Replaces names by the contents of the files they name; each file is read once.
 class Linker {
  public:
@@ -74,10 +76,31 @@ class Linker {
       if (models->kind == Node::Kind::kScalar) *models = list_of(*models);
       for (auto& model : models->items) resolve(model, kModelFile);
     }
+    software(scenario);
     if (Node* platform_node = scenario.find("platform")) {
       resolve(*platform_node, kPlatformFile);
       platform(*platform_node);
     }
+  }
+
+  // A scenario that names no stack has kDefaultStack.
+  void software(Node& scenario) {
+    if (scenario.kind != Node::Kind::kMap) return;
+    if (!scenario.find("software")) {
+      scenario.entries.push_back({"software", scenario.place, {}});
+      scenario.entries.back().value.kind = Node::Kind::kMap;
+      scenario.entries.back().value.place = scenario.place;
+    }
+    Node& software = *scenario.find("software");
+    if (software.kind != Node::Kind::kMap) return;
+    if (!software.find("stack")) {
+      Node stack;
+      stack.kind = Node::Kind::kScalar;
+      stack.place = software.place;
+      stack.scalar = kDefaultStack;
+      software.entries.push_back({"stack", software.place, std::move(stack)});
+    }
+    resolve(*software.find("stack"), kStackFile);
   }
 
   void check() const {

@@ -13,8 +13,7 @@ namespace {
 
 // Defaults of a scenario that does not say otherwise.
 constexpr double kDefaultDelta = 0.1;
-constexpr double kDefaultMatrixEfficiency = 0.6;  // typical of large cuBLAS products inside training steps
-constexpr double kDefaultMemoryEfficiency = 0.8;  // typical of streaming kernels
+constexpr double kDefaultMemoryEfficiency = 0.8;  // of products that memory bounds (docs/validation/gpu.md)
 constexpr Seconds kDefaultLaunch{5e-6};           // typical of a CUDA kernel launch
 constexpr double kDefaultUsableShare = 0.9;       // XLA_PYTHON_CLIENT_MEM_FRACTION of JAX in the study's time
 constexpr Bytes kDefaultFramework{600 * kMebi};   // typical of a CUDA context with cuBLAS and NCCL
@@ -115,25 +114,33 @@ class ScenarioReader {
 
   void read_software() {
     Fields fields = section({"software", "What the software reaches of the data sheets, and what it costs."});
-    fields.text({"stack", "The software, for the reader; nothing hangs on it."}, "");
-    Efficiency& e = scenario_.efficiency;
-    for (const auto& name : architecture_names()) e.matrix[name] = kDefaultMatrixEfficiency;
-    if (const Node* matrix = fields.child(
-            {"matrix_efficiency", "What matrix products reach of the data sheet's rate, by GPU architecture."})) {
+    Software& e = scenario_.software;
+    e.memory = fields.number(
+        {"memory_efficiency",
+         "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."},
+        {1e-3, 1.0}, kDefaultMemoryEfficiency);
+    if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile))
+      read_stack(*stack, "software.stack", reading_, e);
+    fields.text({"title", "The software, for the reader; nothing hangs on it."}, "");
+    e.attention = static_cast<AttentionKernel>(
+        fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
+                      attention_kernel_names(), static_cast<std::size_t>(e.attention)));
+    if (const Node* matrix =
+            fields.child({"matrix_efficiency",
+                          "What large matrix products reach of the peak, by GPU or architecture, in place of what the "
+                          "GPU's file says."})) {
       Fields rates(*matrix, "software.matrix_efficiency", reading_);
-      for (const auto& name : architecture_names())
-        e.matrix[name] = rates.number({name, "Share of the data sheet's rate on GPUs of this architecture."},
-                                      {1e-4, 1.0}, kDefaultMatrixEfficiency);
+      for (const auto& name : rated_names()) {
+        const FileKey share{name, "Share of the peak on such GPUs.", "as the GPU's file says"};
+        if (rates.has(name)) e.matrix[name] = rates.number(share, {1e-4, 2.0});
+      }
       rates.done();
     }
-    e.memory =
-        fields.number({"memory_efficiency", "What other kernels reach of the data sheet's rate of the device memory."},
-                      {1e-3, 1.0}, kDefaultMemoryEfficiency);
     e.launch =
         fields.quantity<Seconds>({"kernel_launch", "What launching a kernel takes."}, {{0}, {0.1}}, kDefaultLaunch);
     const Node* framework =
         fields.child({"framework", "What the framework's code costs beside the model's arithmetic."});
-    scenario_.stack = read_stack(Fields(framework ? *framework : empty_, "software.framework", reading_));
+    scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));
     scenario_.memory.usable_share =
         fields.number({"usable_memory", "Share of the device memory that the framework's pool takes."}, {0.05, 1.0},
                       kDefaultUsableShare);
@@ -141,6 +148,16 @@ class ScenarioReader {
         fields.quantity<Bytes>({"framework_memory", "CUDA context, kernels and workspaces on each GPU."},
                                {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
+  }
+
+  // Architectures, and the platform's GPUs.
+  std::vector<std::string> rated_names() const {
+    std::vector<std::string> names = architecture_names();
+    for (const auto& device : scenario_.platform.devices) {
+      const bool known = std::find(names.begin(), names.end(), device.gpu.name) != names.end();
+      if (!known && !device.gpu.name.empty()) names.push_back(device.gpu.name);
+    }
+    return names;
   }
 
   void read_selection() {

@@ -12,6 +12,7 @@
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
 #include "sim/scenario/plan_rules.h"
+#include "sim/scenario/framework.h"
 #include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"
 
@@ -73,8 +74,8 @@ struct Scenario {
   std::vector<Group> groups;
   Training training;
   Nccl nccl;
-  Efficiency efficiency;
-  Stack stack;
+  Software software;
+  Framework framework;
   MemoryRules memory;
   SelectionRules selection;
   PlanRules plan;

@@ -1,67 +1,87 @@
 #include "sim/scenario/stack.h"
 
+#include <fmt/format.h>
+
 namespace slmsim {
 namespace {
 
-constexpr Range<double> kTrafficRange{0, 1e4};  // bytes
-constexpr Range<BytesPerSecond> kRateRange{{1e6}, {1e14}};
-// DeepSpeed's defaults (deepspeed/runtime/zero/config.py; deepspeed/runtime/swap_tensor/constants.py).
-constexpr double kBucket = 5e8;  // reduce_bucket_size, allgather_bucket_size, elements
-constexpr double kLive = 1e9;    // stage3_max_live_parameters
-constexpr Bytes kIoBlock{kMebi};
-constexpr int kIoDepth = 8;
+constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4};
+constexpr Range<Seconds> kHostRange{{0}, {1}};
+
+Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  const Moves moves{
+      fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
+      fields.number({"bytes", "Bytes moved beside, whatever the precision."}, kBytes, 0.0),
+      fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
+                    0.0)};
+  fields.done();
+  return moves;
+}
+
+KernelMoves read_kernel(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  KernelMoves kernel;
+  if (const Node* forward = fields.child({"forward", "Going forward."}, true))
+    kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
+  if (const Node* backward = fields.child({"backward", "Going backward."}, true))
+    kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
+  Parameter parameter{.path = path,
+                      .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
+                      .provenance = Provenance::kTypical,
+                      .source = "",
+                      .spread = 0};
+  parameter.provenance = static_cast<Provenance>(
+      fields.choice({"provenance", "What kind of source these figures have."}, provenance_names()));
+  parameter.source = fields.text({"source", "Where they stand, or what they were fitted to."}, "");
+  if (parameter.source.empty()) fields.error("source", path + " does not say its source; add source: \"...\"");
+  parameter.spread =
+      fields.number({"spread", "Eight of ten times lie within this share of what follows.", "not known"}, {0, 10}, 0.0);
+  fields.done();
+  if (!reading.describing()) reading.parameters.push_back(std::move(parameter));
+  return kernel;
+}
 
 }  // namespace
 
-Stack read_stack(Fields fields) {
-  Stack s;
-  s.replicated_traffic = fields.number(
-      {"replicated_traffic",
-       "Bytes that the kernels of norms, residuals and their dropouts move in a layer's forward pass, per token and "
-       "unit "
-       "of the hidden size, on every GPU of a tensor-parallel group; with divided_traffic also 0, the operators' own "
-       "inputs and outputs count."},
-      kTrafficRange, 0.0);
-  s.divided_traffic = fields.number(
-      {"divided_traffic",
-       "Bytes that the kernels of biases, softmax and GELU move likewise, divided over a tensor-parallel group."},
-      kTrafficRange, 0.0);
-  s.loss_traffic = fields.number(
-      {"loss_traffic", "Bytes that the loss moves per logit, forward and backward; 0: the operator's own."},
-      kTrafficRange, 0.0);
-  s.gpu_adam = fields.number(
-      {"gpu_adam",
-       "Bytes of GPU memory that the optimizer moves per parameter updated; 0: those of mixed-precision Adam."},
-      kTrafficRange, 0.0);
-  s.cpu_adam =
-      fields.number({"cpu_adam", "Bytes of host memory that CPU Adam moves per parameter under ZeRO-1 and ZeRO-2."},
-                    kTrafficRange, s.cpu_adam);
-  s.cpu_adam_stage3 =
-      fields.number({"cpu_adam_stage3", "The same under ZeRO-3, whose sub-groups are copied once more."}, kTrafficRange,
-                    s.cpu_adam_stage3);
-  s.cpu_adam_rate = fields.quantity<BytesPerSecond>(
-      {"cpu_adam_rate", "Host memory that one rank's CPU Adam moves per second."}, kRateRange, BytesPerSecond{30e9});
-  s.module_hook = fields.quantity<Seconds>(
-      {"module_hook", "What fetching and releasing a layer's parameters under ZeRO-3 costs the host, per pass."},
-      {{0}, {1}}, Seconds{0});
-  s.drive_share = fields.number({"drive_share", "Share of a drive's rated throughput that asynchronous I/O reaches."},
-                                {0.01, 1}, 1.0);
-  s.swap_rate = fields.quantity<BytesPerSecond>(
-      {"swap_rate", "What one rank reaches where it reads parameters tensor by tensor."}, kRateRange,
-      BytesPerSecond{1e9});
-  s.sub_group = fields.number({"sub_group", "Parameters per rank that Infinity swaps and updates at a time."},
-                              {1e5, 1e12}, s.sub_group);
-  s.io_block = fields.quantity<Bytes>({"io_block", "Size of one request to a drive."}, {{4096}, {kGibi}}, kIoBlock);
-  s.io_depth = static_cast<int>(
-      fields.integer({"io_depth", "Requests of a rank that are under way at once."}, {1, 65536}, kIoDepth));
-  s.reduce_bucket =
-      fields.number({"reduce_bucket", "Elements in a bucket of DeepSpeed's reductions."}, {1e3, 1e12}, kBucket);
-  s.gather_bucket =
-      fields.number({"allgather_bucket", "Elements in a bucket of DeepSpeed's gathers."}, {1e3, 1e12}, kBucket);
-  s.live_parameters =
-      fields.number({"live_parameters", "Parameters that ZeRO-3 keeps gathered at most."}, {0, 1e12}, kLive);
+void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software) {
+  Fields fields(node, path, reading);
+  software.stack = fields.name({"name", "What the stack is called."});
+  software.title = fields.text({"title", "What it is, in a line.", "its name"}, software.stack);
+  software.attention = static_cast<AttentionKernel>(
+      fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
+  software.attention_elsewhere = static_cast<AttentionKernel>(fields.choice(
+      {"attention_elsewhere", "Those where the GPU or the precision cannot run the former."}, attention_kernel_names(),
+      0));
+  if (const Node* kernels = fields.child({"kernels", "What the kernels between the matrix products move, each per "
+                                                     "element that its operator writes; one that is left out moves "
+                                                     "its operator's inputs and outputs."})) {
+    Fields parts(*kernels, fields.path_of("kernels"), reading);
+    for (std::size_t p = 0; p < kKernelParts; ++p) {
+      const std::string& name = kernel_part_names()[p];
+      if (const Node* kernel = parts.child({name, "This kernel."}))
+        software.kernels[p] = read_kernel(*kernel, parts.path_of(name), reading);
+    }
+    parts.done();
+  }
+  if (const Node* flash = fields.child(
+          {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."})) {
+    Fields shares(*flash, fields.path_of("flash"), reading);
+    software.flash_forward = shares.number({"forward", "Going forward."}, {0.01, 2});
+    software.flash_backward = shares.number({"backward", "Going backward."}, {0.01, 2});
+    shares.done();
+  }
+  software.adam = fields.number({"adam", "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
+                                         "0: those of a fused Adam in mixed precision."},
+                                {0, 1e4}, 0.0);
+  if (const Node* host =
+          fields.child({"host", "What the host needs to launch one operator; a layer has fourteen.", "no time"})) {
+    Fields times(*host, fields.path_of("host"), reading);
+    software.host.forward = times.quantity<Seconds>({"forward", "Going forward."}, kHostRange);
+    software.host.backward = times.quantity<Seconds>({"backward", "Going backward."}, kHostRange);
+    times.done();
+  }
   fields.done();
-  return s;
 }
 
 }  // namespace slmsim

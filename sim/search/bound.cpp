@@ -20,7 +20,7 @@ QuickBound::QuickBound(const Space& space)
     if (!is_new) continue;
     for (std::size_t v = 0; v < count; ++v) {
       const Operator& op = operators[v];
-      const OperatorTime time = least_operator_time(op, gpu, scenario.training.precision, scenario.efficiency);
+      const OperatorTime time = least_operator_time(op, gpu, scenario.training.precision, scenario.software);
       const bool again = op.layer >= 0 && op.layer < layers;
       at->second[0].push_back((time.forward + time.backward).value);
       at->second[1].push_back((time.forward * (again ? 2.0 : 1.0) + time.backward).value);

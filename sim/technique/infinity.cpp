@@ -13,10 +13,10 @@ namespace slmsim {
 namespace {
 
 void update_by_groups(ReplicaRun& run, const Tasks& gradients) {
-  const Stack& stack = run.scenario().stack;
+  const Framework& framework = run.scenario().framework;
   const bool swaps_parameters = run.plan().parameters == StatePlace::kDrive;
   const double own = run.parameters() / static_cast<double>(run.ranks());
-  const int groups = static_cast<int>(std::ceil(own / stack.sub_group));
+  const int groups = static_cast<int>(std::ceil(own / framework.sub_group));
   const double each = own / groups;
   const double state = StateBytes(run.scenario().training).optimizer();
   const double written = state + (swaps_parameters ? run.element() : 0.0);
@@ -24,7 +24,7 @@ void update_by_groups(ReplicaRun& run, const Tasks& gradients) {
   for (int group = 0; group < groups; ++group) {
     const Tasks here = read;
     if (group + 1 < groups) read = run.drive(false, Bytes{each * state}, false, "read state", gradients);
-    const Tasks updated = run.cpu_adam(each, stack.cpu_adam_stage3, here);
+    const Tasks updated = run.cpu_adam(each, framework.cpu_adam_stage3, here);
     run.drive(true, Bytes{each * written}, false, "write state", updated);
     if (!swaps_parameters) run.copy(false, Bytes{each * run.element()}, "parameters to GPU", updated);
   }

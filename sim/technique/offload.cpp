@@ -42,7 +42,7 @@ PlanResult plan_offload3(const PlanRequest& request) { return plan_offload(reque
 Lowered lower_offload(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
-  const Stack& stack = run.scenario().stack;
+  const Framework& framework = run.scenario().framework;
   const bool stage3 = run.plan().stage == 3;
   const double own = run.parameters() / static_cast<double>(run.ranks());
   Tasks copied;
@@ -54,7 +54,7 @@ Lowered lower_offload(const LowerRequest& request) {
   } else {
     copied = gradients_to_host(run);
   }
-  const Tasks updated = run.cpu_adam(own, stage3 ? stack.cpu_adam_stage3 : stack.cpu_adam, copied);
+  const Tasks updated = run.cpu_adam(own, stage3 ? framework.cpu_adam_stage3 : framework.cpu_adam, copied);
   const Tasks back = run.copy(false, Bytes{own * run.element()}, "parameters to GPU", updated);
   if (!stage3)
     run.collective(Collective::kAllGather, Bytes{run.parameters() * run.element()}, run.gather_bucket(),

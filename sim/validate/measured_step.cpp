@@ -61,7 +61,7 @@ std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
 models: [{{{}}}]
 techniques: {{Data: {{micro_batches: {}}}}}
 training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
-software: {{stack: PyTorch, usable_memory: 1.0}}
+software: {{stack: eager, usable_memory: 1.0}}
 platform:
   name: machine
   sites: {{here: {{}}}}

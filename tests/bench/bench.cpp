@@ -58,9 +58,9 @@ Scenario cluster_scenario(int gpus, BytesPerSecond nic) {
   scenario.training = {.batch = 4096, .epochs = 1, .blocks_per_epoch = 4096, .iteration_overhead = {}};
   scenario.nccl.buffer = Bytes{4 * kMebi};
   scenario.nccl.algorithm = NcclAlgorithm::kRing;
-  for (const auto& name : architecture_names()) scenario.efficiency.matrix[name] = 0.5;
-  scenario.efficiency.memory = 0.8;
-  scenario.efficiency.launch = Seconds{5e-6};
+  for (const auto& name : architecture_names()) scenario.software.matrix[name] = 0.5;
+  scenario.software.memory = 0.8;
+  scenario.software.launch = Seconds{5e-6};
   return scenario;
 }
 

@@ -181,7 +181,7 @@ TEST(ProfileTime, OfAClassThatWasNotMeasuredIsTheSoftwaresEfficiency) {
   norm.kind = OperatorKind::kNorm;
   norm.tokens = 1000;
   norm.inputs = norm.outputs = 1e6;
-  const Efficiency stated{.matrix = {{"Ampere", 0.25}}, .memory = 0.5, .launch = {1e-6}};
+  const Software stated{.matrix = {{"Ampere", 0.25}}, .memory = 0.5, .launch = {1e-6}};
   const auto forward = [&](const Operator& op, const Gpu& gpu) {
     return operator_time(op, {}, gpu, Precision::kFp16, stated).forward.value;
   };

@@ -19,7 +19,7 @@ Gpu gpu_with(BytesPerSecond bandwidth, int multiprocessors = 1) {
 const Gpu kSlowMemory = gpu_with({1e9});
 const Gpu kFastMemory = gpu_with({1e15});
 
-Efficiency efficiency(double matrix = 1, double memory = 1, Seconds launch = {}) {
+Software software(double matrix = 1, double memory = 1, Seconds launch = {}) {
   return {.matrix = {{"Made up", matrix}}, .memory = memory, .launch = launch};
 }
 
@@ -38,7 +38,7 @@ Operator attention(std::int64_t heads, std::int64_t sequence, std::int64_t head_
   return op;
 }
 
-OperatorTime time_of(const Operator& op, const Share& share, const Gpu& gpu, const Efficiency& reached = efficiency(),
+OperatorTime time_of(const Operator& op, const Share& share, const Gpu& gpu, const Software& reached = efficiency(),
                      Precision precision = Precision::kFp16) {
   return operator_time(op, share, gpu, precision, reached);
 }

@@ -157,7 +157,7 @@ TEST(DeepSpeedStudy, CpuAdamTakesWhatItsRateLetsThrough) {
   const Scenario scenario = sized("xe8545-1", 11.4);
   const double adam = parameters_of(scenario) / 4 * 51 / 29e9;
   Scenario free = scenario;
-  free.stack.cpu_adam = 0;
+  free.framework.cpu_adam = 0;
   const double with = one(scenario, named("ZeRO-2-CPU")).iteration.value;
   const double without = one(free, named("ZeRO-2-CPU")).iteration.value;
   EXPECT_NEAR(with - without, adam, 1e-3 * adam);

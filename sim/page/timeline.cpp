@@ -1,4 +1,4 @@
-#include "sim/report/html/timeline.h"
+#include "sim/page/timeline.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/report/html/markup.h"
+#include "sim/page/markup.h"
 
 namespace slmsim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/report/html/markup.h"
+#include "sim/page/markup.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/report/html/sections.h"
+#include "sim/page/sections.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/report/html/markup.h"
+#include "sim/page/markup.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/report/html/markup.h"
-#include "sim/report/html/sections.h"
+#include "sim/page/markup.h"
+#include "sim/page/sections.h"
 
 namespace slmsim {
 namespace {
@@ -91,13 +91,16 @@ Rows software_rows(const Scenario& scenario) {
       {"NCCL_NSOCKS_PERTHREAD", or_own(nccl.sockets_per_thread.has_value(), nccl.sockets_per_thread.value_or(0))},
       {"NCCL_SOCKET_NTHREADS", or_own(nccl.socket_threads.has_value(), nccl.socket_threads.value_or(0))},
       {"NCCL_BUFFSIZE", to_text(nccl.buffer)}};
-  std::set<std::string> architectures;
-  for (const auto& device : scenario.platform.devices) architectures.insert(device.gpu.architecture);
-  for (const auto& name : architectures)
-    rows.push_back({"software.matrix_efficiency." + name, fmt::format("{:g}", scenario.efficiency.matrix.at(name))});
+  const Precision precision = scenario.training.precision;
+  std::map<std::string, double> shares;
+  for (const auto& device : scenario.platform.devices)
+    shares[device.gpu.name] = scenario.software.matrix_of(device.gpu, precision);
+  for (const auto& [gpu, share] : shares)
+    rows.push_back({fmt::format("{}, {} products' share of the peak", gpu, precision_names()[static_cast<std::size_t>(precision)]), fmt::format("{:g}", share)});
   rows.insert(rows.end(),
-              {{"software.memory_efficiency", fmt::format("{:g}", scenario.efficiency.memory)},
-               {"software.kernel_launch", to_text(scenario.efficiency.launch)},
+              {{"software.stack", scenario.software.stack},
+               {"software.memory_efficiency", fmt::format("{:g}", scenario.software.memory)},
+               {"software.kernel_launch", to_text(scenario.software.launch)},
                {"software.usable_memory", fmt::format("{:g}", scenario.memory.usable_share)},
                {"software.framework_memory", to_text(scenario.memory.framework)},
                {"selection.algorithm", algorithm_names()[static_cast<std::size_t>(scenario.selection.algorithm)]},

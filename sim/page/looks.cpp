@@ -1,4 +1,4 @@
-#include "sim/report/html/looks.h"
+#include "sim/page/looks.h"
 
 #include <sstream>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/report/html/sections.h"
+#include "sim/page/sections.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

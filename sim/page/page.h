@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/html/sections.h"
+#include "sim/page/sections.h"
 
 namespace slmsim {
 

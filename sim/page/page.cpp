@@ -1,9 +1,9 @@
-#include "sim/report/html/page.h"
+#include "sim/page/page.h"
 
 #include <fmt/format.h>
 
-#include "sim/report/html/looks.h"
-#include "sim/report/html/markup.h"
+#include "sim/page/looks.h"
+#include "sim/page/markup.h"
 
 namespace slmsim {
 namespace {

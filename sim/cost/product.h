@@ -1,0 +1,21 @@
+// How long a matrix product takes by the roofline.
+//
+//   time = sqrt(compute^2 + memory^2) + launch
+//   memory  = bytes of the three matrices / (share of the bandwidth)
+//   compute = least over tiles and split-K of  rounds x 2 tm tn (k / splits + prologue) x reuse / (peak of a multiprocessor)
+//
+// A product is cut into tiles of tm x tn, and the tiles are dealt to the multiprocessors in waves (NVIDIA, Matrix
+// Multiplication Background User's Guide, DU-09799-001). Each tile begins with a prologue in which its first operands
+// arrive, small tiles reuse less of what they load, and a library chooses the tile that is fastest: so small and narrow
+// products are slower per FLOP. The root of the squares is what compute and memory reach where they overlap in part.
+#pragma once
+
+#include "sim/model/operator_graph.h"
+
+namespace slmsim {
+
+// FLOPs of a product in proportion to those that its tiles take of the whole GPU's time: 1 for a large product, less for
+// one that fills tiles or waves badly.
+double tile_efficiency(const MatrixShape& shape, int multiprocessors);
+
+}  // namespace slmsim

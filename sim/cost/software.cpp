@@ -1,0 +1,87 @@
+#include "sim/cost/software.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
+constexpr double kLogSumExp = 4;      // bytes that flash attention keeps per row of the scores
+
+bool is_half(Precision precision) { return element_bytes(precision) < 4; }
+
+}  // namespace
+
+const std::vector<std::string>& kernel_part_names() {
+  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",    "rotary",   "mask",
+                                                  "softmax",   "fused_softmax", "dropout", "residual", "addition",
+                                                  "gelu",      "swiglu",        "loss"};
+  return kNames;
+}
+
+const std::vector<std::string>& attention_kernel_names() {
+  static const std::vector<std::string> kNames = {"unfused", "fused_softmax", "flash"};
+  return kNames;
+}
+
+bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision) {
+  switch (kernel) {
+    case AttentionKernel::kFlash:
+      return is_half(precision) && gpu.compute_capability >= kFlashCapability;
+    case AttentionKernel::kFusedSoftmax:
+      return is_half(precision);
+    case AttentionKernel::kUnfused:
+      break;
+  }
+  return true;
+}
+
+AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) const {
+  if (can_run(attention, gpu, precision)) return attention;
+  return can_run(attention_elsewhere, gpu, precision) ? attention_elsewhere : AttentionKernel::kUnfused;
+}
+
+double Software::matrix_of(const Gpu& gpu, Precision precision) const {
+  if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
+  if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
+  const bool lacks = gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
+  return gpu.efficiency[static_cast<std::size_t>(lacks ? Precision::kFp32 : precision)].share;
+}
+
+std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
+  const auto whole = [&](KernelPart part) { return std::vector<PartUse>{{part, op.outputs}}; };
+  switch (op.kind) {
+    case OperatorKind::kEmbedding:
+      return whole(KernelPart::kEmbedding);
+    case OperatorKind::kNorm:
+      return whole(KernelPart::kNorm);
+    case OperatorKind::kResidual:
+      return whole(op.dropout ? KernelPart::kResidual : KernelPart::kAddition);
+    case OperatorKind::kActivation:
+      return whole(op.role == Role::kSwiglu ? KernelPart::kSwiglu : KernelPart::kGelu);
+    case OperatorKind::kLoss:
+      return whole(KernelPart::kLoss);
+    case OperatorKind::kSoftmax: {
+      if (attention == AttentionKernel::kFlash) return {};
+      std::vector<PartUse> parts = attention == AttentionKernel::kFusedSoftmax
+                                       ? whole(KernelPart::kFusedSoftmax)
+                                       : std::vector<PartUse>{{KernelPart::kMask, op.outputs},
+                                                              {KernelPart::kSoftmax, op.outputs}};
+      if (op.dropout) parts.push_back({KernelPart::kDropout, op.outputs});
+      return parts;
+    }
+    case OperatorKind::kMatrix:
+      break;
+  }
+  std::vector<PartUse> parts;
+  if (op.bias > 0 && op.role == Role::kQkv) parts.push_back({KernelPart::kBias, op.outputs});
+  if (op.rotated > 0) parts.push_back({KernelPart::kRotary, op.rotated});
+  return parts;
+}
+
+double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention) {
+  const double size = element_bytes(precision);
+  const double kept = op.saved_elements * size + op.saved_bytes;
+  if (attention != AttentionKernel::kFlash) return kept + op.saved_scores * size + op.saved_score_bytes;
+  return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,106 @@
+// What a software stack makes of an operator: which kernels it runs for it, what each moves, what it reaches of the data
+// sheet's rates, and what the host needs to launch it. Read from a file of scenarios/stacks and a scenario's `software`.
+//
+// A kernel that is no matrix product is bound by memory, and moves the same on every GPU: so much per element of the
+// operator's output, in bytes that would pass at the data sheet's bandwidth meanwhile,
+//
+//   bytes = elements x element size + fixed bytes            (masks, fp32 statistics, what a kernel cannot hide)
+//   time  = max(bytes / bandwidth, cycles / (multiprocessors x clock))
+//
+// where `cycles` of a multiprocessor bind only where memory is very fast for the cores (GH200). Where a stack does not
+// state a kernel, the operator's own inputs and outputs are moved, at `memory` of the bandwidth.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/model/operator_graph.h"
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+// The kernels between the matrix products, each per element of its operator's output.
+enum class KernelPart {
+  kEmbedding,
+  kNorm,
+  kBias,          // of queries, keys and values; other biases belong to the kernels below
+  kRotary,        // per rotated element
+  kMask,          // scaling and masking the scores, where the softmax does not
+  kSoftmax,       // of the scores alone
+  kFusedSoftmax,  // scale, causal mask and softmax in one
+  kDropout,       // of the attention's probabilities
+  kResidual,      // bias, dropout and addition
+  kAddition,      // bias and addition, in models without dropout
+  kGelu,          // with its bias
+  kSwiglu,
+  kLoss  // per logit
+};
+inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
+// As stacks' files write them: "fused_softmax".
+const std::vector<std::string>& kernel_part_names();
+
+struct Moves {
+  double elements = 0, bytes = 0, cycles = 0;
+  double bytes_of(Precision precision) const { return elements * element_bytes(precision) + bytes; }
+
+  bool operator==(const Moves&) const = default;
+};
+
+struct KernelMoves {
+  Moves forward, backward;
+
+  bool operator==(const KernelMoves&) const = default;
+};
+
+// How softmax(Q K^T) V is computed. Flash attention (Dao, arXiv 2307.08691) keeps no scores in memory, computes only the
+// causal half of them, and in the backward pass computes them once more.
+enum class AttentionKernel { kUnfused, kFusedSoftmax, kFlash };
+const std::vector<std::string>& attention_kernel_names();
+
+// What one operator takes on the host until its kernels are launched; the GPU may be ahead or behind.
+struct HostTime {
+  Seconds forward, backward;
+
+  bool operator==(const HostTime&) const = default;
+};
+
+struct Software {
+  std::string stack;  // its file's name; "" where the operators' own inputs and outputs count
+  std::string title;
+  // Share of the peak that a large product reaches, by GPU or architecture, where the scenario overrides what the GPU's
+  // file says.
+  std::map<std::string, double> matrix;
+  double memory = 0;  // share of the bandwidth that products and unstated kernels reach
+  Seconds launch;     // fixed cost of one kernel on the GPU
+  std::array<std::optional<KernelMoves>, kKernelParts> kernels{};
+  double adam = 0;  // bytes per parameter updated; 0: those of a fused mixed-precision Adam
+  // What attention uses, and what where GPU or precision cannot.
+  AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
+  // Of the rate of large products, what flash attention reaches of its FLOPs.
+  double flash_forward = 1, flash_backward = 1;
+  HostTime host;
+
+  // Of the peak in this precision, else fp32's where the GPU lacks it.
+  double matrix_of(const Gpu& gpu, Precision precision) const;
+  AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
+  bool operator==(const Software&) const = default;
+};
+
+// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers.
+bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision);
+
+// A kernel of an operator and the elements that it works on, of one sequence and undivided.
+struct PartUse {
+  KernelPart part = KernelPart::kNorm;
+  double elements = 0;
+};
+// Beside the operator's matrix product, if it has one. Flash attention leaves nothing between its products.
+std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
+
+// Bytes that the undivided operator keeps for the backward pass of one sequence.
+double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention);
+
+}  // namespace slmsim

@@ -1,0 +1,58 @@
+// How right the costs of computation are on GPUs that others measured.
+//
+// Kernels between products: for each GPU, the figures of sim/cost/software.h are fitted to the operators of all other GPUs,
+// and predict this one's. Products: with the share of the peak that the GPU's file states (sim/cost/product.h), and the
+// share that the rows themselves ask for beside it. Only what takes long enough to be a kernel's time and not the host's
+// counts: 300 us of operators, which were timed one by one from Python, 100 us of kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/validate/gpu_rows.h"
+
+namespace slmsim {
+
+struct ErrorSpread {
+  int rows = 0;
+  double median = 0, ninth = 0;  // of absolute relative errors: the median, and what nine of ten do not exceed
+};
+ErrorSpread spread_of(std::vector<double> errors);
+
+// Elements and bytes that fit one kind of kernel best, in relative least squares with equal weight for each GPU and
+// precision, neither negative.
+struct MovesFit {
+  std::string kernel;
+  bool forward = true;
+  Moves moves;
+  double spread = 0;  // nine of ten rows lie within this share
+};
+
+struct ProductErrors {
+  std::string source, gpu;
+  Precision precision = Precision::kFp16;
+  bool batched = false;
+  double stated = 0;                           // share of the peak in the GPU's file
+  double share = 0, share_low = 0, share_high = 0;  // asked for by the rows: median, tenth and ninetieth percentile
+  ErrorSpread error;                           // with the stated share
+};
+
+struct GpuValidation {
+  std::vector<MovesFit> fits;  // to all GPUs
+  struct LeftOut {
+    std::string gpu;  // "" for all together
+    ErrorSpread error;
+  };
+  std::vector<LeftOut> left_out;
+  struct Shipped {
+    std::string gpu;
+    ErrorSpread between, products;  // by the stack `megatron-eager` and the GPUs' files, as a run has them
+  };
+  std::vector<Shipped> shipped;
+  std::vector<ProductErrors> products;
+};
+
+// Throws InputError.
+GpuValidation validate_gpus(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& roots);
+
+}  // namespace slmsim
