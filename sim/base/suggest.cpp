@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64;  // a longer "name" is not a typing mistake
 constexpr std::size_t kListedNames = 24;
+constexpr std::size_t kLeastPart = 3;    // shorter words are in too many names by chance
+constexpr std::size_t kMostOffered = 4;  // longer names than what was written
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -54,7 +56,21 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return best;
 }
 
+std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() < kLeastPart || word.size() > kLongestWord) return {};
+  const std::string wanted = lower(word);
+  std::vector<std::string> begin, contain;
+  for (const auto& candidate : candidates) {
+    const std::size_t at = lower(candidate).find(wanted);
+    if (at != std::string::npos) (at == 0 ? begin : contain).push_back(candidate);
+  }
+  return begin.empty() ? contain : begin;
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  // "a100" is nearer to "h100" by letters than to "a100-40", which is what was meant.
+  if (const auto longer = that_contain(word, candidates); !longer.empty() && longer.size() <= kMostOffered)
+    return fmt::format("did you mean \"{}\"?", fmt::join(longer, "\" or \""));
   if (const std::string best = nearest(word, candidates); !best.empty())
     return fmt::format("did you mean \"{}\"?", best);
   if (candidates.empty()) return "nothing is known by any name here";

@@ -12,7 +12,7 @@ namespace {
 
 // Of an architecture's data-centre GPUs, in the order of architecture_names() (CUDA C++ Programming Guide, compute
 // capabilities); a GPU that has another one says so.
-constexpr std::array kCapabilities = {7.0, 7.5, 8.0, 8.9, 9.0, 10.0};
+constexpr std::array kCapabilities = {6.0, 7.0, 7.5, 8.0, 8.9, 9.0, 10.0};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ double element_bytes(Precision precision) {
 }
 
 const std::vector<std::string>& architecture_names() {
-  static const std::vector<std::string> kNames = {"Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"};
+  static const std::vector<std::string> kNames = {"Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"};
   return kNames;
 }
 

@@ -40,6 +40,19 @@ TEST(Suggest, AsksOrListsWhatIsKnown) {
   EXPECT_EQ(did_you_mean("x", {}), "nothing is known by any name here");
 }
 
+TEST(Suggest, OffersNamesThatBeginWithTheWordBeforeNamesThatContainItBeforeNearOnes) {
+  const std::vector<std::string> gpus = {"a100-40", "a100-80", "h100", "my-a100", "v100"};
+  EXPECT_EQ(did_you_mean("A100", gpus), "did you mean \"a100-40\" or \"a100-80\"?");
+  EXPECT_EQ(did_you_mean("100-", gpus), "did you mean \"a100-40\" or \"a100-80\"?");
+  EXPECT_EQ(did_you_mean("g100", gpus), "did you mean \"h100\"?");  // the nearest, by one letter
+}
+
+TEST(Suggest, TakesNoPartOfANameThatTooManyHaveOrThatIsTooShort) {
+  EXPECT_EQ(did_you_mean("100", {"a100", "b100", "c100", "d100", "e100"}),
+            "did you mean \"a100\"?");  // five: the nearest
+  EXPECT_EQ(that_contain("a1", {"a100"}), std::vector<std::string>{});
+}
+
 TEST(Suggest, CutsALongList) {
   const std::vector<std::string> many(25, "name");
   std::string listed = "known are: name";

@@ -48,7 +48,7 @@ inline std::vector<BadCase> bad_model_cases() {
         {"4:17", "device_latency: \"10 GB\" has the unit \"GB\"; " + kTime},
         {"6:22", "\"4096 16384 4194304\" has the unit \"16384 4194304\"; " + kSize},
         {"6:3", "tcp has no \"net.ipv4.tcp_wmem\"; it is required"},
-        {"7:3", "unknown key \"tcp_wmem\" in tcp; known are: copy_rate, initial_window, "}},
+        {"7:3", "unknown key \"tcp_wmem\" in tcp; did you mean \"net.ipv4.tcp_wmem\"?"}},
        ""},
   };
 }
