@@ -70,6 +70,7 @@ struct HostTime {
 struct Software {
   std::string stack;  // its file's name; "" where the operators' own inputs and outputs count
   std::string title;
+  bool stack_assumed = false;  // the scenario names none
   // Share of the peak that a large product reaches, by GPU or architecture, where the scenario overrides what the GPU's
   // file says.
   std::map<std::string, double> matrix;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,6 +18,22 @@ FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterati
   const double sequences = plan.workload.sequences(request.scenario.training);
   return reported_flops(request.model, sequences, plan.recompute == Recompute::kFull) * iterations / time /
          static_cast<double>(gpus);
+}
+
+// Of one sequence, forward and backward.
+Flops model_flops(const OperatorGraph& operators) {
+  double forward = 0;
+  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) forward += operators[v].matrix.flops();
+  return Flops{3 * forward};
+}
+
+FlopsPerSecond peak_of_group(const PlanRequest& request) {
+  FlopsPerSecond peak{0};
+  for (const int device : request.group.devices) {
+    const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    peak += peak_of(gpu, request.scenario.training.precision);
+  }
+  return peak;
 }
 
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const Lowered& lowered, Prediction& out) {
@@ -35,6 +52,10 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.job = out.startup + times.total(out.iterations);
   out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
   out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
+  const double sequences = workload.sequences(training);
+  const double passes = workload.backward ? 1.0 : 1.0 / 3.0;
+  out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
+  out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   out.breakdown.exposed_communication += out.iteration - times.last.end;

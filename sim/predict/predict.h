@@ -30,6 +30,10 @@ struct Prediction {
   Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // of the plan's workload
   FlopsPerSecond rate_per_gpu;                  // by Alpa's formula, from the steady iteration
+  double tokens_per_second = 0;                 // of all GPUs, steady
+  // Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): FLOPs of the model's products, without what is computed
+  // anew, over the data sheet's peak in training precision; fp32's where a GPU lacks it.
+  double mfu = 0;
   FlopsPerSecond trial_rate_per_gpu;            // the same over the trial
   std::vector<DeviceMemory> memory;             // empty where kUnsupported
   std::vector<Store> stores;                    // host memory and drives of nodes that describe them

@@ -38,11 +38,18 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
                            number("pipeline_bubble_s", b.pipeline_bubble.value),
                            number("optimizer_s", b.optimizer.value),
                            number("overhead_s", b.overhead.value)};
+  // Behind the older columns, whose places scripts may count on.
+  const auto put_last = [&](const char* column, double value) {
+    row.push_back(number(column, value));
+    if (p.status != Status::kOk) row.back().text.clear();
+  };
   for (std::size_t i = kFirstResult; p.status != Status::kOk && i < row.size(); ++i) row[i].text.clear();
   const DeviceMemory* memory = fullest(p.memory);
   row.push_back(whole("memory_bytes", memory ? memory->total().value : 0));
   row.push_back(whole("memory_limit_bytes", memory ? memory->limit.value : 0));
   for (std::size_t i = row.size() - 2; !memory && i < row.size(); ++i) row[i].text.clear();
+  put_last("tokens_per_second", p.tokens_per_second);
+  put_last("mfu", p.mfu);
   return row;
 }
 

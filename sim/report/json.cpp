@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
 
@@ -132,6 +133,8 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"tflops_per_gpu", rate},
               {"tflops_total", rounded(rate * p.gpus)},
               {"gpu_hours", rounded(p.gpu_hours())},
+              {"tokens_per_second", rounded(p.tokens_per_second)},
+              {"mfu", rounded(p.mfu)},
               {"memory", memory_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
@@ -174,6 +177,10 @@ Json run_json(const RunResult& result) {
               {"selection", selections.empty() ? Json(nullptr) : selections.front()},
               {"selections", selections}};
   if (!result.plans.empty()) out["plans"] = result.plans;
+  Json assumed = Json::array();
+  for (const auto& assumption : assumptions_of(result.scenario))
+    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}});
+  out["assumed"] = std::move(assumed);
   return out;
 }
 

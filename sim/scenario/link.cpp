@@ -96,7 +96,7 @@ class Linker {
     if (!software.find("stack")) {
       Node stack;
       stack.kind = Node::Kind::kScalar;
-      stack.place = software.place;
+      stack.place = {scenario.place.source, 0, 0};  // of no line: read_software tells that nobody named it
       stack.scalar = kDefaultStack;
       software.entries.push_back({"stack", software.place, std::move(stack)});
     }

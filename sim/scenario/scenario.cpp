@@ -119,8 +119,10 @@ class ScenarioReader {
         {"memory_efficiency",
          "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."},
         {1e-3, 1.0}, kDefaultMemoryEfficiency);
-    if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile))
+    if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile)) {
       read_stack(*stack, "software.stack", reading_, e);
+      e.stack_assumed = stack->named_at.source && stack->named_at.line == 0;
+    }
     fields.text({"title", "The software, for the reader; nothing hangs on it."}, "");
     e.attention = static_cast<AttentionKernel>(
         fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
