@@ -17,8 +17,8 @@ constexpr double kSplits[] = {1, 2, 4, 8, 16, 32};
 constexpr double kLeastDepth = 64;  // of the inner sum in each part that it is split into
 
 // The three were chosen together on public measurements of ten GPUs (slmsim validate gpu), one value for all of them.
-constexpr double kReuse = 8;       // loads weigh as much as arithmetic in a tile of this harmonic size
-constexpr double kPrologue = 32;   // steps of the inner sum
+constexpr double kReuse = 8;         // loads weigh as much as arithmetic in a tile of this harmonic size
+constexpr double kPrologue = 32;     // steps of the inner sum
 constexpr double kWholeWaves = 0.5;  // how much of the last wave's idle share is lost: blocks begin and end unevenly
 
 // The time of a tile's step in proportion to its FLOPs: 1 for the largest.

@@ -102,8 +102,7 @@ Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precisi
   return Seconds{std::hypot(compute.value, memory.value)} + software.launch;
 }
 
-Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision,
-                  const Software& software) {
+Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software) {
   const double bytes = moves.bytes_of(precision);
   if (bytes <= 0 || elements <= 0) return {};
   const Seconds memory = Bytes{elements * bytes} / gpu.memory_bandwidth;

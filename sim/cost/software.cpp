@@ -61,10 +61,10 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
       return whole(KernelPart::kLoss);
     case OperatorKind::kSoftmax: {
       if (attention == AttentionKernel::kFlash) return {};
-      std::vector<PartUse> parts = attention == AttentionKernel::kFusedSoftmax
-                                       ? whole(KernelPart::kFusedSoftmax)
-                                       : std::vector<PartUse>{{KernelPart::kMask, op.outputs},
-                                                              {KernelPart::kSoftmax, op.outputs}};
+      std::vector<PartUse> parts =
+          attention == AttentionKernel::kFusedSoftmax
+              ? whole(KernelPart::kFusedSoftmax)
+              : std::vector<PartUse>{{KernelPart::kMask, op.outputs}, {KernelPart::kSoftmax, op.outputs}};
       if (op.dropout) parts.push_back({KernelPart::kDropout, op.outputs});
       return parts;
     }

@@ -73,6 +73,7 @@ class Case {
     const Training& t = scenario_.training;
     without(graph, {TaskClass::kForward, TaskClass::kBackward}, "GPU", "forward and backward passes take no time");
     without(graph, {TaskClass::kOptimizer}, "optimizer", "Adam takes no time");
+    without(graph, {TaskClass::kHost}, "host", "launching kernels takes the host no time");
     without(graph, {TaskClass::kLaunch, TaskClass::kFramework}, "launch",
             fmt::format("launching takes no time (now {} and {:g} round trips to the farthest VM)",
                         to_text(t.iteration_overhead), t.control_round_trips));

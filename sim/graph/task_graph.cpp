@@ -37,6 +37,11 @@ TaskId TaskGraph::delay(Seconds time, TagId tag, std::span<const TaskId> after) 
   return add({.amount = time.value, .tag = tag, .kind = TaskKind::kDelay}, after);
 }
 
+TaskId TaskGraph::host(int device, Seconds time, TagId tag, std::span<const TaskId> after) {
+  assert(time.value >= 0 && std::isfinite(time.value) && tags_[tag].of == TaskClass::kHost);
+  return add({.amount = time.value, .place = device, .tag = tag, .kind = TaskKind::kDelay}, after);
+}
+
 int TaskGraph::add_connection(Connection connection) {
   connections_.push_back(std::move(connection));
   return static_cast<int>(connections_.size()) - 1;

@@ -38,6 +38,7 @@ enum class TaskClass : std::uint8_t {
   kCopy,     // between GPU and host memory
   kDrive,    // I/O of drives
   kKernels,  // a delay: what NCCL's kernels need, however fast the links
+  kHost,     // a delay: what a host needs to launch a GPU's kernels, while the GPU does earlier ones
 };
 
 // The pass in which a task happens; of collectives and messages too.
@@ -85,6 +86,8 @@ class TaskGraph {
   TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work = {});
   TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after);
   TaskId delay(Seconds time, TagId tag, std::span<const TaskId> after);
+  // A delay on the host of a device, whose tag is of class kHost.
+  TaskId host(int device, Seconds time, TagId tag, std::span<const TaskId> after);
 
   int add_connection(Connection connection);
   TagId tag(Tag tag);  // the same tag gives the same number
@@ -109,9 +112,10 @@ class TaskGraph {
   const std::vector<Link>& links() const { return links_; }
   const std::vector<Tag>& tags() const { return tags_; }
   const Tag& tag_of(const Task& task) const { return tags_[task.tag]; }
-  // A delay that passes on links or hosts, rather than in NCCL's kernels.
+  // A delay that passes on links, rather than in NCCL's kernels or in launching kernels.
   bool is_latency(const Task& task) const {
-    return task.kind == TaskKind::kDelay && tag_of(task).of != TaskClass::kKernels;
+    const TaskClass of = tag_of(task).of;
+    return task.kind == TaskKind::kDelay && of != TaskClass::kKernels && of != TaskClass::kHost;
   }
   // Of matrix products; 0 of what is no computation of the model.
   Flops flops(TaskId task) const;

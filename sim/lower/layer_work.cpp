@@ -1,5 +1,7 @@
 #include "sim/lower/layer_work.h"
 
+#include <algorithm>
+
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 
@@ -40,8 +42,17 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     layer.forward_work += work;
     layer.backward_work += work * (again ? 3.0 : 2.0);
     layer.basis += time.basis;
+    const HostTime& host = scenario.software.host;
+    layer.host_forward += host.forward;
+    layer.host_backward += host.backward + (again ? host.forward : Seconds{0});
   }
   return out;
+}
+
+bool host_binds(const std::vector<LayerWork>& units) {
+  return std::any_of(units.begin(), units.end(), [](const LayerWork& unit) {
+    return unit.host_forward > unit.forward || unit.host_backward > unit.backward;
+  });
 }
 
 }  // namespace slmsim

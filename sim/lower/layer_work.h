@@ -9,11 +9,15 @@
 namespace slmsim {
 
 struct LayerWork {
-  Seconds forward, backward;          // backward with what it computes anew
-  Flops forward_work, backward_work;  // matrix products, likewise
-  TimeBasis basis;                    // on what both times rest, without what is computed anew
-  double parameters = 0;              // of the undivided layer
+  Seconds forward, backward;            // backward with what it computes anew
+  Flops forward_work, backward_work;    // matrix products, likewise
+  Seconds host_forward, host_backward;  // to launch these, likewise
+  TimeBasis basis;                      // on what both times rest, without what is computed anew
+  double parameters = 0;                // of the undivided layer
 };
+
+// Whether the host needs longer than the GPU for some unit.
+bool host_binds(const std::vector<LayerWork>& units);
 
 // How Megatron-LM divides a layer (arXiv 1909.08053, section 3): products by columns and rows, attention by heads,
 // embedding and head by the vocabulary; norms and residuals on every GPU, or by tokens with sequence parallelism.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/peers.h"
@@ -59,6 +60,9 @@ class MegatronRun {
       work_.push_back(layer_work(request.operators, {m_.tensor, m_.sequence_parallel, request.plan.recompute},
                                  sequences_, gpu, request.scenario));
     }
+    std::vector<bool> binds;
+    for (const auto& units : work_) binds.push_back(host_binds(units));
+    hosts_ = HostQueue(std::move(binds));
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
   }
@@ -149,9 +153,12 @@ class MegatronRun {
         const std::size_t rank = rank_of(stage, replica, t);
         const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
         if (basis_ && forward && block == 0) *basis_ += work.basis;
-        compute(rank, (forward ? work.forward : work.backward) / static_cast<double>(blocks), tag,
-                block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask,
-                (forward ? work.forward_work : work.backward_work) / static_cast<double>(blocks));
+        const auto part = static_cast<double>(blocks);
+        const HostQueue::Stretch stretch =
+            forward ? HostQueue::Stretch{work.forward / part, work.host_forward / part, work.forward_work / part}
+                    : HostQueue::Stretch{work.backward / part, work.host_backward / part, work.backward_work / part};
+        last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch, tag,
+                                 {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
         if (gathers) last_[rank] = graph_.delay({0}, tag, std::array{last_[rank], input[static_cast<std::size_t>(t)]});
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
@@ -264,6 +271,7 @@ class MegatronRun {
   const MegatronPlan m_;
   TaskGraph graph_;
   Peers peers_;
+  HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;
   double sequences_ = 0;
   int layers_ = 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/lower/host_queue.h"
 #include "sim/lower/stage_program.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/peers.h"
@@ -71,6 +72,7 @@ class OperatorRun {
       }
     }
     last_.assign(request.scenario.platform.devices.size(), kNoTask);
+    hosts_ = HostQueue(hosts_that_bind());
   }
 
   Lowered run() {
@@ -111,6 +113,21 @@ class OperatorRun {
             transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(how_.gathered)}});
     }
     return all;
+  }
+
+  // By device: whether its host needs longer than its GPU for some stretch.
+  std::vector<bool> hosts_that_bind() const {
+    std::vector<bool> binds(request_.scenario.platform.devices.size(), false);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
+        for (const auto& segment : *segments) {
+          for (std::size_t rank = 0; rank < segment.time.size(); ++rank) {
+            if (segment.host > segment.time[rank]) binds[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = true;
+          }
+        }
+      }
+    }
+    return binds;
   }
 
   // The axes along which anything of a stage is exchanged.
@@ -194,7 +211,10 @@ class OperatorRun {
       const bool is_first = &segment == &segments.front();
       for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
         const TaskId input = is_first && !inputs.empty() ? inputs[rank] : kNoTask;
-        now[rank] = compute(mesh[rank], segment.time[rank], tag, input, segment.work[rank]);
+        const int device = mesh[rank];
+        TaskId& last = last_[static_cast<std::size_t>(device)];
+        now[rank] = last = hosts_.run(graph_, static_cast<std::size_t>(device), device,
+                                      {segment.time[rank], segment.host, segment.work[rank]}, tag, {last, input});
       }
       if (!segment.then) continue;
       const std::string name = fmt::format("{} {} {}", name_of(*segment.then), what, where);
@@ -355,7 +375,8 @@ class OperatorRun {
   double sequences_ = 0;
   int layers_ = 0;
   std::vector<StageState> stages_;
-  Tasks last_;  // per device: the end of its stream
+  HostQueue hosts_{{}};  // by device
+  Tasks last_;           // per device: the end of its stream
 };
 
 }  // namespace

@@ -48,6 +48,9 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   for (std::size_t rank = 0; rank < devices_.size(); ++rank)
     work_.push_back(
         layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank), request.scenario));
+  std::vector<bool> binds;
+  for (const auto& units : work_) binds.push_back(host_binds(units));
+  hosts_ = HostQueue(std::move(binds));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
   assert(request.plan.workload == Workload() && "streams know one step per iteration");
   if (has_measured_kernels(request)) basis_.emplace();
@@ -79,26 +82,26 @@ void ReplicaRun::launch() {
 }
 
 Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
-  std::vector<Seconds> times;
-  std::vector<Flops> flops;
-  for (const auto& work : work_) {
-    times.push_back(work[unit].forward);
-    flops.push_back(work[unit].forward_work);
-    if (basis_) *basis_ += work[unit].basis;
-  }
   pass_ = Pass::kForward;
-  return compute(gpu_, times, {"fwd " + unit_text(unit, units()), TaskClass::kForward, pass_}, after, flops);
+  const TagId tag = graph_.tag({"fwd " + unit_text(unit, units()), TaskClass::kForward, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const LayerWork& work = work_[rank][unit];
+    if (basis_) *basis_ += work.basis;
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], {work.forward, work.host_forward, work.forward_work}, tag,
+                            {gpu_[rank], after[rank]});
+  }
+  return gpu_;
 }
 
 Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
-  std::vector<Seconds> times;
-  std::vector<Flops> flops;
-  for (const auto& work : work_) {
-    times.push_back(work[unit].backward);
-    flops.push_back(work[unit].backward_work);
-  }
   pass_ = Pass::kBackward;
-  return compute(gpu_, times, {"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_}, after, flops);
+  const TagId tag = graph_.tag({"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const LayerWork& work = work_[rank][unit];
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], {work.backward, work.host_backward, work.backward_work}, tag,
+                            {gpu_[rank], after[rank]});
+  }
+  return gpu_;
 }
 
 Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& after) {
@@ -181,7 +184,8 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
   const NodeInside& inside = request_.scenario.platform.vms[static_cast<std::size_t>(vm)].type.inside;
   for (const int drive : volume->drives) {
     Route path = request_.network.drive_route(device, drive, write), medium;
-    if (by_tensor) path.socket_rate = request_.scenario.framework.swap_rate / static_cast<double>(volume->drives.size());
+    if (by_tensor)
+      path.socket_rate = request_.scenario.framework.swap_rate / static_cast<double>(volume->drives.size());
     const int link = request_.network.medium_link(vm, drive);
     medium.links = {link};
     const BytesPerSecond read = graph_.links()[static_cast<std::size_t>(link)].bandwidth;

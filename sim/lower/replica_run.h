@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
 #include "sim/lower/lower.h"
 #include "sim/nccl/communicator.h"
@@ -76,6 +77,7 @@ class ReplicaRun {
   std::vector<std::vector<LayerWork>> work_;  // per rank and unit
   TaskGraph graph_;
   std::optional<Communicator> communicator_;
+  HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of what was put on the GPUs
   Tasks gpu_, nccl_, in_, out_, cpu_, io_;
   std::map<std::pair<std::size_t, int>, int> host_;

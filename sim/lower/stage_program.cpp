@@ -46,6 +46,9 @@ class Collector {
     begun_ = true;
   }
 
+  // An operator is launched by each GPU's host.
+  void launch(Seconds time) { segments_.back().host += time; }
+
   void end_with(CollectiveCall call, int layer) {
     Segment& segment = segments_.back();
     if (!begun_) segment.first_layer = segment.last_layer = layer;
@@ -55,7 +58,7 @@ class Collector {
 
  private:
   void open() {
-    segments_.push_back({std::vector<Seconds>(gpus_), std::vector<Flops>(gpus_), std::nullopt, 0, 0});
+    segments_.push_back({std::vector<Seconds>(gpus_), std::vector<Flops>(gpus_), Seconds{0}, std::nullopt, 0, 0});
     begun_ = false;
   }
   std::vector<Segment>& segments_;
@@ -118,6 +121,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       }
       for (std::size_t rank = 0; rank < gpus; ++rank)
         forward.add(rank, times[i][rank].forward, work_of(stage, i, rank, op, sequences), op.layer);
+      forward.launch(scenario.software.host.forward);
       for (const auto& call : reduced[i]) forward.end_with(call, op.layer);
     }
   }
@@ -140,6 +144,8 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       const Flops work = work_of(stage, i, rank, op, sequences) * (again ? 3.0 : 2.0);
       backward.add(rank, times[i][rank].backward + (again ? times[i][rank].forward : Seconds{0}), work, op.layer);
     }
+    const HostTime& host = scenario.software.host;
+    backward.launch(host.backward + (again ? host.forward : Seconds{0}));
     for (const auto& call : backward_collectives(op, stage.shardings[i], shape, sequences, size))
       backward.end_with(call, op.layer);
   }

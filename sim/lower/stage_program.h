@@ -12,6 +12,7 @@ namespace slmsim {
 struct Segment {
   std::vector<Seconds> time;  // per GPU of the stage's mesh
   std::vector<Flops> work;    // likewise: its matrix products
+  Seconds host;               // to launch its kernels, on each GPU's host
   std::optional<CollectiveCall> then;
   int first_layer = 0, last_layer = 0;  // for labels
 };

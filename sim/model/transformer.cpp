@@ -71,7 +71,8 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
       !llama);
   if (hugging_face && !llama) {
     constexpr double kResidualDropout = 0.1;  // GPT2Config's default
-    model.dropout = fields.number({"resid_pdrop", "The share that dropout drops; 0: none."}, {0, 1}, kResidualDropout) > 0;
+    model.dropout =
+        fields.number({"resid_pdrop", "The share that dropout drops; 0: none."}, {0, 1}, kResidualDropout) > 0;
   } else if (!hugging_face) {
     model.dropout = fields.flag(
         {"dropout", "Whether training drops some of attention's probabilities, of both branches and of the embedding."},

@@ -96,7 +96,9 @@ Rows software_rows(const Scenario& scenario) {
   for (const auto& device : scenario.platform.devices)
     shares[device.gpu.name] = scenario.software.matrix_of(device.gpu, precision);
   for (const auto& [gpu, share] : shares)
-    rows.push_back({fmt::format("{}, {} products' share of the peak", gpu, precision_names()[static_cast<std::size_t>(precision)]), fmt::format("{:g}", share)});
+    rows.push_back(
+        {fmt::format("{}, {} products' share of the peak", gpu, precision_names()[static_cast<std::size_t>(precision)]),
+         fmt::format("{:g}", share)});
   rows.insert(rows.end(),
               {{"software.stack", scenario.software.stack},
                {"software.memory_efficiency", fmt::format("{:g}", scenario.software.memory)},

@@ -52,10 +52,11 @@ void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& readi
   if (!given) return;
   Fields shares(*given, fields.path_of("efficiency"), reading);
   for (std::size_t p = 0; p < kPrecisions; ++p) {
-    const FileKey share{precision_names()[p],
-                        "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
-                        "taken from its kin.",
-                        "0.75, as of GPUs that nobody measured"};
+    const FileKey share{
+        precision_names()[p],
+        "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
+        "taken from its kin.",
+        "0.75, as of GPUs that nobody measured"};
     if (!shares.has(share.name)) continue;
     MatrixEfficiency& e = gpu.efficiency[p];
     e = {.share = shares.number(share, {0.01, 2}), .spread = kUnknownEfficiency.spread, .assumed = false};
@@ -77,8 +78,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.name = fields.name({"name", "What the GPU is called in results."});
   gpu.title = fields.text({"title", "Its full name.", "its name"}, gpu.name);
   const std::size_t architecture =
-      fields.choice({"architecture", "NVIDIA's name of its generation; its kernels go by it."},
-                    architecture_names());
+      fields.choice({"architecture", "NVIDIA's name of its generation; its kernels go by it."}, architecture_names());
   gpu.architecture = architecture_names()[architecture];
   const FileKey capability{"compute_capability", "CUDA's compute capability, such as 8.6.",
                            "that of its architecture's data-centre GPUs"};

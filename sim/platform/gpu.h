@@ -34,9 +34,9 @@ struct Gpu {
   BytesPerSecond memory_bandwidth;
   std::array<FlopsPerSecond, kPrecisions> peak{};  // dense; 0 where the GPU does not have it
   std::array<MatrixEfficiency, kPrecisions> efficiency{};
-  BytesPerSecond pcie;                             // one direction
-  BytesPerSecond nvlink;                           // one direction, all links; 0 without NVLink
-  int compute_capability = 0;                      // 86: 8.6
+  BytesPerSecond pcie;         // one direction
+  BytesPerSecond nvlink;       // one direction, all links; 0 without NVLink
+  int compute_capability = 0;  // 86: 8.6
   // What the profile holds that the GPU names, where it names one.
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;

@@ -29,11 +29,11 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();
     if (!e.assumed || overridden || measured) continue;
-    out.push_back({gpu.name + ".efficiency." + precision_names()[used],
-                   fmt::format("nobody measured products of {} in {}: {:.2f} of the peak is assumed, {:.2f} to {:.2f} is "
-                               "likely; measure it by slmsim-calibrate",
-                               gpu.name, precision_names()[used], e.share, e.share * (1 - e.spread),
-                               e.share * (1 + e.spread))});
+    out.push_back(
+        {gpu.name + ".efficiency." + precision_names()[used],
+         fmt::format("nobody measured products of {} in {}: {:.2f} of the peak is assumed, {:.2f} to {:.2f} is "
+                     "likely; measure it by slmsim-calibrate",
+                     gpu.name, precision_names()[used], e.share, e.share * (1 - e.spread), e.share * (1 + e.spread))});
   }
   return out;
 }

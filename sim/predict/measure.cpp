@@ -82,7 +82,7 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
   const int device = slowest_device(graph);
   Breakdown result;
-  std::vector<Interval> computing, transferring, host_optimizer;
+  std::vector<Interval> computing, transferring, host_optimizer, launching;
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     const Interval when{timeline.start[id], timeline.finish[id]};
@@ -92,11 +92,23 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
       part += Seconds{task.amount};
       computing.push_back(when);
+    } else if (task.kind == TaskKind::kDelay && task.place == device) {
+      launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
       const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
       if (connection.from != device && connection.to != device) continue;
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
+  }
+  // While the GPU waits for its host to launch kernels, and for no message, that is overhead.
+  if (!launching.empty()) {
+    launching = merged(std::move(launching));
+    std::vector<Interval> other = computing;
+    other.insert(other.end(), transferring.begin(), transferring.end());
+    other = merged(std::move(other));
+    double length = -overlap(launching, other);
+    for (const auto& interval : launching) length += interval.finish - interval.start;
+    result.overhead += Seconds{length};
   }
   // While the GPU waits for its host's Adam the optimizer works.
   if (!host_optimizer.empty()) {

@@ -34,12 +34,12 @@ struct Prediction {
   // Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): FLOPs of the model's products, without what is computed
   // anew, over the data sheet's peak in training precision; fp32's where a GPU lacks it.
   double mfu = 0;
-  FlopsPerSecond trial_rate_per_gpu;            // the same over the trial
-  std::vector<DeviceMemory> memory;             // empty where kUnsupported
-  std::vector<Store> stores;                    // host memory and drives of nodes that describe them
-  Breakdown breakdown;                          // of the steady iteration
-  std::vector<LinkUse> links;                   // where asked for
-  std::vector<InterconnectUse> interconnects;   // likewise, of nodes that describe their inside
+  FlopsPerSecond trial_rate_per_gpu;           // the same over the trial
+  std::vector<DeviceMemory> memory;            // empty where kUnsupported
+  std::vector<Store> stores;                   // host memory and drives of nodes that describe them
+  Breakdown breakdown;                         // of the steady iteration
+  std::vector<LinkUse> links;                  // where asked for
+  std::vector<InterconnectUse> interconnects;  // likewise, of nodes that describe their inside
   std::optional<Plan> plan;
   std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes

@@ -36,9 +36,9 @@ std::string to_markdown(const GpuValidation& validation) {
       "| source | GPU | precision | products | rows | stated share | rows ask for (10 to 90 %) | median error | 90th "
       "percentile |\n|---|---|---|---|--:|--:|--:|--:|--:|\n";
   for (const auto& row : validation.products)
-    out += fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {:.2f} ({:.2f} to {:.2f}) | {} | {} |\n", row.source, row.gpu,
-                       precision_of(row), row.batched ? "batched" : "single", row.error.rows, row.stated, row.share,
-                       row.share_low, row.share_high, percent(row.error.median), percent(row.error.ninth));
+    out += fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {:.2f} ({:.2f} to {:.2f}) | {} | {} |\n", row.source,
+                       row.gpu, precision_of(row), row.batched ? "batched" : "single", row.error.rows, row.stated,
+                       row.share, row.share_low, row.share_high, percent(row.error.median), percent(row.error.ninth));
   return out;
 }
 
@@ -53,8 +53,8 @@ std::string to_csv(const GpuValidation& validation) {
   }
   for (const auto& row : validation.products)
     out += fmt::format("products,{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f}\n", row.source, row.gpu, precision_of(row),
-                       row.batched ? "batched" : "single", row.error.rows, row.error.median, row.error.ninth, row.stated,
-                       row.share);
+                       row.batched ? "batched" : "single", row.error.rows, row.error.median, row.error.ninth,
+                       row.stated, row.share);
   return out;
 }
 

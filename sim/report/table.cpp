@@ -19,7 +19,7 @@ std::string verdict(const Prediction& p, const Selection* pick, const Seconds* b
 
 // Three digits: "109 k".
 std::string count_text(double value) {
-  return value >= 1e6 ? fmt::format("{:.3g} M", value / 1e6)
+  return value >= 1e6   ? fmt::format("{:.3g} M", value / 1e6)
          : value >= 1e3 ? fmt::format("{:.3g} k", value / 1e3)
                         : fmt::format("{:.3g}", value);
 }
@@ -34,15 +34,15 @@ void add_row(std::string& out, const Prediction& p, const Selection* pick, const
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
   const std::string group = group_text(p.group);
   if (p.status != Status::kOk) {
-    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name, group, p.gpus,
-                       "-", "-", "-", "-", "-", "-", used, verdict(p, pick, best));
+    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name,
+                       group, p.gpus, "-", "-", "-", "-", "-", "-", used, verdict(p, pick, best));
     return;
   }
   const auto& b = p.breakdown;
   out += fmt::format(
       "  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name, group, p.gpus,
-      duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera,
-      count_text(p.tokens_per_second), fmt::format("{:.1f}", 100 * p.mfu),
+      duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera, count_text(p.tokens_per_second),
+      fmt::format("{:.1f}", 100 * p.mfu),
       fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
                   share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
       used, verdict(p, pick, best));
@@ -63,10 +63,10 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
   out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
   if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", "group", "GPUs", "job",
-                     "iteration", "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB");
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", "", "", "", "", "per GPU", "",
-                     "", "c/w/b", "used/limit");
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", "group",
+                     "GPUs", "job", "iteration", "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB");
+  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", "", "", "", "",
+                     "per GPU", "", "", "c/w/b", "used/limit");
   for (const auto& p : result.predictions) {
     if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr);
   }

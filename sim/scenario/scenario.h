@@ -9,10 +9,10 @@
 #include "sim/cost/roofline.h"
 #include "sim/model/transformer.h"
 #include "sim/platform/platform.h"
+#include "sim/scenario/framework.h"
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
 #include "sim/scenario/plan_rules.h"
-#include "sim/scenario/framework.h"
 #include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"
 

@@ -48,14 +48,15 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   Fields fields(node, path, reading);
   software.stack = fields.name({"name", "What the stack is called."});
   software.title = fields.text({"title", "What it is, in a line.", "its name"}, software.stack);
-  software.attention = static_cast<AttentionKernel>(
-      fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
-  software.attention_elsewhere = static_cast<AttentionKernel>(fields.choice(
-      {"attention_elsewhere", "Those where the GPU or the precision cannot run the former."}, attention_kernel_names(),
-      0));
-  if (const Node* kernels = fields.child({"kernels", "What the kernels between the matrix products move, each per "
-                                                     "element that its operator writes; one that is left out moves "
-                                                     "its operator's inputs and outputs."})) {
+  software.attention =
+      static_cast<AttentionKernel>(fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
+  software.attention_elsewhere = static_cast<AttentionKernel>(
+      fields.choice({"attention_elsewhere", "Those where the GPU or the precision cannot run the former."},
+                    attention_kernel_names(), 0));
+  if (const Node* kernels = fields.child({"kernels",
+                                          "What the kernels between the matrix products move, each per "
+                                          "element that its operator writes; one that is left out moves "
+                                          "its operator's inputs and outputs."})) {
     Fields parts(*kernels, fields.path_of("kernels"), reading);
     for (std::size_t p = 0; p < kKernelParts; ++p) {
       const std::string& name = kernel_part_names()[p];
@@ -71,8 +72,9 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
     software.flash_backward = shares.number({"backward", "Going backward."}, {0.01, 2});
     shares.done();
   }
-  software.adam = fields.number({"adam", "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
-                                         "0: those of a fused Adam in mixed precision."},
+  software.adam = fields.number({"adam",
+                                 "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
+                                 "0: those of a fused Adam in mixed precision."},
                                 {0, 1e4}, 0.0);
   if (const Node* host =
           fields.child({"host", "What the host needs to launch one operator; a layer has fourteen.", "no time"})) {

@@ -16,8 +16,8 @@ namespace slmsim {
 namespace {
 
 constexpr Seconds kLeastOperator{300e-6}, kLeastKernel{100e-6};
-constexpr double kMemoryShare = 0.8;    // software.memory_efficiency
-constexpr Seconds kLaunch{5e-6};        // software.kernel_launch
+constexpr double kMemoryShare = 0.8;  // software.memory_efficiency
+constexpr Seconds kLaunch{5e-6};      // software.kernel_launch
 constexpr const char* kStack = "megatron-eager";
 
 // The tables' names of GPUs that have another one here.
@@ -147,7 +147,8 @@ Seconds product_row(const OperatorRow& row, const Operator& op, const Gpu& gpu, 
   }
   const auto& bias = software.kernels[static_cast<std::size_t>(KernelPart::kBias)];
   if (op.role == Role::kQkv && bias)
-    time += part_time(row.forward ? bias->forward : bias->backward, op.outputs * row.batch, gpu, row.precision, software);
+    time +=
+        part_time(row.forward ? bias->forward : bias->backward, op.outputs * row.batch, gpu, row.precision, software);
   return time;
 }
 
@@ -157,7 +158,8 @@ Seconds between_row(const OperatorRow& row, const std::string& kernel, double el
   Seconds time{0};
   const auto add = [&](KernelPart part) {
     const auto& moves = software.kernels[static_cast<std::size_t>(part)];
-    if (moves) time += part_time(row.forward ? moves->forward : moves->backward, elements, gpu, row.precision, software);
+    if (moves)
+      time += part_time(row.forward ? moves->forward : moves->backward, elements, gpu, row.precision, software);
   };
   if (kernel == "mask + softmax") {
     add(KernelPart::kMask);

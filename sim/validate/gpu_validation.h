@@ -32,9 +32,9 @@ struct ProductErrors {
   std::string source, gpu;
   Precision precision = Precision::kFp16;
   bool batched = false;
-  double stated = 0;                           // share of the peak in the GPU's file
+  double stated = 0;                                // share of the peak in the GPU's file
   double share = 0, share_low = 0, share_high = 0;  // asked for by the rows: median, tenth and ninetieth percentile
-  ErrorSpread error;                           // with the stated share
+  ErrorSpread error;                                // with the stated share
 };
 
 struct GpuValidation {
