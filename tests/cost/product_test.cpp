@@ -1,0 +1,59 @@
+#include "sim/cost/product.h"
+
+#include <gtest/gtest.h>
+
+namespace slmsim {
+namespace {
+
+// The prologue is 32 steps; a 128 x 128 tile takes (1 + 8 (1/128 + 1/128)) / (1 + 8 (1/256 + 1/128)) of its FLOPs' time.
+constexpr double kSquare = 1.125 / 1.09375;
+
+TEST(TileEfficiency, IsOneButForThePrologueWhereTheLargestTilesFillTheirWaves) {
+  // 8 x 16 tiles of 256 x 128 on 128 multiprocessors.
+  EXPECT_DOUBLE_EQ(tile_efficiency({1, 2048, 2048, 992}, 128), 992.0 / 1024);
+  EXPECT_DOUBLE_EQ(tile_efficiency({2, 2048, 2048, 992}, 128), 992.0 / 1024);  // two waves
+  EXPECT_DOUBLE_EQ(tile_efficiency({1, 2048, 2048, 99968}, 128), 99968.0 / 1e5);
+}
+
+TEST(TileEfficiency, TakesSmallerTilesWhereTheLargestLeaveMultiprocessorsIdle) {
+  // 64 tiles of 128 x 128 fill 64 multiprocessors, 32 of 256 x 128 do not.
+  EXPECT_DOUBLE_EQ(tile_efficiency({1, 1024, 1024, 992}, 64), 992.0 / 1024 / kSquare);
+}
+
+TEST(TileEfficiency, LosesHalfOfWhatTheLastWaveLeavesIdle) {
+  // On 96 multiprocessors 128 tiles are 1 1/3 waves: 1 2/3 in place of 2. Larger parts of the sum cannot be cut: k is short.
+  const double whole = tile_efficiency({1, 2048, 2048, 96}, 128), part = tile_efficiency({1, 2048, 2048, 96}, 96);
+  EXPECT_LT(part, whole);
+  EXPECT_GE(part, whole * (4.0 / 3) / (5.0 / 3) * (1 - 1e-12));
+}
+
+TEST(TileEfficiency, SplitsALongInnerSumOverIdleMultiprocessors) {
+  // One tile of 256 x 128 on 8 multiprocessors: the sum in eight parts, each with two prologues.
+  EXPECT_GE(tile_efficiency({1, 256, 128, 8192}, 8), 1024.0 / (1024 + 64) * (1 - 1e-12));
+  EXPECT_LT(tile_efficiency({1, 256, 128, 96}, 8), 0.5);  // too short to split
+}
+
+// A larger product never takes less time, whatever tiles it gets.
+TEST(TileEfficiency, MakesNoProductFasterThanAPartOfIt) {
+  const auto time = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const MatrixShape shape{1, m, n, k};
+    return shape.flops() / tile_efficiency(shape, 80);
+  };
+  for (std::int64_t size = 64; size < 3000; size += 61) {
+    EXPECT_LE(time(size, 777, 512), time(size + 61, 777, 512) * (1 + 1e-12)) << size;
+    EXPECT_LE(time(777, size, 512), time(777, size + 61, 512) * (1 + 1e-12)) << size;
+    EXPECT_LE(time(777, 512, size), time(777, 512, size + 61) * (1 + 1e-12)) << size;
+  }
+}
+
+TEST(TileEfficiency, IsAtMostOne) {
+  for (std::int64_t m = 1; m < 5000; m = m * 3 + 1) {
+    for (std::int64_t k = 1; k < 50000; k = k * 5 + 2) {
+      EXPECT_LE(tile_efficiency({1, m, 1000, k}, 108), 1.0);
+      EXPECT_GT(tile_efficiency({1, m, 1000, k}, 108), 0.0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slmsim
