@@ -70,6 +70,7 @@ inline Transformer small_model(int layers, bool tied = true) {
   model.vocabulary = 100;
   model.intermediate = 64;
   model.tied_embedding = tied;
+  model.dropout = true;
   return model;
 }
 

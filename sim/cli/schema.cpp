@@ -46,6 +46,11 @@ const std::vector<FileReader>& file_readers() {
        [](const Node& node, Reading& reading) { read_gpu(node, "", reading); }},
       {kDriveFile.name, "drive", "A file of `platforms/drives/`: a drive by its data sheet.",
        [](const Node& node, Reading& reading) { read_drive(node, "", reading); }},
+      {kStackFile.name, "software stack", "A file of `scenarios/stacks/`: the kernels that a software runs.",
+       [](const Node& node, Reading& reading) {
+         Software software;
+         read_stack(node, "", reading, software);
+       }},
       {"sweep", "sweep", "What `slmsim sweep` is given: one scenario at many points.", describe_sweep},
       {kPathFile.name, "measured path", "A file of `platforms/paths/`, as slmsim-netprobe writes it.",
        [](const Node& node, Reading& reading) { read_path(node, "", reading); }},

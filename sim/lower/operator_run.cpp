@@ -48,12 +48,15 @@ class OperatorRun {
         peers_(graph_, request.network, request.scenario) {
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
     layers_ = layer_count(request.operators);
+    std::vector<bool> binds(request.scenario.platform.devices.size(), false);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
       state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario);
       state.steps = schedule_steps(plan_, s);
+      mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));
     }
+    hosts_ = HostQueue(std::move(binds));
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       for (const Axes axes : axes_used(s)) {
         for (auto& ranks : plan_.stages[s].groups(axes)) {
@@ -72,7 +75,6 @@ class OperatorRun {
       }
     }
     last_.assign(request.scenario.platform.devices.size(), kNoTask);
-    hosts_ = HostQueue(hosts_that_bind());
   }
 
   Lowered run() {
@@ -113,21 +115,6 @@ class OperatorRun {
             transfers({.collective = Collective::kAllGather, .size = Bytes{held.all * element_bytes(how_.gathered)}});
     }
     return all;
-  }
-
-  // By device: whether its host needs longer than its GPU for some stretch.
-  std::vector<bool> hosts_that_bind() const {
-    std::vector<bool> binds(request_.scenario.platform.devices.size(), false);
-    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
-        for (const auto& segment : *segments) {
-          for (std::size_t rank = 0; rank < segment.time.size(); ++rank) {
-            if (segment.host > segment.time[rank]) binds[static_cast<std::size_t>(plan_.stages[s].mesh[rank])] = true;
-          }
-        }
-      }
-    }
-    return binds;
   }
 
   // The axes along which anything of a stage is exchanged.

@@ -152,4 +152,13 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   return program;
 }
 
+void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mesh, std::vector<bool>& binds) {
+  for (const auto* segments : {&program.forward, &program.backward}) {
+    for (const Segment& segment : *segments) {
+      for (std::size_t rank = 0; rank < mesh.size(); ++rank)
+        if (segment.host > segment.time[rank]) binds[static_cast<std::size_t>(mesh[rank])] = true;
+    }
+  }
+}
+
 }  // namespace slmsim

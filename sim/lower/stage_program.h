@@ -26,4 +26,7 @@ struct StageProgram {
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
                            const Scenario& scenario);
 
+// Marks the devices of a mesh whose host needs longer than the GPU for some stretch.
+void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mesh, std::vector<bool>& binds);
+
 }  // namespace slmsim

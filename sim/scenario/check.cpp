@@ -29,6 +29,10 @@ std::string check_file(const std::filesystem::path& file) {
   } else if (node.find("read") && node.find("write")) {
     kind = "drive";
     read_drive(node, "", reading);
+  } else if (node.find("attention") && node.find("kernels")) {
+    kind = "software stack";
+    Software software;
+    read_stack(node, "", reading, software);
   } else if (node.find("nic")) {
     kind = "VM type";
     read_vm_type(node, "", reading);

@@ -35,10 +35,7 @@ MeasuredStep read_step(const Node& node, const std::string& path, Reading& readi
       static_cast<int>(fields.integer({"micro_batches", "A GPU's sequences were cut into so many."}, kCounts, 1));
   step.precision =
       static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
-  if (fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) != 0)
-    fields.error("attention", fmt::format("{} is sdpa, a fused attention, which is not what is predicted; measure with "
-                                          "--attention eager",
-                                          fields.path_of("attention")));
+  step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
   step.out_of_memory = fields.choice({"status", "Whether it ran."}, {"ok", "oom"}) == 1;
   if (const Node* times = fields.child({"step_s", "Seconds of a step."}, !step.out_of_memory)) {
     Fields spread(*times, fields.path_of("step_s"), reading);
@@ -61,7 +58,7 @@ std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
 models: [{{{}}}]
 techniques: {{Data: {{micro_batches: {}}}}}
 training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
-software: {{stack: eager, usable_memory: 1.0}}
+software: {{stack: eager, attention: {}, usable_memory: 1.0}}
 platform:
   name: machine
   sites: {{here: {{}}}}
@@ -76,7 +73,8 @@ platform:
       gpus: [{}]
 )",
                      step.sizes, step.micro_batches, step.batch * step.gpus, step.batch * step.gpus,
-                     precision_names()[static_cast<std::size_t>(step.precision)], gpus);
+                     precision_names()[static_cast<std::size_t>(step.precision)], step.flash ? "flash" : "unfused",
+                     gpus);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Enters: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per batch size:
 //   model, hidden, heads, layers, sequence, vocabulary, intermediate   a GPT-2 with its head tied to the embedding
 //   gpus, batch, micro_batches, precision     batch: sequences per GPU and step; data parallel on several GPUs
-//   attention                                 eager; a fused one is not what is predicted
+//   attention                                 eager, or sdpa: flash attention where GPU and precision can
 //   status                                    ok, or oom with a reason
 //   step_s: {median, least, most, count}      seconds of a step
 //   peak_allocated_bytes                      of tensors on one GPU, without the CUDA context
@@ -26,6 +26,7 @@ struct MeasuredStep {
   std::string sizes;       // the model's, as YAML
   int gpus = 1, batch = 1, micro_batches = 1;
   Precision precision = Precision::kFp16;
+  bool flash = false;  // attention by PyTorch's scaled_dot_product_attention
   bool out_of_memory = false;
   Seconds step;
   std::optional<Bytes> peak;

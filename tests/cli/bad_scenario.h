@@ -53,7 +53,7 @@ inline std::vector<BadCase> bad_key_cases() {
        {{"4:10", "training.batch has no \"value\"; it is required"},
         {"4:10", "training.batch has no \"provenance\"; it is required"},
         {"4:10", "training.batch does not say its source; add source: \"...\""},
-        {"4:11", "unknown key \"count\" in training.batch; known are: provenance, source, value"}},
+        {"4:11", "unknown key \"count\" in training.batch; known are: provenance, source, spread, value"}},
        ""},
       {"run",
        "value-for-map.yaml",
@@ -90,7 +90,7 @@ inline std::vector<BadCase> bad_key_cases() {
         {"6:29", "training.blocks_per_epoch.value is a map; " + kSingle},
         {"7:24", "training.control_round_trips has no \"value\"; it is required"},
         {"9:10", "selection.delta has no \"provenance\"; it is required"},
-        {"9:34", "unknown key \"note\" in selection.delta; known are: provenance, source, value"}},
+        {"9:34", "unknown key \"note\" in selection.delta; known are: provenance, source, spread, value"}},
        ""},
       // Another figure is not what the base's source says, so it must state its own.
       {"run",

@@ -30,7 +30,9 @@ TEST(TileEfficiency, LosesHalfOfWhatTheLastWaveLeavesIdle) {
 TEST(TileEfficiency, SplitsALongInnerSumOverIdleMultiprocessors) {
   // One tile of 256 x 128 on 8 multiprocessors: the sum in eight parts, each with two prologues.
   EXPECT_GE(tile_efficiency({1, 256, 128, 8192}, 8), 1024.0 / (1024 + 64) * (1 - 1e-12));
-  EXPECT_LT(tile_efficiency({1, 256, 128, 96}, 8), 0.5);  // too short to split
+  // Too short to split: eight tiles of 64 x 64, of which each takes (1 + 8 (1/64 + 1/64)) / (1 + 8 (1/256 + 1/128)) of the
+  // time of its FLOPs, and a prologue.
+  EXPECT_DOUBLE_EQ(tile_efficiency({1, 256, 128, 96}, 8), 96.0 / 128 * 1.09375 / 1.25);
 }
 
 // A larger product never takes less time, whatever tiles it gets.

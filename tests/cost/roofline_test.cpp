@@ -19,7 +19,7 @@ Gpu gpu_with(BytesPerSecond bandwidth, int multiprocessors = 1) {
 }
 
 const Gpu kSlowMemory = gpu_with({1e9});
-const Gpu kFastMemory = gpu_with({1e15});
+const Gpu kFastMemory = gpu_with({1e21});
 
 Software software(double matrix = 1, double memory = 1, Seconds launch = {}) {
   Software out;

@@ -129,7 +129,9 @@ TEST(OperatorGraph, KeepsTheActivationsOfKorthikantiInEveryLayer) {
   for (int layer = 0; layer < 3; ++layer) {
     double bytes = 0;
     for (const auto vertex : operators_of(graph)) {
-      if (graph[vertex].layer == layer) bytes += 2 * graph[vertex].saved_elements + graph[vertex].saved_bytes;
+      if (graph[vertex].layer == layer)
+        bytes += 2 * (graph[vertex].saved_elements + graph[vertex].saved_scores) + graph[vertex].saved_bytes +
+                 graph[vertex].saved_score_bytes;
     }
     EXPECT_EQ(bytes, 312.0) << layer;
   }

@@ -29,7 +29,7 @@ TEST_F(Override, ReachesIntoFilesThatTheScenarioNames) {
 TEST_F(Override, TakesTheStatedProvenanceAway) {
   const Scenario s = load({"platform.links.wan.rtt=50 ms"});
   EXPECT_DOUBLE_EQ(s.platform.links[0].forward.delay.value, 0.025);  // half of 50 ms
-  EXPECT_THAT(s.parameters, IsEmpty());
+  for (const Parameter& parameter : s.parameters) EXPECT_NE(parameter.path, "platform.links.wan.rtt");
 }
 
 TEST_F(Override, FindsKeysThatHoldDots) {

@@ -23,6 +23,7 @@ KINDS = ["scenario", "model", "platform", "vm", "gpu", "drive", "sweep", "path",
 # Which files are of which kind; a part of a scenario need not be complete.
 SHIPPED = [("model", "models/*.yaml"), ("platform", "platforms/*.yaml"), ("vm", "platforms/vms/*.yaml"),
            ("gpu", "platforms/gpus/*.yaml"), ("drive", "platforms/drives/*.yaml"),
+           ("stack", "scenarios/stacks/*.yaml"),
            ("path", "tests/data/path/*.yaml"), ("model", "tests/data/hf/*/config.json"),
            ("scenario", "scenarios/*.yaml"), ("scenario", "scenarios/large/*.yaml"),
            ("sweep", "scenarios/sweeps/*.yaml"), ("scenario_part", "scenarios/base/*.yaml")]

@@ -42,8 +42,6 @@ TEST(MeasuredSteps, SayWhatIsWrong) {
       "\"vocabulary\": 9, \"intermediate\": 32, \"batch\": 1, \"precision\": \"fp16\", ";
   EXPECT_THAT(errors_in(step + "\"status\": \"ok\"}]"),
               ElementsAre(HasSubstr("steps.0 has no \"step_s\"; it is required")));
-  EXPECT_THAT(errors_in(step + "\"status\": \"oom\", \"attention\": \"sdpa\"}]"),
-              ElementsAre(HasSubstr("measure with --attention eager")));
   EXPECT_THAT(errors_in(step + "\"status\": \"oom\", \"stepps\": 1}]"),
               ElementsAre(HasSubstr("unknown key \"stepps\"")));
 }
@@ -54,10 +52,10 @@ TEST(MeasuredSteps, AreComparedWithTheStepOfTheSameBatch) {
   const auto& one = all[0];
   ASSERT_EQ(one.prediction.status, Status::kOk);
   EXPECT_DOUBLE_EQ(*one.time_error(), one.prediction.iteration.value / 0.1 - 1);
-  // At least the work of the matrix products at the peak, 6 P tokens; at most ten times that.
+  // At least the work of the matrix products at the peak, 6 P tokens; at most fifteen times that: a batch of one sequence waits for its host.
   const double least = 6 * 354.8e6 * 1024 / 989.4e12;
   EXPECT_GT(one.prediction.iteration.value, least);
-  EXPECT_LT(one.prediction.iteration.value, 10 * least);
+  EXPECT_LT(one.prediction.iteration.value, 15 * least);
   // Weights, gradients and Adam's state of 355 M parameters: 2 + 4 + 4 + 8 bytes each.
   EXPECT_GT(one.predicted_peak().value, 18 * 354.8e6);
   EXPECT_DOUBLE_EQ(*one.memory_error(), one.predicted_peak().value / 1e10 - 1);
