@@ -20,6 +20,6 @@ struct ProfileTime {
 
 // `gpu` has a table that knows the kernel's class. A kernel without a name is one that nobody times: its roofline at the
 // data sheet's rates, with the launch, is then `roofline`, and is scaled.
-ProfileTime profile_time(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds roofline = {});
+ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel, Seconds roofline = {});
 
 }  // namespace slmsim
