@@ -101,6 +101,7 @@ Export export_megatron(const ExportRequest& request) {
       fmt::join(
           [&] {
             std::vector<std::string> names;
+            names.reserve(vms.size());
             for (const auto& vm : vms) names.push_back(vm.name);
             return names;
           }(),
