@@ -97,7 +97,7 @@ Profile profile_of(const Device& device, const Options& options, const std::stri
 std::string conditions_of(const Profile& profile, const Device& device, const Options& options) {
   std::string text =
       "slmsim-calibrate " SLMSIM_VERSION " " + device.identity() + format(" %g", options.rules.precision);
-  for (const auto& [key, value] : profile.facts) text += " " + key + "=" + value;
+  for (const auto& [key, value] : profile.facts) text.append(" ").append(key).append("=").append(value);
   return text;
 }
 

@@ -22,7 +22,7 @@ Journal::Journal(std::string file, const std::string& conditions) : file_(std::m
     }
   }
   taken_up_ = lines_.size();
-  for (const auto& [key, line] : lines_) kept += key + "\t" + line + "\n";
+  for (const auto& [key, line] : lines_) kept.append(key).append("\t").append(line).append("\n");
   out_ = std::fopen(file_.c_str(), "wb");
   if (!out_ || std::fputs(kept.c_str(), out_) < 0 || std::fflush(out_) != 0)
     throw UsageError(with_reason("cannot write \"" + printable(file_) + "\""));

@@ -51,6 +51,7 @@ Summary summary_of(const std::vector<double>& values) {
   summary.low = sorted[rank - 1];
   summary.high = sorted[sorted.size() - rank];
   std::vector<double> deviations;
+  deviations.reserve(sorted.size());
   for (const double value : sorted) deviations.push_back(std::abs(value - summary.median));
   const double far = kFarOut * kScaled * median_of(deviations);
   summary.outliers = static_cast<int>(

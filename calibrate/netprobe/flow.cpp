@@ -227,8 +227,8 @@ Stream send_stream(std::vector<Connection>& connections, double warm_up, double 
     workers.start([&stop, &connection] {
       for (double last = 0; !stop;) {
         if (connection.wait_writable(0.1)) {
-          static const std::vector<char> zeros(kPiece);
-          const auto sent = send(connection.get(), zeros.data(), zeros.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+          static const std::vector<char> kZeros(kPiece);
+          const auto sent = send(connection.get(), kZeros.data(), kZeros.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
           if (sent > 0) last = 0;
           if (sent < 0 && errno != EAGAIN && errno != EINTR)
             throw NetworkError(with_reason("the connection broke while sending"));

@@ -47,10 +47,11 @@ HostFacts facts_of_this_host(const std::string& proc) {
   const std::string model = processor(proc);
   facts["machine"] =
       format("%s%s%u CPUs", model.c_str(), model.empty() ? "" : ", ", std::thread::hardware_concurrency());
+  const std::string settings = proc + "/sys/";
   for (const std::string name : kSettings) {
     std::string path = name;
     std::replace(path.begin(), path.end(), '.', '/');
-    if (const std::string value = first_line(proc + "/sys/" + path); !value.empty()) facts[name] = value;
+    if (const std::string value = first_line(settings + path); !value.empty()) facts[name] = value;
   }
   return facts;
 }

@@ -108,7 +108,7 @@ class Measuring {
     std::vector<double> done, seconds;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const double cost = 2 * rtt_ + expected_seconds(done, seconds, sizes[i], rtt_), left = end - wire_.now();
-      const std::string what = format("%s cold", size_text(sizes[i]).c_str());
+      const std::string what = format("%s: %s cold", where.c_str(), size_text(sizes[i]).c_str());
       // The first is needed to know what any other takes.
       const int times =
           std::max(i == 0 ? 1 : 0, repeats_for(cost, left, static_cast<int>(sizes.size() - i) - 1, request_.repeats));
@@ -118,8 +118,7 @@ class Measuring {
                     left);
         return;
       }
-      way.cold.push_back(
-          point_of(sizes[i], repeat(times, where + ": " + what, [&] { return wire_.cold(direction, sizes[i]); })));
+      way.cold.push_back(point_of(sizes[i], repeat(times, what, [&] { return wire_.cold(direction, sizes[i]); })));
       done.push_back(sizes[i]);
       seconds.push_back(way.cold.back().seconds.median);
     }
@@ -137,6 +136,7 @@ class Measuring {
         seconds[static_cast<std::size_t>(std::find(sizes.begin(), sizes.end(), warm_up) - sizes.begin())];
     constexpr double kLeastTimeout = 0.2;  // Linux TCP_RTO_MIN, added to the round trip
     const double before = 5 * rtt_ + warm_seconds + kIdleTimeouts * (rtt_ + kLeastTimeout);
+    const std::string told = where + ": ";
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const double cost = before + seconds[i], left = end - wire_.now();
       const std::string what = format("%s after idleness", size_text(sizes[i]).c_str());
@@ -145,7 +145,7 @@ class Measuring {
         leave_out(way, what, cost, left);
         continue;
       }
-      way.idle.push_back(point_of(sizes[i], repeat(times, where + ": " + what, [&] {
+      way.idle.push_back(point_of(sizes[i], repeat(times, told + what, [&] {
                                     return wire_.idle(direction, warm_up, kIdleTimeouts, sizes[i]);
                                   })));
     }

@@ -68,7 +68,7 @@ void Session::obey(const std::vector<std::string>& words) {
   const std::string verb = words.empty() ? "" : words[0];
   if (verb == "facts") {
     std::string answer;
-    for (const auto& [name, value] : facts_of_this_host()) answer += name + " " + value + "\n";
+    for (const auto& [name, value] : facts_of_this_host()) answer.append(name).append(" ").append(value).append("\n");
     control_.send_text(answer + ".\n");
   } else if (verb == "ping") {
     const double count = number(words, 1, kMostPings);
@@ -94,6 +94,7 @@ void Session::obey(const std::vector<std::string>& words) {
     auto taken = take(words, 1);
     control_.send_text("ready\n");
     std::vector<Connection*> each;
+    each.reserve(taken.size());
     for (auto& connection : taken) each.push_back(&connection);
     receive_stream(each);
     control_.send_text("drained\n");

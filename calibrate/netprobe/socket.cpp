@@ -98,9 +98,9 @@ void Connection::send_text(const std::string& text) const {
 }
 
 void Connection::send_bytes(double bytes) const {
-  static const std::vector<char> zeros(kPiece);
+  static const std::vector<char> kZeros(kPiece);
   for (std::size_t sent = 0; bytes > 0; bytes -= static_cast<double>(sent))
-    send_some(get(), zeros.data(), static_cast<std::size_t>(std::min<double>(bytes, kPiece)), sent);
+    send_some(get(), kZeros.data(), static_cast<std::size_t>(std::min<double>(bytes, kPiece)), sent);
 }
 
 void Connection::receive_bytes(double bytes) const {

@@ -9,9 +9,9 @@
 
 namespace slmsim::calibrate::netprobe {
 
-inline constexpr double kPatience = 15;            // s without progress, after which the other host is lost
-inline constexpr std::size_t kPiece = 256 * 1024;  // bytes per send() and recv()
-inline constexpr std::size_t kLongestLine = 4096;  // bytes of a line of the protocol
+inline constexpr double kPatience = 15;  // s without progress, after which the other host is lost
+inline constexpr std::size_t kPiece = std::size_t{256} * 1024;  // bytes per send() and recv()
+inline constexpr std::size_t kLongestLine = 4096;               // bytes of a line of the protocol
 inline constexpr int kDefaultPort = 5210;
 
 class Connection {

@@ -75,6 +75,7 @@ std::string Client::open(Connection& connection) {
 
 std::vector<std::string> Client::open(std::vector<Connection>& connections, int count) {
   std::vector<std::string> ids;
+  ids.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) ids.push_back(open(connections.emplace_back()));
   return ids;
 }
@@ -155,6 +156,7 @@ Wire Client::wire() {
     }
     control_.send_text(format("stream %.6f %.6f %.0f%s\n", warm_up, seconds, pace, joined(ids).c_str()));
     std::vector<Connection*> each;
+    each.reserve(connections.size());
     for (auto& connection : connections) each.push_back(&connection);
     receive_stream(each);
     return stream_from(answer("streamed", kPatience));

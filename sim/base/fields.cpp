@@ -210,7 +210,7 @@ bool Fields::flag(const FileKey& key, bool fallback) {
   return read_choice(key.name, kWords, back) % 2 == 1;
 }
 
-std::string Fields::name(const FileKey& key, std::optional<std::string> fallback) {
+std::string Fields::name(const FileKey& key, const std::optional<std::string>& fallback) {
   if (describing()) {
     record(key, with_provenance(ValueType::Kind::kName), !fallback, fallback.value_or(""));
     return fallback.value_or(kAnyName);

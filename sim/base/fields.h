@@ -66,7 +66,7 @@ class Fields {
                        std::optional<std::int64_t> fallback = std::nullopt);
   bool flag(const FileKey& key, bool fallback);
   // A name: letters, digits and - _ . only, at most 64 long.
-  std::string name(const FileKey& key, std::optional<std::string> fallback = std::nullopt);
+  std::string name(const FileKey& key, const std::optional<std::string>& fallback = std::nullopt);
   std::string text(const FileKey& key, const std::string& fallback);
   std::size_t choice(const FileKey& key, const std::vector<std::string>& choices,
                      std::optional<std::size_t> fallback = std::nullopt);
@@ -131,7 +131,7 @@ class Fields {
                           std::optional<std::size_t> fallback);
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);
-  void record(const FileKey& key, const ValueType& type, bool required, const std::string& fallback = "");
+  void record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback = "");
 
   const Node& node_;
   std::string path_;

@@ -14,6 +14,8 @@ template <int Time, int Data, int Work>
 struct Quantity {
   double value = 0.0;
 
+  // clang-tidy 14 takes the 0 that a defaulted comparison compares with for a null pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   constexpr auto operator<=>(const Quantity&) const = default;
   constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
   constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }

@@ -213,7 +213,7 @@ std::size_t first_binary_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-Node parse(std::shared_ptr<const Source> source) {
+Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
     const std::string_view before = std::string_view(source->text).substr(0, at);
     const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));

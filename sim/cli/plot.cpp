@@ -42,6 +42,7 @@ int run_script(const fs::path& script, const std::vector<std::string>& words, co
   std::vector<std::string> all = {kPython, "-B", script.string()};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> argv;
+  argv.reserve(all.size() + 1);
   for (auto& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::error_code unknown;

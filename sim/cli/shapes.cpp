@@ -67,6 +67,7 @@ std::string to_csv(const std::vector<Transformer>& models, const std::vector<int
 
 std::string to_json(const std::vector<Transformer>& models) {
   std::vector<std::string> entries;
+  entries.reserve(models.size());
   for (const auto& m : models) {
     entries.push_back(fmt::format(
         "    {{\"name\": \"{}\", \"family\": \"{}\", \"hidden\": {}, \"heads\": {}, \"kv_heads\": {}, \"layers\": {}, "

@@ -101,6 +101,7 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
     if (size < parameters) add(adam_kernel(size), "adam");
   }
   std::vector<UsedKernel> kernels;
+  kernels.reserve(used.size());
   for (auto& [shape, names] : used) kernels.push_back({shape, std::move(names)});
   return kernels;
 }

@@ -19,6 +19,6 @@ struct ProfileTime {
 };
 
 // `gpu` has a table that knows the kernel's class.
-ProfileTime profile_time(const Gpu& gpu, Precision precision, const KernelShape& kernel);
+ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel);
 
 }  // namespace slmsim

@@ -40,7 +40,7 @@ class Crew {
 
   std::size_t size() const { return workers_.size(); }
   bool is_idle(std::size_t worker) const { return workers_[worker].given.empty(); }
-  void give(std::size_t worker, const std::vector<std::uint64_t>& questions);
+  void give(std::size_t index, const std::vector<std::uint64_t>& questions);
   // What came in the meantime; waits for at most so long if nothing did. A worker that died, or whose engine ran (so
   // that its next answer would not be a function of its number alone), is replaced.
   std::vector<CrewEvent> wait(int milliseconds);

@@ -12,7 +12,7 @@ std::size_t at(int link) { return static_cast<std::size_t>(link); }
 
 }  // namespace
 
-FairShares::FairShares(std::vector<double> bandwidths, std::size_t flows) : flows_(flows) {
+FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows) : flows_(flows) {
   for (const double bandwidth : bandwidths) links_.push_back({.bandwidth = bandwidth, .flows = {}});
 }
 

@@ -14,11 +14,11 @@ namespace slmsim {
 class FairShares {
  public:
   // Bandwidths in B/s, indexed by link. Flows are numbered from 0 to `flows` - 1.
-  FairShares(std::vector<double> bandwidths, std::size_t flows);
+  FairShares(const std::vector<double>& bandwidths, std::size_t flows);
 
   // A flow that is not there comes, over these links and with at most `cap` B/s; or goes. Rates hold again once settled.
-  void come(std::size_t flow, const std::vector<int>& links, double cap);
-  void go(std::size_t flow);
+  void come(std::size_t index, const std::vector<int>& links, double cap);
+  void go(std::size_t index);
 
   // Returns the flows whose rate may be another since the last call; one that came is always among them.
   const std::vector<std::size_t>& settle();
@@ -40,7 +40,7 @@ class FairShares {
   };
 
   void touch(const std::vector<int>& links);
-  void collect(int link);
+  void collect(int first);
   void fill();
 
   std::vector<Flow> flows_;

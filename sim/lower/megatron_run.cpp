@@ -92,6 +92,7 @@ class MegatronRun {
     inputs_.clear();
     gradients_.clear();
     std::vector<std::vector<ChunkStep>> steps;
+    steps.reserve(static_cast<std::size_t>(m_.pipeline));
     std::vector<std::size_t> next(static_cast<std::size_t>(m_.pipeline), 0);
     for (int s = 0; s < m_.pipeline; ++s)
       steps.push_back(chunk_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
@@ -191,6 +192,7 @@ class MegatronRun {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
     std::vector<int> devices;
+    devices.reserve(static_cast<std::size_t>(m_.tensor));
     for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
     return groups_.try_emplace({stage, replica}, graph_, request_.network, request_.scenario, devices).first->second;
   }
@@ -239,6 +241,7 @@ class MegatronRun {
         for (int replica = 0; replica < m_.data; ++replica) ready.push_back(last_[rank_of(s, replica, t)]);
         if (m_.data > 1) {
           std::vector<int> devices;
+          devices.reserve(static_cast<std::size_t>(m_.data));
           for (int replica = 0; replica < m_.data; ++replica) devices.push_back(devices_[rank_of(s, replica, t)]);
           Communicator group(graph_, request_.network, request_.scenario, devices);
           ready = group.run({Collective::kAllReduce, Bytes{held * element_bytes(training.gradient_precision)}}, reduce,

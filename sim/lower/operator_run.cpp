@@ -61,6 +61,7 @@ class OperatorRun {
       for (const Axes axes : axes_used(s)) {
         for (auto& ranks : plan_.stages[s].groups(axes)) {
           std::vector<int> devices;
+          devices.reserve(ranks.size());
           for (const std::size_t rank : ranks) devices.push_back(plan_.stages[s].mesh[rank]);
           stages_[s].groups[axes].push_back(
               {std::move(ranks), Communicator(graph_, request.network, request.scenario, std::move(devices))});

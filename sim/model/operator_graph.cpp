@@ -23,7 +23,7 @@ class Builder {
     Vertex stream = embedding();
     for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) stream = mlp(attention(stream));
     head(stream);
-    return std::move(graph_);
+    return graph_;
   }
 
  private:
@@ -36,7 +36,7 @@ class Builder {
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
     op.layer = layer_;
     op.tokens = s();
-    const Vertex vertex = boost::add_vertex(std::move(op), graph_);
+    const Vertex vertex = boost::add_vertex(op, graph_);
     for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
     return vertex;
   }
@@ -56,7 +56,7 @@ class Builder {
     op.outputs = outputs;
     op.saved_elements = saved_elements;
     op.saved_bytes = saved_bytes;
-    return add(std::move(op), from);
+    return add(op, from);
   }
 
   Vertex norm(Role role, Vertex from) {
@@ -64,7 +64,7 @@ class Builder {
     op.parameters = op.weights = (gpt2() ? 2 : 1) * h();  // scale and shift; RMSNorm has no shift
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
-    return add(std::move(op), {from});
+    return add(op, {from});
   }
 
   // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
@@ -81,7 +81,7 @@ class Builder {
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = s() * static_cast<double>(k);
     op.outputs = s() * static_cast<double>(n);
-    return add(std::move(op), {from});
+    return add(op, {from});
   }
 
   Vertex embedding() {
@@ -93,7 +93,7 @@ class Builder {
     op.inputs = op.outputs = token_elements();  // the rows looked up
     op.saved_bytes = mask(token_elements());
     layer_ = -1;
-    return add(std::move(op), {});
+    return add(op, {});
   }
 
   Vertex attention(Vertex stream) {
@@ -113,7 +113,7 @@ class Builder {
     scores.flops = scores.matrix.flops();
     scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
     scores.outputs = squares;
-    const Vertex scored = add(std::move(scores), {qkv});
+    const Vertex scored = add(scores, {qkv});
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
     Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
@@ -131,7 +131,7 @@ class Builder {
     values.saved_scores = dropout() ? squares : 0.0;
     values.saved_elements = s() * static_cast<double>(kv);
     values.outputs = token_elements();
-    const Vertex valued = add(std::move(values), {soft, qkv});
+    const Vertex valued = add(values, {soft, qkv});
 
     const Vertex projected =
         linear(Role::kProjection, model_.hidden, model_.hidden, model_.hidden, model_.kv_heads, valued);
@@ -167,7 +167,7 @@ class Builder {
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = token_elements();
     op.outputs = s() * v();
-    const Vertex logits = add(std::move(op), {normed});
+    const Vertex logits = add(op, {normed});
     // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
     elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
                 model_.vocabulary, {logits});

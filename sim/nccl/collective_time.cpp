@@ -155,6 +155,7 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
            slowest * (hops * (size / loop_size) / static_cast<double>(loops));
   }
   std::vector<Sender> senders;
+  senders.reserve(edges.size());
   for (const Edge& edge : edges) senders.emplace_back(edge.rate, edge.window, edge.rtt);
   std::vector<Seconds> received(n), next(n);  // when each rank has what it sends next
   const auto end = [&] { return *std::max_element(received.begin(), received.end()); };
@@ -169,14 +170,15 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
   const std::int64_t full = loops - 1;
   const std::int64_t followed =
       std::min(full, std::max(kLeastLoopsFollowed, kTransfersFollowed / (steps * static_cast<std::int64_t>(n))));
+  const std::int64_t middle = followed / 2;
   Seconds half{0};
   for (std::int64_t loop = 0; loop < followed; ++loop) {
-    if (loop == followed / 2) half = end();
+    if (loop == middle) half = end();
     run_loop(loop_size / static_cast<double>(n));
   }
   Seconds further{0};
   if (full > followed)
-    further = (end() - half) * (static_cast<double>(full - followed) / static_cast<double>(followed - followed / 2));
+    further = (end() - half) * (static_cast<double>(full - followed) / static_cast<double>(followed - middle));
   run_loop((size - loop_size * static_cast<double>(loops - 1)) / static_cast<double>(n));
   return end() + further;
 }

@@ -45,6 +45,7 @@ void Communicator::split_by_vm() {
   const auto vms = equal_vms(scenario_.platform, devices_);
   const auto add = [&](std::vector<Part>& parts, std::vector<std::size_t> ranks) {
     std::vector<int> devices;
+    devices.reserve(ranks.size());
     for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
     Communicator communicator(graph_, network_, scenario_, std::move(devices));
     communicator.detail_ = detail_;
@@ -53,6 +54,7 @@ void Communicator::split_by_vm() {
   for (const auto& vm : vms) add(inside_, vm);
   for (std::size_t place = 0; !vms.empty() && place < vms.front().size(); ++place) {
     std::vector<std::size_t> ranks;
+    ranks.reserve(vms.size());
     for (const auto& vm : vms) ranks.push_back(vm[place]);
     add(across_, std::move(ranks));
   }
@@ -103,6 +105,7 @@ std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const T
     for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
   }
   std::vector<TaskId> out;
+  out.reserve(parts.size());
   for (const auto& part : parts) out.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, tag, part));
   return out;
 }

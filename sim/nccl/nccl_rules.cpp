@@ -114,7 +114,8 @@ double latency(const NcclView& view, Collective collective, const NcclChoice& ch
   double intra = (ring ? inside.ring : inside.tree)[p];
   const double inter = (ring ? kNet.ring : kNet.tree)[p];
   if (view.nodes > 1 && choice.protocol == NcclProtocol::kLl) intra *= kLlIntraPenalty;
-  if (!ring) return kTreeBase[p] + 2 * ((view.ranks / view.nodes - 1) * intra + log2_of(view.nodes) * inter);
+  const int in_a_node = view.ranks / view.nodes;
+  if (!ring) return kTreeBase[p] + 2 * ((in_a_node - 1) * intra + log2_of(view.nodes) * inter);
   const int between = collective == Collective::kAllReduce ? (view.nodes > 1 ? 2 * view.nodes : 0) : view.nodes - 1;
   return kRingBase[p] + (step_count(collective, view.ranks) - between) * intra + between * inter;
 }

@@ -26,6 +26,7 @@ std::vector<TaskId> Peers::all_to_all(std::span<const int> devices, Bytes size, 
     }
   }
   std::vector<TaskId> done;
+  done.reserve(received.size());
   for (const auto& parts : received) done.push_back(graph_.delay({0}, tag, parts));
   return done;
 }

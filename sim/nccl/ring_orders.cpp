@@ -71,6 +71,7 @@ std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vecto
   const auto parts = inside.of_kind(PartKind::kGpu);
   if (parts.empty()) return {order};
   std::vector<int> gpus;
+  gpus.reserve(slots.size());
   for (const int slot : slots) gpus.push_back(parts[static_cast<std::size_t>(slot)]);
   const PairRates rates(inside, gpus);
   if (slots.size() < 3 || slots.size() > kMostGpus || !rates.any()) return {order};

@@ -117,6 +117,7 @@ Rows platform_rows(const Platform& platform) {
   for (std::size_t i = 0; i < platform.vms.size() && i < kMostVms; ++i) {
     const Vm& vm = platform.vms[i];
     std::vector<std::string> gpus;
+    gpus.reserve(static_cast<std::size_t>(vm.device_count));
     for (int d = 0; d < vm.device_count; ++d)
       gpus.push_back(platform.devices[static_cast<std::size_t>(vm.first_device + d)].gpu.title);
     const bool alike = std::equal(gpus.begin() + (gpus.empty() ? 0 : 1), gpus.end(), gpus.begin());

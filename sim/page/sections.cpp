@@ -37,7 +37,7 @@ std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
     row.insert(row.end(), {status_text(p), "", "", ""});
   }
   row.push_back(memory ? gib(memory->total()) + " of " + gib(memory->limit) : "");
-  row.push_back(&p == pick ? "pick" : "");
+  row.emplace_back(&p == pick ? "pick" : "");
   return row;
 }
 

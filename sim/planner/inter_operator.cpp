@@ -32,7 +32,8 @@ Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, const Suff
   const int further = p.micro_batches - 1;
   suffix.sum = time + sent + (rest ? rest->sum : 0.0);
   suffix.slowest = std::max(time, rest ? rest->slowest : 0.0);
-  const double waiting = further / under_way * suffix.sum + further % under_way * suffix.slowest;
+  const int rounds = further / under_way, left = further % under_way;
+  const double waiting = rounds * suffix.sum + left * suffix.slowest;
   suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
   return suffix;
 }
@@ -154,7 +155,7 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
   // Too much work of a layer, then bytes, then squares of work, each least.
   struct Cost {
     double excess = kNever, crossed = 0, squares = 0;
-    auto operator<=>(const Cost&) const = default;
+    auto operator<=>(const Cost&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
   };
   std::vector<std::vector<Cost>> best(most + 1, std::vector<Cost>(cuts.size()));
   std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(cuts.size(), 0));

@@ -17,7 +17,7 @@ struct Link {
   // Inside a node: the kind of link, the VM, the part of the data sheet's rate that it is (of both directions together
   // where half duplex), and at how many of its ends such a node's counters see the bytes (a link between two GPUs: at
   // both).
-  std::string interconnect = "";
+  std::string interconnect;
   int vm = -1;
   BytesPerSecond peak = {};
   int counted = 1;

@@ -296,6 +296,7 @@ std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
     found.emplace_back(distance(inside, gpu, part), static_cast<int>(found.size()));
   std::sort(found.begin(), found.end());
   std::vector<int> out;
+  out.reserve(found.size());
   for (const auto& [length, gpu] : found) out.push_back(gpu);
   return out;
 }

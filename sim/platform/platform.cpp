@@ -23,6 +23,7 @@ constexpr const char* kByPath = "the path's; required without one";
 
 std::vector<std::string> names_of(const auto& things) {
   std::vector<std::string> out;
+  out.reserve(things.size());
   for (const auto& thing : things) out.push_back(thing.name);
   return out;
 }

@@ -18,7 +18,7 @@ namespace slmsim {
 struct KernelShape {
   std::string name;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
-  auto operator<=>(const KernelShape&) const = default;
+  auto operator<=>(const KernelShape&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
 };
 bool is_product(const std::string& kernel);  // gemm-nn, -nt, -tn
 

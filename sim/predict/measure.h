@@ -45,6 +45,6 @@ std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 
 // From changes of a rate (time, by how much) to its steps, and what steps say over an iteration of that length.
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
-LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds end);
+LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole);
 
 }  // namespace slmsim

@@ -68,6 +68,7 @@ std::string plural_text(const ValueType& type) {
 
 std::string types_text(const std::vector<ValueType>& types) {
   std::vector<std::string> texts;
+  texts.reserve(types.size());
   for (const auto& type : types) texts.push_back(type_text(type));
   return fmt::format("{}", fmt::join(texts, ", or "));
 }
@@ -234,6 +235,7 @@ A value may also tell where it comes from: `{{value: 103 ms, provenance: measure
 )",
       units_text(), fmt::join(provenances, ", "));
   std::vector<std::string> chapters;
+  chapters.reserve(files.size());
   for (const auto& file : files) chapters.push_back(to_markdown(file));
   return out + fmt::format("{}", fmt::join(chapters, "\n"));
 }

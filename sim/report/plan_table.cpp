@@ -168,10 +168,10 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
   return out;
 }
 
-std::string best_plan(const PlannedModel& m) {
-  if (m.predictions.empty()) return "nothing fits";
-  const Prediction& p = m.predictions.front();
-  return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), m.descriptions.front(),
+std::string best_plan(const PlannedModel& planned) {
+  if (planned.predictions.empty()) return "nothing fits";
+  const Prediction& p = planned.predictions.front();
+  return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), planned.descriptions.front(),
                      duration(p.job));
 }
 

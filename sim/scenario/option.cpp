@@ -13,8 +13,9 @@ namespace {
 
 using Fill = std::function<void(OptionSpec&)>;
 
-Fill option(const FileKey& key, OptionValue fallback, std::function<OptionValue(Fields&, const OptionSpec&)> read,
-            std::function<std::string(const OptionValue&)> text) {
+Fill option(const FileKey& key, const OptionValue& fallback,
+            const std::function<OptionValue(Fields&, const OptionSpec&)>& read,
+            const std::function<std::string(const OptionValue&)>& text) {
   return [=](OptionSpec& spec) {
     spec.key = key.name;
     spec.what = key.about;

@@ -69,6 +69,7 @@ class PlanCrew::Work {
     QuestionQueue queue(open);
     if (!ask_all(*crew_, queue, asking)) return {};
     std::vector<What> out;
+    out.reserve(questions.size());
     for (const std::uint64_t question : questions) out.push_back(std::get<What>(found.at(question)));
     return out;
   }

@@ -97,7 +97,7 @@ void Space::add_of(std::size_t technique, std::size_t group, const GroupFacts& f
   }
   const auto share = [&](std::span<const SharedDimension> dimensions, std::size_t first) {
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
-      const std::vector<int> values = dimensions[i].values({scenario_, own.base, facts});
+      std::vector<int> values = dimensions[i].values({scenario_, own.base, facts});
       extend(first + i, [&](const Choice&) { return values; });
     }
   };

@@ -93,8 +93,8 @@ void explain_trials(Selection& out, const Scenario& scenario, const Trials& tria
   add("T_p", trials.pipeshard, "Pipeshard on V1+V2");
   for (std::size_t vm = 0; vm < trials.vms.size(); ++vm) {
     for (const auto& [letter, trial] : {std::pair{'d', Trial::kReplicas}, std::pair{'s', Trial::kOperators}}) {
-      const auto found = std::find_if(trials.single.begin(), trials.single.end(), [&](const Prediction* p) {
-        return p->technique->trial == trial && p->group.front() == trials.vms[vm];
+      const auto found = std::find_if(trials.single.begin(), trials.single.end(), [&, of = trial](const Prediction* p) {
+        return p->technique->trial == of && p->group.front() == trials.vms[vm];
       });
       add(fmt::format("T_{}{}", letter, vm + 1), found == trials.single.end() ? nullptr : *found,
           name_of(trial) + " on " + trials.vms[vm]);
@@ -186,7 +186,8 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
 
 void follow_amended(Selection& out, const Scenario& scenario, const std::vector<Prediction>& predictions,
                     const Trials& trials, const Selection& paper) {
-  const auto& [algorithm, objective, delta, epsilon] = scenario.selection;
+  const Objective objective = scenario.selection.objective;
+  const double delta = scenario.selection.delta;
   Candidates candidates;
   for (const auto& p : predictions) {
     if (runs(&p)) candidates.push_back(&p);

@@ -71,7 +71,7 @@ class RangeReader {
   std::optional<Measure> end(const FileKey& key) {
     const Node* node = fields_.child(key, ValueType::text(), true);
     if (!node) return std::nullopt;
-    const auto measure = node->kind == Node::Kind::kScalar ? split(node->scalar) : std::nullopt;
+    auto measure = node->kind == Node::Kind::kScalar ? split(node->scalar) : std::nullopt;
     if (!measure)
       reading_.error(node->place,
                      fmt::format("{}: a number is expected, with a unit where one is due, e.g. 0.1 ms", key.name));

@@ -107,7 +107,7 @@ std::vector<int> degrees_to_try(const VariationRequest& r) {
   const std::vector<int> counts = counts_to_try(r.scenario.platform);
   std::vector<int> out = {0};
   for (const int pipeline : counts) {
-    const bool cuts = r.group.gpus % pipeline == 0 && r.model.layers % (pipeline * own.chunks) == 0;
+    const bool cuts = r.group.gpus % pipeline == 0 && r.model.layers % (std::int64_t{pipeline} * own.chunks) == 0;
     if (pipeline > 1 && !cuts) continue;
     for (const int tensor : counts) {
       const int in_stage = r.group.gpus / pipeline;
@@ -146,8 +146,8 @@ ExportWays exports(const ExportRequest& request) {
   auto& words = out.megatron.pipeline.emplace();
   words = {fmt::format("--pipeline-model-parallel-size {}", m.pipeline)};
   if (m.chunks > 1)
-    words.push_back(
-        fmt::format("--num-layers-per-virtual-pipeline-stage {}", request.model.layers / (m.pipeline * m.chunks)));
+    words.push_back(fmt::format("--num-layers-per-virtual-pipeline-stage {}",
+                                request.model.layers / (std::int64_t{m.pipeline} * m.chunks)));
   if (m.sequence_parallel) words.emplace_back("--sequence-parallel");
   return out;
 }

@@ -33,7 +33,7 @@ ErrorSummary summary_of(const std::vector<Judged>& cells) {
       ++zeros;
       worst = std::max(worst, std::abs(*cell.predicted));
     } else {
-      errors.push_back(cell.error().value_or(1.0));
+      errors.emplace_back(cell.error().value_or(1.0));
     }
   }
   ErrorSummary out = summary_of_errors(errors);

@@ -69,7 +69,8 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   TaskId* last = received.data();
   std::vector<TaskId> sent(n);
   for (std::int64_t i = 0; i < steps * pieces; ++i) {
-    const Bytes left = by_piece ? size - loop_size * static_cast<double>(i / steps) : size;
+    const std::int64_t loop = i / steps;
+    const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
     const Bytes piece =
         (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
     // A connection keeps the order, so the piece waited for also says that all before it came. A phase's first pieces

@@ -108,6 +108,7 @@ std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, TagId tag, std::sp
     for (std::size_t r = 0; r < ranks_; ++r) parts[r].push_back(done[r]);
   }
   std::vector<TaskId> out;
+  out.reserve(parts.size());
   for (const auto& part : parts) out.push_back(graph_.delay({0}, tag, part));
   return out;
 }

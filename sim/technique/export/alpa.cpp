@@ -42,7 +42,7 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
     }
     physical.push_back(fmt::format("({}, {})", shape->first, shape->second));
     logical.push_back(fmt::format("({}, {})", stage.shape()[0], stage.shape()[1]));
-    options.push_back(way.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
+    options.emplace_back(way.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
   }
   out.method = fmt::format(
       "alpa.PipeshardParallel(\n    num_micro_batches={},\n    pipeline_schedule=\"{}\",\n"

@@ -31,15 +31,16 @@ std::vector<std::string> recompute_arguments(Recompute recompute) {
 }
 
 void refuse(const ExportRequest& request, Export& out) {
-  const auto& [way, model, plan] = request;
+  const Plan& plan = request.plan;
   const auto same_size = [&](const Stage& s) { return s.mesh.size() == plan.stages.front().mesh.size(); };
   if (!std::all_of(plan.stages.begin(), plan.stages.end(), same_size))
     out.cannot.emplace_back("stages have different numbers of GPUs");
-  if (plan.stages.size() > 1 && schedule_of(plan) == Schedule::kGpipe) out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, not GPipe");
+  if (plan.stages.size() > 1 && schedule_of(plan) == Schedule::kGpipe)
+    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, not GPipe");
   if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
-  const auto vms = used_vms(way);
+  const auto vms = used_vms(request.way);
   if (std::any_of(vms.begin(), vms.end(), [&](const UsedVm& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
 }
@@ -100,6 +101,7 @@ Export export_megatron(const ExportRequest& request) {
       fmt::join(
           [&] {
             std::vector<std::string> names;
+            names.reserve(vms.size());
             for (const auto& vm : vms) names.push_back(vm.name);
             return names;
           }(),
