@@ -29,6 +29,11 @@ double load_of(const Tile& tile) {
 
 }  // namespace
 
+bool is_aligned(const MatrixShape& shape) {
+  constexpr std::int64_t kElements = 8;
+  return shape.n % kElements == 0 && shape.k % kElements == 0;
+}
+
 double tile_efficiency(const MatrixShape& shape, int multiprocessors) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   double least = std::numeric_limits<double>::infinity();

@@ -97,7 +97,8 @@ Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precisi
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
   const double reached = software.matrix_of(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
-  const Seconds compute = Flops{shape.flops()} / (peak_of(gpu, precision) * reached);
+  const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
+  const Seconds compute = Flops{shape.flops()} / (peak_of(gpu, precision) * reached) * (slow ? kUnalignedCost : 1.0);
   const Seconds memory = Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory);
   return Seconds{std::hypot(compute.value, memory.value)} + software.launch;
 }

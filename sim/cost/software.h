@@ -83,6 +83,8 @@ struct Software {
   // Of the rate of large products, what flash attention reaches of its FLOPs.
   double flash_forward = 1, flash_backward = 1;
   HostTime host;
+  // Whether sizes of products are padded to what tensor cores take (XLA, TorchInductor; Megatron-LM pads the vocabulary).
+  bool pads = false;
 
   // Of the peak in this precision, else fp32's where the GPU lacks it.
   double matrix_of(const Gpu& gpu, Precision precision) const;

@@ -213,15 +213,8 @@ class OperatorRun {
 
   static std::string name_of(const CollectiveCall& call) {
     if (call.all_to_all) return "all-to-all";
-    switch (call.collective) {
-      case Collective::kAllReduce:
-        return "all-reduce";
-      case Collective::kAllGather:
-        return "all-gather";
-      case Collective::kReduceScatter:
-        return "reduce-scatter";
-    }
-    return "";
+    constexpr std::array kNames = {"all-reduce", "all-gather", "reduce-scatter"};
+    return kNames[static_cast<std::size_t>(call.collective)];
   }
 
   Tasks collective(std::size_t s, const CollectiveCall& call, TagId tag, const Tasks& ready) {

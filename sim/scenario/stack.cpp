@@ -72,12 +72,14 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
     software.flash_backward = shares.number({"backward", "Going backward."}, {0.01, 2});
     shares.done();
   }
+  software.pads = fields.flag(
+      {"pads", "Whether sizes of 16-bit products are padded to multiples of 8; others take twice as long."}, false);
   software.adam = fields.number({"adam",
                                  "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
                                  "0: those of a fused Adam in mixed precision."},
                                 {0, 1e4}, 0.0);
   if (const Node* host =
-          fields.child({"host", "What the host needs to launch one operator; a layer has fourteen.", "no time"})) {
+          fields.child({"host", "What the host needs to launch one operator; a layer has twelve.", "no time"})) {
     Fields times(*host, fields.path_of("host"), reading);
     software.host.forward = times.quantity<Seconds>({"forward", "Going forward."}, kHostRange);
     software.host.backward = times.quantity<Seconds>({"backward", "Going backward."}, kHostRange);

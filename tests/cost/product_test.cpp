@@ -48,6 +48,13 @@ TEST(TileEfficiency, MakesNoProductFasterThanAPartOfIt) {
   }
 }
 
+TEST(Alignment, AsksForMultiplesOfEightInTheRowsOfAllThreeMatrices) {
+  EXPECT_TRUE(is_aligned({1, 1024, 50304, 768}));
+  EXPECT_TRUE(is_aligned({1, 1023, 50304, 768}));   // rows may be of any number
+  EXPECT_FALSE(is_aligned({1, 1024, 50257, 768}));  // the logits
+  EXPECT_FALSE(is_aligned({1, 1024, 768, 50257}));  // their gradient
+}
+
 TEST(TileEfficiency, IsAtMostOne) {
   for (std::int64_t m = 1; m < 5000; m = m * 3 + 1) {
     for (std::int64_t k = 1; k < 50000; k = k * 5 + 2) {

@@ -156,6 +156,18 @@ TEST(Roofline, ComputesWhatIsNoProductAtTheFp32Rate) {
   EXPECT_DOUBLE_EQ(time_of(op, {}, kFastMemory).backward.value, 2e-3);  // twice the work
 }
 
+TEST(Roofline, DoublesTheWorkOfOddSizesIn16BitUnlessTheyArePadded) {
+  Software padded = software(), plain = software();
+  padded.pads = true;
+  const auto ratio = [&](const Operator& op, Precision precision) {
+    return time_of(op, {}, kFastMemory, plain, precision).forward /
+           time_of(op, {}, kFastMemory, padded, precision).forward;
+  };
+  EXPECT_NEAR(ratio(linear(1024, 50257, 768), Precision::kFp16), 2.0, 1e-9);
+  EXPECT_DOUBLE_EQ(ratio(linear(1024, 50304, 768), Precision::kFp16), 1.0);
+  EXPECT_DOUBLE_EQ(ratio(linear(1024, 50257, 768), Precision::kFp32), 1.0);
+}
+
 // Elements moved per element and bytes beside them: 2 x 2 B + 1 B of 1e6 elements at 1 GB/s, and a launch.
 TEST(Stack, MovesWhatItStatesPerElementOfTheOutput) {
   Software stack = software(1, 0.5, {1e-3});

@@ -1,0 +1,90 @@
+#include "sim/scenario/stack.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Read {
+  Software software;
+  std::vector<std::string> errors;
+  std::vector<Parameter> parameters;
+};
+
+Read read(const std::string& text) {
+  Reading reading;
+  Read out;
+  read_stack(parse_yaml(text, "stack.yaml"), "software.stack", reading, out.software);
+  for (const auto& error : reading.errors) out.errors.push_back(error.text);
+  out.parameters = reading.parameters;
+  return out;
+}
+
+constexpr const char* kSmall = R"(name: small
+attention: flash
+attention_elsewhere: fused_softmax
+kernels:
+  gelu:
+    forward: {elements: 2.5, bytes: 1}
+    backward: {elements: 4, cycles: 0.5}
+    provenance: measured
+    spread: 0.1
+    source: here
+flash:
+  forward: 0.7
+  backward: 0.5
+host:
+  forward: 10 us
+  backward: 20 us
+pads: yes
+)";
+
+TEST(StackFile, SaysWhatEachKernelMoves) {
+  const Read r = read(kSmall);
+  EXPECT_THAT(r.errors, IsEmpty());
+  const auto& gelu = r.software.kernels[static_cast<std::size_t>(KernelPart::kGelu)];
+  ASSERT_TRUE(gelu);
+  EXPECT_EQ(*gelu, (KernelMoves{{2.5, 1, 0}, {4, 0, 0.5}}));
+  EXPECT_FALSE(r.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
+  EXPECT_EQ(r.software.attention, AttentionKernel::kFlash);
+  EXPECT_EQ(r.software.attention_elsewhere, AttentionKernel::kFusedSoftmax);
+  EXPECT_EQ(r.software.host.backward.value, 20e-6);
+  EXPECT_TRUE(r.software.pads);
+  ASSERT_EQ(r.parameters.size(), 1);
+  EXPECT_EQ(r.parameters[0].path, "software.stack.kernels.gelu");
+  EXPECT_EQ(r.parameters[0].spread, 0.1);
+}
+
+TEST(StackFile, RefusesWhatNobodySaysTheSourceOfAndUnknownKernels) {
+  EXPECT_THAT(read("{name: s, attention: flash, kernels: {gelu: {forward: {elements: 1}, backward: {elements: 1}, "
+                   "provenance: typical}}}")
+                  .errors,
+              ElementsAre(HasSubstr("does not say its source")));
+  EXPECT_THAT(read("{name: s, attention: falsh, kernels: {gelus: {}}}").errors,
+              ElementsAre(HasSubstr("did you mean \"flash\""), HasSubstr("did you mean \"gelu\"")));
+}
+
+// Each stack that ships states every kernel, with a source for each.
+TEST(StackFile, OfEveryStackThatShipsIsWhole) {
+  const std::filesystem::path folder = std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/stacks";
+  int stacks = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    Reading reading;
+    Software software;
+    read_stack(read_yaml(file.path()), "", reading, software);
+    EXPECT_THAT(reading.errors, IsEmpty()) << file.path();
+    EXPECT_EQ(software.stack, file.path().stem().string());
+    for (std::size_t p = 0; p < kKernelParts; ++p) EXPECT_TRUE(software.kernels[p]) << kernel_part_names()[p];
+    ++stacks;
+  }
+  EXPECT_GE(stacks, 5);
+}
+
+}  // namespace
+}  // namespace slmsim
