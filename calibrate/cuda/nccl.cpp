@@ -281,6 +281,7 @@ NcclRun measure_collectives(const Options& options, double time_limit, const std
     return std::move(session.result);
   }
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(ranks));
   for (int i = 0; i < ranks; ++i) {
     threads.emplace_back([&session, &id, i, ranks] {
       try {
