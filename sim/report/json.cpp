@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/platform/remark.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
 
@@ -173,6 +174,7 @@ Json run_json(const RunResult& result) {
               {"predictions", predictions},
               {"selection", selections.empty() ? Json(nullptr) : selections.front()},
               {"selections", selections}};
+  if (const auto remarks = remarks_on(result.scenario.platform); !remarks.empty()) out["remarks"] = remarks;
   if (!result.plans.empty()) out["plans"] = result.plans;
   return out;
 }

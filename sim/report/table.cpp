@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/platform/remark.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
 
@@ -88,6 +89,7 @@ std::string to_table(const RunResult& result) {
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";
+  for (const auto& remark : remarks_on(result.scenario.platform)) out += fmt::format("remark: {}\n", remark);
   return out;
 }
 
