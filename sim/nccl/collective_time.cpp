@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/nccl/communicator.h"
+#include "sim/nccl/last_copy.h"
 #include "sim/plan/plan.h"
 
 namespace slmsim {
@@ -16,6 +17,8 @@ constexpr std::int64_t kTransfersFollowed = 20000;
 constexpr std::int64_t kLeastLoopsFollowed = 4;
 // Beyond so many ranks the mean edge stands for all: following every hop would take ranks^2 steps.
 constexpr std::size_t kMostRanksFollowed = 64;
+
+constexpr BytesPerSecond kAtOnce{std::numeric_limits<double>::infinity()};
 
 // The sender's side of an edge while a ring is followed: bytes that are on their way until they are acknowledged, a
 // round trip after they began to leave.
@@ -79,8 +82,7 @@ std::vector<std::vector<int>> CollectiveTimes::groups(Axes axes) const {
 }
 
 CollectiveTimes::Edge CollectiveTimes::edge(const Route& route, double sockets, const std::map<int, int>& uses) const {
-  Edge edge{route.latency, BytesPerSecond{std::numeric_limits<double>::infinity()},
-            Bytes{std::numeric_limits<double>::infinity()}, route.window.rtt};
+  Edge edge{route.latency, kAtOnce, Bytes{std::numeric_limits<double>::infinity()}, route.window.rtt, kAtOnce};
   for (const int link : route.links) {
     edge.rate = std::min(edge.rate, network_.links()[static_cast<std::size_t>(link)].bandwidth / uses.at(link));
   }
@@ -93,6 +95,7 @@ CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
   const auto all = groups(axes);
   Rings rings{{}, nccl_view(scenario_.platform, all.front())};
   const int channels = nccl_channels(scenario_.nccl, rings.view);
+  const auto copies = last_copies(network_, all, channels);
   std::vector<std::vector<Route>> routes;
   std::map<int, int> uses;
   for (const auto& group : all) {
@@ -112,6 +115,7 @@ CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
       // Every rail carries its part.
       if (!network_.share_vm(all[g][i], to))
         rings.edges.back().back().rate = rings.edges.back().back().rate * rings.view.search_channels;
+      if (!copies.empty()) rings.edges.back().back().last_copy = copies[g][(i + 1) % all[g].size()];
     }
   }
   return rings;
@@ -132,7 +136,12 @@ Seconds CollectiveTimes::of(const CollectiveCall& call) const {
   const RingRules rules{.channels = nccl_channels(scenario_.nccl, view),
                         .chunk = nccl_chunk(scenario_.nccl, view, choice, call.size)};
   const Bytes size = call.size * nccl_wire_factor(choice.protocol);
-  for (const auto& one : edges) at->second = std::max(at->second, ring(one, call.collective, size, rules));
+  for (auto one : edges) {
+    for (Edge& edge : one) {
+      if (choice.protocol != NcclProtocol::kSimple) edge.last_copy = kAtOnce;
+    }
+    at->second = std::max(at->second, ring(one, call.collective, size, rules));
+  }
   return at->second;
 }
 
@@ -166,6 +175,7 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
       }
       received = next;
     }
+    for (std::size_t rank = 0; rank < n; ++rank) received[(rank + 1) % n] += piece / edges[rank].last_copy;
   };
   const std::int64_t full = loops - 1;
   const std::int64_t followed =

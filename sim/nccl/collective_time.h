@@ -31,6 +31,7 @@ class CollectiveTimes {
     BytesPerSecond rate;
     Bytes window;  // of all sockets; infinite where it never binds
     Seconds rtt;
+    BytesPerSecond last_copy;  // of the receiver (last_copy.h)
   };
   // The groups along some axes: each one's ring, and what NCCL makes of them.
   struct Rings {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/nccl/last_copy.h"
+
 namespace slmsim {
 namespace {
 
@@ -91,7 +93,8 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std
   auto& all = rings();
   const Bytes size = course.size / static_cast<double>(all.size());
   return run_parts(all.size(), ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
-    return all[i].run(call.collective, size, course.chunk, tag, before);
+    const bool whole_chunks = course.choice.protocol == NcclProtocol::kSimple;
+    return all[i].run(call.collective, size, course.chunk, whole_chunks, tag, before);
   });
 }
 
@@ -153,14 +156,18 @@ int Communicator::sockets_to(std::size_t rank) const {
 std::vector<Ring>& Communicator::rings() {
   if (!rings_.empty()) return rings_;
   const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
+  std::vector<std::vector<int>> devices;
   for (const auto& order : orders_) {
-    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .nic = nic_of(rings_.size())};
-    std::vector<int> devices;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      devices.push_back(devices_[order[at]]);
-      rules.sockets.push_back(sockets_to(order[(at + 1) % order.size()]));
-    }
-    rings_.emplace_back(graph_, network_, std::move(devices), std::move(rules));
+    devices.emplace_back();
+    for (const std::size_t rank : order) devices.back().push_back(devices_[rank]);
+  }
+  const auto copies = last_copies(network_, devices, each);
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .nic = nic_of(i)};
+    if (!copies.empty()) rules.last_copy = copies[i];
+    for (std::size_t at = 0; at < orders_[i].size(); ++at)
+      rules.sockets.push_back(sockets_to(orders_[i][(at + 1) % orders_[i].size()]));
+    rings_.emplace_back(graph_, network_, std::move(devices[i]), std::move(rules));
   }
   return rings_;
 }

@@ -120,6 +120,27 @@ double latency(const NcclView& view, Collective collective, const NcclChoice& ch
   return kRingBase[p] + (step_count(collective, view.ranks) - between) * intra + between * inter;
 }
 
+// GPUs of one VM whose inside joins each of them with each other one, as a bridge joins two.
+bool joined_in_pairs(const Platform& platform, std::span<const int> devices) {
+  const Device& first = platform.devices[static_cast<std::size_t>(devices.front())];
+  const Vm& vm = platform.vms[static_cast<std::size_t>(first.vm)];
+  const auto parts = vm.type.inside.of_kind(PartKind::kGpu);
+  if (parts.empty()) return false;
+  const auto joined = [&](int a, int b) {
+    const int from = parts[static_cast<std::size_t>(a - vm.first_device)];
+    const int to = parts[static_cast<std::size_t>(b - vm.first_device)];
+    return std::any_of(vm.type.inside.links.begin(), vm.type.inside.links.end(),
+                       [&](const PartLink& link) { return std::minmax(link.from, link.to) == std::minmax(from, to); });
+  };
+  for (const int a : devices) {
+    if (platform.devices[static_cast<std::size_t>(a)].vm != first.vm) return false;
+    for (const int b : devices) {
+      if (a != b && !joined(a, b)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int NcclView::tree_depth() const { return ranks / nodes - 1 + log2_of(nodes); }
@@ -129,6 +150,7 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
   NcclView view;
   view.ranks = static_cast<int>(devices.size());
   view.nvlink = true;
+  const bool in_pairs = joined_in_pairs(platform, devices);
   std::map<int, int> gpus_of;
   int rails = kMostSearchChannels;
   double net = INFINITY, pcie = INFINITY, nvlink = INFINITY;
@@ -139,7 +161,7 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     const bool first = gpus_of.empty();
     view.least_capability = first ? capability : std::min(view.least_capability, capability);
     view.most_capability = first ? capability : std::max(view.most_capability, capability);
-    view.nvlink = view.nvlink && type.nvlink && device.gpu.nvlink.value > 0;
+    view.nvlink = view.nvlink && (type.nvlink || in_pairs) && device.gpu.nvlink.value > 0;
     pcie = std::min(pcie, device.gpu.pcie.value / kGb * kPciShare);
     nvlink = std::min(nvlink, device.gpu.nvlink.value / kGb * kNvlinkShare);
     net = std::min(net, type.nic.value / kGb);

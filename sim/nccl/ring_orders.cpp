@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -9,7 +10,7 @@ namespace {
 
 using RankOrder = std::vector<std::size_t>;
 
-constexpr std::size_t kAllCycles = 4;  // GPUs of which every cycle is a ring
+constexpr std::size_t kAllCycles = 4;  // equally joined GPUs of which every cycle is a ring
 constexpr std::size_t kMostGpus = 8;   // of which cycles are looked through one by one
 constexpr double kWorthIt = 0.5;       // of the first ring's rate: what a further one must have
 
@@ -28,6 +29,21 @@ class PairRates {
   bool any() const {
     return std::any_of(rates_.begin(), rates_.end(), [](double rate) { return rate > 0; });
   }
+  // All pairs have the same.
+  bool equal() const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (rate(i, j) != rate(1, 0)) return false;
+      }
+    }
+    return true;
+  }
+  // Of the pairs that are joined.
+  double slowest() const {
+    double out = INFINITY;
+    for (const double rate : rates_) out = rate > 0 ? std::min(out, rate) : out;
+    return out;
+  }
   double least(const RankOrder& cycle) const {
     double out = INFINITY;
     for (std::size_t i = 0; i < cycle.size(); ++i) out = std::min(out, rate(cycle[i], cycle[(i + 1) % cycle.size()]));
@@ -45,10 +61,11 @@ class PairRates {
   std::vector<double> rates_;
 };
 
-// One cycle after the other that has most of what is left.
+// One cycle after the other that has most of what is left. All carry the same: where single links could still be a ring
+// beside double ones, a cycle over double links is found twice.
 std::vector<RankOrder> widest_cycles(PairRates left, const RankOrder& first) {
   std::vector<RankOrder> out;
-  double widest = 0;
+  double each = left.slowest();
   for (;;) {
     RankOrder order = first, best;
     double rate = 0;
@@ -58,11 +75,34 @@ std::vector<RankOrder> widest_cycles(PairRates left, const RankOrder& first) {
         best = order;
       }
     } while (std::next_permutation(order.begin() + 1, order.end()));
-    if (rate <= 0 || rate < kWorthIt * widest) return out;
-    widest = std::max(widest, rate);
-    left.take(best, rate);
+    if (out.empty() && each < kWorthIt * rate) each = rate;
+    if (rate <= 0 || rate < kWorthIt * each) return out;
+    left.take(best, std::min(rate, each));
     out.push_back(std::move(best));
   }
+}
+
+// Where no cycle goes over such links alone, as where bridges join pairs: that whose ways take least, of equals the first.
+RankOrder shortest_cycle(const NodeInside& inside, const std::vector<int>& gpus) {
+  const std::size_t n = gpus.size();
+  std::vector<double> length(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i != j) length[i * n + j] = way_length(inside, gpus[i], gpus[j]).value;
+    }
+  }
+  RankOrder order(n), best;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  double least = INFINITY;
+  do {
+    double around = 0;
+    for (std::size_t i = 0; i < n; ++i) around += length[order[i] * n + order[(i + 1) % n]];
+    if (around < least * (1 - 1e-9)) {
+      least = around;
+      best = order;
+    }
+  } while (std::next_permutation(order.begin() + 1, order.end()));
+  return best;
 }
 
 std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vector<int>& slots) {
@@ -75,10 +115,10 @@ std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vecto
   for (const int slot : slots) gpus.push_back(parts[static_cast<std::size_t>(slot)]);
   const PairRates rates(inside, gpus);
   if (slots.size() < 3 || slots.size() > kMostGpus || !rates.any()) return {order};
-  if (slots.size() > kAllCycles) {
+  if (slots.size() > kAllCycles || !rates.equal()) {
     auto found = widest_cycles(rates, order);
     if (!found.empty()) return found;
-    return {order};
+    return {shortest_cycle(inside, gpus)};
   }
   std::vector<RankOrder> orders;
   do {

@@ -15,6 +15,7 @@ namespace {
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
 constexpr Bytes kFirstReceiveWindow{65535};  // what a receiver offers before it knows the sender's rate (RFC 7323)
 constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
+bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
 
 }  // namespace
 
@@ -49,7 +50,9 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
       return measured.value > 0 ? measured : stated;
     };
     const Gpu& gpu = device.gpu;
-    const BytesPerSecond bus = known(gpu.buses.peer, vm.type.nvlink && gpu.nvlink.value > 0 ? gpu.nvlink : gpu.pcie);
+    const BytesPerSecond pcie = gpu.pcie * vm.type.pcie_share;
+    const bool nvlink = joined_by_nvlink(vm.type, gpu) && vm.type.inside.empty();
+    const BytesPerSecond bus = known(gpu.buses.peer, nvlink ? gpu.nvlink : pcie);
     add_pair({fmt::format("pcie:{}:out", device.name), known(gpu.buses.from_device, gpu.pcie)},
              {fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
     add_pair({fmt::format("peer:{}:out", device.name), bus}, {fmt::format("peer:{}:in", device.name), bus});
@@ -133,16 +136,16 @@ Route Network::route(int from, int to, int nic) const {
   Route route;
   if (source.vm == target.vm && !vm_out.type.inside.empty()) return route_between_gpus(from, to);
   if (source.vm == target.vm) {
-    // Through host memory the bytes cross the sender's slot and then the receiver's, pipelined; peers
-    // likewise.
-    const bool nvlink = vm_out.type.nvlink;
-    route.links = {4 * from + (nvlink ? 2 : 0), 4 * to + (nvlink ? 3 : 1)};
-    route.latency = vm_out.type.device_latency * (vm_out.type.peer_to_peer || nvlink ? 1.0 : 2.0);
-    const MeasuredBuses &out = source.gpu.buses, &in = target.gpu.buses;
-    if (out.peer.value <= 0 || in.peer.value <= 0) return route;
-    // Measured between GPUs: what the slots carry for each other, beside what they carry to the NIC.
+    // What GPUs carry for each other, by NVLink or beside what their slots carry to the NIC.
+    const bool nvlink = joined_by_nvlink(vm_out.type, source.gpu) && joined_by_nvlink(vm_in.type, target.gpu);
+    route.links = {4 * from + 2, 4 * to + 3};
     if (!nvlink) route.links = {4 * from, 4 * from + 2, 4 * to + 3, 4 * to + 1};
-    route.latency = std::max(out.peer_latency, in.peer_latency);
+    const MeasuredBuses &out = source.gpu.buses, &in = target.gpu.buses;
+    const bool measured = out.peer.value > 0 && in.peer.value > 0;
+    route.staged = !nvlink && !vm_out.type.peer_to_peer && !measured;
+    route.latency = measured ? std::max(out.peer_latency, in.peer_latency)
+                             : vm_out.type.device_latency * (route.staged ? 2.0 : 1.0);
+    route.measured = measured || (!nvlink && vm_out.type.pcie_share >= 1);
     return route;
   }
   if (!append_to_nic(route, source.vm, from, nic)) route.links = {4 * from, first_nic_ + 2 * source.vm};

@@ -58,7 +58,10 @@ struct Route {
   std::vector<int> links;      // indices into Network::links
   Seconds latency;             // one way, first byte
   BytesPerSecond socket_rate;  // cap of one socket; 0: no socket on the way
-  bool windowed = false;       // false: the window never binds on this path
+  // Inside a VM: the bytes pass through host memory, which the sender's kernel writes and the receiver's reads.
+  bool staged = false;
+  bool measured = false;  // its rate has in it all that kernels take
+  bool windowed = false;  // false: the window never binds on this path
   TcpWindow window;
 };
 

@@ -23,14 +23,6 @@ constexpr std::size_t kMostLinks = kMostParts * kMostParts;
 
 Seconds length_of(const PartLink& link) { return link.latency + kMessage / (link.peak * link.efficiency); }
 
-// Infinite where there is no way.
-double distance(const NodeInside& inside, int from, int to) {
-  const auto way = way_inside(inside, from, to);
-  double length = way.empty() ? INFINITY : 0;
-  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]).value;
-  return length;
-}
-
 bool ends_at(const PartLink& link, int part) { return link.from == part || link.to == part; }
 
 class InsideReader {
@@ -290,10 +282,17 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   return way;
 }
 
+Seconds way_length(const NodeInside& inside, int from, int to) {
+  const auto way = way_inside(inside, from, to);
+  Seconds length{way.empty() ? INFINITY : 0};
+  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]);
+  return length;
+}
+
 std::vector<int> gpus_by_distance(const NodeInside& inside, int part) {
   std::vector<std::pair<double, int>> found;
   for (const int gpu : inside.of_kind(PartKind::kGpu))
-    found.emplace_back(distance(inside, gpu, part), static_cast<int>(found.size()));
+    found.emplace_back(way_length(inside, gpu, part).value, static_cast<int>(found.size()));
   std::sort(found.begin(), found.end());
   std::vector<int> out;
   out.reserve(found.size());
@@ -305,7 +304,7 @@ int nearest_part(const NodeInside& inside, int from, PartKind kind) {
   int best = -1;
   double least = 0;
   for (const int part : inside.of_kind(kind)) {
-    const double length = distance(inside, from, part);
+    const double length = way_length(inside, from, part).value;
     if (!std::isfinite(length) || (best >= 0 && length >= least)) continue;
     best = part;
     least = length;

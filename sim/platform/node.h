@@ -79,6 +79,9 @@ struct PartHop {
 // The way on which a message of 1 MiB takes least time, link after link (Dijkstra); empty where there is none.
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);
 
+// What such a message takes; infinite where there is no way.
+Seconds way_length(const NodeInside& inside, int from, int to);
+
 // The part of a kind that is nearest to a given one, the first of equals; -1 where none can be reached.
 int nearest_part(const NodeInside& inside, int from, PartKind kind);
 

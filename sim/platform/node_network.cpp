@@ -92,10 +92,12 @@ Route Network::route_between_gpus(int from, int to) const {
     return route;
   }
   route = route_inside(vm, part_of(from), memory);
+  route.staged = true;
   const Route second = route_inside(vm, memory, part_of(to));
   for (const int link : second.links) {  // a half-duplex memory is on both ways
     if (std::find(route.links.begin(), route.links.end(), link) == route.links.end()) route.links.push_back(link);
   }
+  for (const int kernels : {4 * from + 2, 4 * to + 3}) route.links.push_back(kernels);
   route.latency += second.latency;
   return route;
 }

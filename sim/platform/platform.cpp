@@ -19,6 +19,10 @@ constexpr std::size_t kMostDevices = 8192;
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
+// Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels write
+// and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti, Titan RTX)
+// and 11 of 31.5 on 4.0 (RTX 3090).
+constexpr double kPeerShare = 0.78, kStagedShare = 0.36;
 constexpr const char* kByPath = "the path's; required without one";
 
 std::vector<std::string> names_of(const auto& things) {
@@ -296,6 +300,12 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.peer_to_peer = fields.flag(
       {"peer_to_peer", "Whether its GPUs reach each other over PCIe without staging through host memory."}, false);
   type.nvlink = fields.flag({"nvlink", "Whether its GPUs are joined by NVLink, all to all."}, false);
+  type.pcie_share = fields.number(
+      {"pcie_share", "Share of their PCIe rate that GPUs reach when each sends to one other and receives from one.",
+       fmt::format("{} with peer_to_peer, {} through host memory", kPeerShare, kStagedShare)},
+      {1e-3, 1.0}, type.peer_to_peer ? kPeerShare : kStagedShare);
+  type.says_how_gpus_meet =
+      fields.has("peer_to_peer") || fields.has("nvlink") || fields.has("pcie_share") || fields.has("inside");
   type.device_latency =
       fields.quantity<Seconds>({"device_latency", "One hop from GPU to GPU inside the VM."}, {{0.0}, {0.1}});
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};

@@ -45,7 +45,9 @@ struct VmType {
   BytesPerSecond nic;         // each direction
   bool peer_to_peer = false;  // GPUs reach each other over PCIe without staging through host memory
   bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all
-  Seconds device_latency;     // one GPU-to-GPU hop inside the VM
+  double pcie_share = 1;      // of its slot's rate, what a GPU sends to another one and receives at the same time, each
+  bool says_how_gpus_meet = true;  // or all of that is the default
+  Seconds device_latency;          // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
   Cloud cloud = Cloud::kOther;
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/platform/kernel_table.h"
+#include "sim/platform/remark.h"
 
 namespace slmsim {
 
@@ -35,6 +36,7 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
                      "likely; measure it by slmsim-calibrate",
                      gpu.name, precision_names()[used], e.share, e.share * (1 - e.spread), e.share * (1 + e.spread))});
   }
+  for (const auto& remark : remarks_on(scenario.platform)) out.push_back({"platform.vms", remark});
   return out;
 }
 

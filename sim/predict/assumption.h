@@ -13,7 +13,8 @@ struct Assumption {
   std::string text;   // a sentence with the value, its interval and what would replace it
 };
 
-// Each once: shares of the peak that are taken from kin, precisions that a GPU lacks, a software stack that was not named.
+// Each once: shares of the peak that are taken from kin, precisions that a GPU lacks, a software stack that was not named,
+// VMs that do not say how their GPUs reach each other.
 std::vector<Assumption> assumptions_of(const Scenario& scenario);
 
 }  // namespace slmsim

@@ -16,7 +16,12 @@ ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors)
   const std::size_t half = known.size() / 2;
   const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
   const double mean = std::accumulate(known.begin(), known.end(), 0.0) / static_cast<double>(known.size());
-  return {static_cast<int>(known.size()), mean, median, known.back()};
+  const std::size_t most = (9 * known.size() + 9) / 10;
+  return {.cells = static_cast<int>(known.size()),
+          .mean = mean,
+          .median = median,
+          .worst = known.back(),
+          .tenth_worst = known[most - 1]};
 }
 
 std::optional<double> Judged::error() const {

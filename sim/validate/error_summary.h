@@ -10,7 +10,7 @@ namespace slmsim {
 // the difference itself.
 struct ErrorSummary {
   int cells = 0;
-  double mean = 0, median = 0, worst = 0;
+  double mean = 0, median = 0, worst = 0, tenth_worst = 0;  // tenth_worst: nine tenths are at most this
   int zeros = 0;
   double worst_difference = 0;  // of the zeros, in the cells' unit
 };

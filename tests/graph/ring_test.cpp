@@ -72,6 +72,17 @@ TEST(Ring, EveryLoopPaysTheLatencyAnew) {
   EXPECT_NEAR(run.timeline.end.value, 27, kClock);
 }
 
+TEST(Ring, TheLastChunkOfALoopIsReadAlone) {
+  // As above, and each loop ends with reading 100 B at 50 B/s: 27 + 3 x 2 s.
+  RingRules copied = rules(1, 100);
+  copied.last_copy.assign(4, BytesPerSecond{50});
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kClock);
+  // All-gathers too: 3 x (3 x 1.5 + 2) s. In aggregate 300 B per rank.
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllGather, 1200, copied).timeline.end.value, 19.5, kClock);
+  copied.detail = Detail::kAggregated;
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kClock);
+}
+
 TEST(Ring, ALargerChunkOrMoreChannelsSaveLoops) {
   // 1200 B in one loop: 6 steps of 300 B.
   EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21, kClock);

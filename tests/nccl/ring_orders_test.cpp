@@ -72,6 +72,34 @@ TEST(RingOrders, OfFourGpusAreAllCycles) {
   EXPECT_EQ(orders_of(4, {}).size(), 1);
 }
 
+// Bridges join two GPUs each; all hang on a switch, whose links take half a millisecond each.
+TEST(RingOrders, GoOverTheBridgesOfPairsAndAsSeldomAsCanBeOverTheRest) {
+  Platform platform = small_scenario(1, 4).platform;
+  NodeInside& inside = platform.vms.front().type.inside;
+  for (int i = 0; i < 4; ++i) inside.parts.push_back({"g" + std::to_string(i), PartKind::kGpu, {}, {}, {}, {}});
+  inside.parts.push_back({"hub", PartKind::kSwitch, {}, {}, {}, {}});
+  for (int i = 0; i < 4; ++i) inside.links.push_back({"PCIe", 4, i, BytesPerSecond{1e9}, 1, false, Seconds{0.5e-3}});
+  inside.links.push_back({"NVLink", 0, 2, BytesPerSecond{10e9}});
+  inside.links.push_back({"NVLink", 1, 3, BytesPerSecond{10e9}});
+  EXPECT_THAT(ring_orders(platform, {0, 1, 2, 3}), testing::ElementsAre(testing::ElementsAre(0, 1, 3, 2)));
+}
+
+// Four GPUs of a DGX-1: links 0-1, 0-2 and 1-3 are single, 0-3, 1-2 and 2-3 double. Four rings of a single link's rate:
+// 0-1-2-3 and 0-2-1-3, both ways round.
+TEST(RingOrders, UseDoubleLinksTwice) {
+  Platform platform = small_scenario(1, 4).platform;
+  NodeInside& inside = platform.vms.front().type.inside;
+  for (int i = 0; i < 4; ++i) inside.parts.push_back({"g" + std::to_string(i), PartKind::kGpu, {}, {}, {}, {}});
+  const std::vector<std::pair<int, int>> all = {{0, 1}, {0, 2}, {1, 3}, {0, 3}, {1, 2}, {2, 3}};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    inside.links.push_back({"Pair", all[i].first, all[i].second, BytesPerSecond{i < 3 ? 10e9 : 20e9}});
+  const Orders orders = ring_orders(platform, {0, 1, 2, 3});
+  EXPECT_EQ(orders.size(), 4);
+  const auto used = uses(orders, all);
+  EXPECT_EQ(used.at({0, 1}), 1);
+  EXPECT_EQ(used.at({1, 2}), 2);
+}
+
 TEST(RingOrders, OfRailsEnterAndLeaveANodeNextToTheirNic) {
   const Scenario scenario = load_scenario(
       SLMSIM_SOURCE_DIR "/scenarios/xe8545-2.yaml",

@@ -62,7 +62,9 @@ TEST(Network, StaysInsideASite) {
 }
 
 TEST(Network, StaysInsideAVm) {
-  EXPECT_THAT(World(kCluster).crossed("w/0", "w/1"), ElementsAre("pcie:w/0:out", "pcie:w/1:in"));
+  // What GPUs carry for each other is less than their slots carry, and takes its part of those.
+  EXPECT_THAT(World(kCluster).crossed("w/0", "w/1"),
+              ElementsAre("pcie:w/0:out", "peer:w/0:out", "peer:w/1:in", "pcie:w/1:in"));
 }
 
 TEST(Network, GivesEveryLinkItsRate) {
@@ -85,6 +87,16 @@ TEST(Network, StagesThroughHostMemoryInTwoHopsUnlessGpusArePeers) {
   EXPECT_DOUBLE_EQ(World(kCluster).route("w/0", "w/1").latency.value, 20e-6);
   const World peers(with(kCluster, "name: box", "name: box, peer_to_peer: yes"));
   EXPECT_DOUBLE_EQ(peers.route("w/0", "w/1").latency.value, 10e-6);
+  EXPECT_TRUE(World(kCluster).route("w/0", "w/1").staged);
+  EXPECT_FALSE(peers.route("w/0", "w/1").staged);
+}
+
+TEST(Network, LetsGpusReachAShareOfTheirSlotsRate) {
+  // Slots of 8 GB/s.
+  EXPECT_DOUBLE_EQ(World(kCluster).bandwidth("peer:w/0:out"), 0.36 * 8e9);
+  EXPECT_DOUBLE_EQ(World(with(kCluster, "name: box", "name: box, peer_to_peer: yes")).bandwidth("peer:w/0:in"),
+                   0.78 * 8e9);
+  EXPECT_DOUBLE_EQ(World(with(kCluster, "name: box", "name: box, pcie_share: 0.5")).bandwidth("peer:w/1:in"), 4e9);
 }
 
 TEST(Network, PrefersNvlinkInsideAVm) {

@@ -127,8 +127,9 @@ TEST(Node, WithoutPeerToPeerWhatNoLinkJoinsIsStagedThroughMemory) {
   const std::string direct = "          Direct: {between: [g0 g1], rate: 50 GB/s, efficiency: 0.5, latency: 1 us}\n";
   text.erase(text.find(direct), direct.size());
   const Network staged(node_platform(text));
-  EXPECT_THAT(names(staged, staged.route(0, 1)),
-              ElementsAre("Slot:n0/g0->a", "Memory:n0/a-m0", "Middle:n0/a->b", "Slot:n0/b->g1"));
+  EXPECT_THAT(names(staged, staged.route(0, 1)), ElementsAre("Slot:n0/g0->a", "Memory:n0/a-m0", "Middle:n0/a->b",
+                                                             "Slot:n0/b->g1",  // and what kernels copy
+                                                             "peer:n0/0:out", "peer:n0/1:in"));
   text.insert(text.find("      nvlink: yes"), "      peer_to_peer: yes\n");
   const Network peers(node_platform(text));
   EXPECT_THAT(names(peers, peers.route(0, 1)), ElementsAre("Slot:n0/g0->a", "Middle:n0/a->b", "Slot:n0/b->g1"));

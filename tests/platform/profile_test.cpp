@@ -136,7 +136,7 @@ TEST(GpuProfile, LeavesTheDataSheetsRatesWhereNothingWasMeasured) {
   const Network plain(platform_of(kPair));
   for (std::size_t i = 0; i < plain.links().size(); ++i)
     EXPECT_EQ(network.links()[i].bandwidth, plain.links()[i].bandwidth) << plain.links()[i].name;
-  EXPECT_THAT(network.route(0, 1).links, SizeIs(2));
+  EXPECT_THAT(network.route(0, 1).links, SizeIs(4));
   EXPECT_DOUBLE_EQ(network.route(0, 1).latency.value, 20e-6);
   EXPECT_EQ(platform.devices[0].gpu.kernels, platform.devices[1].gpu.kernels) << "equal GPUs share a table";
   EXPECT_DOUBLE_EQ(platform.devices[0].gpu.kernels->launch().value, 2e-6);

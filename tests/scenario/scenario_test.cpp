@@ -118,7 +118,8 @@ TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
   EXPECT_THAT(
       errors(),
       ElementsAre(
-          "platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, dgx-a100, fabric-vm, xe8545",
+          "platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, cloud-vm, dgx-1v, dgx-a100, "
+          "dgx-h100, fabric-vm, gpu-server, nvlink-pairs-8, pcie-switch-8, pcie5-switch-8, workstation, xe8545",
           "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
 }
 

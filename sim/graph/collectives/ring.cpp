@@ -46,11 +46,13 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std:
   return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
 }
 
-std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, TagId tag,
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
                               std::span<const TaskId> ready) {
-  const Bytes usual = std::exchange(rules_.chunk, chunk);
+  const RingRules usual = rules_;
+  rules_.chunk = chunk;
+  if (!whole_chunks) rules_.last_copy.clear();
   auto done = run(collective, size, tag, ready);
-  rules_.chunk = usual;
+  rules_ = usual;
   return done;
 }
 
@@ -92,6 +94,7 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
     }
     last = &received[static_cast<std::size_t>(i) % rows * n];
     for (std::size_t rank = 0; rank < n; ++rank) last[rank] = sent[previous(rank)];
+    if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, n});
   }
   std::vector<TaskId> done(last, last + n);
   // In n-1 steps a rank receives what started at its other neighbour: that alone does not say it was ready
@@ -101,6 +104,14 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
       done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
   }
   return done;
+}
+
+void Ring::copy_last(Bytes size, TagId tag, std::span<TaskId> received) {
+  Tag of_kernels = graph_.tags()[tag];
+  of_kernels.of = TaskClass::kKernels;
+  const TagId kernels = graph_.tag(std::move(of_kernels));
+  for (std::size_t rank = 0; rank < size_; ++rank)
+    received[rank] = graph_.delay(size / rules_.last_copy[rank], kernels, std::array{received[rank]});
 }
 
 std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready) {
@@ -117,7 +128,9 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::
   // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
   const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));
   const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), tag, sent);
-  return std::vector<TaskId>(n, done);
+  std::vector<TaskId> received(n, done);
+  if (!rules_.last_copy.empty()) copy_last(size / static_cast<double>(n), tag, received);
+  return received;
 }
 
 }  // namespace slmsim

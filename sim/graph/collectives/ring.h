@@ -38,11 +38,14 @@ struct RingRules {
   Bytes chunk;  // of one channel, one rank and one step
   Detail detail = Detail::kSteps;
   Order order = Order::kPieceAfterPiece;
-  int least_pieces = 1;           // of a share
-  int in_flight = 1;              // a rank sends its i-th piece after receiving the (i - in_flight)-th
-  bool announced = false;         // and after its successor has told it that it waits for that piece
-  bool phase_by_phase = false;    // an all-reduce gathers after its reduce-scatter is over; else without a seam
-  int nic = -1;                   // between VMs; -1: the nearest to each sender
+  int least_pieces = 1;         // of a share
+  int in_flight = 1;            // a rank sends its i-th piece after receiving the (i - in_flight)-th
+  bool announced = false;       // and after its successor has told it that it waits for that piece
+  bool phase_by_phase = false;  // an all-reduce gathers after its reduce-scatter is over; else without a seam
+  int nic = -1;                 // between VMs; -1: the nearest to each sender
+  // NCCL's kernels read one step's chunk while they write the next one's, but the last chunk of a loop is only read. Per
+  // rank what it is read at; empty: that takes no time.
+  std::vector<BytesPerSecond> last_copy = {};
   std::vector<int> sockets = {};  // per channel of the edge from rank r; empty: sockets_per_channel on all
 };
 
@@ -65,14 +68,16 @@ class Ring {
   // `size` is the buffer that is reduced, or what all ranks hold after gathering. `ready[r]` is the task
   // after which rank r takes part. Returns per rank the task after which it has its result.
   std::vector<TaskId> run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
-  // The same in chunks of another size.
-  std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
+  // The same in chunks of another size; not `whole_chunks`: they are read line by line, the last of a loop too.
+  std::vector<TaskId> run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
+                          std::span<const TaskId> ready);
 
   int size() const { return static_cast<int>(size_); }
 
  private:
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
+  void copy_last(Bytes size, TagId tag, std::span<TaskId> received);
   std::size_t previous(std::size_t rank) const { return rank == 0 ? size_ - 1 : rank - 1; }
   std::size_t next(std::size_t rank) const { return rank + 1 == size_ ? 0 : rank + 1; }
 
