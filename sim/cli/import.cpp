@@ -152,7 +152,7 @@ std::string help_text() {
          "platforms/profiles),\nor for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
          "\nExamples:\n"
          "  slmsim import neusight linear.csv bmm.csv --where 'gpu=Tesla T4' --gpu t4 -o t4.yaml\n"
-         "  slmsim import sailor A100-40/profiled-data-fp16/*.csv --gpu a100-40 -o a100.yaml\n"
+         "  slmsim import sailor A100-40/profiled-data-fp16/*_algo0.csv --gpu a100-40 -o a100.yaml\n"
          "  slmsim import nccl-tests all_reduce_perf.txt -o collectives.yaml\n"
          "  slmsim import csv mine.csv --gpu a30 --least '10 us' -o a30.yaml";
 }

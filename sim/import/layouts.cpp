@@ -1,6 +1,7 @@
 #include "sim/import/layouts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/import/timed_kernels.h"
+#include "sim/platform/kernel_table.h"
 
 namespace slmsim {
 namespace {
@@ -16,11 +18,30 @@ using Points = std::vector<KernelPoint>;
 
 auto key_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
-Points of_kind(const Points& points, bool batched) {
-  Points some;
-  std::copy_if(points.begin(), points.end(), std::back_inserter(some),
-               [&](const auto& point) { return (point.batch > 1) == batched; });
-  return some;
+// The sum over the sizes of |log|, below which a layout's own time says more than another layout's at the very sizes.
+const double kNear = std::log(2.0);
+
+bool is_near(const KernelSizes& a, const KernelSizes& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum < kNear;
+}
+
+KernelSizes sizes_of(const KernelPoint& point) {
+  return slmsim::sizes_of(KernelShape{"", point.batch, point.m, point.n, point.k});
+}
+
+// Those of `others` that no own point is near.
+Points lacking_in(const Points& own, const Points& others) {
+  std::vector<KernelSizes> sizes;
+  for (const auto& point : own) sizes.push_back(sizes_of(point));
+  Points lacking;
+  for (const auto& point : others) {
+    const KernelSizes at = sizes_of(point);
+    if (std::none_of(sizes.begin(), sizes.end(), [&](const auto& one) { return is_near(one, at); }))
+      lacking.push_back(point);
+  }
+  return lacking;
 }
 
 // Where several layouts were timed at one size, their mean.
@@ -50,31 +71,28 @@ void share_layouts(ImportedProfile& profile) {
   }
   const auto timed = profile.points.kernels;
   for (std::size_t p = 0; p < kPrecisions; ++p) {
-    for (const bool batched : {false, true}) {
-      std::map<std::string, Points> known;
-      for (const auto& name : layouts) {
-        const auto at = timed.find(name);
-        if (Points some = at == timed.end() ? Points{} : of_kind(at->second[p], batched); !some.empty())
-          known[name] = some;
+    for (const auto& name : layouts) {
+      Points own;
+      std::vector<Points> others;
+      std::vector<std::string> names;
+      for (const auto& other : layouts) {
+        const auto at = timed.find(other);
+        if (at == timed.end() || at->second[p].empty()) continue;
+        if (other == name) {
+          own = at->second[p];
+        } else {
+          others.push_back(at->second[p]);
+          names.push_back(other);
+        }
       }
-      if (known.empty() || known.size() == layouts.size()) continue;
-      std::vector<Points> all;
-      std::vector<std::string> names, lacking;
-      for (auto& [name, points] : known) {
-        names.push_back(name);
-        all.push_back(std::move(points));
-      }
-      const Points shared = together(all);
-      for (const auto& name : layouts) {
-        if (known.contains(name)) continue;
-        lacking.push_back(name);
-        auto& points = profile.points.kernels[name][p];
-        points.insert(points.end(), shared.begin(), shared.end());
-        std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
-      }
-      profile.remarks.push_back(fmt::format("{} in {}{} was not timed: it has the times of {} at the same sizes",
-                                            fmt::join(lacking, " and "), precision_names()[p],
-                                            batched ? ", in batches," : "", fmt::join(names, " and ")));
+      const Points taken = lacking_in(own, together(others));
+      if (taken.empty()) continue;
+      auto& points = profile.points.kernels[name][p];
+      points.insert(points.end(), taken.begin(), taken.end());
+      std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+      profile.remarks.push_back(fmt::format("{} in {} was not timed{}: {} sizes have the times of {}", name,
+                                            precision_names()[p], own.empty() ? "" : " everywhere", taken.size(),
+                                            fmt::join(names, " and ")));
     }
   }
 }
