@@ -2,50 +2,34 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "sim/base/csv_text.h"
 #include "sim/base/error.h"
 
 namespace slmsim {
-namespace {
-
-std::vector<std::string> split_csv(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
-}  // namespace
 
 std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                    const std::string& example) {
-  std::ifstream file(path);
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
   const auto source = std::make_shared<Source>(Source{path.string(), ""});
-  std::string line;
-  if (!std::getline(file, line))
+  const auto records = csv_records(text.str());
+  if (records.empty())
     throw InputError({source, 0, 0}, "no such file, or it is empty; a table of published facts is expected");
-  const auto names = split_csv(line);
+  const auto& names = records.front().cells;
   for (const auto& needed : columns) {
     if (std::find(names.begin(), names.end(), needed) == names.end())
       throw InputError({source, 1, 1},
                        fmt::format("no column \"{}\"; a table such as {} is expected", needed, example));
   }
   std::vector<CsvRow> rows;
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.empty()) continue;
-    const auto cells = split_csv(line);
+  for (std::size_t r = 1; r < records.size(); ++r) {
+    const auto& [line, cells] = records[r];
     if (cells.size() != names.size())
-      throw InputError({source, number, 1}, fmt::format("{} cells; the header names {}", cells.size(), names.size()));
+      throw InputError({source, line, 1}, fmt::format("{} cells; the header names {}", cells.size(), names.size()));
     auto& row = rows.emplace_back();
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
   }

@@ -32,5 +32,6 @@ Command add_shapes(CLI::App& app);
 Command add_plan(CLI::App& app);
 Command add_max_model(CLI::App& app);
 Command add_schema(CLI::App& app);
+Command add_import(CLI::App& app);
 
 }  // namespace slmsim

@@ -10,6 +10,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/import/format.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"
@@ -101,19 +102,27 @@ std::string list_scenarios(const fs::path& root) {
   return out;
 }
 
+std::string list_formats() {
+  std::string out;
+  for (const auto& format : import_formats())
+    out += fmt::format("{:<15} {}\n{:<15} {}\n", format.name, format.about, "", format.columns);
+  return out;
+}
+
 int list(const std::string& what, const std::string& format) {
-  static const std::vector<std::string> kThings = {"models", "gpus", "platforms", "scenarios", "techniques"};
+  static const std::vector<std::string> kThings = {"models", "gpus", "platforms", "scenarios", "techniques", "formats"};
   if (std::find(kThings.begin(), kThings.end(), what) == kThings.end()) {
     throw InputError({},
                      fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, kThings)));
   }
   const bool json = index_of("--format", format, {"table", "json"}) == 1;
   if (json && what != "techniques") throw InputError({}, "only techniques are listed as JSON");
-  const fs::path root = what == "techniques" ? fs::path() : root_or_fail();
+  const fs::path root = what == "techniques" || what == "formats" ? fs::path() : root_or_fail();
   write_result(what == "models"      ? list_models(root)
                : what == "gpus"      ? list_gpus(root)
                : what == "platforms" ? list_platforms(root)
                : what == "scenarios" ? list_scenarios(root)
+               : what == "formats"   ? list_formats()
                : json                ? to_technique_json()
                                      : to_technique_table(),
                "");
@@ -135,7 +144,8 @@ Command add_list(CLI::App& app) {
   auto* verb = app.add_subcommand("list", "list what there is");
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
-  verb->add_option("WHAT", *what, "models, gpus, platforms, scenarios or techniques")->required();
+  verb->add_option("WHAT", *what, "models, gpus, platforms, scenarios, techniques, or formats that import reads")
+      ->required();
   verb->add_option("--format,-f", *format,
                    "table; or json, of techniques: with their options and how figures draw them");
   verb->footer("\nExamples:\n  slmsim list gpus\n  slmsim list techniques --format json");

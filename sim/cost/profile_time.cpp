@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <tuple>
 
 #include <Eigen/Dense>
@@ -21,22 +19,9 @@ using System = Eigen::Matrix<double, 5, 5>;
 
 // The ratio at `target`, where the nearest sample is no farther than kFar.
 std::optional<double> interpolate(const std::vector<KernelSample>& samples, const KernelSizes& target) {
-  const auto at = Eigen::Map<const Eigen::Vector4d>(target.data());
-  System system = System::Zero();
-  Terms right = Terms::Zero();
-  double nearest = std::numeric_limits<double>::infinity();
-  for (const auto& sample : samples) {
-    Terms terms;
-    terms << 1, Eigen::Map<const Eigen::Vector4d>(sample.sizes.data()) - at;
-    nearest = std::min(nearest, terms.tail<4>().lpNorm<1>());
-    const double square = terms.tail<4>().squaredNorm();
-    const double weight = 1 / (square * square + kOnPoint);
-    system.noalias() += weight * terms * terms.transpose();
-    right += weight * sample.ratio * terms;
-  }
-  if (nearest > kFar) return std::nullopt;
-  system.diagonal().tail<4>().array() += kRidge * system(0, 0);  // the sum of the weights
-  return system.ldlt().solve(right)(0);
+  RatioFit fit(target);
+  for (const auto& sample : samples) fit.add(sample);
+  return fit.ratio();
 }
 
 auto key_of(const auto& kernel) { return std::tie(kernel.batch, kernel.m, kernel.n, kernel.k); }
@@ -49,6 +34,26 @@ Precision stored(Precision precision, const std::string& kernel) {
 ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpolated = {}, .roofline = time}}; }
 
 }  // namespace
+
+void RatioFit::add(const KernelSample& sample) {
+  Eigen::Map<System> squares(squares_.data());
+  Eigen::Map<Terms> products(products_.data());
+  Terms terms;
+  terms << 1,
+      Eigen::Map<const Eigen::Vector4d>(sample.sizes.data()) - Eigen::Map<const Eigen::Vector4d>(target_.data());
+  nearest_ = std::min(nearest_, terms.tail<4>().lpNorm<1>());
+  const double square = terms.tail<4>().squaredNorm();
+  const double weight = 1 / (square * square + kOnPoint);
+  squares.noalias() += weight * terms * terms.transpose();
+  products += weight * sample.ratio * terms;
+}
+
+std::optional<double> RatioFit::ratio() const {
+  if (nearest_ > kFar) return std::nullopt;
+  System squares = Eigen::Map<const System>(squares_.data());
+  squares.diagonal().tail<4>().array() += kRidge * squares(0, 0);  // the sum of the weights
+  return squares.ldlt().solve(Eigen::Map<const Terms>(products_.data()))(0);
+}
 
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const KernelTable& table = *gpu.kernels;

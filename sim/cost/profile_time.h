@@ -7,11 +7,31 @@
 // by KernelTable::usual_ratio.
 #pragma once
 
+#include <array>
+#include <limits>
+#include <optional>
+
 #include "sim/cost/kernel.h"
 #include "sim/cost/roofline.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
+
+// The ratio at one set of sizes, from samples that are added one by one. Who thins a profile adds to it what is kept.
+class RatioFit {
+ public:
+  explicit RatioFit(const KernelSizes& target) : target_(target) {}
+  void add(const KernelSample& sample);
+  // The logarithm; nothing where no sample was near enough.
+  std::optional<double> ratio() const;
+
+ private:
+  KernelSizes target_;
+  // Sums over the samples, of the normal equations of a constant and four slopes.
+  std::array<double, 25> squares_{};
+  std::array<double, 5> products_{};
+  double nearest_ = std::numeric_limits<double>::infinity();
+};
 
 struct ProfileTime {
   Seconds time;

@@ -21,10 +21,24 @@ constexpr const char* kTold = "Told of the measurement; the simulator does not u
 // What a point tells beside its time; the simulator has no use for it.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                    "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
-constexpr const char* kFacts[] = {
-    "date",        "command",      "compute_capability", "multiprocessors", "memory",      "l2_cache", "driver",
-    "cuda_driver", "cuda_runtime", "greatest_clock",     "memory_clock",    "power_limit", "cublas",   "library",
-    "nccl",        "left_out"};
+constexpr const char* kFacts[] = {"date",
+                                  "command",
+                                  "compute_capability",
+                                  "multiprocessors",
+                                  "memory",
+                                  "l2_cache",
+                                  "driver",
+                                  "cuda_driver",
+                                  "cuda_runtime",
+                                  "greatest_clock",
+                                  "memory_clock",
+                                  "power_limit",
+                                  "cublas",
+                                  "library",
+                                  "nccl",
+                                  "left_out",
+                                  "sources",
+                                  "remarks"};
 
 Seconds time_of(Fields& fields) {
   for (const char* key : kSpread) fields.ignore({key, kTold});

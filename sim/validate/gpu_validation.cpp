@@ -264,6 +264,8 @@ GpuValidation validate_gpus(const std::filesystem::path& folder, const std::vect
   GpuValidation out;
   judge_operators(read_operator_rows(folder / "operators.csv"), files, out);
   judge_products(read_kernel_rows(folder / "kernels.csv"), files, out);
+  const auto machines = folder / "allreduce.csv";
+  if (std::filesystem::exists(machines)) out.all_reduce = validate_all_reduce(machines);
   return out;
 }
 

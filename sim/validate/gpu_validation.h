@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/validate/allreduce_facts.h"
 #include "sim/validate/gpu_rows.h"
 
 namespace slmsim {
@@ -50,6 +51,7 @@ struct GpuValidation {
   };
   std::vector<Shipped> shipped;
   std::vector<ProductErrors> products;
+  AllReduceReport all_reduce;  // where the folder has allreduce.csv
 };
 
 // Throws InputError.

@@ -27,7 +27,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
       usage({"frobnicate"},
             "unknown command \"frobnicate\"; known are: run, select, explain, sweep, merge, validate, check, list, "
-            "plot, report, shapes, plan, max-model, schema"),
+            "plot, report, shapes, plan, max-model, schema, import"),
       usage({""}, "unknown command \"\""),
       usage({"--frobnicate"}, "--frobnicate"),
       usage({"run"}, "SCENARIO is required"),

@@ -1,0 +1,183 @@
+// slmsim import FORMAT FILE...: a GPU's profile from what others measured.
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/base/suggest.h"
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/import/format.h"
+#include "sim/import/gather.h"
+#include "sim/import/layouts.h"
+#include "sim/import/plausible.h"
+#include "sim/import/profile_text.h"
+#include "sim/import/thin.h"
+#include "sim/scenario/data_root.h"
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kCollectives = 400;
+// What a profile's reader takes at most (kMaxNodes), by the values and keys of a kernel, of a collective, and of the
+// rest.
+constexpr std::size_t kNodesOfKernel = 15, kNodesOfCollective = 11, kNodesOfTheRest = 2000;
+
+struct ImportOptions {
+  std::string format, output, name, gpu, precision, shapes, least;
+  std::vector<std::string> files, where;
+  std::size_t rows = 6000;
+};
+
+Gpu load_gpu(const std::string& name) {
+  fs::path file = name;
+  std::vector<std::string> known;
+  if (!name.ends_with(".yaml")) {
+    file.clear();
+    for (const auto& root : data_roots(fs::current_path() / "x")) {
+      for (auto& other : names_in(root / "platforms/gpus")) known.push_back(std::move(other));
+      std::error_code ignored;
+      if (fs::path found = root / "platforms/gpus" / (name + ".yaml"); file.empty() && fs::exists(found, ignored))
+        file = found;
+    }
+    if (file.empty() || !is_name(name))
+      throw InputError({}, fmt::format("--gpu: there is no GPU \"{}\"; {}", printable(name).substr(0, 64),
+                                       did_you_mean(name, known)));
+  }
+  Reading reading;
+  Gpu gpu = read_gpu(read_yaml(file), file.stem().string(), reading);
+  reading.check();
+  return gpu;
+}
+
+ImportRequest request_of(const ImportOptions& options) {
+  ImportRequest request;
+  request.shapes = options.shapes;
+  if (!options.precision.empty()) {
+    request.precision = precision_called(options.precision);
+    if (!request.precision)
+      throw InputError({}, fmt::format("--precision \"{}\" is unknown; {}", printable(options.precision).substr(0, 64),
+                                       did_you_mean(options.precision, precision_names())));
+  }
+  if (!options.least.empty()) {
+    const auto [value, problem] = parse_quantity(options.least, Dimension::kTime);
+    if (!problem.empty()) throw InputError({}, fmt::format("--least: {}", problem));
+    request.least = Seconds{value};
+  }
+  for (const auto& choice : options.where) {
+    const auto equals = choice.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw InputError({}, fmt::format("--where \"{}\": COLUMN=VALUE is expected", printable(choice).substr(0, 64)));
+    request.where.push_back({choice.substr(0, equals), choice.substr(equals + 1)});
+  }
+  return request;
+}
+
+std::string name_of(const ImportOptions& options) {
+  const std::string stem = fs::path(options.output).stem().string();
+  const std::string name = !options.name.empty() ? options.name : is_name(stem) ? stem : "imported";
+  if (!is_name(name))
+    throw InputError(
+        {}, fmt::format("--name \"{}\": letters, digits and - _ . are expected", printable(name).substr(0, 64)));
+  return name;
+}
+
+// What was asked for, but where to write it.
+std::string command_of(const ImportOptions& options) {
+  std::string out = "slmsim import " + options.format;
+  for (const auto& file : options.files) out += " " + file;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty())
+      out += fmt::format(" {} {}", option, value.find(' ') == std::string::npos ? value : "'" + value + "'");
+  };
+  add("--gpu", options.gpu);
+  add("--precision", options.precision);
+  for (const auto& choice : options.where) add("--where", choice);
+  add("--shapes", options.shapes);
+  add("--least", options.least);
+  return out;
+}
+
+void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t rows) {
+  thin_collectives(profile, kCollectives);
+  const std::size_t taken = kNodesOfTheRest + kNodesOfCollective * profile.collectives.size();
+  const std::size_t most = std::min(rows, (kMaxNodes - std::min(taken, kMaxNodes)) / kNodesOfKernel);
+  if (const std::size_t points = points_of(profile.points); !gpu && points > most)
+    throw InputError(
+        {}, fmt::format("{} sizes of kernels, and a profile holds {}; give --gpu NAME, by whose data sheet they "
+                        "are thinned",
+                        points, most));
+  if (gpu) thin_kernels(profile, *gpu, most);
+}
+
+int make_profile(const ImportOptions& options) {
+  const ImportFormat& format = import_format(options.format);
+  const ImportRequest request = request_of(options);
+  const std::string name = name_of(options);
+  std::optional<Gpu> gpu;
+  if (!options.gpu.empty()) gpu = load_gpu(options.gpu);
+  std::vector<std::string> gpu_names;
+  if (gpu) gpu_names = {gpu->name, gpu->title};
+
+  ImportedProfile profile = gather(format, options.files, request, gpu_names);
+  profile.name = name;
+  profile.command = command_of(options);
+  if (gpu) check_plausible(profile, *gpu);
+  share_layouts(profile);
+  tell_what_lacks(profile);
+  thin(profile, gpu, options.rows);
+
+  const std::string text = to_yaml(profile);
+  // What was written must be read: a mistake is ours, and not the user's.
+  Reading reading;
+  try {
+    read_profile(parse_yaml(text, name), "", reading);
+    reading.check();
+  } catch (const InputError& error) {
+    throw std::logic_error("the profile cannot be read back: " + to_string(error.errors().front()));
+  }
+  write_result(text, options.output);
+  if (!options.output.empty()) write_result(to_summary(profile), "");
+  return kDone;
+}
+
+std::string help_text() {
+  std::string out = "\nFormats:\n";
+  for (const auto& format : import_formats()) out += fmt::format("  {:<15} {}\n", format.name, format.about);
+  return out +
+         "\nslmsim list formats tells their columns. The profile is named in a GPU's file (profile: NAME, in "
+         "platforms/profiles),\nor for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
+         "\nExamples:\n"
+         "  slmsim import neusight linear.csv bmm.csv --where 'gpu=Tesla T4' --gpu t4 -o t4.yaml\n"
+         "  slmsim import sailor A100-40/profiled-data-fp16/*_algo0.csv --gpu a100-40 -o a100.yaml\n"
+         "  slmsim import nccl-tests all_reduce_perf.txt -o collectives.yaml\n"
+         "  slmsim import csv mine.csv --gpu a30 --least '10 us' -o a30.yaml";
+}
+
+}  // namespace
+
+Command add_import(CLI::App& app) {
+  auto* verb = app.add_subcommand("import", "make a GPU's profile from what others measured");
+  auto options = std::make_shared<ImportOptions>();
+  verb->add_option("FORMAT", options->format, "of the files, see below")->required();
+  verb->add_option("FILE", options->files, "tables of this format; of one GPU, or with --where")->required();
+  verb->add_option("--output,-o", options->output, "write the profile to this file, and print a summary");
+  verb->add_option(
+      "--gpu", options->gpu,
+      "a GPU of platforms/gpus, or a file: times are checked against its data sheet, and large tables thinned");
+  verb->add_option("--precision", options->precision, "fp16, bf16, tf32 or fp32: of rows that do not name theirs");
+  verb->add_option("--where", options->where, "COLUMN=VALUE: only rows with this value; gpu=NAME in every format")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--shapes", options->shapes, "nsys: a csv that says which kernel and sizes a name stands for");
+  verb->add_option("--least", options->least, "leave out shorter times; default 300 us of aceso and sailor");
+  verb->add_option("--rows", options->rows, "most kernels that the profile holds")->capture_default_str();
+  verb->add_option("--name", options->name, "what the profile is called; default the output's name");
+  verb->footer(help_text());
+  return {verb, [options] { return make_profile(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,20 @@
+#include "sim/import/text_lines.h"
+
+#include <sstream>
+
+namespace slmsim {
+
+std::vector<TextLine> text_lines(const InputFile& file) {
+  std::vector<TextLine> lines;
+  std::istringstream stream{std::string(file.text())};
+  std::string text;
+  for (int number = 1; std::getline(stream, text); ++number) {
+    std::istringstream words(text);
+    TextLine line{number, text, {}};
+    for (std::string word; words >> word;) line.words.push_back(word);
+    if (!line.words.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace slmsim
