@@ -39,6 +39,18 @@ std::string to_markdown(const GpuValidation& validation) {
     out += fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {:.2f} ({:.2f} to {:.2f}) | {} | {} |\n", row.source,
                        row.gpu, precision_of(row), row.batched ? "batched" : "single", row.error.rows, row.stated,
                        row.share, row.share_low, row.share_high, percent(row.error.median), percent(row.error.ninth));
+  if (validation.all_reduce.machines.empty()) return out;
+  out +=
+      "\nAll-reduces inside a machine, above 10 MB and up to there:\n\n"
+      "| source | machine | GPU | VM type | GPUs | rows | median error | 90th percentile | smaller rows | median error "
+      "|\n"
+      "|---|---|---|---|--:|--:|--:|--:|--:|--:|\n";
+  for (const auto& m : validation.all_reduce.machines)
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", m.source, m.machine, m.gpu, m.vm_type,
+                       m.gpus == 0 ? "all" : std::to_string(m.gpus), m.large.cells, percent(m.large.median),
+                       percent(m.large.tenth_worst), m.small.cells, percent(m.small.median));
+  for (const auto& machine : validation.all_reduce.unknown)
+    out += fmt::format("\nNo VM type stands for {}; its rows are left out.\n", machine);
   return out;
 }
 
