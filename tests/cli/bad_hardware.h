@@ -17,7 +17,7 @@ inline std::vector<BadCase> bad_model_cases() {
         {"3:9", "hidden: \"1 k\" is not a whole number"},
         {"5:9", "layers: \"0\" " + kRange + "a whole number from 1 to 4096"},
         {"6:11", "sequence: \"1e30\" " + kRange},
-        {"8:1", "unknown key \"dropout\"; known are: family, heads, hidden, "}},
+        {"8:1", "unknown key \"weight_tying\"; known are: dropout, family, heads, hidden, "}},
        ""},
       {"check",
        "unknown-model-type.json",

@@ -19,7 +19,8 @@ Transformer tiny(std::int64_t layers = 1) {
           .sequence = 2,
           .vocabulary = 10,
           .intermediate = 16,
-          .tied_embedding = true};
+          .tied_embedding = true,
+          .dropout = true};
 }
 
 // Of all matrix products.

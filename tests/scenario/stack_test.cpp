@@ -54,7 +54,7 @@ TEST(StackFile, SaysWhatEachKernelMoves) {
   EXPECT_FALSE(r.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
   EXPECT_EQ(r.software.attention, AttentionKernel::kFlash);
   EXPECT_EQ(r.software.attention_elsewhere, AttentionKernel::kFusedSoftmax);
-  EXPECT_EQ(r.software.host.backward.value, 20e-6);
+  EXPECT_DOUBLE_EQ(r.software.host.backward.value, 20e-6);
   EXPECT_TRUE(r.software.pads);
   ASSERT_EQ(r.parameters.size(), 1);
   EXPECT_EQ(r.parameters[0].path, "software.stack.kernels.gelu");

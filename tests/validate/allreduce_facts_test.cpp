@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 
 #include "tests/errors_of.h"
@@ -17,7 +19,7 @@ using testing::SizeIs;
 const std::string kHead = "source,machine,gpus,bytes,seconds\n";
 
 std::string table(const std::string& rows) {
-  const std::string file = testing::TempDir() + "slmsim-allreduce.csv";
+  const std::string file = testing::TempDir() + "slmsim-allreduce-" + std::to_string(::getpid()) + ".csv";
   std::ofstream(file) << kHead << rows;
   return file;
 }

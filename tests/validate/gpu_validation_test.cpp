@@ -1,5 +1,7 @@
 #include "sim/validate/gpu_validation.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -44,7 +46,9 @@ class GpuTables : public testing::Test {
     try {
       validate();
     } catch (const InputError& error) {
-      return error.what();
+      std::string all;
+      for (const Error& each : error.errors()) all += to_string(each) + "\n";
+      return all;
     }
     return "";
   }
