@@ -75,7 +75,7 @@ OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Preci
   const double size = element_bytes(precision);
   const double forward = (op.inputs + op.outputs) * part * size;
   // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
-  const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused);
+  const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused, software);
   const double backward = ((op.inputs + op.outputs) * size + kept) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);

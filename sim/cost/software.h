@@ -85,6 +85,10 @@ struct Software {
   HostTime host;
   // Whether sizes of products are padded to what tensor cores take (XLA, TorchInductor; Megatron-LM pads the vocabulary).
   bool pads = false;
+  // What is kept for the backward pass: outputs of norms and of activations, or only what they read (TorchInductor computes
+  // them anew), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
+  bool keeps_norms = true, keeps_activations = true;
+  double loss_memory = 8;
 
   // Of the peak in this precision, else fp32's where the GPU lacks it.
   double matrix_of(const Gpu& gpu, Precision precision) const;
@@ -103,7 +107,7 @@ struct PartUse {
 // Beside the operator's matrix product, if it has one. Flash attention leaves nothing between its products.
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
 
-// Bytes that the undivided operator keeps for the backward pass of one sequence.
-double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention);
+// Bytes that the undivided operator keeps for the backward pass of one sequence. `attention`: its kernels there.
+double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software);
 
 }  // namespace slmsim

@@ -29,7 +29,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
     for (std::size_t v = stage.first; v < stage.last; ++v) {
       const Operator& op = operators[v];
       parameters += op.parameters;
-      const double saved = kept_bytes(op, scenario.training.precision, attention) * sequences;
+      const double saved = kept_bytes(op, scenario.training.precision, attention, scenario.software) * sequences;
       // Korthikanti et al. (arXiv 2205.05198, table 2): inputs of divided products, norms and dropouts are whole.
       const bool whole =
           tensor_sharding(op) == Sharding::kReplicated || op.role == Role::kQkv || op.role == Role::kMlpUp;

@@ -50,8 +50,7 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
   const double sequences = micro_batch_sequences(plan, training);
   std::map<int, double> by_layer;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
-    by_layer[operators[stage.first + i].layer] +=
-        kept_activations(operators, stage, i, rank, sequences, scenario);
+    by_layer[operators[stage.first + i].layer] += kept_activations(operators, stage, i, rank, sequences, scenario);
   }
   double all = 0;
   for (const auto& [layer, bytes] : by_layer) all += bytes;

@@ -168,9 +168,9 @@ class Builder {
     op.inputs = op.saved_elements = token_elements();
     op.outputs = s() * v();
     const Vertex logits = add(op, {normed});
-    // Logits, their fp32 softmax and its gradient: 2 + 4 + 4 bytes.
-    elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 8 * s() * v(),
-                model_.vocabulary, {logits});
+    // Logits; what else is kept of them is the software's.
+    elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0, model_.vocabulary,
+                {logits});
   }
 
   const Transformer& model_;

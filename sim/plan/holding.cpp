@@ -69,11 +69,12 @@ AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario
   return most;
 }
 
-double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention) {
+double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
+                        const Software& software) {
   // A column-divided product keeps its whole input; a row-divided one, and what lies between them, only a
   // part.
   const int parts = share.rows * (op.has_weights() ? 1 : share.columns);
-  return kept_bytes(op, precision, attention) * share.sequences / parts;
+  return kept_bytes(op, precision, attention, software) * share.sequences / parts;
 }
 
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
@@ -81,7 +82,7 @@ double kept_activations(const OperatorGraph& operators, const Stage& stage, std:
   const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
   const Precision precision = scenario.training.precision;
   return kept_activations(operators[stage.first + index], share_of(stage, index, rank, sequences), precision,
-                          scenario.software.attention_on(gpu, precision));
+                          scenario.software.attention_on(gpu, precision), scenario.software);
 }
 
 }  // namespace slmsim

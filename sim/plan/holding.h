@@ -28,7 +28,8 @@ double updated_parameters(const Plan& plan, const Stage& stage, const HeldParame
 AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario& scenario);
 
 // Bytes that this part of an operator keeps for the backward pass of one micro-batch.
-double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention);
+double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
+                        const Software& software);
 
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,

@@ -27,6 +27,7 @@ class DivisionMemo {
     std::optional<Bytes> memory_limit;
     int micro_batches_in_flight = 1;
     AttentionKernel attention = AttentionKernel::kUnfused;
+    Software software;
 
     bool operator==(const Question&) const = default;
   };

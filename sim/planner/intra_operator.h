@@ -30,7 +30,9 @@ struct IntraOperatorRequest {
   // Of each GPU for parameters, gradients, optimizer and the activations of so many micro-batches; absent: no limit.
   std::optional<Bytes> memory_limit;
   int micro_batches_in_flight = 1;
-  AttentionKernel attention = AttentionKernel::kUnfused;  // says what is kept for the backward pass
+  // Say what is kept for the backward pass.
+  AttentionKernel attention = AttentionKernel::kUnfused;
+  const Software* software = nullptr;  // where there is a limit
 };
 
 struct IntraOperatorPlan {

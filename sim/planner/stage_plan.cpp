@@ -32,10 +32,17 @@ StageResult plan_stage(const StageRequest& r) {
       costs.batch_on_first_axis = true;
       costs.may_recompute = false;
     }
-    const IntraOperatorRequest request{operators,        r.first,        r.last,
-                                       stage.shape(),    sequences,      scenario.training,
-                                       std::move(costs), r.memory_limit, r.micro_batches_in_flight,
-                                       attention_on_all(r.mesh, scenario)};
+    const IntraOperatorRequest request{operators,
+                                       r.first,
+                                       r.last,
+                                       stage.shape(),
+                                       sequences,
+                                       scenario.training,
+                                       std::move(costs),
+                                       r.memory_limit,
+                                       r.micro_batches_in_flight,
+                                       attention_on_all(r.mesh, scenario),
+                                       &scenario.software};
     const bool usual = alpa && options.get(kTensor) == 0;
     IntraOperatorPlan plan = usual && memo ? memo->divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {

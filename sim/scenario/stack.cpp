@@ -74,6 +74,12 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   }
   software.pads = fields.flag(
       {"pads", "Whether sizes of 16-bit products are padded to multiples of 8; others take twice as long."}, false);
+  software.keeps_norms = fields.flag(
+      {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
+  software.keeps_activations =
+      fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
+  software.loss_memory = fields.number(
+      {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.adam = fields.number({"adam",
                                  "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
                                  "0: those of a fused Adam in mixed precision."},

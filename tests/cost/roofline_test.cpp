@@ -242,8 +242,28 @@ TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
 }
 
 TEST(Attention, OfFlashKeepsARowsSumInPlaceOfScores) {
-  EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kUnfused), 2e6 + 1e6);
-  EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kFlash), 4e3);
+  EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kUnfused, {}), 2e6 + 1e6);
+  EXPECT_EQ(kept_bytes(softmax(true), Precision::kFp16, AttentionKernel::kFlash, {}), 4e3);
+}
+
+// Logits in 2 B and what the software keeps of them; norms' and activations' outputs only where it keeps them.
+TEST(KeptBytes, AreTheSoftwares) {
+  Software keeps, anew;
+  anew.keeps_norms = anew.keeps_activations = false;
+  anew.loss_memory = 2;
+  Operator loss{.kind = OperatorKind::kLoss, .role = Role::kLoss};
+  loss.outputs = loss.saved_elements = 1000;
+  const auto bytes = [](const Operator& op, const Software& software) {
+    return kept_bytes(op, Precision::kBf16, AttentionKernel::kFlash, software);
+  };
+  EXPECT_EQ(bytes(loss, keeps), 10e3);  // 2 + 4 + 4
+  EXPECT_EQ(bytes(loss, anew), 4e3);
+  for (const Role role : {Role::kQkv, Role::kMlpUp, Role::kMlpDown, Role::kHead}) {
+    Operator product{.kind = OperatorKind::kMatrix, .role = role};
+    product.saved_elements = 500;
+    EXPECT_EQ(bytes(product, keeps), 1e3);
+    EXPECT_EQ(bytes(product, anew), 0);
+  }
 }
 
 TEST(Adam, Moves28BytesPerParameterInMixedPrecision) {
