@@ -78,7 +78,7 @@ ImportRequest request_of(const ImportOptions& options) {
 
 std::string name_of(const ImportOptions& options) {
   const std::string stem = fs::path(options.output).stem().string();
-  const std::string name = !options.name.empty() ? options.name : is_name(stem) ? stem : "imported";
+  std::string name = !options.name.empty() ? options.name : is_name(stem) ? stem : "imported";
   if (!is_name(name))
     throw InputError(
         {}, fmt::format("--name \"{}\": letters, digits and - _ . are expected", printable(name).substr(0, 64)));

@@ -171,7 +171,7 @@ void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& m
       times += count;
       if (names.size() < kMostNames) names.push_back(fmt::format("{} {}", count, printable(name).substr(0, 48)));
     }
-    if (names.size() < read.rows.unknown.size()) names.push_back("and others");
+    if (names.size() < read.rows.unknown.size()) names.emplace_back("and others");
     read.rows.leave_out(fmt::format("of what slmsim has no kernel for ({})", fmt::join(names, ", ")), times);
   }
   for (const auto& reason : read.rows.left_out) source.left_out.push_back(reason);

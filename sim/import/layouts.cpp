@@ -106,7 +106,7 @@ void tell_what_lacks(ImportedProfile& profile) {
     if (!known) lacking.push_back(name);
   }
   if (!products && !others)
-    profile.remarks.push_back("no kernel was timed: computation follows the shares of the scenario's software");
+    profile.remarks.emplace_back("no kernel was timed: computation follows the shares of the scenario's software");
   else if (!products || !others)
     profile.remarks.push_back(fmt::format("no {} was timed: {} follow the shares of the scenario's software",
                                           products ? "kernel but products" : "product",

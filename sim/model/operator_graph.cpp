@@ -122,7 +122,7 @@ class Builder {
     softmax.inputs = softmax.outputs = softmax.saved_scores = squares;
     softmax.saved_score_bytes = mask(squares);
     softmax.dropout = dropout();
-    const Vertex soft = add(std::move(softmax), {scored});
+    const Vertex soft = add(softmax, {scored});
     Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
     values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
     values.columns = model_.kv_heads;

@@ -110,7 +110,7 @@ std::vector<KernelRow> read_kernel_rows(const std::filesystem::path& file) {
 std::filesystem::path NamedFiles::find(const std::string& folder, const std::string& name) const {
   std::error_code ignored;
   for (const auto& root : roots_) {
-    const auto file = root / folder / (name + ".yaml");
+    auto file = root / folder / (name + ".yaml");
     if (is_name(name) && std::filesystem::exists(file, ignored)) return file;
   }
   throw InputError({}, fmt::format("there is no {}/{}.yaml", folder, printable(name).substr(0, 64)));
