@@ -79,6 +79,7 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
     if (found.contains(name)) return name;
   }
   std::vector<std::string> choices;
+  choices.reserve(found.size());
   for (const auto& [gpu, count] : found)
     choices.push_back(
         fmt::format("\"{}\" ({} times)", gpu.empty() ? "not named" : printable(gpu).substr(0, 64), count));
@@ -174,7 +175,7 @@ void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& m
     if (names.size() < read.rows.unknown.size()) names.emplace_back("and others");
     read.rows.leave_out(fmt::format("of what slmsim has no kernel for ({})", fmt::join(names, ", ")), times);
   }
-  for (const auto& reason : read.rows.left_out) source.left_out.push_back(reason);
+  source.left_out.insert(source.left_out.end(), read.rows.left_out.begin(), read.rows.left_out.end());
   std::stable_sort(source.left_out.begin(), source.left_out.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   if (source.taken > 0) remarks_.insert(read.rows.remarks.begin(), read.rows.remarks.end());

@@ -142,12 +142,13 @@ std::optional<std::vector<bool>> samples_to_keep(const std::vector<KernelSample>
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (kept[i]) continue;
       if (const double error = error_of(fits[i], samples[i]); error > tolerance - kRounding)
-        wrong.push_back({-error, i});
+        wrong.emplace_back(-error, i);
     }
     if (wrong.empty()) return kept;
     std::sort(wrong.begin(), wrong.end());
     std::vector<std::size_t> added;
-    for (const auto& [error, i] : wrong) {
+    for (const auto& each : wrong) {
+      const std::size_t i = each.second;
       const bool near = std::any_of(added.begin(), added.end(), [&](std::size_t other) {
         return distance(samples[i].sizes, samples[other].sizes) < kApart;
       });

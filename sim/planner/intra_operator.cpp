@@ -206,7 +206,7 @@ class Builder {
         const bool summed = within(axes_of(division, Sharding::kBatch), r_.shape) != 0;
         const double buffer = summed ? weights * element_bytes(r_.training.gradient_precision) : 0.0;
         const double kept =
-            kept_activations(op, share, r_.training.precision, r_.attention, *r_.software) * r_.micro_batches_in_flight;
+            kept_activations(op, share, r_.training.precision, r_.attention, r_.software) * r_.micro_batches_in_flight;
         use.push_back(counts_[choice] * (weights * state + buffer + kept));
       }
       budget.use.push_back(std::move(use));

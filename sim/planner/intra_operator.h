@@ -32,7 +32,7 @@ struct IntraOperatorRequest {
   int micro_batches_in_flight = 1;
   // Say what is kept for the backward pass.
   AttentionKernel attention = AttentionKernel::kUnfused;
-  const Software* software = nullptr;  // where there is a limit
+  Software software{};
 };
 
 struct IntraOperatorPlan {

@@ -61,7 +61,8 @@ Json stated() {
           {"properties",
            {{"value", true},
             {"provenance", {{"enum", provenance_names()}}},
-            {"source", {{"type", "string"}, {"minLength", 1}}}}},
+            {"source", {{"type", "string"}, {"minLength", 1}}},
+            {"spread", {{"type", "number"}, {"minimum", 0}, {"maximum", 10}}}}},
           {"required", {"value", "provenance", "source"}},
           {"additionalProperties", false}};
 }

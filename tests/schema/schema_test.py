@@ -19,7 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 SLMSIM, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
-KINDS = ["scenario", "model", "platform", "vm", "gpu", "drive", "sweep", "path", "profile"]
+KINDS = ["scenario", "model", "platform", "vm", "gpu", "drive", "stack", "sweep", "path", "profile"]
 # Which files are of which kind; a part of a scenario need not be complete.
 SHIPPED = [("model", "models/*.yaml"), ("platform", "platforms/*.yaml"), ("vm", "platforms/vms/*.yaml"),
            ("gpu", "platforms/gpus/*.yaml"), ("drive", "platforms/drives/*.yaml"),
@@ -125,7 +125,7 @@ def keys_of(node, names):
     """All keys of maps, without the names that are the user's own (those of maps in `names`)."""
     if isinstance(node, list):
         return {key for item in node for key in keys_of(item, names)}
-    if not isinstance(node, dict) or set(node) == {"value", "provenance", "source"}:
+    if not isinstance(node, dict) or set(node) - {"spread"} == {"value", "provenance", "source"}:
         return set()
     out = set()
     for key, value in node.items():
@@ -176,7 +176,7 @@ class Schema(unittest.TestCase):
     def test_says_what_every_key_means(self):
         for schema in SCHEMAS.values():
             for key, value in properties(schema):
-                if key not in ("value", "provenance", "source"):
+                if key not in ("value", "provenance", "source", "spread"):
                     self.assertRegex(value.get("description", ""), r"\w+ \w+", key)
 
 
