@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <memory>
 
 #include <fmt/format.h>
@@ -63,8 +64,8 @@ platform:
 
 // A call of PyTorch or of NCCL's own test on GPUs that are all ready.
 Seconds predicted_time(const Scenario& scenario, const Network& network, int gpus, Bytes size) {
-  std::vector<int> devices;
-  for (int i = 0; i < gpus; ++i) devices.push_back(i);
+  std::vector<int> devices(static_cast<std::size_t>(gpus));
+  std::iota(devices.begin(), devices.end(), 0);
   TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
   Communicator communicator(graph, network, scenario, devices);
   const TagId tag = graph.tag({.name = "all-reduce"});
