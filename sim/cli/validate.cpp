@@ -109,7 +109,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed\n"
-      "  slmsim validate gpu --reference measured/\n"
+      "  slmsim validate gpu --reference tests/data/gpu\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
   return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
 }
