@@ -136,6 +136,7 @@ std::optional<std::vector<bool>> samples_to_keep(const std::vector<KernelSample>
                                                  std::size_t most) {
   std::vector<bool> kept(samples.size());
   std::vector<RatioFit> fits;
+  fits.reserve(samples.size());
   for (const auto& sample : samples) fits.emplace_back(sample.sizes);
   for (std::size_t count = 0;;) {
     std::vector<std::pair<double, std::size_t>> wrong;  // the worst first, then in the order of the samples
