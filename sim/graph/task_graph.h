@@ -114,8 +114,9 @@ class TaskGraph {
   const Tag& tag_of(const Task& task) const { return tags_[task.tag]; }
   // A delay that passes on links, rather than in NCCL's kernels or in launching kernels.
   bool is_latency(const Task& task) const {
+    if (task.kind != TaskKind::kDelay) return false;
     const TaskClass of = tag_of(task).of;
-    return task.kind == TaskKind::kDelay && of != TaskClass::kKernels && of != TaskClass::kHost;
+    return of != TaskClass::kKernels && of != TaskClass::kHost;
   }
   // Of matrix products; 0 of what is no computation of the model.
   Flops flops(TaskId task) const;

@@ -132,8 +132,9 @@ bool joined_in_pairs(const Platform& platform, std::span<const int> devices) {
     return std::any_of(vm.type.inside.links.begin(), vm.type.inside.links.end(),
                        [&](const PartLink& link) { return std::minmax(link.from, link.to) == std::minmax(from, to); });
   };
+  const auto inside = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm == first.vm; };
+  if (!std::all_of(devices.begin(), devices.end(), inside)) return false;
   for (const int a : devices) {
-    if (platform.devices[static_cast<std::size_t>(a)].vm != first.vm) return false;
     for (const int b : devices) {
       if (a != b && !joined(a, b)) return false;
     }
