@@ -32,11 +32,13 @@ MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
 }
 
 // By the profile where it knows a kernel's class; else what the data sheet and the software say.
-Seconds timed(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds stated, TimeBasis& basis) {
+template <class Stated>
+Seconds timed(const Gpu& gpu, Precision precision, const KernelShape& kernel, Stated stated, TimeBasis& basis) {
   const bool known = gpu.kernels && !kernel.name.empty() && gpu.kernels->knows_class_of(kernel.name);
   if (!known) {
-    basis.roofline += stated;
-    return stated;
+    const Seconds time = stated();
+    basis.roofline += time;
+    return time;
   }
   const ProfileTime one = profile_time(gpu, precision, kernel);
   basis += one.basis;
@@ -49,8 +51,8 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   const auto [batch, m, n, k] = forward;
   const ProductKernels kernels = product_kernels(op, forward);
   const auto time = [&](const KernelShape& kernel, const MatrixShape& shape, TimeBasis& basis) {
-    const bool measured = gpu.kernels && gpu.kernels->knows_products();
-    return timed(gpu, precision, kernel, measured ? Seconds{0} : product_time(shape, gpu, precision, software), basis);
+    return timed(
+        gpu, precision, kernel, [&] { return product_time(shape, gpu, precision, software); }, basis);
   };
   OperatorTime out;
   out.forward = time(kernels.forward, forward, out.basis);
@@ -134,10 +136,12 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     } else if (!product && use.part != KernelPart::kMask && use.part != KernelPart::kDropout) {
       time = counted_time(op, part, gpu, precision, software);
     }
-    const RowKernels kernels = is_timed(use.part) ? row_kernels(op, part) : RowKernels{};
+    const RowKernels kernels = gpu.kernels && is_timed(use.part) ? row_kernels(op, part) : RowKernels{};
     OperatorTime known;
-    known.forward = timed(gpu, precision, kernels.forward, time.forward, known.basis);
-    known.backward = timed(gpu, precision, kernels.backward, time.backward, known.basis);
+    known.forward = timed(
+        gpu, precision, kernels.forward, [&] { return time.forward; }, known.basis);
+    known.backward = timed(
+        gpu, precision, kernels.backward, [&] { return time.backward; }, known.basis);
     out += known;
   }
   return out;
