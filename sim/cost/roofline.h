@@ -48,9 +48,4 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
 // forward and backward.
 OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software);
 
-// Time of Adam on `parameters` parameters of this GPU. Where the stack does not state what its Adam moves, it reads gradient,
-// fp32 master and both moments, and writes master, moments and the weights in training precision; memory bandwidth bounds it.
-Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Software& software, TimeBasis* basis = nullptr);
-
 }  // namespace slmsim

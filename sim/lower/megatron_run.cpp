@@ -320,8 +320,9 @@ class MegatronRun {
     for (int replica = 0; replica < m_.data; ++replica) {
       const std::size_t rank = rank_of(stage, replica, tensor);
       const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
-      const Seconds stepped = adam_time(held / (divided ? m_.data : 1), gpu, training.precision, m_.gradients,
-                                        request_.scenario.software, basis_ ? &*basis_ : nullptr);
+      const Seconds stepped =
+          update_time(held / (divided ? m_.data : 1), gpu, {training.precision, m_.gradients, training.optimizer},
+                      request_.scenario.software, basis_ ? &*basis_ : nullptr);
       ready[static_cast<std::size_t>(replica)] = compute(rank, stepped, adam, ready[static_cast<std::size_t>(replica)]);
     }
     if (!divided) return;

@@ -325,9 +325,7 @@ class OperatorRun {
   const Gpu& gpu(int device) const { return request_.scenario.platform.devices[static_cast<std::size_t>(device)].gpu; }
 
   Seconds adam_on(int device, double parameters, TimeBasis* basis = nullptr) const {
-    const Training& training = request_.scenario.training;
-    return adam_time(parameters, gpu(device), training.precision, training.gradient_precision,
-                     request_.scenario.software, basis);
+    return update_time(parameters, gpu(device), request_.scenario.training.update(), request_.scenario.software, basis);
   }
 
   // Of all GPUs, without what is computed anew; nothing where no GPU has measured kernels.

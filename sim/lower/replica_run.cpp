@@ -109,11 +109,10 @@ Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& 
 }
 
 Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
-  const Training& training = request_.scenario.training;
   std::vector<Seconds> times;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    times.push_back(adam_time(parameters, gpu(rank), training.precision, training.gradient_precision,
-                              request_.scenario.software, basis_ ? &*basis_ : nullptr));
+    times.push_back(update_time(parameters, gpu(rank), request_.scenario.training.update(), request_.scenario.software,
+                                basis_ ? &*basis_ : nullptr));
   pass_ = Pass::kNone;
   return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
 }

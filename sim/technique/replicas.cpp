@@ -78,6 +78,8 @@ PlanResult plan_replicas(const PlanRequest& request) {
 }
 
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas) {
+  if (replicas.optimizer != StatePlace::kGpu && request.scenario.training.optimizer != UpdateRule::kAdam)
+    return {std::nullopt, "its optimizer on the CPU is Adam; set training.optimizer: adam"};
   if (request.options.micro_batches() != 1)
     return {std::nullopt, fmt::format("{} takes all of a GPU's sequences at once; leave micro_batches out",
                                       request.options.technique->name)};

@@ -60,6 +60,7 @@ Export export_megatron(const ExportRequest& request) {
   if (training.batch % (plan.micro_batches * replicas) != 0)
     out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches", training.batch,
                                      replicas, plan.micro_batches));
+  if (training.optimizer == UpdateRule::kAdam8bit) out.cannot.emplace_back("it has no 8-bit Adam");
   if (!out.cannot.empty()) return out;
 
   const auto add = [&](const char* name, auto value) { words.push_back(fmt::format("{} {}", name, value)); };
@@ -86,6 +87,8 @@ Export export_megatron(const ExportRequest& request) {
   if (training.precision == Precision::kBf16) words.emplace_back("--bf16");
   if (training.gradient_precision == Precision::kFp32 && element_bytes(training.precision) < 4)
     words.emplace_back("--accumulate-allreduce-grads-in-fp32");
+  if (training.optimizer != UpdateRule::kAdam) words.emplace_back("--optimizer sgd");
+  if (training.optimizer == UpdateRule::kSgd) words.emplace_back("--sgd-momentum 0");
   for (auto& word : recompute_arguments(plan.recompute)) words.push_back(std::move(word));
   words.insert(words.end(), how.words.begin(), how.words.end());
   if (how.distributed_optimizer) {
