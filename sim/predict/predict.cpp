@@ -61,7 +61,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
-  out.breakdown.exposed_communication += out.iteration - times.last.end;
+  wait_instead(out.breakdown, out.iteration - times.last.end);
   if (options.links) out.links = link_use(graph, times.last);
   out.basis = lowered.basis;
   if (options.links) out.interconnects = interconnect_use(graph, times.last);
