@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cassert>
-#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -69,7 +68,7 @@ class MegatronRun {
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
     for (int s = 0; s < m_.pipeline && overlaps(false); ++s) {
-      for (int replica = 0; replica < m_.data; ++replica) exchanges_.push_back(exchange_of(s, replica));
+      for (int replica = 0; replica < m_.data; ++replica) taken_.push_back(taken_by(s, replica));
     }
   }
 
@@ -156,53 +155,79 @@ class MegatronRun {
     const TagId tag = graph_.tag({name, class_of(direction), direction});
     const TagId tensor = graph_.tag({"tensor " + name, TaskClass::kCollective, direction});
     for (int block = 0; block < blocks; ++block) {
-      // A block's input was kept in parts: it is gathered again for the gradients of weights, while those of the input are
-      // computed (arXiv 2205.05198, section 4.2.2).
-      const bool gathers = layer && !forward && m_.sequence_parallel && m_.tensor > 1;
-      const Tasks input = gathers ? tensor_call(stage, replica, Collective::kAllGather, tensor) : Tasks{};
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t rank = rank_of(stage, replica, t);
         const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
         if (basis_ && forward && block == 0) *basis_ += work.basis;
         last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch_of(work, forward, blocks, Part::kFirst), tag,
                                  {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
-        if (gathers) last_[rank] = graph_.delay({0}, tag, std::array{last_[rank], input[static_cast<std::size_t>(t)]});
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
-      if (!layer && forward != (unit == 0)) continue;
+      if (m_.tensor == 1 || (!layer && forward != (unit == 0))) continue;
+      std::vector<Exchange> calls;
       const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
-      if (again) tensor_collective(stage, replica, tensor, {});
-      const auto meanwhile = [&](std::size_t rank) {
-        const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
-        HostQueue::Stretch stretch = stretch_of(work, forward, blocks, Part::kMeanwhile);
-        stretch.gpu = exchanges_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
-        return hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
-      };
-      tensor_collective(stage, replica, tensor, overlaps(forward) ? meanwhile : Meanwhile{});
+      if (again) calls = exchanges(true, layer);
+      for (const Exchange& call : exchanges(forward, layer)) calls.push_back(call);
+      for (const Exchange& call : calls) {
+        const Tasks done = tensor_call(stage, replica, call.collective, tensor);
+        for (int t = 0; t < m_.tensor; ++t) {
+          const std::size_t rank = rank_of(stage, replica, t);
+          const TaskId exchanged = done[static_cast<std::size_t>(t)];
+          if (!call.beside) {
+            last_[rank] = exchanged;
+            continue;
+          }
+          HostQueue::Stretch stretch =
+              stretch_of(work_[rank][static_cast<std::size_t>(unit)], forward, blocks, *call.beside);
+          stretch.gpu = taken_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
+          const TaskId computed = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
+          last_[rank] = graph_.delay({0}, tag, std::array{exchanged, computed});
+        }
+      }
     }
+  }
+
+  // What a block computes: most of it, and, of its product that is divided by columns, the gradients of the input and of
+  // the weights, beside which its exchanges go on (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
+  enum class Part { kFirst, kInputGradient, kWeightsGradient };
+  struct Exchange {
+    Collective collective;
+    std::optional<Part> beside;
+  };
+
+  // Of a block, one after the other. Sequence parallelism gathers before a block and scatters after it, which are the bytes
+  // of one all-reduce; a layer's input, kept in parts, is gathered once more for the gradients of the weights (arXiv
+  // 2205.05198, section 4.2.2).
+  std::vector<Exchange> exchanges(bool forward, bool layer) const {
+    const bool hides = overlaps(forward);
+    const auto beside = [&](Part part) { return hides ? std::optional(part) : std::nullopt; };
+    if (!m_.sequence_parallel) return {{Collective::kAllReduce, beside(Part::kWeightsGradient)}};
+    std::vector<Exchange> out = {{Collective::kAllGather, {}}};
+    if (!forward && layer) out.push_back({Collective::kAllGather, beside(Part::kInputGradient)});
+    out.push_back({Collective::kReduceScatter, beside(Part::kWeightsGradient)});
+    return out;
   }
 
   bool overlaps(bool forward) const { return !forward && m_.overlap && m_.tensor > 1; }
 
-  // What a block computes before its exchange, and while it goes on: gradients of weights, for which nobody waits (in
-  // Megatron-LM, LinearWithGradAccumulationAndAsyncCommunication).
-  enum class Part { kFirst, kMeanwhile };
   HostQueue::Stretch stretch_of(const LayerWork& work, bool forward, int blocks, Part part) const {
     const double share = 1.0 / blocks;
     if (forward) return {work.forward * share, work.host_forward * share, work.forward_work * share};
+    // Both gradients of a product take about as long.
     const double later = overlaps(forward) && work.backward.value > 0 ? work.column_weights / work.backward : 0.0;
-    const double own = share * (part == Part::kFirst ? 1 - later : later);
+    const int parts = m_.sequence_parallel && blocks > 1 ? 2 : 1;  // the head gathers nothing again
+    const double own = share * (part == Part::kFirst ? 1 - parts * later : later);
     return {work.backward * own, work.host_backward * own, work.backward_work * own};
   }
 
   // Each channel of NCCL holds a multiprocessor while its call goes on; the others compute.
-  struct Exchange {
+  struct Taken {
     Seconds time;     // of a layer's tensor-parallel call, as NCCL expects it
     double held = 0;  // of the multiprocessors
 
     Seconds beside(Seconds alone) const { return alone + std::min(time, alone / (1 - held)) * held; }
   };
-  Exchange exchange_of(int stage, int replica) const {
+  Taken taken_by(int stage, int replica) const {
     const std::vector<int> devices = tensor_devices(stage, replica);
     const Nccl& nccl = request_.scenario.nccl;
     const NcclView view = nccl_view(request_.scenario.platform, devices);
@@ -220,25 +245,6 @@ class MegatronRun {
     devices.reserve(static_cast<std::size_t>(m_.tensor));
     for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
     return devices;
-  }
-
-  // `meanwhile`: what a rank computes during the last of the calls, if anything.
-  using Meanwhile = std::function<TaskId(std::size_t rank)>;
-  void tensor_collective(int stage, int replica, TagId tag, const Meanwhile& meanwhile) {
-    if (m_.tensor == 1) return;
-    // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
-    const std::vector<Collective> calls = m_.sequence_parallel
-                                              ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
-                                              : std::vector{Collective::kAllReduce};
-    for (const Collective call : calls) {
-      const Tasks done = tensor_call(stage, replica, call, tag);
-      const bool hides = meanwhile && call == calls.back();
-      for (int t = 0; t < m_.tensor; ++t) {
-        const std::size_t rank = rank_of(stage, replica, t);
-        const TaskId exchanged = done[static_cast<std::size_t>(t)];
-        last_[rank] = hides ? graph_.delay({0}, tag, std::array{exchanged, meanwhile(rank)}) : exchanged;
-      }
-    }
   }
 
   // After what the GPUs do last; returns what the next thing may wait for.
@@ -353,7 +359,7 @@ class MegatronRun {
   std::vector<int> devices_;
   std::vector<std::vector<LayerWork>> work_;
   Bytes activation_;
-  std::vector<Exchange> exchanges_;  // by stage and replica
+  std::vector<Taken> taken_;  // by stage and replica
   Tasks last_;
   std::map<std::pair<int, int>, Tasks> inputs_, gradients_;  // by virtual stage and micro-batch
   std::map<std::pair<int, int>, Communicator> groups_;
