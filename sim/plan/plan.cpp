@@ -12,6 +12,11 @@ const std::vector<std::string>& schedule_names() {
   return kNames;
 }
 
+const std::vector<std::string>& send_order_names() {
+  static const std::vector<std::string> kNames = {"alpa", "deepspeed", "megatron", "asynchronous"};
+  return kNames;
+}
+
 const std::vector<std::string>& gradient_collective_names() {
   static const std::vector<std::string> kNames = {"reduce-scatter", "all-reduce"};
   return kNames;
@@ -31,6 +36,12 @@ std::vector<std::vector<std::size_t>> Stage::groups(Axes axes) const {
 Schedule schedule_of(const Plan& plan) {
   const auto* how = std::get_if<OperatorPlan>(&plan.by);
   return how ? how->schedule : Schedule::kOneForwardOneBackward;
+}
+
+SendOrder send_order_of(const Plan& plan) {
+  if (const auto* how = std::get_if<OperatorPlan>(&plan.by)) return how->order;
+  const auto* megatron = std::get_if<MegatronPlan>(&plan.by);
+  return megatron ? megatron->order : SendOrder::kAsynchronous;
 }
 
 Optimizer optimizer_of(const Plan& plan) {

@@ -22,6 +22,11 @@ namespace slmsim {
 enum class Schedule { kOneForwardOneBackward, kGpipe };
 const std::vector<std::string>& schedule_names();
 
+// Which of a stage's messages and computations wait for each other, by the framework that runs the pipeline
+// (sim/lower/pipeline_commands.h).
+enum class SendOrder { kAlpa, kDeepSpeed, kMegatron, kAsynchronous };
+const std::vector<std::string>& send_order_names();
+
 // How ZeRO-2's GPUs come to own their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
 const std::vector<std::string>& gradient_collective_names();
@@ -69,6 +74,7 @@ enum class Optimizer {
 // Operators divided over meshes, as Alpa runs them.
 struct OperatorPlan {
   Schedule schedule = Schedule::kOneForwardOneBackward;
+  SendOrder order = SendOrder::kAsynchronous;
   Optimizer optimizer = Optimizer::kReplicated;
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
@@ -95,6 +101,7 @@ struct MegatronPlan {
   int tensor = 1, pipeline = 1, data = 1;
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
+  SendOrder order = SendOrder::kAsynchronous;
 
   bool operator==(const MegatronPlan&) const = default;
 };
@@ -114,8 +121,9 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// How its pipeline orders micro-batches, and whether the optimizer's state is divided, whoever runs it.
+// How its pipeline orders micro-batches and messages, and whether the optimizer's state is divided, whoever runs it.
 Schedule schedule_of(const Plan& plan);
+SendOrder send_order_of(const Plan& plan);
 Optimizer optimizer_of(const Plan& plan);
 
 // Either a plan or why there is none.

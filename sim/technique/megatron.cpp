@@ -9,6 +9,7 @@
 
 #include "sim/lower/megatron_run.h"
 #include "sim/memory/megatron_memory.h"
+#include "sim/planner/option.h"
 #include "sim/technique/technique.h"
 
 namespace slmsim {
@@ -34,6 +35,8 @@ const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
   MegatronPlan m{options.get(kTensorDegree), options.get(kPipeline), options.get(kReplicas), options.get(kChunks),
                  options.get(kSequenceParallel)};
+  // With chunks Megatron-LM overlaps messages and computing (overlap_p2p_comm, its default there).
+  m.order = options.get(kOrder).value_or(m.chunks > 1 ? SendOrder::kAsynchronous : SendOrder::kMegatron);
   if (m.tensor == 0) m.tensor = gpus / (m.pipeline * m.data);
   return m;
 }
@@ -54,6 +57,9 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (request.model.layers % virtual_stages != 0)
     return fmt::format("{} layers do not divide into {} stages of {} chunks", request.model.layers, pipeline, m.chunks);
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
+  if (m.chunks > 1 && m.order != SendOrder::kAsynchronous)
+    return "with chunks messages overlap computing: order asynchronous";
+  if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
     return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas",
@@ -158,7 +164,7 @@ extern const Technique kMegatron = {
     .name = "Megatron",
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
     .looks = {"#6a8fb0", "#000000", "d", "-", ""},
-    .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kRecompute},
+    .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOrder, &kRecompute},
     .micro_batches = micro_batches,
     .plan = plan_megatron,
     .lower = lower_megatron,

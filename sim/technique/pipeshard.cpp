@@ -127,6 +127,14 @@ Chosen chosen_stages(const PlanRequest& request, const Network& network) {
   return chosen.stages.empty() ? uniform_stages(request) : chosen;
 }
 
+// Why stages would wait for each other for ever; nullptr: they do not.
+const char* not_of_order(SendOrder order, Schedule schedule) {
+  const bool of_stream = order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron;
+  return of_stream && schedule != Schedule::kOneForwardOneBackward
+             ? "DeepSpeed's and Megatron-LM's order is that of schedule 1f1b"
+             : nullptr;
+}
+
 PlanResult plan_pipeshard(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options, memo] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
@@ -135,7 +143,9 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   if (wanted > 0 && group.devices.size() % static_cast<std::size_t>(wanted) != 0)
     return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), wanted)};
   Plan plan = begin_plan(request);
-  plan.by = OperatorPlan{.schedule = options.get(kSchedule)};
+  const SendOrder order = options.get(kOrder).value_or(SendOrder::kAlpa);
+  if (const char* problem = not_of_order(order, options.get(kSchedule))) return {std::nullopt, problem};
+  plan.by = OperatorPlan{.schedule = options.get(kSchedule), .order = order};
   std::optional<Network> network;
   if (planner_cuts_stages(options)) network.emplace(scenario.platform);
   const Chosen chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
@@ -216,6 +226,8 @@ ExportWays exports(const ExportRequest& request) {
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron = planned_for_megatron(request);
   out.alpa = alpa_pipeline(request);
+  if (request.plan.operators().order != SendOrder::kAlpa)
+    out.alpa.cannot = "its messages go in another order than Alpa's; leave order out";
   for (auto& note : notes_on_planner(request)) out.alpa.notes.push_back(std::move(note));
   return out;
 }
@@ -228,7 +240,7 @@ extern const Technique kPipeshard = {
     .usual = true,
     .trial = Trial::kPipeline,
     .looks = {"#143d66", "#0b2440", "D", "0 1 1", ""},
-    .options = {&kPlanner, &kTensor, &kSchedule, &kSplit, &kStages},
+    .options = {&kPlanner, &kTensor, &kSchedule, &kOrder, &kSplit, &kStages},
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,
     .lower = lower_operators,
