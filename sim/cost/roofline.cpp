@@ -56,8 +56,9 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   };
   OperatorTime out;
   out.forward = time(kernels.forward, forward, out.basis);
-  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) +
-                 time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
+  const Seconds factor = time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
+  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) + factor;
+  if (op.has_weights()) out.weights_gradient = factor;
   return out;
 }
 
@@ -90,6 +91,7 @@ OperatorTime& operator+=(OperatorTime& sum, const OperatorTime& other) {
   sum.forward += other.forward;
   sum.backward += other.backward;
   sum.basis += other.basis;
+  sum.weights_gradient += other.weights_gradient;
   return sum;
 }
 

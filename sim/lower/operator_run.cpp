@@ -47,7 +47,8 @@ class OperatorRun {
     std::vector<bool> binds(request.scenario.platform.devices.size(), false);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
-      state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario);
+      state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario,
+                                    how_.schedule == Schedule::kZeroBubble);
       steps_.push_back(schedule_steps(plan_, s));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));
@@ -152,6 +153,9 @@ class OperatorRun {
   }
 
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
+    if (step.weights)
+      return run_segments(s, {stages_[s].program.weights}, Pass::kBackward,
+                          fmt::format("weights mb{}", step.micro_batch), inputs);
     const auto& segments = step.forward ? stages_[s].program.forward : stages_[s].program.backward;
     const Pass pass = step.forward ? Pass::kForward : Pass::kBackward;
     return run_segments(s, segments, pass, fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch),
@@ -357,8 +361,11 @@ class OperatorRun {
 std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
   const int count = plan.micro_batches;
   const bool backward = plan.workload.backward;
+  const OperatorPlan& how = plan.operators();
   const int ahead =
-      backward ? micro_batches_in_flight(plan.operators().schedule, count, plan.stages.size(), stage) : count;
+      backward ? micro_batches_in_flight(how.schedule, count, plan.stages.size(), stage, how.ahead) : count;
+  if (how.schedule == Schedule::kZeroBubble && backward)
+    return zero_bubble_steps(ahead, count, static_cast<int>(stage));
   return alternating_steps(ahead, count, backward);
 }
 

@@ -19,13 +19,13 @@ std::vector<std::vector<int>> ticks_of(const std::vector<std::vector<Step>>& ste
       while (ticks[s].size() < steps[s].size()) {
         const Step& step = steps[s][ticks[s].size()];
         int tick = ticks[s].empty() ? 0 : ticks[s].back() + 1;
-        if (step.forward ? s > 0 : s + 1 < stages) {
+        if (!step.weights && (step.forward ? s > 0 : s + 1 < stages)) {
           const auto input = ends.find({step.forward ? s - 1 : s + 1, step.forward, step.micro_batch});
           if (input == ends.end()) break;
           tick = std::max(tick, input->second);
         }
         ticks[s].push_back(tick);
-        ends[{s, step.forward, step.micro_batch}] = tick + 1;
+        if (!step.weights) ends[{s, step.forward, step.micro_batch}] = tick + 1;
         moved = true;
       }
     }
@@ -43,6 +43,18 @@ std::vector<Step> alternating_steps(int ahead, int micro_batches, bool backward)
     steps.push_back({false, done});
     if (next < micro_batches) steps.push_back({true, next++});
   }
+  return steps;
+}
+
+std::vector<Step> zero_bubble_steps(int ahead, int micro_batches, int delay) {
+  std::vector<Step> steps;
+  int weights = 0;
+  const auto add_weights = [&] { steps.push_back({.forward = false, .micro_batch = weights++, .weights = true}); };
+  for (const Step& step : alternating_steps(ahead, micro_batches, true)) {
+    steps.push_back(step);
+    if (!step.forward && step.micro_batch >= delay) add_weights();
+  }
+  while (weights < micro_batches) add_weights();
   return steps;
 }
 
@@ -80,7 +92,8 @@ std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Ste
     for (const std::size_t consumer : {b, b + 1}) {
       for (std::size_t i = 0; i < steps[consumer].size(); ++i) {
         const Step& step = steps[consumer][i];
-        if (step.forward == (consumer == b + 1)) posted.emplace_back(ticks[consumer][i], consumer, step);
+        if (!step.weights && step.forward == (consumer == b + 1))
+          posted.emplace_back(ticks[consumer][i], consumer, step);
       }
     }
     std::stable_sort(posted.begin(), posted.end(), [](const auto& a, const auto& c) {

@@ -25,12 +25,16 @@ struct Step {
   bool forward = true;
   int micro_batch = 0;
   int chunk = 0;
+  bool weights = false;  // only the gradients of weights, which a backward pass before it left out
 
   bool operator==(const Step&) const = default;
 };
 
 // The micro-batches of a stage in the order of its schedule: `ahead` forward passes, then backward and forward in turn.
 std::vector<Step> alternating_steps(int ahead, int micro_batches, bool backward);
+// The same, and each micro-batch's gradients of weights after the backward pass of the one `delay` later: stage s of p has
+// p - s ahead and a delay of s (ZB-H1).
+std::vector<Step> zero_bubble_steps(int ahead, int micro_batches, int delay);
 
 // A step, or sending its result or receiving its input: `with_next` together with the next one, as one exchange.
 struct Command {

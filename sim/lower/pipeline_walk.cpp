@@ -60,13 +60,13 @@ class FreeWalk {
     if (next_[s] == steps_[s].size()) return false;
     const Step& step = steps_[s][next_[s]];
     const int at = place(s, step);
-    const bool has_input = step.forward ? at > 0 : at + 1 < count();
+    const bool has_input = !step.weights && (step.forward ? at > 0 : at + 1 < count());
     const auto input = arrived_.find({at, step.forward, step.micro_batch});
     if (has_input && input == arrived_.end()) return false;
     ++next_[s];
     const Tasks done = acts_.compute(s, step, has_input ? input->second : Tasks{});
     const int to = step.forward ? at + 1 : at - 1;
-    if (to < 0 || to >= count()) return true;
+    if (step.weights || to < 0 || to >= count()) return true;
     if (boundaries_.empty()) {
       const auto target = static_cast<std::size_t>(to) % steps_.size();
       arrived_[{to, step.forward, step.micro_batch}] = acts_.send(s, target, step, done, {}).received;

@@ -33,6 +33,7 @@ extern const Option<std::optional<Bytes>> kMemoryLimit;
 extern const Option<int> kStages;
 extern const Option<StageSplit> kSplit;
 extern const Option<Schedule> kSchedule;
+extern const Option<int> kAhead;
 // Absent: as the framework does whose technique it is.
 extern const Option<std::optional<SendOrder>> kOrder;
 
