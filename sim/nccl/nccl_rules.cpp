@@ -244,6 +244,11 @@ Bytes nccl_message_buffer(const Nccl& nccl) {
   return nccl.message_chunk * (kChannels * kSteps);
 }
 
+Bytes nccl_broadcast_chunk(const Nccl& nccl) {
+  constexpr double kChannels = 2;  // between machines
+  return nccl.buffer / kSteps * kChannels;
+}
+
 int nccl_sockets(const Nccl& nccl, Cloud receiver) {
   const int threads = nccl.socket_threads.value_or(receiver == Cloud::kAws ? 2 : receiver == Cloud::kGcp ? 4 : 1);
   const int each = nccl.sockets_per_thread.value_or(receiver == Cloud::kAws ? 8 : 1);

@@ -84,6 +84,14 @@ Fill flag_option(const FileKey& key) {
   return option(key, false, read, text);
 }
 
+Fill yes_option(const FileKey& key) {
+  const auto read = [](Fields& fields, const OptionSpec& spec) -> OptionValue {
+    return fields.flag(spec.file_key(), true);
+  };
+  const auto text = [](const OptionValue& value) { return std::string(std::get<bool>(value) ? "yes" : "no"); };
+  return option(key, true, read, text);
+}
+
 Fill choice_option(const FileKey& key, const std::vector<std::string>& (*names)()) {
   const auto read = [names](Fields& fields, const OptionSpec& spec) -> OptionValue {
     return static_cast<std::int64_t>(fields.choice(spec.file_key(), names(), 0));

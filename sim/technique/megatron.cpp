@@ -26,10 +26,6 @@ const Option<int> kChunks{
                  kMostChunks, 1)};
 const Option<bool> kSequenceParallel{
     flag_option({"sequence_parallel", "Whether norms and residuals are divided by tokens (arXiv 2205.05198)."})};
-const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
-    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
-     "by training.rematerialisation"},
-    recompute_names)};
 
 // Degrees with what was left open settled; 0 where nothing fits.
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
@@ -99,10 +95,6 @@ PlanResult plan_megatron(const PlanRequest& request) {
 // As many as there are stages.
 int micro_batches(const PlanRequest& request) { return std::max(1, request.options.get(kPipeline)); }
 
-Recompute recompute(const TechniqueOptions& options, const Training& training) {
-  return options.get(kRecompute).value_or(recompute_by_training(options, training));
-}
-
 int layer_step(const TechniqueOptions& options) { return options.get(kPipeline) * options.get(kChunks); }
 
 // Degrees as one value, by pipeline and then by tensor; 0: those that the scenario gives.
@@ -170,7 +162,7 @@ extern const Technique kMegatron = {
     .lower = lower_megatron,
     .memory = memory_of_megatron,
     .launcher = launched_by_processes,
-    .recompute = recompute,
+    .recompute = recompute_as_told,
     .layer_step = layer_step,
     .variations = variations,
     .exports = exports,
