@@ -149,7 +149,7 @@ class OperatorRun {
                        const Tasks& posted) { return send(from, to, step, ready, posted); },
         .last = [this](std::size_t s) { return last_of(s); },
         .wait = [this](std::size_t s, const Step& step, const std::vector<Tasks>& after) { wait(s, step, after); }};
-    walk_pipeline(graph_, how_.order, 1, steps_, acts);
+    walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? PostedWhen::kProduced : PostedWhen::kConsumed);
   }
 
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {

@@ -84,16 +84,17 @@ std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& st
   return commands;
 }
 
-std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps) {
+std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, PostedWhen when) {
   const auto ticks = ticks_of(steps);
   std::vector<std::vector<Step>> out;
   for (std::size_t b = 0; b + 1 < steps.size(); ++b) {
-    std::vector<std::tuple<int, std::size_t, Step>> posted;  // tick and stage that consume it
-    for (const std::size_t consumer : {b, b + 1}) {
-      for (std::size_t i = 0; i < steps[consumer].size(); ++i) {
-        const Step& step = steps[consumer][i];
-        if (!step.weights && step.forward == (consumer == b + 1))
-          posted.emplace_back(ticks[consumer][i], consumer, step);
+    std::vector<std::tuple<int, std::size_t, Step>> posted;  // tick and stage in which it is
+    for (const std::size_t stage : {b, b + 1}) {
+      // Activations go up and gradients down.
+      const bool forward = (stage == b) == (when == PostedWhen::kProduced);
+      for (std::size_t i = 0; i < steps[stage].size(); ++i) {
+        const Step& step = steps[stage][i];
+        if (!step.weights && step.forward == forward) posted.emplace_back(ticks[stage][i], stage, step);
       }
     }
     std::stable_sort(posted.begin(), posted.end(), [](const auto& a, const auto& c) {

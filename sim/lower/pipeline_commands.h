@@ -10,7 +10,9 @@
 //                gradient and receives the next activation, and computing waits for both.
 //   kAlpa        alpa/pipeline_parallel/runtime_emitter.py: messages are posted in the tick of the schedule in which they are
 //                consumed, tick by tick and mesh by mesh, on one stream for each pair of GPUs, both directions alike
-//                (collective_group/nccl_collective_group.py). Computing does not wait for what it sends.
+//                (collective_group/nccl_collective_group.py). Computing does not wait for what it sends. With more forward
+//                passes in flight than 1F1B's (1f1b_overlap_friendly) they are posted in the tick that produces them
+//                (OverlapFriendlyPipelineInstEmitter).
 //   kAsynchronous  a message goes as soon as it is computed, and nothing waits for it but what needs it.
 #pragma once
 
@@ -49,7 +51,9 @@ struct Command {
 // Of orders in which a stage has one stream, kDeepSpeed and kMegatron: what stage `stage` of so many does in turn.
 std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& steps, int stages, int stage);
 
-// Of kAlpa: the steps whose results pass the boundary after each stage, in the order in which they do. `steps` of all stages.
-std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps);
+// Of kAlpa: the steps whose results pass the boundary after each stage, in the order in which they do: by the tick that
+// consumes them, or that produces them. `steps` of all stages.
+enum class PostedWhen { kConsumed, kProduced };
+std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, PostedWhen when);
 
 }  // namespace slmsim

@@ -28,10 +28,10 @@ void take_turns(std::size_t stages, GoOn go_on) {
 // Computing waits for nothing but its inputs: kAsynchronous and kAlpa.
 class FreeWalk {
  public:
-  FreeWalk(TaskGraph& graph, SendOrder order, int chunks, const Steps& steps, const PipelineActs& acts)
+  FreeWalk(TaskGraph& graph, SendOrder order, PostedWhen when, int chunks, const Steps& steps, const PipelineActs& acts)
       : graph_(graph), chunks_(chunks), steps_(steps), acts_(acts), next_(steps.size(), 0) {
     if (order != SendOrder::kAlpa) return;
-    for (auto& order_of_messages : boundary_orders(steps))
+    for (auto& order_of_messages : boundary_orders(steps, when))
       boundaries_.push_back({std::move(order_of_messages), 0, {}, {}});
   }
 
@@ -211,11 +211,12 @@ TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks) {
   return distinct.size() == 1 ? distinct.front() : graph.delay({0}, send_tag(graph, step), distinct);
 }
 
-void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const Steps& steps, const PipelineActs& acts) {
+void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const Steps& steps, const PipelineActs& acts,
+                   PostedWhen when) {
   if (order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron)
     StreamWalk(order, steps, acts).run();
   else
-    FreeWalk(graph, order, chunks, steps, acts).run();
+    FreeWalk(graph, order, when, chunks, steps, acts).run();
 }
 
 }  // namespace slmsim

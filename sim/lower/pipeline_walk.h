@@ -30,10 +30,10 @@ struct PipelineActs {
   std::function<void(std::size_t stage, const Step&, const std::vector<Tasks>& after)> wait;
 };
 
-// `steps` of each stage. More than one chunk for each stage is for kAsynchronous. Throws std::logic_error where the order
+// `steps` of each stage; `when` is of kAlpa. More than one chunk for each stage is for kAsynchronous. Throws std::logic_error where the order
 // leaves stages waiting for each other for ever, which is for the caller to rule out.
 void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const std::vector<std::vector<Step>>& steps,
-                   const PipelineActs& acts);
+                   const PipelineActs& acts, PostedWhen when = PostedWhen::kConsumed);
 
 // "send act mb3", "send grad mb0".
 TagId send_tag(TaskGraph& graph, const Step& step);

@@ -254,6 +254,7 @@ ExportWays exports(const ExportRequest& request) {
   out.megatron = planned_for_megatron(request);
   out.alpa = alpa_pipeline(request);
   const OperatorPlan& how = request.plan.operators();
+  if (how.order == SendOrder::kAsynchronous) out.torch = pipeline_of_torch(request.plan);
   if (how.schedule == Schedule::kZeroBubble)
     out.alpa.cannot = "Alpa's schedules do not compute the gradients of weights apart";
   else if (how.order != SendOrder::kAlpa)

@@ -165,6 +165,17 @@ TEST(Export, GivesTheScheduleWithMoreInFlightToAlpa) {
   EXPECT_THAT(alpa("order: deepspeed").cannot, Contains(HasSubstr("another order")));
 }
 
+TEST(Export, GivesAZeroBubbleScheduleToPyTorch) {
+  // Two GPUs of one VM: a stage each; ZB-H1 of 2 micro-batches.
+  const Example e({"groups=[utah]", "techniques={Pipeshard: {schedule: zb-h1, micro_batches: 2}}"});
+  const auto out = export_torch(e.request());
+  ASSERT_TRUE(out);
+  ASSERT_THAT(out->cannot, IsEmpty());
+  EXPECT_EQ(file_of(*out, "schedule.csv"), "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1I0,1F1,1I1,1W0,1W1\n");
+  EXPECT_THAT(file_of(*out, "torch.py"), HasSubstr("PipelineStage(module, rank, 2, device)"));
+  EXPECT_FALSE(export_torch(Example({"groups=[utah]", "techniques={Pipeshard: {}}"}).request()));
+}
+
 TEST(Export, GivesManualStagesToAlpa) {
   const Example e({"groups=[[gpn, utah]]", "techniques={Pipeshard: {micro_batches: 4, schedule: gpipe}}",
                    "models.0={name: m, family: gpt2, hidden: 64, heads: 2, layers: 4, sequence: 8, vocabulary: 64}"});

@@ -55,11 +55,15 @@ struct AlpaWay {
   std::vector<std::string> notes;
   bool pipeline = false;  // rematerialisation is the method's, not the model's
 };
-// PyTorch's own: DistributedDataParallel or FullyShardedDataParallel, and its arguments beside the model's device.
+// PyTorch's own: DistributedDataParallel or FullyShardedDataParallel, and its arguments beside the model's device; or a
+// pipeline of torch.distributed.pipelining.
 struct TorchWay {
+  std::string cannot = {};
   bool fsdp = false;
   std::string arguments = {};
   bool no_sync = true;
+  // Of a pipeline: what each rank computes in turn, in the words of _PipelineScheduleRuntime ("0F0,0I0,0W0").
+  std::vector<std::string> actions = {};
 };
 struct ExportWays {
   DeepSpeedWay deepspeed;
@@ -70,6 +74,7 @@ struct ExportWays {
 
 TorchWay ddp_of_torch(const ReplicaPlan& plan);
 TorchWay fsdp_of_torch(const FsdpPlan& plan);
+TorchWay pipeline_of_torch(const Plan& plan);
 
 // Of a pipeline of stages on meshes.
 AlpaWay alpa_pipeline(const ExportRequest& request);

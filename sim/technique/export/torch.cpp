@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/lower/operator_run.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -57,6 +58,24 @@ TorchWay ddp_of_torch(const ReplicaPlan& plan) {
   return out;
 }
 
+TorchWay pipeline_of_torch(const Plan& plan) {
+  TorchWay out;
+  const bool apart = plan.operators().schedule == Schedule::kZeroBubble;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (plan.stages[s].mesh.size() > 1) out.cannot = "a stage of several GPUs is left to the model's own parallelism";
+    std::vector<std::string> row;
+    for (const Step& step : schedule_steps(plan, s))
+      row.push_back(fmt::format("{}{}{}", s,
+                                step.weights   ? "W"
+                                : step.forward ? "F"
+                                : apart        ? "I"
+                                               : "B",
+                                step.micro_batch));
+    out.actions.push_back(fmt::format("{}", fmt::join(row, ",")));
+  }
+  return out;
+}
+
 std::optional<Export> export_torch(const ExportRequest& request) {
   const auto how = request.plan.technique->exports(request).torch;
   if (!how) return std::nullopt;
@@ -66,6 +85,7 @@ std::optional<Export> export_torch(const ExportRequest& request) {
   const auto vms = used_vms(way);
   if (has_uneven_shares(plan.stages.front()))
     out.cannot.emplace_back("GPUs get different numbers of sequences; a DistributedSampler gives each as many");
+  if (!how->cannot.empty()) out.cannot.push_back(how->cannot);
   if (!out.cannot.empty()) return out;
   if (plan.recompute == Recompute::kFull)
     out.notes.emplace_back("rematerialisation is applied to the model (apply_activation_checkpointing for each layer)");
@@ -81,6 +101,19 @@ std::optional<Export> export_torch(const ExportRequest& request) {
         vms[i].name, fmt::join(vms[i].gpus, ","), vms.size(), i, vms[i].gpus.size());
   }
   const auto gpus = static_cast<int>(way.group.devices.size());
+  if (!how->actions.empty()) {
+    out.notes.push_back(fmt::format("stage by stage {} layers", fmt::join(layers_of_stages(request), ", ")));
+    out.files = {
+        {"schedule.csv", fmt::format("{}\n", fmt::join(how->actions, "\n"))},
+        {"torch.py", fmt::format("from torch.distributed.pipelining import PipelineStage\n"
+                                 "from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime\n\n"
+                                 "stage = PipelineStage(module, rank, {}, device)\n"
+                                 "schedule = _PipelineScheduleRuntime([stage], n_microbatches={}, loss_fn=loss)\n"
+                                 "schedule._load_csv(\"schedule.csv\")\n",
+                                 plan.stages.size(), plan.micro_batches)},
+        {"torchrun.sh", launch}};
+    return out;
+  }
   out.files = {{"torch.py", wrapped(*how, training) +
                                 fmt::format("\n# {} sequences for each GPU at a time.\n",
                                             training.batch / gpus / plan.micro_batches) +
