@@ -32,7 +32,7 @@ struct OperatorTime {
   Seconds forward;
   Seconds backward;
   TimeBasis basis;           // of both together
-  Seconds weights_gradient;  // the part of `backward` that only the optimizer waits for
+  Seconds weights_gradient;  // the part of `backward` that nothing in front of the operator waits for
 };
 
 // A product of one GPU, by its data sheet. `shape` is what the GPU computes.

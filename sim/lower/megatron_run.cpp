@@ -8,6 +8,7 @@
 
 #include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
+#include "sim/lower/pipeline_walk.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/nccl/peers.h"
@@ -15,26 +16,19 @@
 namespace slmsim {
 namespace {
 
-using Tasks = std::vector<TaskId>;
 constexpr int kMostMultiprocessors = 1 << 16;
 
-// A step of a stage's schedule; `chunk` of its own ones.
-struct ChunkStep {
-  bool forward = true;
-  int chunk = 0, micro_batch = 0;
-};
-
-std::vector<ChunkStep> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
+std::vector<Step> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
   const int all = micro_batches * chunks;
   const int ahead = chunks == 1 ? stages - stage - 1 : 2 * (stages - stage - 1) + (chunks - 1) * stages;
   const int warm_up = std::min(all, ahead);
-  const auto step = [&](bool forward, int k) -> ChunkStep {
+  const auto step = [&](bool forward, int k) -> Step {
     const int chunk = k % (stages * chunks) / stages;
-    return {forward, forward ? chunk : chunks - 1 - chunk, k / (stages * chunks) * stages + k % stages};
+    return {forward, k / (stages * chunks) * stages + k % stages, forward ? chunk : chunks - 1 - chunk};
   };
   // Without chunks micro-batches simply follow each other.
-  const auto of = [&](bool forward, int k) { return chunks == 1 ? ChunkStep{forward, 0, k} : step(forward, k); };
-  std::vector<ChunkStep> steps;
+  const auto of = [&](bool forward, int k) { return chunks == 1 ? Step{forward, k} : step(forward, k); };
+  std::vector<Step> steps;
   int next = 0;
   for (; next < warm_up; ++next) steps.push_back(of(true, next));
   for (int k = 0; k < all; ++k) {
@@ -94,32 +88,27 @@ class MegatronRun {
   }
 
   void pipeline(int replica) {
-    inputs_.clear();
-    gradients_.clear();
-    std::vector<std::vector<ChunkStep>> steps;
+    std::vector<std::vector<Step>> steps;
     steps.reserve(static_cast<std::size_t>(m_.pipeline));
-    std::vector<std::size_t> next(static_cast<std::size_t>(m_.pipeline), 0);
     for (int s = 0; s < m_.pipeline; ++s)
       steps.push_back(chunk_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int s = 0; s < m_.pipeline; ++s) {
-        const auto index = static_cast<std::size_t>(s);
-        while (next[index] < steps[index].size() && ready(s, steps[index][next[index]])) {
-          step(s, replica, steps[index][next[index]++]);
-          moved = true;
-        }
-      }
-    }
-    for ([[maybe_unused]] std::size_t s = 0; s < steps.size(); ++s) assert(next[s] == steps[s].size());
+    const auto number = [](std::size_t s) { return static_cast<int>(s); };
+    const PipelineActs acts = {
+        .compute = [=, this](std::size_t s, const Step& step,
+                             const Tasks& inputs) { return compute_step(number(s), replica, step, inputs); },
+        .send = [=, this](std::size_t from, std::size_t to, const Step& step, const Tasks& ready,
+                          const Tasks& posted) { return send(number(from), number(to), replica, step, ready, posted); },
+        .last = [=, this](std::size_t s) { return last_of(number(s), replica); },
+        .wait = [=, this](std::size_t s, const Step& step,
+                          const std::vector<Tasks>& after) { wait(number(s), replica, step, after); }};
+    walk_pipeline(graph_, m_.order, m_.chunks, steps, acts);
   }
 
   int virtual_stages() const { return m_.pipeline * m_.chunks; }
 
-  bool ready(int stage, const ChunkStep& step) const {
-    const int at = step.chunk * m_.pipeline + stage;
-    if (step.forward) return at == 0 || inputs_.contains({at, step.micro_batch});
-    return at + 1 == virtual_stages() || gradients_.contains({at, step.micro_batch});
+  Tasks last_of(int stage, int replica) const {
+    const auto first = last_.begin() + static_cast<long>(rank_of(stage, replica, 0));
+    return {first, first + m_.tensor};
   }
 
   // First and last: 0 the embedding, then the layers, then the head.
@@ -128,22 +117,24 @@ class MegatronRun {
     return {request_.operators[stage.first].layer + 1, request_.operators[stage.last - 1].layer + 1};
   }
 
-  void step(int stage, int replica, const ChunkStep& step) {
-    const int at = step.chunk * m_.pipeline + stage;
-    auto& arrived = step.forward ? inputs_ : gradients_;
-    const auto found = arrived.find({at, step.micro_batch});
-    Tasks after(static_cast<std::size_t>(m_.tensor), kNoTask);
-    if (found != arrived.end()) after = found->second;
-    const auto [first, last] = units_of(at);
+  void wait(int stage, int replica, const Step& step, const std::vector<Tasks>& after) {
+    for (int t = 0; t < m_.tensor; ++t) {
+      TaskId& last = last_[rank_of(stage, replica, t)];
+      Tasks all = {last};
+      for (const Tasks& tasks : after) all.push_back(tasks[static_cast<std::size_t>(t)]);
+      last = joined(graph_, step, all);
+    }
+  }
+
+  Tasks compute_step(int stage, int replica, const Step& step, const Tasks& inputs) {
+    Tasks after = inputs.empty() ? Tasks(static_cast<std::size_t>(m_.tensor), kNoTask) : inputs;
+    const auto [first, last] = units_of(step.chunk * m_.pipeline + stage);
     for (int i = 0; i <= last - first; ++i) {
       unit(stage, replica, step.forward ? first + i : last - i, step.forward,
            fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch), after);
       after.assign(after.size(), kNoTask);
     }
-    const int to = step.forward ? at + 1 : at - 1;
-    if (to < 0 || to >= virtual_stages()) return;
-    auto& target = step.forward ? inputs_ : gradients_;
-    target[{to, step.micro_batch}] = send(stage, to % m_.pipeline, replica, step);
+    return last_of(stage, replica);
   }
 
   // A layer is two blocks, attention and MLP, each with its collective.
@@ -263,18 +254,21 @@ class MegatronRun {
   }
 
   // Each rank sends its part of the activation (or its gradient) to its counterpart; the parts are gathered there.
-  Tasks send(int from, int to, int replica, const ChunkStep& step) {
-    const Pass pass = step.forward ? Pass::kForward : Pass::kBackward;
-    const std::string name = fmt::format("send {} mb{}", step.forward ? "act" : "grad", step.micro_batch);
-    const TagId tag = graph_.tag({name, TaskClass::kSend, pass});
-    Tasks arrived;
+  Sent send(int from, int to, int replica, const Step& step, const Tasks& ready, const Tasks& posted) {
+    const TagId tag = send_tag(graph_, step);
+    Sent out;
     for (int t = 0; t < m_.tensor; ++t) {
-      const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t);
-      const int connection = peers_.connection(devices_[a], devices_[b]);
-      arrived.push_back(graph_.transfer(connection, activation_ / m_.tensor, tag, std::array{last_[a]}));
+      const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t), at = static_cast<std::size_t>(t);
+      const Bytes part = activation_ / m_.tensor;
+      const Peers::Passed passed =
+          posted.empty() ? Peers::Passed{kNoTask, peers_.send(devices_[a], devices_[b], part, tag, ready[at])}
+                         : peers_.pass(devices_[a], devices_[b], part, tag, ready[at], posted[at]);
+      out.received.push_back(passed.received);
+      out.sent.push_back(passed.sent);
     }
-    if (m_.tensor == 1 || m_.sequence_parallel) return arrived;
-    return tensor_group(to, replica).run({Collective::kAllGather, activation_}, tag, arrived);
+    if (m_.tensor > 1 && !m_.sequence_parallel)
+      out.received = tensor_group(to, replica).run({Collective::kAllGather, activation_}, tag, out.received);
+    return out;
   }
 
   // The first and the last stage hold a tied embedding each and add up its gradients (arXiv 2104.04473, section 2.2).
@@ -361,7 +355,6 @@ class MegatronRun {
   Bytes activation_;
   std::vector<Taken> taken_;  // by stage and replica
   Tasks last_;
-  std::map<std::pair<int, int>, Tasks> inputs_, gradients_;  // by virtual stage and micro-batch
   std::map<std::pair<int, int>, Communicator> groups_;
 };
 

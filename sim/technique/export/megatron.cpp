@@ -35,8 +35,9 @@ void refuse(const ExportRequest& request, Export& out) {
   const auto same_size = [&](const Stage& s) { return s.mesh.size() == plan.stages.front().mesh.size(); };
   if (!std::all_of(plan.stages.begin(), plan.stages.end(), same_size))
     out.cannot.emplace_back("stages have different numbers of GPUs");
-  if (plan.stages.size() > 1 && schedule_of(plan) == Schedule::kGpipe)
-    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, not GPipe");
+  const auto* how = std::get_if<OperatorPlan>(&plan.by);
+  if (plan.stages.size() > 1 && (schedule_of(plan) != Schedule::kOneForwardOneBackward || (how && how->ahead > 0)))
+    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, with no other micro-batches in flight");
   if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
