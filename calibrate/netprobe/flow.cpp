@@ -158,9 +158,11 @@ Flow look(const Connection& connection) {
   socklen_t size = sizeof info;
   if (getsockopt(connection.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
     throw NetworkError(with_reason("cannot read TCP_INFO"));
-  int queued = 0, not_sent = 0;
+  // The kernel sends between two looks: what was not sent before or after is never less than it was at the one between.
+  int before = 0, queued = 0, after = 0;
+  ioctl(connection.get(), SIOCOUTQNSD, &before);
   ioctl(connection.get(), SIOCOUTQ, &queued);
-  ioctl(connection.get(), SIOCOUTQNSD, &not_sent);
+  ioctl(connection.get(), SIOCOUTQNSD, &after);
   Flow flow;
   flow.segment = info.tcpi_snd_mss;
   flow.path_mtu = info.tcpi_pmtu;
@@ -170,7 +172,7 @@ Flow look(const Connection& connection) {
   flow.congestion = info.tcpi_snd_cwnd;
   flow.threshold = info.tcpi_snd_ssthresh;
   flow.send_window = info.tcpi_snd_wnd;
-  flow.in_flight = std::max(0, queued - not_sent);
+  flow.in_flight = std::max(0, queued - std::max(before, after));
   flow.acknowledged = static_cast<double>(info.tcpi_bytes_acked);
   flow.segments = info.tcpi_data_segs_out;
   flow.retransmitted = info.tcpi_total_retrans;

@@ -56,8 +56,9 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   };
   OperatorTime out;
   out.forward = time(kernels.forward, forward, out.basis);
-  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) +
-                 time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
+  const Seconds factor = time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
+  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) + factor;
+  if (op.has_weights()) out.weights_gradient = factor;
   return out;
 }
 
@@ -117,6 +118,7 @@ OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Preci
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
   return {at_rate(op.flops * part, rate, forward, gpu, software),
           at_rate(2 * op.flops * part, rate, backward, gpu, software),
+          {},
           {}};
 }
 
@@ -124,6 +126,7 @@ OperatorTime& operator+=(OperatorTime& sum, const OperatorTime& other) {
   sum.forward += other.forward;
   sum.backward += other.backward;
   sum.basis += other.basis;
+  sum.weights_gradient += other.weights_gradient;
   return sum;
 }
 
@@ -201,17 +204,17 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
     Software ideal = software;
     ideal.launch = {};
     const OperatorTime whole = operator_time(op, {}, gpu, precision, ideal);
-    return {whole.forward, whole.backward, {}};
+    return {whole.forward, whole.backward, {}, {}};
   }
   if (flash && op.is_attention_core() && !gpu.kernels) {
     const OperatorTime whole = flash_time(op, op.matrix, gpu, precision, software);
-    return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}};
+    return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}, {}};
   }
   // What was measured may be better than the efficiency of those that were not.
   const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : software.matrix_of(gpu, precision));
   const Seconds full = Flops{op.matrix.flops()} / most;
-  if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}};
-  return {full, full * 2.0, {}};
+  if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};
+  return {full, full * 2.0, {}, {}};
 }
 
 Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,

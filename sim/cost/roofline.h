@@ -31,7 +31,8 @@ struct TimeBasis {
 struct OperatorTime {
   Seconds forward;
   Seconds backward;
-  TimeBasis basis;  // of both together
+  TimeBasis basis;           // of both together
+  Seconds weights_gradient;  // the part of `backward` that only the optimizer waits for
 };
 
 // A product of one GPU, by its data sheet. `shape` is what the GPU computes.

@@ -39,6 +39,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const bool again = is_computed_anew(op, division.recompute, layers);
     layer.forward += time.forward;
     layer.backward += time.backward + (again ? time.forward : Seconds{0});
+    if (tensor_sharding(op) == Sharding::kColumn) layer.column_weights += time.weights_gradient;
     layer.forward_work += work;
     layer.backward_work += work * (again ? 3.0 : 2.0);
     layer.basis += time.basis;

@@ -11,6 +11,7 @@ namespace slmsim {
 struct LayerWork {
   Seconds forward, backward;            // backward with what it computes anew
   Flops forward_work, backward_work;    // matrix products, likewise
+  Seconds column_weights;               // of backward: gradients of weights of products divided by columns
   Seconds host_forward, host_backward;  // to launch these, likewise
   TimeBasis basis;                      // on what both times rest, without what is computed anew
   double parameters = 0;                // of the undivided layer

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cassert>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -9,12 +10,14 @@
 #include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
 #include "sim/nccl/communicator.h"
+#include "sim/nccl/nccl_rules.h"
 #include "sim/nccl/peers.h"
 
 namespace slmsim {
 namespace {
 
 using Tasks = std::vector<TaskId>;
+constexpr int kMostMultiprocessors = 1 << 16;
 
 // A step of a stage's schedule; `chunk` of its own ones.
 struct ChunkStep {
@@ -65,6 +68,9 @@ class MegatronRun {
     hosts_ = HostQueue(std::move(binds));
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
+    for (int s = 0; s < m_.pipeline && overlaps(false); ++s) {
+      for (int replica = 0; replica < m_.data; ++replica) exchanges_.push_back(exchange_of(s, replica));
+    }
   }
 
   Lowered run() {
@@ -117,15 +123,19 @@ class MegatronRun {
     return at + 1 == virtual_stages() || gradients_.contains({at, step.micro_batch});
   }
 
+  // First and last: 0 the embedding, then the layers, then the head.
+  std::pair<int, int> units_of(int at) const {
+    const Stage& stage = request_.plan.stages[static_cast<std::size_t>(at)];
+    return {request_.operators[stage.first].layer + 1, request_.operators[stage.last - 1].layer + 1};
+  }
+
   void step(int stage, int replica, const ChunkStep& step) {
-    const int at = step.chunk * m_.pipeline + stage, each = layers_ / virtual_stages();
+    const int at = step.chunk * m_.pipeline + stage;
     auto& arrived = step.forward ? inputs_ : gradients_;
     const auto found = arrived.find({at, step.micro_batch});
     Tasks after(static_cast<std::size_t>(m_.tensor), kNoTask);
     if (found != arrived.end()) after = found->second;
-    // Units: 0 the embedding, then the layers, then the head.
-    const int first = at == 0 ? 0 : at * each + 1;
-    const int last = at + 1 == virtual_stages() ? layers_ + 1 : (at + 1) * each;
+    const auto [first, last] = units_of(at);
     for (int i = 0; i <= last - first; ++i) {
       unit(stage, replica, step.forward ? first + i : last - i, step.forward,
            fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch), after);
@@ -154,22 +164,67 @@ class MegatronRun {
         const std::size_t rank = rank_of(stage, replica, t);
         const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
         if (basis_ && forward && block == 0) *basis_ += work.basis;
-        const auto part = static_cast<double>(blocks);
-        const HostQueue::Stretch stretch =
-            forward ? HostQueue::Stretch{work.forward / part, work.host_forward / part, work.forward_work / part}
-                    : HostQueue::Stretch{work.backward / part, work.host_backward / part, work.backward_work / part};
-        last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch, tag,
+        last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch_of(work, forward, blocks, Part::kFirst), tag,
                                  {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
         if (gathers) last_[rank] = graph_.delay({0}, tag, std::array{last_[rank], input[static_cast<std::size_t>(t)]});
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
       if (!layer && forward != (unit == 0)) continue;
       const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
-      for (int i = 0; i < (again ? 2 : 1); ++i) tensor_collective(stage, replica, tensor);
+      if (again) tensor_collective(stage, replica, tensor, {});
+      const auto meanwhile = [&](std::size_t rank) {
+        const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
+        HostQueue::Stretch stretch = stretch_of(work, forward, blocks, Part::kMeanwhile);
+        stretch.gpu = exchanges_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
+        return hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
+      };
+      tensor_collective(stage, replica, tensor, overlaps(forward) ? meanwhile : Meanwhile{});
     }
   }
 
-  void tensor_collective(int stage, int replica, TagId tag) {
+  bool overlaps(bool forward) const { return !forward && m_.overlap && m_.tensor > 1; }
+
+  // What a block computes before its exchange, and while it goes on: gradients of weights, for which nobody waits (in
+  // Megatron-LM, LinearWithGradAccumulationAndAsyncCommunication).
+  enum class Part { kFirst, kMeanwhile };
+  HostQueue::Stretch stretch_of(const LayerWork& work, bool forward, int blocks, Part part) const {
+    const double share = 1.0 / blocks;
+    if (forward) return {work.forward * share, work.host_forward * share, work.forward_work * share};
+    const double later = overlaps(forward) && work.backward.value > 0 ? work.column_weights / work.backward : 0.0;
+    const double own = share * (part == Part::kFirst ? 1 - later : later);
+    return {work.backward * own, work.host_backward * own, work.backward_work * own};
+  }
+
+  // Each channel of NCCL holds a multiprocessor while its call goes on; the others compute.
+  struct Exchange {
+    Seconds time;     // of a layer's tensor-parallel call, as NCCL expects it
+    double held = 0;  // of the multiprocessors
+
+    Seconds beside(Seconds alone) const { return alone + std::min(time, alone / (1 - held)) * held; }
+  };
+  Exchange exchange_of(int stage, int replica) const {
+    const std::vector<int> devices = tensor_devices(stage, replica);
+    const Nccl& nccl = request_.scenario.nccl;
+    const NcclView view = nccl_view(request_.scenario.platform, devices);
+    const Collective call = m_.sequence_parallel ? Collective::kReduceScatter : Collective::kAllReduce;
+    const NcclChoice choice = nccl_choice(nccl, view, call, activation_);
+    int least = kMostMultiprocessors;
+    for (const int device : devices)
+      least = std::min(least, request_.scenario.platform.devices[static_cast<std::size_t>(device)].gpu.multiprocessors);
+    return {nccl_expected_time(nccl, view, call, activation_, choice).value_or(Seconds{0}),
+            std::min(0.5, nccl_channels(nccl, view) / static_cast<double>(least))};
+  }
+
+  std::vector<int> tensor_devices(int stage, int replica) const {
+    std::vector<int> devices;
+    devices.reserve(static_cast<std::size_t>(m_.tensor));
+    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
+    return devices;
+  }
+
+  // `meanwhile`: what a rank computes during the last of the calls, if anything.
+  using Meanwhile = std::function<TaskId(std::size_t rank)>;
+  void tensor_collective(int stage, int replica, TagId tag, const Meanwhile& meanwhile) {
     if (m_.tensor == 1) return;
     // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
     const std::vector<Collective> calls = m_.sequence_parallel
@@ -177,7 +232,12 @@ class MegatronRun {
                                               : std::vector{Collective::kAllReduce};
     for (const Collective call : calls) {
       const Tasks done = tensor_call(stage, replica, call, tag);
-      for (int t = 0; t < m_.tensor; ++t) last_[rank_of(stage, replica, t)] = done[static_cast<std::size_t>(t)];
+      const bool hides = meanwhile && call == calls.back();
+      for (int t = 0; t < m_.tensor; ++t) {
+        const std::size_t rank = rank_of(stage, replica, t);
+        const TaskId exchanged = done[static_cast<std::size_t>(t)];
+        last_[rank] = hides ? graph_.delay({0}, tag, std::array{exchanged, meanwhile(rank)}) : exchanged;
+      }
     }
   }
 
@@ -191,10 +251,9 @@ class MegatronRun {
   Communicator& tensor_group(int stage, int replica) {
     const auto found = groups_.find({stage, replica});
     if (found != groups_.end()) return found->second;
-    std::vector<int> devices;
-    devices.reserve(static_cast<std::size_t>(m_.tensor));
-    for (int t = 0; t < m_.tensor; ++t) devices.push_back(devices_[rank_of(stage, replica, t)]);
-    return groups_.try_emplace({stage, replica}, graph_, request_.network, request_.scenario, devices).first->second;
+    return groups_
+        .try_emplace({stage, replica}, graph_, request_.network, request_.scenario, tensor_devices(stage, replica))
+        .first->second;
   }
 
   // Each rank sends its part of the activation (or its gradient) to its counterpart; the parts are gathered there.
@@ -216,7 +275,7 @@ class MegatronRun {
   void reduce_embedding() {
     const double held = tied_parameters(request_.operators) / m_.tensor;
     if (m_.pipeline == 1 || held <= 0) return;
-    const Bytes size{held * element_bytes(request_.scenario.training.gradient_precision)};
+    const Bytes size{held * element_bytes(m_.gradients)};
     for (int replica = 0; replica < m_.data; ++replica) {
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t first = rank_of(0, replica, t), last = rank_of(m_.pipeline - 1, replica, t);
@@ -230,41 +289,53 @@ class MegatronRun {
   }
 
   void reduce_and_update() {
-    const Training& training = request_.scenario.training;
-    const TagId reduce = graph_.tag({.name = "all-reduce grads"}), adam = graph_.tag({"adam", TaskClass::kOptimizer});
     for (int s = 0; s < m_.pipeline; ++s) {
       double held = 0;
       for (int chunk = 0; chunk < m_.chunks; ++chunk) held += parameters_of(chunk * m_.pipeline + s);
-      held /= m_.tensor;
-      for (int t = 0; t < m_.tensor; ++t) {
-        Tasks ready;
-        for (int replica = 0; replica < m_.data; ++replica) ready.push_back(last_[rank_of(s, replica, t)]);
-        if (m_.data > 1) {
-          std::vector<int> devices;
-          devices.reserve(static_cast<std::size_t>(m_.data));
-          for (int replica = 0; replica < m_.data; ++replica) devices.push_back(devices_[rank_of(s, replica, t)]);
-          Communicator group(graph_, request_.network, request_.scenario, devices);
-          ready = group.run({Collective::kAllReduce, Bytes{held * element_bytes(training.gradient_precision)}}, reduce,
-                            ready);
-        }
-        for (int replica = 0; replica < m_.data; ++replica) {
-          const std::size_t rank = rank_of(s, replica, t);
-          const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
-          const Seconds stepped = adam_time(held, gpu, training.precision, training.gradient_precision,
-                                            request_.scenario.software, basis_ ? &*basis_ : nullptr);
-          compute(rank, stepped, adam, ready[static_cast<std::size_t>(replica)]);
-        }
-      }
+      for (int t = 0; t < m_.tensor; ++t) update(s, t, held / m_.tensor);
     }
   }
 
+  // The replicas of what rank `tensor` of a stage holds: gradients are summed, and each replica updates all parameters, or
+  // its part of them (megatron/core/optimizer/distrib_optimizer.py).
+  void update(int stage, int tensor, double held) {
+    const Training& training = request_.scenario.training;
+    const bool divided = m_.distributed_optimizer && m_.data > 1;
+    std::vector<int> devices;
+    Tasks ready;
+    for (int replica = 0; replica < m_.data; ++replica) {
+      const std::size_t rank = rank_of(stage, replica, tensor);
+      devices.push_back(devices_[rank]);
+      ready.push_back(last_[rank]);
+    }
+    std::optional<Communicator> group;
+    if (m_.data > 1) {
+      group.emplace(graph_, request_.network, request_.scenario, devices);
+      const TagId reduce = graph_.tag({.name = divided ? "reduce-scatter grads" : "all-reduce grads"});
+      ready = group->run(
+          {divided ? Collective::kReduceScatter : Collective::kAllReduce, Bytes{held * element_bytes(m_.gradients)}},
+          reduce, ready);
+    }
+    const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
+    for (int replica = 0; replica < m_.data; ++replica) {
+      const std::size_t rank = rank_of(stage, replica, tensor);
+      const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
+      const Seconds stepped = adam_time(held / (divided ? m_.data : 1), gpu, training.precision, m_.gradients,
+                                        request_.scenario.software, basis_ ? &*basis_ : nullptr);
+      ready[static_cast<std::size_t>(replica)] = compute(rank, stepped, adam, ready[static_cast<std::size_t>(replica)]);
+    }
+    if (!divided) return;
+    const Bytes weights{held * element_bytes(training.precision)};
+    const Tasks whole =
+        group->run({Collective::kAllGather, weights}, graph_.tag({.name = "all-gather parameters"}), ready);
+    for (int replica = 0; replica < m_.data; ++replica)
+      last_[rank_of(stage, replica, tensor)] = whole[static_cast<std::size_t>(replica)];
+  }
+
   double parameters_of(int at) const {
-    const int each = layers_ / virtual_stages();
+    const auto [first, last] = units_of(at);
     double sum = 0;
-    for (int unit = at * each + 1; unit <= (at + 1) * each; ++unit)
-      sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
-    if (at == 0) sum += work_.front().front().parameters;
-    if (at + 1 == virtual_stages()) sum += work_.front().back().parameters;
+    for (int unit = first; unit <= last; ++unit) sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
     // The last stage has its own copy of a tied embedding.
     if (at > 0 && at + 1 == virtual_stages()) sum += tied_parameters(request_.operators);
     return sum;
@@ -281,6 +352,7 @@ class MegatronRun {
   std::vector<int> devices_;
   std::vector<std::vector<LayerWork>> work_;
   Bytes activation_;
+  std::vector<Exchange> exchanges_;  // by stage and replica
   Tasks last_;
   std::map<std::pair<int, int>, Tasks> inputs_, gradients_;  // by virtual stage and micro-batch
   std::map<std::pair<int, int>, Communicator> groups_;

@@ -13,7 +13,9 @@ namespace {
 DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
                            const Scenario& scenario) {
   const MegatronPlan& o = plan.megatron();
-  const StateBytes bytes(scenario.training);
+  Training training = scenario.training;
+  training.gradient_precision = o.gradients;
+  const StateBytes bytes(training);
   const double element = element_bytes(scenario.training.precision);
   const double sequences = static_cast<double>(scenario.training.batch) / (o.data * plan.micro_batches);
   const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
@@ -58,10 +60,9 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   DeviceMemory m;
   m.parameters = Bytes{parameters * bytes.weight};
   m.gradients = Bytes{parameters * bytes.gradient};
-  m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy)};
+  m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy) / (o.distributed_optimizer ? o.data : 1)};
   // Logits are gone when layers are computed anew.
   m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
-  m.buffers = Bytes{o.data > 1 ? parameters * bytes.gradient : 0.0};
   return m;
 }
 

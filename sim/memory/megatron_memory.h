@@ -1,5 +1,6 @@
-// What ranks of Megatron-LM must hold: megatron/optimizer/optimizer.py keeps the copy of the gradients in fp32 all the time;
-// activations after Korthikanti et al. (arXiv 2205.05198).
+// What ranks of Megatron-LM must hold: megatron/optimizer/optimizer.py keeps a copy of 16-bit gradients in fp32 all the time,
+// and none of those that are added up in fp32 (18 bytes per parameter with 16-bit weights); replicas reduce gradients where
+// they lie, and a distributed optimizer keeps 1/d of its state. Activations after Korthikanti et al. (arXiv 2205.05198).
 #pragma once
 
 #include <vector>

@@ -95,6 +95,9 @@ struct MegatronPlan {
   int tensor = 1, pipeline = 1, data = 1;
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
+  bool overlap = true;  // the tensor-parallel exchange of an input's gradient goes on while that of the weights is computed
+  bool distributed_optimizer = false;     // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
+  Precision gradients = Precision::kFp16;  // kept, added up and exchanged
 
   bool operator==(const MegatronPlan&) const = default;
 };

@@ -14,10 +14,7 @@ namespace {
 class Search {
  public:
   Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
-      : scenario_(scenario), model_(model), group_(group), options_(options) {
-    // A pipeline's layers must divide into its stages.
-    if (options.technique->layer_step) step_ = options.technique->layer_step(options);
-  }
+      : scenario_(scenario), model_(model), group_(group), options_(options) {}
 
   LargestModel run() {
     LargestModel out;
@@ -26,26 +23,31 @@ class Search {
     out.group = group_.names;
     // Planners that cut layers into stages need some.
     constexpr std::int64_t kFewLayers = 1024;
-    std::int64_t fits = 1, too_many = kMostLayers / step_ + 1;
-    Trial trial = try_layers(step_, nullptr);
+    std::int64_t fits = 1, too_many = (kMostLayers - layers_at(1)) / (layers_at(2) - layers_at(1)) + 2;
+    Trial trial = try_layers(layers_at(1), nullptr);
     const std::string of_fewest = trial.problem;
-    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers((fits *= 2) * step_, nullptr);
+    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers(layers_at(fits *= 2), nullptr);
     if (!trial.problem.empty()) {
       out.limit = trial.has_plan ? trial.problem : of_fewest;
       return out;
     }
     while (too_many - fits > 1) {
       const std::int64_t middle = fits + (too_many - fits) / 2;
-      (try_layers(middle * step_, nullptr).problem.empty() ? fits : too_many) = middle;
+      (try_layers(layers_at(middle), nullptr).problem.empty() ? fits : too_many) = middle;
     }
-    out.layers = fits * step_;
+    out.layers = layers_at(fits);
     try_layers(out.layers, &out);
-    out.limit = too_many * step_ > kMostLayers ? "nothing below the most layers looked at"
-                                               : try_layers(too_many * step_, nullptr).problem;
+    out.limit = layers_at(too_many) > kMostLayers ? "nothing below the most layers looked at"
+                                                  : try_layers(layers_at(too_many), nullptr).problem;
     return out;
   }
 
  private:
+  // A pipeline's layers must divide into its stages.
+  std::int64_t layers_at(std::int64_t k) const {
+    return options_.technique->layers_at ? options_.technique->layers_at(options_, k) : k;
+  }
+
   struct Trial {
     bool has_plan = false;
     std::string problem;  // empty where so many layers fit
@@ -79,7 +81,6 @@ class Search {
   const Transformer& model_;
   const Group& group_;
   const TechniqueOptions& options_;
-  std::int64_t step_ = 1;
 };
 
 }  // namespace

@@ -76,12 +76,12 @@ Fill count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t m
   return option(key, std::int64_t{0}, read, text);
 }
 
-Fill flag_option(const FileKey& key) {
-  const auto read = [](Fields& fields, const OptionSpec& spec) -> OptionValue {
-    return fields.flag(spec.file_key(), false);
+Fill flag_option(const FileKey& key, bool fallback) {
+  const auto read = [fallback](Fields& fields, const OptionSpec& spec) -> OptionValue {
+    return fields.flag(spec.file_key(), fallback);
   };
   const auto text = [](const OptionValue& value) { return std::string(std::get<bool>(value) ? "yes" : "no"); };
-  return option(key, false, read, text);
+  return option(key, fallback, read, text);
 }
 
 Fill choice_option(const FileKey& key, const std::vector<std::string>& (*names)()) {

@@ -98,8 +98,8 @@ struct Technique {
 
   Launcher (*launcher)(const TechniqueOptions&);
   Recompute (*recompute)(const TechniqueOptions&, const Training&);
-  // The number of layers of a model must be a multiple of this; absent: 1.
-  int (*layer_step)(const TechniqueOptions&) = nullptr;
+  // The k-th smallest number of layers that it can divide, k from 1 on, linear in k; absent: k.
+  std::int64_t (*layers_at)(const TechniqueOptions&, std::int64_t k) = nullptr;
 
   // What `slmsim plan` may vary beside what it varies of every technique; absent: nothing.
   std::vector<Variation> (*variations)() = nullptr;

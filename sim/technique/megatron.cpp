@@ -25,6 +25,17 @@ const Option<int> kChunks{
                  kMostChunks, 1)};
 const Option<bool> kSequenceParallel{
     flag_option({"sequence_parallel", "Whether norms and residuals are divided by tokens (arXiv 2205.05198)."})};
+const Option<bool> kOverlap{flag_option(
+    {"overlap", "Whether the tensor-parallel exchange of an input's gradient hides behind the gradient of the weights.",
+     "yes, as Megatron-LM since 2022"},
+    true)};
+const Option<bool> kDistributedOptimizer{
+    flag_option({"distributed_optimizer", "Whether replicas divide the optimizer's state and its update."})};
+constexpr std::int64_t kMostLayers = 1 << 20;
+const Option<int> kFirstLayers{count_option(
+    {"first_stage_layers", "Layers on the pipeline's first stage.", "as many as on the others"}, kMostLayers, 0)};
+const Option<int> kLastLayers{count_option(
+    {"last_stage_layers", "Layers on the pipeline's last stage.", "as many as on the others"}, kMostLayers, 0)};
 const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
     {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
      "by training.rematerialisation"},
@@ -32,8 +43,14 @@ const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
 
 // Degrees with what was left open settled; 0 where nothing fits.
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
-  MegatronPlan m{options.get(kTensorDegree), options.get(kPipeline), options.get(kReplicas), options.get(kChunks),
-                 options.get(kSequenceParallel)};
+  MegatronPlan m;
+  m.tensor = options.get(kTensorDegree);
+  m.pipeline = options.get(kPipeline);
+  m.data = options.get(kReplicas);
+  m.chunks = options.get(kChunks);
+  m.sequence_parallel = options.get(kSequenceParallel);
+  m.overlap = options.get(kOverlap);
+  m.distributed_optimizer = options.get(kDistributedOptimizer);
   if (m.tensor == 0) m.tensor = gpus / (m.pipeline * m.data);
   return m;
 }
@@ -43,6 +60,25 @@ Division division_of(const Operator& op, const MegatronPlan& m) {
   return {batch, m.tensor == 1 ? Sharding::kReplicated : tensor_sharding(op)};
 }
 
+// Layers of the stages whose number the scenario gives, and of each other one, where they divide.
+struct StageLayers {
+  int first = 0, last = 0, stages = 1;  // 0: as the others
+
+  StageLayers(const TechniqueOptions& options, const MegatronPlan& m)
+      : first(options.get(kFirstLayers)), last(options.get(kLastLayers)), stages(m.pipeline * m.chunks) {}
+  int others() const { return stages - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0); }
+  std::int64_t each(std::int64_t layers) const { return others() == 0 ? 0 : (layers - first - last) / others(); }
+  bool divide(std::int64_t layers) const {
+    const std::int64_t rest = layers - first - last;
+    return others() == 0 ? rest == 0 : rest >= others() && rest % others() == 0;
+  }
+  // Up to and with stage s.
+  std::int64_t until(int s, std::int64_t layers) const {
+    if (s + 1 == stages) return layers;
+    return first > 0 ? first + s * each(layers) : (s + 1) * each(layers);
+  }
+};
+
 std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   const int gpus = static_cast<int>(request.group.devices.size());
   const auto [tensor, pipeline, data] = std::array{m.tensor, m.pipeline, m.data};
@@ -50,9 +86,16 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
     return fmt::format("tensor {} x pipeline {} x data {} is not {} GPUs", std::max(tensor, 1), pipeline, data, gpus);
   if (request.model.heads % tensor != 0 || request.model.hidden % tensor != 0)
     return fmt::format("{} heads of {} do not divide by {} GPUs", request.model.heads, request.model.hidden, tensor);
-  const int virtual_stages = pipeline * m.chunks;
-  if (request.model.layers % virtual_stages != 0)
-    return fmt::format("{} layers do not divide into {} stages of {} chunks", request.model.layers, pipeline, m.chunks);
+  const StageLayers layers(request.options, m);
+  if (layers.first + layers.last > 0 && (pipeline == 1 || m.chunks > 1))
+    return "first_stage_layers and last_stage_layers are for a pipeline without chunks";
+  if (!layers.divide(request.model.layers)) {
+    if (layers.first + layers.last > 0)
+      return fmt::format("{} layers less {} and {} of the first and the last stage do not divide by {} other stages",
+                         request.model.layers, layers.first, layers.last, layers.others());
+    return fmt::format("{} layers do not divide into {} stages of {} chunks{}", request.model.layers, pipeline,
+                       m.chunks, m.chunks == 1 ? "; see first_stage_layers" : "");
+  }
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
@@ -65,19 +108,21 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
 }
 
 PlanResult plan_megatron(const PlanRequest& request) {
-  const MegatronPlan m = degrees_of(request.options, static_cast<int>(request.group.devices.size()));
+  MegatronPlan m = degrees_of(request.options, static_cast<int>(request.group.devices.size()));
+  // Gradients of bf16 are added up in fp32, whatever the scenario says (megatron/training/arguments.py).
+  const Training& training = request.scenario.training;
+  m.gradients = training.precision == Precision::kBf16 ? Precision::kFp32 : training.gradient_precision;
   if (std::string problem = misfit(request, m); !problem.empty()) return {std::nullopt, std::move(problem)};
   Plan plan = begin_plan(request);
   plan.by = m;
-  const int stages = m.pipeline * m.chunks;
-  const auto each = static_cast<int>(request.model.layers) / stages;
+  const StageLayers layers(request.options, m);
   const std::size_t wide = static_cast<std::size_t>(m.tensor * m.data);
   std::size_t op = 0;
   const std::size_t count = boost::num_vertices(request.operators);
-  for (int s = 0; s < stages; ++s) {
+  for (int s = 0; s < layers.stages; ++s) {
     Stage stage;
     stage.first = op;
-    const int end = s + 1 == stages ? static_cast<int>(request.model.layers) + 1 : (s + 1) * each;
+    const std::int64_t end = s + 1 == layers.stages ? request.model.layers + 1 : layers.until(s, request.model.layers);
     for (; op < count && request.operators[op].layer < end; ++op)
       stage.shardings.push_back(division_of(request.operators[op], m));
     stage.last = op;
@@ -97,7 +142,10 @@ Recompute recompute(const TechniqueOptions& options, const Training& training) {
   return options.get(kRecompute).value_or(recompute_by_training(options, training));
 }
 
-int layer_step(const TechniqueOptions& options) { return options.get(kPipeline) * options.get(kChunks); }
+std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) {
+  const StageLayers layers(options, degrees_of(options, 0));
+  return layers.first + layers.last + k * std::max(layers.others(), 1);
+}
 
 // Degrees as one value, by pipeline and then by tensor; 0: those that the scenario gives.
 constexpr int kPerPipeline = 1 << 16;
@@ -107,7 +155,8 @@ std::vector<int> degrees_to_try(const VariationRequest& r) {
   const std::vector<int> counts = counts_to_try(r.scenario.platform);
   std::vector<int> out = {0};
   for (const int pipeline : counts) {
-    const bool cuts = r.group.gpus % pipeline == 0 && r.model.layers % (std::int64_t{pipeline} * own.chunks) == 0;
+    const bool cuts = r.group.gpus % pipeline == 0 &&
+                      (pipeline == own.pipeline || r.model.layers % (std::int64_t{pipeline} * own.chunks) == 0);
     if (pipeline > 1 && !cuts) continue;
     for (const int tensor : counts) {
       const int in_stage = r.group.gpus / pipeline;
@@ -121,6 +170,10 @@ std::vector<int> degrees_to_try(const VariationRequest& r) {
 void set_degrees(TechniqueOptions& options, int value, const Scenario&, int gpus) {
   if (value == 0) return;
   const int pipeline = value / kPerPipeline, tensor = value % kPerPipeline;
+  if (pipeline != options.get(kPipeline)) {  // unequal stages are of the scenario's own number
+    options.set(kFirstLayers, 0);
+    options.set(kLastLayers, 0);
+  }
   options.set(kTensorDegree, tensor);
   options.set(kPipeline, pipeline);
   options.set(kReplicas, gpus / (tensor * pipeline));  // all that is left
@@ -149,6 +202,14 @@ ExportWays exports(const ExportRequest& request) {
     words.push_back(fmt::format("--num-layers-per-virtual-pipeline-stage {}",
                                 request.model.layers / (std::int64_t{m.pipeline} * m.chunks)));
   if (m.sequence_parallel) words.emplace_back("--sequence-parallel");
+  if (!m.overlap) words.emplace_back("--no-async-tensor-model-parallel-allreduce");
+  for (const auto* option : {&kFirstLayers, &kLastLayers}) {
+    const int layers = request.way.options.get(*option);
+    if (layers > 0)
+      words.push_back(
+          fmt::format("--decoder-{}-pipeline-num-layers {}", option == &kFirstLayers ? "first" : "last", layers));
+  }
+  if (m.distributed_optimizer) words.emplace_back("--use-distributed-optimizer");
   return out;
 }
 
@@ -158,14 +219,15 @@ extern const Technique kMegatron = {
     .name = "Megatron",
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
     .looks = {"#6a8fb0", "#000000", "d", "-", ""},
-    .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kRecompute},
+    .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
+                &kFirstLayers, &kLastLayers, &kRecompute},
     .micro_batches = micro_batches,
     .plan = plan_megatron,
     .lower = lower_megatron,
     .memory = memory_of_megatron,
     .launcher = launched_by_processes,
     .recompute = recompute,
-    .layer_step = layer_step,
+    .layers_at = layers_at,
     .variations = variations,
     .exports = exports,
 };

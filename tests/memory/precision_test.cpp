@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/memory/memory.h"
+#include "sim/nccl/nccl_rules.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -48,6 +49,9 @@ TEST(Memory, FollowsThePrecisionInEveryTechnique) {
       {"{Megatron: {data: 2}}", kHalf, kHalf, 2, 2, 16},
       {"{Megatron: {data: 2}}", kFull, kFull, 4, 4, 8},
       {"{Megatron: {data: 2}}", kHalf, kFull, 2, 4, 12},
+      {"{Megatron: {data: 2}}", Precision::kBf16, Precision::kBf16, 2, 4, 12},  // 18 bytes
+      {"{Megatron: {data: 2, distributed_optimizer: yes}}", kHalf, kHalf, 2, 2, 16 / 2.0},
+      {"{Megatron: {data: 2, distributed_optimizer: yes}}", kHalf, kFull, 2, 4, 12 / 2.0},
   };
   const Transformer model = small_model(2);
   const OperatorGraph operators = build_operator_graph(model);
@@ -63,6 +67,10 @@ TEST(Memory, FollowsThePrecisionInEveryTechnique) {
     EXPECT_DOUBLE_EQ(memory.parameters.value, one.weight * kParameters);
     EXPECT_DOUBLE_EQ(memory.gradients.value, one.gradient * kParameters);
     EXPECT_DOUBLE_EQ(memory.optimizer.value, one.optimizer * kParameters);
+    // Replicas of Megatron-LM reduce gradients where they lie.
+    if (std::string(one.techniques).find("Megatron") != std::string::npos) {
+      EXPECT_DOUBLE_EQ(memory.buffers.value, nccl_buffers(scenario.nccl, nccl_view(scenario.platform, {{0, 1}})).value);
+    }
   }
 }
 

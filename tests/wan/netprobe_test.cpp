@@ -1,4 +1,5 @@
-// slmsim-netprobe over the emulated path, and the simulator with its profile. Bounds are loose, for a busy machine.
+// slmsim-netprobe over the emulated path, and the simulator with its profile. Bounds are loose, for a busy machine; where
+// the relay itself was late there was no such path, and nothing was measured.
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -67,24 +68,36 @@ constexpr double kRtt = 0.0202, kRate = 50e6, kPayload = 1448.0 / 1500, kBuffer 
 
 // The path has 400 Mbit/s; the client may keep 512 KiB on their way per connection, which is 26 MB/s at 20.2 ms, and of
 // what the server sends 2 in 1000 packets are lost.
-int measure(const std::string& file) {
+struct Measured {
+  int status = 0;
+  bool emulated = false;  // at least 99 of 100 packets were in time
+};
+Measured measure(const std::string& file) {
   const Host client("10.99.0.2", 1500), server("10.99.0.3", 1500);
   client.set("net.ipv4.tcp_wmem", "4096 16384 524288");
   client.set("net.ipv4.tcp_slow_start_after_idle", "0");
   Direction forward{.delay = kRtt / 2, .rate = kRate, .seed = 1}, backward = forward;
   backward.loss = kLoss;
-  const Relay relay(client, server, forward, backward);
+  Relay relay(client, server, forward, backward);
   Process serving(server, {NETPROBE_BINARY, "server", "--once"});
   std::this_thread::sleep_for(std::chrono::seconds(1));
   Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file, "--name", "emulated", "--quick",
                              "--max-size", "1MB", "--time-limit", "30s"});
-  return measuring.wait() + 256 * serving.wait();
+  Measured out{.status = measuring.wait() + 256 * serving.wait()};
+  relay.stop();
+  const RelayCount& there = relay.forward();
+  const RelayCount& back = relay.backward();
+  out.emulated = (there.late + back.late) * 100 <= there.packets + back.packets;
+  return out;
 }
 
 TEST_F(Netprobe, FindsTheEmulatedPathAndTheSimulatorTakesIt) {
   const std::string file = folder_ / "emulated.yaml";
   try {
-    ASSERT_EQ(measure(file), 0);
+    Measured measured = measure(file);
+    for (int again = 0; again < 3 && !measured.emulated; ++again) measured = measure(file);
+    ASSERT_EQ(measured.status, 0);
+    if (!measured.emulated) GTEST_SKIP() << "the machine was too busy to emulate a path";
   } catch (const Forbidden& reason) {
     GTEST_SKIP() << "needs network namespaces and TUN devices: " << reason.what();
   }
@@ -102,9 +115,10 @@ TEST_F(Netprobe, FindsTheEmulatedPathAndTheSimulatorTakesIt) {
   ASSERT_GE(path.forward.steady.size(), 2);
   const PathRate& one = path.forward.steady[0];
   EXPECT_EQ(one.connections, 1);
-  EXPECT_LE(one.rate.value, 1.02 * kBuffer / kRtt);
+  // A last buffer of at most 64 KiB is begun while any room is left (sk_stream_memory_free).
+  EXPECT_LE(one.rate.value, 1.02 * (kBuffer + 64 * 1024) / kRtt);
   EXPECT_GE(one.rate.value, 0.3 * kBuffer / kRtt);
-  EXPECT_LE(one.in_flight.value, kBuffer);
+  EXPECT_LE(one.in_flight.value, kBuffer + 64 * 1024);
   EXPECT_GE(one.in_flight.value, 0.4 * kBuffer);
   // Some 10 to 50 losses are counted back, none forth but what a late timer sends in vain.
   EXPECT_GE(path.backward.loss, kLoss / 4);

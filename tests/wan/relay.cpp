@@ -18,6 +18,7 @@ namespace slmsim::wan {
 namespace {
 
 constexpr std::uint64_t kMarkEvery = 16 * 1024;
+constexpr double kLate = 2e-3;  // s
 
 // One direction: reads packets from a device, keeps them until they are due, writes them to the other.
 class Lane {
@@ -60,7 +61,9 @@ class Lane {
           count_.curve.push_back({static_cast<double>(time) * kNano, count_.bytes + packet.size});
         }
         count_.bytes += packet.size;
-        count_.latest = std::max(count_.latest, static_cast<double>(time - packet.due) * kNano);
+        const double after = static_cast<double>(time - packet.due) * kNano;
+        count_.latest = std::max(count_.latest, after);
+        if (after > kLate) ++count_.late;
         slots_.give(packet.data);
       }
     }

@@ -30,6 +30,7 @@ struct Mark {
 
 struct RelayCount {
   std::uint64_t packets = 0, bytes = 0, lost = 0, overflowed = 0;
+  std::uint64_t late = 0;   // delivered more than 2 ms after their date, which the path then did not have
   double latest = 0;        // s, the most that a packet was delivered after its date
   std::vector<Mark> curve;  // a mark for every 16 KiB
 };
