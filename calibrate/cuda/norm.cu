@@ -92,9 +92,13 @@ __global__ void norm_backward_weights(const T* in, const T* gradient, const floa
 template <class T>
 std::vector<std::size_t> bytes_of(const Kernel& kernel) {
   const auto rows = static_cast<std::size_t>(kernel.m), columns = static_cast<std::size_t>(kernel.n);
-  return {rows * columns * sizeof(T), columns * sizeof(T),   columns * sizeof(T),
-          rows * columns * sizeof(T), rows * sizeof(float2), kernel.is_backward() ? rows * columns * sizeof(T) : 0,
-          2 * columns * sizeof(float)};
+  return {rows * columns * sizeof(T),
+          columns * sizeof(T),
+          columns * sizeof(T),
+          rows * columns * sizeof(T),
+          rows * sizeof(float2),
+          kernel.is_backward() ? rows * columns * sizeof(T) : 0,
+          (kernel.family() == "rmsnorm" ? 1 : 2) * columns * sizeof(float)};
 }
 
 template <class T>
@@ -157,7 +161,7 @@ class Norm final : public Rows {
       rms_ ? go(norm_backward<T, 1, true>) : go(norm_backward<T, 1, false>);
     }
     float* const sums = arrays_.template at<float>(set, kSums);
-    over_columns(device_.stream(), sums, 2 * static_cast<std::size_t>(columns_), rows_, columns_,
+    over_columns(device_.stream(), sums, (rms_ ? 1 : 2) * static_cast<std::size_t>(columns_), rows_, columns_,
                  norm_backward_weights<T>, array(set, kInput), array(set, kGradient), kept(set), sums,
                  rms_ ? nullptr : sums + columns_);
   }
@@ -213,7 +217,7 @@ class Norm final : public Rows {
     const auto x = gather(device_, array(0, kInput), number_, column, n, rows_);
     const auto dy = gather(device_, array(0, kGradient), number_, column, n, rows_);
     const auto statistics = gather(device_, kept(0), Number::kFloat, 0, 1, 2 * rows_);
-    const auto sums = gather(device_, arrays_.template at<float>(0, kSums), Number::kFloat, column, n, 2);
+    const auto sums = gather(device_, arrays_.template at<float>(0, kSums), Number::kFloat, column, n, rms_ ? 1 : 2);
     double scale = 0, shift = 0, magnitude = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
       const double product = dy[i] * (x[i] - statistics[2 * i]) * statistics[2 * i + 1];

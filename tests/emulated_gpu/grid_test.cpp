@@ -109,6 +109,7 @@ TEST(EmulatedMemoryDeathTest, StopsAtWhatLiesBehindAnArray) {
   auto* const memory = static_cast<volatile char*>(allocate(1001));
   memory[1000] = 0;
   EXPECT_DEATH(memory[1001] = 0, "use-after-poison");
+  release(const_cast<char*>(memory));
 }
 #endif
 
