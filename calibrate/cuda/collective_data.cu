@@ -1,6 +1,7 @@
 #include "calibrate/cuda/check.h"
 #include "calibrate/cuda/collective_data.h"
 #include "calibrate/cuda/convert.cuh"
+#include "calibrate/cuda/launch.cuh"
 
 namespace slmsim::calibrate {
 namespace {
@@ -38,7 +39,7 @@ __global__ void compare(const float* buffer, std::size_t count, std::size_t offs
 }  // namespace
 
 void fill_for_rank(float* buffer, std::size_t count, int rank, cudaStream_t stream) {
-  fill<<<kBlocks, kBlock, 0, stream>>>(buffer, count, rank);
+  start_kernel(fill, kBlocks, kBlock, stream, buffer, count, rank);
   check(cudaGetLastError(), "filling a buffer");
 }
 
@@ -48,7 +49,7 @@ std::size_t count_wrong(const float* buffer, std::size_t count, std::size_t offs
   unsigned long long wrong = 0;
   check(cudaMalloc(reinterpret_cast<void**>(&counter), sizeof wrong), "memory to check a result");
   const cudaError_t cleared = cudaMemsetAsync(counter, 0, sizeof wrong, stream);
-  compare<<<kBlocks, kBlock, 0, stream>>>(buffer, count, offset, from, ranks, counter);
+  start_kernel(compare, kBlocks, kBlock, stream, buffer, count, offset, from, ranks, counter);
   const cudaError_t launched = cudaGetLastError();
   const cudaError_t copied = cudaMemcpyAsync(&wrong, counter, sizeof wrong, cudaMemcpyDeviceToHost, stream);
   const cudaError_t waited = cudaStreamSynchronize(stream);

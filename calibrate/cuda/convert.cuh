@@ -1,6 +1,7 @@
 // Conversions between stored numbers and float, and sums over a block, for the kernels.
 #pragma once
 
+#include <cstddef>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -41,6 +42,13 @@ __device__ inline unsigned mixed(unsigned x) {
   x ^= x >> 13;
   x *= 0xc2b2ae35U;
   return x ^ (x >> 16);
+}
+
+// Of rows of `width` elements or packs that lie one behind the other; divides 32 bits where that is enough, as a division
+// of 64 bits takes a GPU some hundred instructions.
+__device__ inline unsigned column_of(std::size_t i, unsigned width) {
+  constexpr std::size_t kSmall = 0xffffffffU;
+  return i <= kSmall ? static_cast<unsigned>(i) % width : static_cast<unsigned>(i % width);
 }
 
 inline constexpr int kBlock = 256;  // threads; the reductions below rely on it

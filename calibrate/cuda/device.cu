@@ -1,9 +1,11 @@
 // The device functions of device.h.
 #include <cstdint>
+#include <type_traits>
 
 #include "calibrate/cuda/check.h"
 #include "calibrate/cuda/convert.cuh"
 #include "calibrate/cuda/device.h"
+#include "calibrate/cuda/launch.cuh"
 
 namespace slmsim::calibrate {
 namespace {
@@ -46,24 +48,26 @@ __global__ void nothing() {}
 
 void fill_random(const Device& device, void* array, Number number, std::size_t count, float low, float high,
                  unsigned seed) {
-  const unsigned blocks = blocks_for(count);
-  const cudaStream_t stream = device.stream();
+  const auto start_fill = [&](auto* typed) {
+    start_kernel(fill<std::remove_pointer_t<decltype(typed)>>, blocks_for(count), kBlock, device.stream(), typed, count,
+                 low, high, seed);
+  };
   switch (number) {
     case Number::kHalf:
-      fill<<<blocks, kBlock, 0, stream>>>(static_cast<__half*>(array), count, low, high, seed);
+      start_fill(static_cast<__half*>(array));
       break;
     case Number::kBfloat:
-      fill<<<blocks, kBlock, 0, stream>>>(static_cast<__nv_bfloat16*>(array), count, low, high, seed);
+      start_fill(static_cast<__nv_bfloat16*>(array));
       break;
     case Number::kFloat:
-      fill<<<blocks, kBlock, 0, stream>>>(static_cast<float*>(array), count, low, high, seed);
+      start_fill(static_cast<float*>(array));
       break;
   }
   check(cudaGetLastError(), "filling with random numbers");
 }
 
 void fill_random_int(const Device& device, int* array, std::size_t count, int limit, unsigned seed) {
-  fill_int<<<blocks_for(count), kBlock, 0, device.stream()>>>(array, count, static_cast<unsigned>(limit), seed);
+  start_kernel(fill_int, blocks_for(count), kBlock, device.stream(), array, count, static_cast<unsigned>(limit), seed);
   check(cudaGetLastError(), "filling with random numbers");
 }
 
@@ -74,15 +78,19 @@ std::vector<double> gather(const Device& device, const void* array, Number numbe
   check(cudaMalloc(reinterpret_cast<void**>(&out), count * sizeof(float)), "memory to check a result");
   const auto blocks = static_cast<unsigned>((count + kBlock - 1) / kBlock);
   const cudaStream_t stream = device.stream();
+  const auto start_gather = [&](const auto* typed) {
+    start_kernel(gather_floats<std::remove_const_t<std::remove_pointer_t<decltype(typed)>>>, blocks, kBlock, stream,
+                 typed, first, stride, count, out);
+  };
   switch (number) {
     case Number::kHalf:
-      gather_floats<<<blocks, kBlock, 0, stream>>>(static_cast<const __half*>(array), first, stride, count, out);
+      start_gather(static_cast<const __half*>(array));
       break;
     case Number::kBfloat:
-      gather_floats<<<blocks, kBlock, 0, stream>>>(static_cast<const __nv_bfloat16*>(array), first, stride, count, out);
+      start_gather(static_cast<const __nv_bfloat16*>(array));
       break;
     case Number::kFloat:
-      gather_floats<<<blocks, kBlock, 0, stream>>>(static_cast<const float*>(array), first, stride, count, out);
+      start_gather(static_cast<const float*>(array));
       break;
   }
   std::vector<float> floats(count);
@@ -96,6 +104,6 @@ std::vector<double> gather(const Device& device, const void* array, Number numbe
   return {floats.begin(), floats.end()};
 }
 
-void launch_nothing(const Device& device) { nothing<<<1, 1, 0, device.stream()>>>(); }
+void launch_nothing(const Device& device) { start_kernel(nothing, 1, 1, device.stream()); }
 
 }  // namespace slmsim::calibrate

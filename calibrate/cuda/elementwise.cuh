@@ -7,6 +7,7 @@
 
 #include "calibrate/cuda/check.h"
 #include "calibrate/cuda/convert.cuh"
+#include "calibrate/cuda/launch.cuh"
 #include "calibrate/cuda/workload.h"
 
 namespace slmsim::calibrate {
@@ -24,6 +25,15 @@ std::unique_ptr<Workload> make_of(const Device& device, const Kernel& kernel) {
   }
   return std::make_unique<Family<float>>(device, kernel);
 }
+
+// GPT-2 drops a tenth; a word of mixed bits below kThreshold keeps its element.
+inline constexpr float kKept = 0.9f;
+inline constexpr unsigned kThreshold = 0xe6666666U;  // of 2^32: kKept
+// A byte of a mask that says what dropout kept.
+__device__ inline unsigned char kept_byte(std::size_t i, unsigned seed) {
+  return mixed(static_cast<unsigned>(i) + mixed(seed)) < kThreshold ? 1 : 0;
+}
+__device__ inline float dropped(float x, unsigned char kept) { return kept ? x / kKept : 0; }
 
 // m rows of n elements in several arrays.
 class Rows : public Workload {
@@ -45,6 +55,23 @@ class Rows : public Workload {
   std::size_t count() const { return rows_ * static_cast<std::size_t>(columns_); }
   unsigned blocks() const { return static_cast<unsigned>(rows_); }  // one per row
 
+  // Whether every row begins at a multiple of the widest pack, so that no pack holds parts of two.
+  template <class T>
+  bool wide() const {
+    return columns_ % kWidest<T> == 0;
+  }
+  template <class T>
+  T* at(int set, std::size_t array) const {
+    return arrays_.at<T>(set, array);
+  }
+  // A thread per pack of `width` elements.
+  template <class... Parameters, class... Arguments>
+  void over_packs(int width, void (*kernel)(Parameters...), Arguments... arguments) const {
+    const std::size_t packs = count() / static_cast<std::size_t>(width);
+    start_kernel(kernel, static_cast<unsigned>((packs + kBlock - 1) / kBlock), kBlock, device_.stream(), arguments...,
+                 packs);
+  }
+
   // Random numbers into an array of every set, of the kernel's number type and of its full size.
   void randomise(std::size_t array, float low, float high) {
     for (int set = 0; set < sets(); ++set)
@@ -60,11 +87,32 @@ class Rows : public Workload {
     return gather(device_, arrays_.at<std::byte>(0, array), number, which * n, 1, n);
   }
 
-  // The largest of some rows' errors.
+  // One row of a mask of set 0.
+  std::vector<unsigned char> mask_row(std::size_t array, std::size_t which) const {
+    std::vector<unsigned char> mask(static_cast<std::size_t>(columns_));
+    check(cudaMemcpy(mask.data(), arrays_.at<unsigned char>(0, array) + which * mask.size(), mask.size(),
+                     cudaMemcpyDeviceToHost),
+          "reading a mask");
+    return mask;
+  }
+  // A mask that keeps far from nine tenths of a long row is none.
+  static bool is_odd(const std::vector<unsigned char>& mask) {
+    constexpr double kFar = 0.1;
+    constexpr std::size_t kEnough = 256;
+    const double kept = static_cast<double>(std::count(mask.begin(), mask.end(), 1));
+    return mask.size() >= kEnough &&
+           std::abs(kept / static_cast<double>(mask.size()) - static_cast<double>(kKept)) > kFar;
+  }
+  // A mask as the forward pass leaves it, for a backward pass, in every set.
+  void make_masks(std::size_t array);
+
+  // The largest of some rows' errors, evenly from the first to the last: of all rows where they are few and short.
   template <class Error>
   double worst_row(Error error) const {
-    double worst = 0;
-    for (const std::size_t at : {std::size_t{0}, rows_ / 2, rows_ - 1}) worst = std::max(worst, error(at));
+    constexpr std::size_t kElements = 8192;
+    const std::size_t many = std::min(rows_, std::max<std::size_t>(3, kElements / static_cast<std::size_t>(columns_)));
+    double worst = error(rows_ - 1);
+    for (std::size_t i = 0; i + 1 < many; ++i) worst = std::max(worst, error(i * (rows_ - 1) / (many - 1)));
     return worst;
   }
 
@@ -75,5 +123,16 @@ class Rows : public Workload {
   const bool backward_;
   const Arrays arrays_;
 };
+
+template <class T>
+__global__ void kept_bytes(T* mask, unsigned seed, std::size_t count) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kBlock + threadIdx.x;
+  if (i < count) mask[i] = kept_byte(i, seed);
+}
+
+inline void Rows::make_masks(std::size_t array) {
+  for (int set = 0; set < sets(); ++set)
+    over_packs(1, kept_bytes<unsigned char>, at<unsigned char>(set, array), seed(set, array));
+}
 
 }  // namespace slmsim::calibrate

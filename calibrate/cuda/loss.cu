@@ -49,10 +49,11 @@ class Loss final : public Rows {
   void launch(int set) override {
     T* const logits = arrays_.template at<T>(set, kLogits);
     if (backward_) {
-      loss_backward<<<blocks(), kBlock, 0, device_.stream()>>>(logarithms(set), labels(set), logits, columns_, kScale);
+      start_kernel(loss_backward<T>, blocks(), kBlock, device_.stream(), logarithms(set), labels(set), logits, columns_,
+                   kScale);
     } else {
-      loss_forward<<<blocks(), kBlock, 0, device_.stream()>>>(logits, labels(set), logarithms(set),
-                                                              arrays_.template at<float>(set, kLosses), columns_);
+      start_kernel(loss_forward<T>, blocks(), kBlock, device_.stream(), logits, labels(set), logarithms(set),
+                   arrays_.template at<float>(set, kLosses), columns_);
     }
     check(cudaGetLastError(), "cross entropy");
   }

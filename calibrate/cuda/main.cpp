@@ -1,4 +1,5 @@
 // slmsim-calibrate: times a GPU's kernels, copies and collectives.
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <cstdio>
@@ -43,11 +44,14 @@ bool wants(const Options& options, Verb verb) { return options.verb == Verb::kAl
 
 bool wants_family(const Options& options, const std::string& family) {
   if (family == "gemm") return wants(options, Verb::kGemm);
-  return wants(options, family == "adam" ? Verb::kAdam : Verb::kElementwise);
+  return wants(options, family.starts_with("adam") ? Verb::kAdam : Verb::kElementwise);
 }
+
+bool is_flash(const Kernel& kernel) { return kernel.family() == "flash"; }
 
 std::vector<Unit> kernel_units(const Device& device, const Options& options) {
   auto kernels = read_kernels(options.shapes);
+  std::erase_if(kernels, is_flash);  // told once, in measure_device
   std::erase_if(kernels, [&](const Kernel& kernel) { return !wants_family(options, kernel.family()); });
   std::vector<Unit> units;
   for (const auto& kernel : in_precisions(kernels, options.precisions)) {
@@ -138,6 +142,9 @@ int measure_device(const Options& options, const std::string& command) {
   profile.launches = std::move(outcome.launches);
   profile.transfers = std::move(outcome.transfers);
   profile.left_out = std::move(outcome.left_out);
+  const auto asked = read_kernels(options.shapes);
+  if (wants(options, Verb::kElementwise) && std::any_of(asked.begin(), asked.end(), is_flash))
+    profile.left_out.push_back(std::string("flash-forward, flash-backward: ") + kNoFlash);
   int wrong = outcome.wrong;
   if (collectives) {
     const NcclRun run =

@@ -1,18 +1,17 @@
 // Layer norm of rows with scale and shift, keeping each row's mean and 1 / standard deviation; backward also the
-// gradients of scale and shift, which are sums over all rows.
+// gradients of scale and shift, which are sums over all rows. "rmsnorm" (Zhang and Sennrich, arXiv 1910.07467) takes no
+// mean off and has no shift.
 #include <algorithm>
 
-#include "calibrate/cuda/elementwise.cuh"
+#include "calibrate/cuda/column_sum.cuh"
 
 namespace slmsim::calibrate {
 namespace {
 
 constexpr int kWidth = 4;
 constexpr float kEpsilon = 1e-5f;
-constexpr int kColumnThreads = 32, kRowThreads = kBlock / kColumnThreads;
-constexpr int kRowsPerBlock = 256;
 
-template <class T, int Width>
+template <class T, int Width, bool Rms>
 __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out, float2* kept, int columns) {
   using Packed = Pack<T, Width>;
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
@@ -30,12 +29,14 @@ __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out
     }
   }
   sums = reduce_block(sums, {0, 0}, Add{});
-  const float mean = sums.x / static_cast<float>(columns);
+  const float mean = Rms ? 0 : sums.x / static_cast<float>(columns);
   const float inverse = rsqrtf(sums.y / static_cast<float>(columns) - mean * mean + kEpsilon);
   if (threadIdx.x == 0) kept[blockIdx.x] = {mean, inverse};
   for (int i = threadIdx.x; i < packs; i += kBlock) {
     Packed pack = x[i];
-    const Packed scales = g[i], shifts = b[i];
+    const Packed scales = g[i];
+    Packed shifts = {};
+    if constexpr (!Rms) shifts = b[i];
     for (int w = 0; w < Width; ++w) {
       const float normal = (load(pack.value[w]) - mean) * inverse;
       pack.value[w] = store<T>(normal * load(scales.value[w]) + load(shifts.value[w]));
@@ -44,7 +45,7 @@ __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out
   }
 }
 
-template <class T, int Width>
+template <class T, int Width, bool Rms>
 __global__ void norm_backward(const T* in, const T* scale, const T* gradient, const float2* kept, T* out, int columns) {
   using Packed = Pack<T, Width>;
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
@@ -70,42 +71,34 @@ __global__ void norm_backward(const T* in, const T* scale, const T* gradient, co
     for (int w = 0; w < Width; ++w) {
       const float scaled = load(dys.value[w]) * load(gs.value[w]);
       const float normal = (load(xs.value[w]) - mean) * inverse;
-      result.value[w] = store<T>(inverse * (scaled - share * (sums.x + normal * sums.y)));
+      result.value[w] = store<T>(inverse * (scaled - share * ((Rms ? 0 : sums.x) + normal * sums.y)));
     }
     dx[i] = result;
   }
 }
 
-// Each block adds up kRowsPerBlock rows of 32 columns; the sums of blocks meet in `sums` (scale, then shift).
+// Sums over rows: the gradients of scale and, with layer norm, of shift.
 template <class T>
-__global__ void norm_backward_weights(const T* in, const T* gradient, const float2* kept, float* sums, int rows,
-                                      int columns) {
-  __shared__ float2 parts[kRowThreads][kColumnThreads];
-  const int column = static_cast<int>(blockIdx.x) * kColumnThreads + threadIdx.x;
-  const int first = static_cast<int>(blockIdx.y) * kRowsPerBlock, last = min(rows, first + kRowsPerBlock);
-  float2 sum = {0, 0};
-  if (column < columns) {
-    for (int row = first + threadIdx.y; row < last; row += kRowThreads) {
-      const std::size_t at = static_cast<std::size_t>(row) * columns + column;
-      const float2 statistics = kept[row];
-      const float dy = load(gradient[at]);
-      sum = Add{}(sum, {dy * (load(in[at]) - statistics.x) * statistics.y, dy});
-    }
-  }
-  parts[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= columns) return;
-  for (int other = 1; other < kRowThreads; ++other) sum = Add{}(sum, parts[other][threadIdx.x]);
-  atomicAdd(&sums[column], sum.x);
-  atomicAdd(&sums[columns + column], sum.y);
+__global__ void norm_backward_weights(const T* in, const T* gradient, const float2* kept, float* scale, float* shift,
+                                      int rows, int columns) {
+  add_up_columns(
+      [in, gradient, kept](int row, std::size_t at, int) {
+        const float dy = load(gradient[at]);
+        return float2{dy * (load(in[at]) - kept[row].x) * kept[row].y, dy};
+      },
+      scale, shift, rows, columns);
 }
 
 template <class T>
 std::vector<std::size_t> bytes_of(const Kernel& kernel) {
   const auto rows = static_cast<std::size_t>(kernel.m), columns = static_cast<std::size_t>(kernel.n);
-  return {rows * columns * sizeof(T), columns * sizeof(T),   columns * sizeof(T),
-          rows * columns * sizeof(T), rows * sizeof(float2), kernel.is_backward() ? rows * columns * sizeof(T) : 0,
-          2 * columns * sizeof(float)};
+  return {rows * columns * sizeof(T),
+          columns * sizeof(T),
+          columns * sizeof(T),
+          rows * columns * sizeof(T),
+          rows * sizeof(float2),
+          kernel.is_backward() ? rows * columns * sizeof(T) : 0,
+          (kernel.family() == "rmsnorm" ? 1 : 2) * columns * sizeof(float)};
 }
 
 template <class T>
@@ -114,8 +107,9 @@ class Norm final : public Rows {
   enum Array : std::size_t { kInput, kScale, kShift, kOutput, kKept, kGradient, kSums };
 
   // Backward, the output is the gradient of the input.
-  Norm(const Device& device, const Kernel& kernel) : Rows(device, kernel, bytes_of<T>(kernel)) {
-    if (kernel.m > 65535LL * kRowsPerBlock) throw LeftOut("more rows than the sums over them are made for");
+  Norm(const Device& device, const Kernel& kernel)
+      : Rows(device, kernel, bytes_of<T>(kernel)), rms_(kernel.family() == "rmsnorm") {
+    if (kernel.m > kMostSummedRows) throw LeftOut("more rows than the sums over them are made for");
     randomise(kInput, -1, 1);
     const auto n = static_cast<std::size_t>(columns_);
     for (int set = 0; set < sets(); ++set) {
@@ -144,47 +138,51 @@ class Norm final : public Rows {
  private:
   T* array(int set, Array which) const { return arrays_.template at<T>(set, which); }
   float2* kept(int set) const { return arrays_.template at<float2>(set, kKept); }
-  bool wide() const { return columns_ % kWidth == 0; }
-
   void forward(int set) {
     const auto go = [&](auto kernel) {
-      kernel<<<blocks(), kBlock, 0, device_.stream()>>>(array(set, kInput), array(set, kScale), array(set, kShift),
-                                                        array(set, kOutput), kept(set), columns_);
+      start_kernel(kernel, blocks(), kBlock, device_.stream(), array(set, kInput), array(set, kScale),
+                   array(set, kShift), array(set, kOutput), kept(set), columns_);
     };
-    wide() ? go(norm_forward<T, kWidth>) : go(norm_forward<T, 1>);
+    if (columns_ % kWidth == 0) {
+      rms_ ? go(norm_forward<T, kWidth, true>) : go(norm_forward<T, kWidth, false>);
+    } else {
+      rms_ ? go(norm_forward<T, 1, true>) : go(norm_forward<T, 1, false>);
+    }
   }
 
   void backward(int set) {
-    const cudaStream_t stream = device_.stream();
     const auto go = [&](auto kernel) {
-      kernel<<<blocks(), kBlock, 0, stream>>>(array(set, kInput), array(set, kScale), array(set, kGradient), kept(set),
-                                              array(set, kOutput), columns_);
+      start_kernel(kernel, blocks(), kBlock, device_.stream(), array(set, kInput), array(set, kScale),
+                   array(set, kGradient), kept(set), array(set, kOutput), columns_);
     };
-    wide() ? go(norm_backward<T, kWidth>) : go(norm_backward<T, 1>);
+    if (columns_ % kWidth == 0) {
+      rms_ ? go(norm_backward<T, kWidth, true>) : go(norm_backward<T, kWidth, false>);
+    } else {
+      rms_ ? go(norm_backward<T, 1, true>) : go(norm_backward<T, 1, false>);
+    }
     float* const sums = arrays_.template at<float>(set, kSums);
-    check(cudaMemsetAsync(sums, 0, 2 * static_cast<std::size_t>(columns_) * sizeof(float), stream), "cudaMemset");
-    const dim3 threads(kColumnThreads, kRowThreads);
-    const dim3 grid((static_cast<unsigned>(columns_) + kColumnThreads - 1) / kColumnThreads,
-                    (blocks() + kRowsPerBlock - 1) / kRowsPerBlock);
-    norm_backward_weights<<<grid, threads, 0, stream>>>(array(set, kInput), array(set, kGradient), kept(set), sums,
-                                                        static_cast<int>(rows_), columns_);
+    over_columns(device_.stream(), sums, (rms_ ? 1 : 2) * static_cast<std::size_t>(columns_), rows_, columns_,
+                 norm_backward_weights<T>, array(set, kInput), array(set, kGradient), kept(set), sums,
+                 rms_ ? nullptr : sums + columns_);
   }
 
   struct Moments {
     double mean = 0, inverse = 0;
   };
-  static Moments moments_of(const std::vector<double>& x) {
+  Moments moments_of(const std::vector<double>& x) const {
     double sum = 0, squares = 0;
     for (const double value : x) {
       sum += value;
       squares += value * value;
     }
     const auto n = static_cast<double>(x.size());
+    if (rms_) return {0, 1 / std::sqrt(squares / n + static_cast<double>(kEpsilon))};
     return {sum / n, 1 / std::sqrt(squares / n - sum / n * (sum / n) + static_cast<double>(kEpsilon))};
   }
 
   double row_error(std::size_t at) const {
-    const auto x = row(kInput, at), scale = row(kScale, 0), shift = row(kShift, 0), got = row(kOutput, at);
+    const auto x = row(kInput, at), scale = row(kScale, 0), got = row(kOutput, at);
+    const auto shift = rms_ ? std::vector<double>(x.size(), 0.0) : row(kShift, 0);
     const Moments moments = moments_of(x);
     const auto n = static_cast<double>(x.size());
     const auto normal = [&](std::size_t i) { return (x[i] - moments.mean) * moments.inverse; };
@@ -200,7 +198,7 @@ class Norm final : public Rows {
     const auto dy = row(kGradient, at);
     double sum = 0, products = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      sum += dy[i] * scale[i];
+      sum += rms_ ? 0 : dy[i] * scale[i];
       products += dy[i] * scale[i] * normal(i);
     }
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -210,13 +208,16 @@ class Norm final : public Rows {
     return worst;
   }
 
-  // Of the first column's gradients, which need all rows.
+  // Of the gradients of some columns, which need all rows.
   double weights_error() const {
+    return std::max(weights_error(0), weights_error(static_cast<std::size_t>(columns_) - 1));
+  }
+  double weights_error(std::size_t column) const {
     const auto n = static_cast<std::size_t>(columns_);
-    const auto x = gather(device_, array(0, kInput), number_, 0, n, rows_);
-    const auto dy = gather(device_, array(0, kGradient), number_, 0, n, rows_);
+    const auto x = gather(device_, array(0, kInput), number_, column, n, rows_);
+    const auto dy = gather(device_, array(0, kGradient), number_, column, n, rows_);
     const auto statistics = gather(device_, kept(0), Number::kFloat, 0, 1, 2 * rows_);
-    const auto sums = gather(device_, arrays_.template at<float>(0, kSums), Number::kFloat, 0, n, 2);
+    const auto sums = gather(device_, arrays_.template at<float>(0, kSums), Number::kFloat, column, n, rms_ ? 1 : 2);
     double scale = 0, shift = 0, magnitude = 0;
     for (std::size_t i = 0; i < rows_; ++i) {
       const double product = dy[i] * (x[i] - statistics[2 * i]) * statistics[2 * i + 1];
@@ -225,8 +226,10 @@ class Norm final : public Rows {
       magnitude += std::abs(product) + std::abs(dy[i]);
     }
     return std::max(deviation(sums[0], scale, magnitude, Number::kFloat),
-                    deviation(sums[1], shift, magnitude, Number::kFloat));
+                    rms_ ? 0 : deviation(sums[1], shift, magnitude, Number::kFloat));
   }
+
+  const bool rms_;
 };
 
 }  // namespace

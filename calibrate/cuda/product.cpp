@@ -52,7 +52,10 @@ double Product::error() {
   const auto count = static_cast<std::size_t>(kernel_.k);
   double worst = 0;
   for (int i = 0; i < kChecked; ++i) {
-    const std::size_t product = below(kernel_.batch), row = below(kernel_.m), column = below(kernel_.n);
+    // The last one, then any.
+    const bool last = i == 0;
+    const auto one_of = [&](std::int64_t limit) { return last ? static_cast<std::size_t>(limit - 1) : below(limit); };
+    const std::size_t product = one_of(kernel_.batch), row = one_of(kernel_.m), column = one_of(kernel_.n);
     const auto lda = static_cast<std::size_t>(layout_.lda), ldb = static_cast<std::size_t>(layout_.ldb);
     const std::size_t a = product * static_cast<std::size_t>(first_), b = product * static_cast<std::size_t>(second_);
     const auto left = layout_.first_transposed

@@ -16,11 +16,14 @@ namespace {
 const std::vector<std::size_t> kSizes = {4000, 64000, 1'000'000, 16'000'000, 256'000'000, 1'000'000'000};
 constexpr int kGraphLaunches = 100;
 
-// Times what `act` enqueues by events, or, where the host must wait in between, by the clock on the wall.
+// By whose clock an action is timed: the GPU's, by events around it; the host's until the GPU is done; or the host's until
+// all is handed over, which is what the host itself needs.
+enum class ClockOf { kGpu, kBoth, kHost };
+
 class ActionTimer final : public Timer {
  public:
-  ActionTimer(const Device& device, bool events, std::function<void()> act)
-      : device_(device), events_(events), act_(std::move(act)) {
+  ActionTimer(const Device& device, ClockOf clock_of, std::function<void()> act)
+      : device_(device), clock_of_(clock_of), act_(std::move(act)) {
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
   }
@@ -32,12 +35,14 @@ class ActionTimer final : public Timer {
   }
 
   double run(int launches) override {
+    const bool events = clock_of_ == ClockOf::kGpu;
     const double began = now();
-    if (events_) check(cudaEventRecord(start_, device_.stream()), "cudaEventRecord");
+    if (events) check(cudaEventRecord(start_, device_.stream()), "cudaEventRecord");
     for (int i = 0; i < launches; ++i) act_();
-    if (events_) check(cudaEventRecord(stop_, device_.stream()), "cudaEventRecord");
+    const double handed_over = now();
+    if (events) check(cudaEventRecord(stop_, device_.stream()), "cudaEventRecord");
     device_.wait();
-    if (!events_) return now() - began;
+    if (!events) return (clock_of_ == ClockOf::kHost ? handed_over : now()) - began;
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
     return static_cast<double>(milliseconds) * 1e-3;
@@ -47,7 +52,7 @@ class ActionTimer final : public Timer {
 
  private:
   const Device& device_;
-  const bool events_;
+  const ClockOf clock_of_;
   const std::function<void()> act_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
@@ -105,7 +110,7 @@ std::string measure_host_copy(const Device& device, const Rules& rules, std::siz
           "copying");
   };
   copy(true, host);
-  ActionTimer timer(device, true, [&] { copy(to_device, to_device ? host : back); });
+  ActionTimer timer(device, ClockOf::kGpu, [&] { copy(to_device, to_device ? host : back); });
   const Measurement measured = measure(timer, rules);
   copy(false, back);
   device.wait();
@@ -140,7 +145,7 @@ std::string measure_device_copy(const Device& device, const Rules& rules, std::s
   auto* const to = there ? there->at<std::byte>(0, 0) : here.at<std::byte>(0, 1);
   fill_random(device, from, Number::kFloat, size / sizeof(float), -1, 1, 1);
   int set = 0;
-  ActionTimer timer(device, true, [&] {
+  ActionTimer timer(device, ClockOf::kGpu, [&] {
     if (peer >= 0) {
       check(cudaMemcpyPeerAsync(to, peer, from, device.number(), size, device.stream()), "copying to a peer");
     } else {
@@ -159,18 +164,18 @@ std::string measure_device_copy(const Device& device, const Rules& rules, std::s
   return transfer_line(peer < 0 ? "device-to-device" : "peer-to-peer", memory, static_cast<double>(size), measured);
 }
 
-std::string measure_graph(const Device& device, const Rules& rules) {
+std::string measure_graph(const Device& device, const Rules& rules, ClockOf clock_of) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaStreamBeginCapture(device.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   for (int i = 0; i < kGraphLaunches; ++i) launch_nothing(device);
   check(cudaStreamEndCapture(device.stream(), &graph), "cudaStreamEndCapture");
   check(cudaGraphInstantiateWithFlags(&executable, graph, 0), "cudaGraphInstantiate");
-  ActionTimer timer(device, true, [&] { check(cudaGraphLaunch(executable, device.stream()), "cudaGraphLaunch"); });
+  ActionTimer timer(device, clock_of, [&] { check(cudaGraphLaunch(executable, device.stream()), "cudaGraphLaunch"); });
   const Measurement measured = measure(timer, rules);
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
-  return launch_line(format("graph-of-%d", kGraphLaunches), measured);
+  return launch_line(format("%s-of-%d", clock_of == ClockOf::kHost ? "host-graph" : "graph", kGraphLaunches), measured);
 }
 
 }  // namespace
@@ -213,19 +218,22 @@ std::vector<Unit> peer_units(const Device& device, const Rules& rules) {
 }
 
 std::vector<Unit> launch_units(const Device& device, const Rules& rules) {
-  const auto unit = [&](const std::string& kind, bool waited) {
-    return Unit{Section::kLaunches, "launch " + kind, [&device, rules, kind, waited](double seconds) {
-                  ActionTimer timer(device, !waited, [&] {
+  const auto unit = [&](const std::string& kind, ClockOf clock_of) {
+    return Unit{Section::kLaunches, "launch " + kind, [&device, rules, kind, clock_of](double seconds) {
+                  ActionTimer timer(device, clock_of, [&] {
                     launch_nothing(device);
-                    if (waited) device.wait();
+                    if (clock_of == ClockOf::kBoth) device.wait();
                   });
                   return launch_line(kind, measure(timer, within_seconds(rules, seconds)));
                 }};
   };
-  return {unit("in-a-row", false),
-          unit("waited-for", true),
-          {Section::kLaunches, "launch graph",
-           [&device, rules](double seconds) { return measure_graph(device, within_seconds(rules, seconds)); }}};
+  const auto graph = [&](const std::string& kind, ClockOf clock_of) {
+    return Unit{Section::kLaunches, "launch " + kind, [&device, rules, clock_of](double seconds) {
+                  return measure_graph(device, within_seconds(rules, seconds), clock_of);
+                }};
+  };
+  return {unit("in-a-row", ClockOf::kGpu), unit("waited-for", ClockOf::kBoth), unit("host", ClockOf::kHost),
+          graph("graph", ClockOf::kGpu), graph("host-graph", ClockOf::kHost)};
 }
 
 }  // namespace slmsim::calibrate

@@ -12,7 +12,8 @@ namespace slmsim::calibrate {
 std::vector<Unit> copy_units(const Device& device, const Rules& rules);
 // From this GPU to each other one of the host, directly where the hardware allows it; nothing with one GPU.
 std::vector<Unit> peer_units(const Device& device, const Rules& rules);
-// An empty kernel: one in a row of launches, one waited for, and one in a CUDA graph of many.
+// An empty kernel: in a row of launches, waited for, and in a CUDA graph of many; and what the host alone needs for a launch
+// (at most a queue of the driver's, of some 1000, is filled) and for a graph's.
 std::vector<Unit> launch_units(const Device& device, const Rules& rules);
 
 }  // namespace slmsim::calibrate

@@ -1,6 +1,7 @@
 #include "calibrate/cuda/workload.h"
 
 #include <chrono>
+#include <map>
 
 #include "calibrate/cuda/check.h"
 
@@ -12,12 +13,20 @@ std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kern
     throw LeftOut("this GPU does not have " + kernel.precision);
   const std::string family = kernel.family();
   if (family == "gemm") return cublaslt ? make_gemm_lt(device, kernel) : make_gemm(device, kernel);
-  if (family == "softmax") return make_softmax(device, kernel);
-  if (family == "norm") return make_norm(device, kernel);
-  if (family == "loss") return make_loss(device, kernel);
-  if (family == "adam") return make_adam(device, kernel);
-  if (family == "swiglu") throw LeftOut("slmsim-calibrate does not time this kernel yet");
-  return make_pointwise(device, kernel);
+  if (family == "flash") throw LeftOut(kNoFlash);
+  slmsim takes the stack's share)"); using Make = std::unique_ptr<Workload>(*)(const Device&, const Kernel&);
+  static const std::map<std::string, Make> kMakers = {{"softmax", make_softmax},     {"fused_softmax", make_softmax},
+                                                      {"mask", make_mask},           {"dropout", make_dropout},
+                                                      {"norm", make_norm},           {"rmsnorm", make_norm},
+                                                      {"bias", make_bias},           {"rotary", make_rotary},
+                                                      {"gelu", make_gelu},           {"swiglu", make_swiglu},
+                                                      {"residual", make_residual},   {"addition", make_residual},
+                                                      {"embedding", make_embedding}, {"loss", make_loss},
+                                                      {"adam", make_adam},           {"adam_foreach", make_adam},
+                                                      {"adam_single", make_adam}};
+  const auto maker = kMakers.find(family);
+  if (maker == kMakers.end()) throw LeftOut("slmsim-calibrate has no kernel of this name");
+  return maker->second(device, kernel);
 }
 
 WorkloadTimer::WorkloadTimer(const Device& device, Workload& workload) : device_(device), workload_(workload) {

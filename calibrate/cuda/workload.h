@@ -20,15 +20,26 @@ class Workload {
   virtual double error() = 0;
 };
 
+inline constexpr const char* kNoFlash =
+    "not timed: no library for flash attention (CUDA and cuBLAS have none); predictions take the software stack's "
+    "share";
+
 // One per family of kernels. Throw LeftOut where it does not fit into memory, or the GPU cannot do it.
 std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);
 // The heuristic's first, second, ... algorithm; LeftOut where it has not so many.
 std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice = 0);
-std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);
-std::unique_ptr<Workload> make_norm(const Device& device, const Kernel& kernel);
-std::unique_ptr<Workload> make_pointwise(const Device& device, const Kernel& kernel);  // gelu, residual
+std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);  // also fused_softmax
+std::unique_ptr<Workload> make_mask(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_dropout(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_norm(const Device& device, const Kernel& kernel);  // also rmsnorm
+std::unique_ptr<Workload> make_bias(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_rotary(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_gelu(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_swiglu(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_residual(const Device& device, const Kernel& kernel);  // also addition
+std::unique_ptr<Workload> make_embedding(const Device& device, const Kernel& kernel);
 std::unique_ptr<Workload> make_loss(const Device& device, const Kernel& kernel);
-std::unique_ptr<Workload> make_adam(const Device& device, const Kernel& kernel);
+std::unique_ptr<Workload> make_adam(const Device& device, const Kernel& kernel);  // also adam_foreach, adam_single
 
 // By the kernel's name; products with cuBLASLt where `cublaslt`.
 std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kernel, bool cublaslt);

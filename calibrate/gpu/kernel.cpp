@@ -67,10 +67,16 @@ double Kernel::elements() const { return static_cast<double>(batch) * static_cas
 double Kernel::flops() const { return family() == "gemm" ? 2 * elements() * static_cast<double>(k) : 0; }
 
 const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> kNames = {
-      "gemm-nn",       "gemm-nt",      "gemm-tn",        "softmax-forward",  "softmax-backward",  "norm-forward",
-      "norm-backward", "gelu-forward", "gelu-backward",  "residual-forward", "residual-backward", "loss-forward",
-      "loss-backward", "adam",         "swiglu-forward", "swiglu-backward"};
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"gemm-nn", "gemm-nt", "gemm-tn"};
+    for (const char* family : {"softmax", "fused_softmax", "mask", "dropout", "flash", "norm", "rmsnorm", "bias",
+                               "rotary", "gelu", "swiglu", "residual", "addition", "embedding", "loss"}) {
+      names.push_back(std::string(family) + "-forward");
+      names.push_back(std::string(family) + "-backward");
+    }
+    for (const char* way : {"adam", "adam_foreach", "adam_single"}) names.emplace_back(way);
+    return names;
+  }();
   return kNames;
 }
 

@@ -2,9 +2,14 @@
 // simulator looks measured times up by the same words. (C++17, as CUDA 11.8 compiles it.)
 //
 //   gemm-nn, -nt, -tn    `batch` products of (m x k) by (k x n), row-major; t: the factor lies transposed in memory
-//   softmax-, norm-, gelu-, residual-, loss-forward and -backward    m rows of n elements (loss: of the vocabulary)
-//   adam                 m parameters
-//   swiglu-              known, but nobody times it here yet
+//   and, each -forward and -backward, m rows of n elements:
+//   softmax, fused_softmax (scaled and causal), mask (scaling and masking), dropout    of attention's scores
+//   norm (layer norm), rmsnorm, bias, rotary, gelu (with its bias), swiglu
+//   residual (bias, dropout, addition), addition (without dropout)
+//   embedding            of a table of k rows
+//   loss                 cross entropy; n: the vocabulary
+//   flash                attention of `batch` heads: m queries, n keys, heads of k; nothing here can time it
+//   adam, adam_foreach, adam_single    m parameters
 #pragma once
 
 #include <cstdint>

@@ -25,9 +25,6 @@ constexpr double kMicro = 1e-6;
 constexpr std::chrono::milliseconds kWatch{5};  // between looks at TCP_INFO
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-void rest(double seconds) {
-  if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-}
 
 // Threads whose first error is thrown when they are joined.
 class Workers {
@@ -186,7 +183,7 @@ Flow look(const Connection& connection) {
 Message send_message(const Connection& connection, double bytes, double pause, double rtt) {
   Message message;
   const auto idle = Clock::now();
-  rest(pause);
+  connection.rest(pause);
   message.pause = pause > 0 ? since(idle) : 0;
   const Flow before = look(connection);
   message.initial_window = connection.initial_window();
@@ -232,6 +229,7 @@ Stream send_stream(std::vector<Connection>& connections, double warm_up, double 
           static const std::vector<char> kZeros(kPiece);
           const auto sent = send(connection.get(), kZeros.data(), kZeros.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
           if (sent > 0) last = 0;
+          connection.count(static_cast<double>(std::max<ssize_t>(sent, 0)));
           if (sent < 0 && errno != EAGAIN && errno != EINTR)
             throw NetworkError(with_reason("the connection broke while sending"));
         } else if ((last += 0.1) > kPatience) {

@@ -1,6 +1,7 @@
 // slmsim-netprobe: measures the path between two hosts.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <unistd.h>
 
@@ -28,8 +29,14 @@ void interrupted(int signal) {
 
 int run_server(const Options& options) {
   const Descriptor listener = listen_on(options.bind, options.port);
-  std::fprintf(stderr, "slmsim-netprobe: listening on port %d; end with Ctrl-C\n", port_of(listener));
-  serve(listener, options.once);
+  Limits limits = options.limits;
+  const bool made = limits.token.empty();
+  if (made) limits.token = new_token();
+  const std::string where = options.bind.empty() ? "all addresses" : printable(options.bind);
+  std::fprintf(stderr, "slmsim-netprobe: listening on port %d of %s; end with Ctrl-C\n", port_of(listener),
+               where.c_str());
+  if (made) std::fprintf(stderr, "slmsim-netprobe: clients need --token %s\n", limits.token.c_str());
+  serve(listener, limits);
   return kDone;
 }
 
@@ -38,7 +45,7 @@ int run_client(const Options& options, const std::string& command) {
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
   const std::string date = now_utc();
-  Client client(options.host, options.port);
+  Client client(options.host, options.port, options.token);
   const Hosts hosts = client.hosts();
   Measurement measurement;
   std::string doing;
@@ -68,9 +75,9 @@ int run_client(const Options& options, const std::string& command) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const Options options = parse_options(words);
-  std::string command = "slmsim-netprobe";
-  for (const auto& word : words) command += " " + word;
+  const char* token = std::getenv(kTokenVariable);
+  const Options options = parse_options(words, token ? token : "");
+  const std::string command = without_token(words);
   switch (options.verb) {
     case Options::Verb::kHelp:
       std::fputs(kHelp, stdout);

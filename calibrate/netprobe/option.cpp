@@ -13,6 +13,7 @@ namespace {
 constexpr double kLeastTime = 20, kMostTime = 24 * 3600, kMostSize = 64e9;
 constexpr double kQuickTime = 90, kQuickSize = 64e6;
 constexpr int kQuickRepeats = 3;
+constexpr double kMostSessions = 1000, kMostBytes = 1e15;
 
 class Words {
  public:
@@ -50,7 +51,16 @@ int port(const std::string& option, const std::string& text) {
                           printable(word).substr(0, 64).c_str(), known.c_str()));
 }
 
-Options server(Words words) {
+std::string token_from(const std::string& option, const std::string& text) {
+  if (!is_token(text))
+    throw UsageError(
+        format("%s: a token has %zu to %zu letters, digits, '-', '_' and '.'; the server makes one itself "
+               "where none is given",
+               option.c_str(), kShortestToken, kLongestToken));
+  return text;
+}
+
+Options server(Words words, const std::string& token) {
   Options options;
   options.verb = Options::Verb::kServer;
   options.port = kDefaultPort;
@@ -61,16 +71,28 @@ Options server(Words words) {
       options.port = port(word, words.value(word));
     } else if (word == "--bind") {
       options.bind = words.value(word);
-    } else if (word == "--once") {
-      options.once = true;
+    } else if (word == "--token") {
+      options.limits.token = token_from(word, words.value(word));
+    } else if (word == "--sessions") {
+      const double sessions =
+          quantity(word, words.value(word), parse_number, 1, kMostSessions, "a number of sessions from 1 to 1000");
+      options.limits.sessions = static_cast<int>(sessions);
+      if (sessions != options.limits.sessions) throw UsageError("--sessions: a number of sessions is whole");
+    } else if (word == "--max-time") {
+      options.limits.seconds = quantity(word, words.value(word), parse_time, kLeastTime, kMostTime,
+                                        "a time such as 15min, from 20 s to 24 h");
+    } else if (word == "--max-bytes") {
+      options.limits.bytes =
+          quantity(word, words.value(word), parse_size, kSmallest, kMostBytes, "a size such as 500GB, up to 1 PB");
     } else {
-      unknown(word, "--port, --bind, --once");
+      unknown(word, "--port, --bind, --token, --sessions, --max-time, --max-bytes");
     }
   }
+  if (options.limits.token.empty() && !token.empty()) options.limits.token = token_from(kTokenVariable, token);
   return options;
 }
 
-Options client(Words words) {
+Options client(Words words, const std::string& token) {
   Options options;
   options.verb = Options::Verb::kClient;
   options.port = kDefaultPort;
@@ -87,6 +109,8 @@ Options client(Words words) {
       if (!is_name(options.name))
         throw UsageError("--name: \"" + printable(options.name) +
                          "\" is not a name; letters, digits, '-', '_' and '.' make one");
+    } else if (word == "--token") {
+      options.token = token_from(word, words.value(word));
     } else if (word == "--quick") {
       options.request.time_limit = kQuickTime;
       options.request.largest = kQuickSize;
@@ -102,10 +126,14 @@ Options client(Words words) {
     } else if (!word.starts_with("-") && options.host.empty()) {
       options.host = word;
     } else {
-      unknown(word, "--port, --output, --name, --quick, --one-way, --max-size, --time-limit");
+      unknown(word, "--port, --token, --output, --name, --quick, --one-way, --max-size, --time-limit");
     }
   }
   if (options.host.empty()) throw UsageError("client needs the server's name or address; see slmsim-netprobe --help");
+  if (options.token.empty() && !token.empty()) options.token = token_from(kTokenVariable, token);
+  if (options.token.empty())
+    throw UsageError(
+        format("client needs --token TOKEN (or %s), which the server tells when it begins", kTokenVariable));
   options.request.time_limit = time.value_or(options.request.time_limit);
   options.request.largest = size.value_or(options.request.largest);
   return options;
@@ -116,18 +144,24 @@ Options client(Words words) {
 const char* const kHelp =
     R"(Measures the path between two hosts over TCP, for a link of slmsim's platforms.
 
-  slmsim-netprobe server [--port N] [--bind ADDRESS] [--once]
-  slmsim-netprobe client HOST [--port N] [--output FILE] [--name NAME] [--quick] [--one-way]
+  slmsim-netprobe server [--port N] [--bind ADDRESS] [--token TOKEN] [--sessions N] [--max-time TIME]
+                         [--max-bytes SIZE]
+  slmsim-netprobe client HOST --token TOKEN [--port N] [--output FILE] [--name NAME] [--quick] [--one-way]
                          [--max-size SIZE] [--time-limit TIME]
 
-server waits for a client and sends and receives what it asks for.
+server waits for a client with its token, sends and receives what it asks for, and ends.
   --port N           port to listen on; default 5210, 0 takes a free one and tells which
-  --bind ADDRESS     listen on this address only
-  --once             end after one client
+  --bind ADDRESS     listen on this address only; default all, IPv4 and IPv6
+  --token TOKEN      16 characters or more; default a new one, which it tells. The environment's SLMSIM_NETPROBE_TOKEN
+                     does too, for server and client, and other users of the machine do not see it
+  --sessions N       end after so many clients; default 1. In any case after an hour without one
+  --max-time TIME    of a session; default 15min
+  --max-bytes SIZE   of a session, both ways; default 500GB
 
 client measures round trips, cold-start and after-idle times of messages, the steady rate of 1, 2, 4 and 8
 connections and loss, in both directions, and writes a path profile (YAML).
   --port N           the server's port; default 5210
+  --token TOKEN      the server's
   --output, -o FILE  the profile; default standard output
   --name NAME        of the path; default made of the hosts' names
   --max-size SIZE    largest message; default 1GB
@@ -136,24 +170,43 @@ connections and loss, in both directions, and writes a path profile (YAML).
   --one-way          only from client to server
 
 Examples:
-  slmsim-netprobe server                                    on one VM
-  slmsim-netprobe client 203.0.113.7 -o lab-cloud.yaml      on the other
+  slmsim-netprobe server                                    on one VM; it tells its token
+  slmsim-netprobe client 203.0.113.7 -o lab-cloud.yaml --token 0123456789abcdef0123456789abcdef      on the other
   slmsim check lab-cloud.yaml
 
 Exit status: 0 done, 1 the network or the other host failed, 2 bad usage or output, 3 internal error.
 )";
 
-Options parse_options(const std::vector<std::string>& words) {
+Options parse_options(const std::vector<std::string>& words, const std::string& token) {
   Words rest(words);
   if (!rest.more()) throw UsageError("say server or client; see slmsim-netprobe --help");
   const std::string verb = rest.next();
   if (verb == "--help" || verb == "-h") return {};
   if (verb == "--version")
-    return {
-        .verb = Options::Verb::kVersion, .port = 0, .bind = {}, .host = {}, .output = {}, .name = {}, .request = {}};
-  if (verb == "server") return server(rest);
-  if (verb == "client") return client(rest);
+    return {.verb = Options::Verb::kVersion,
+            .port = 0,
+            .bind = {},
+            .limits = {},
+            .host = {},
+            .output = {},
+            .name = {},
+            .token = {},
+            .request = {}};
+  if (verb == "server") return server(rest, token);
+  if (verb == "client") return client(rest, token);
   unknown(verb, "server, client, --help, --version");
+}
+
+std::string without_token(const std::vector<std::string>& words) {
+  std::string text = "slmsim-netprobe";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--token") {
+      ++i;
+    } else {
+      text += " " + words[i];
+    }
+  }
+  return text;
 }
 
 }  // namespace slmsim::calibrate::netprobe

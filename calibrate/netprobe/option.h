@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/netprobe/measure.h"
+#include "calibrate/netprobe/server.h"
 
 namespace slmsim::calibrate::netprobe {
 
@@ -14,14 +15,18 @@ struct Options {
   int port = 0;
   // server
   std::string bind;
-  bool once = false;
+  Limits limits;
   // client
-  std::string host, output, name;
+  std::string host, output, name, token;
   Request request;
 };
 
-// `words` without the program's name. Throws UsageError that says what would be right.
-Options parse_options(const std::vector<std::string>& words);
+// `words` without the program's name; `token` is what the environment gives, kTokenVariable. Throws UsageError that says
+// what would be right.
+inline constexpr const char* kTokenVariable = "SLMSIM_NETPROBE_TOKEN";
+Options parse_options(const std::vector<std::string>& words, const std::string& token = "");
+// The words as a profile may tell them: without the token.
+std::string without_token(const std::vector<std::string>& words);
 extern const char* const kHelp;
 
 }  // namespace slmsim::calibrate::netprobe

@@ -1,5 +1,6 @@
 #include "calibrate/netprobe/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -23,9 +24,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostGuests = 64;     // connections that have not said what they are
 constexpr std::size_t kLongestHello = 128;  // bytes
 
-std::string new_token() {
-  std::random_device random;
-  return format("%08x%08x", random(), random());
+constexpr int kTries = 10;  // sessions that may begin, for each that may end well
+
+// In a time that does not tell how much of it was right.
+bool is_same(const std::string& a, const std::string& b) {
+  unsigned different = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+    different |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return different == 0;
 }
 
 void tell(const std::string& text) { std::fprintf(stderr, "slmsim-netprobe: %s\n", text.c_str()); }
@@ -39,12 +45,21 @@ struct Guest {
 
 class Server {
  public:
-  Server(const Descriptor& listener, bool once) : listener_(listener), once_(once) {}
+  Server(const Descriptor& listener, const Limits& limits) : listener_(listener), limits_(limits) {}
 
   void run() {
-    for (;;) {
+    while (served_ < limits_.sessions) {
       end_session_if_over();
-      if (once_ && served_) return;
+      if (served_ >= limits_.sessions) break;
+      if (!session_ && begun_ >= kTries * limits_.sessions) {
+        tell(format("%d sessions began and did not end well; ended", begun_));
+        break;
+      }
+      if (!session_ && since(idle_) > limits_.waiting) {
+        tell(format("no client for %g s; ended", limits_.waiting));
+        break;
+      }
+      mind_session();
       std::vector<pollfd> ready{{listener_.get(), POLLIN, 0}};
       for (const auto& guest : guests_) ready.push_back({guest.socket.get(), POLLIN, 0});
       poll(ready.data(), ready.size(), 200);
@@ -96,11 +111,15 @@ class Server {
       if (words[1] != std::to_string(kProtocol)) {
         connection.send_text(format("version %d\n", kProtocol));
         tell(format("%s speaks another version of the protocol; use the same program on both hosts", peer.c_str()));
+      } else if (words[2] == "control" && (words.size() != 4 || !is_same(words[3], limits_.token))) {
+        connection.send_text("refused\n");
+        tell(format("%s: refused, for want of the token", peer.c_str()));
       } else if (words[2] == "control" && session_) {
         connection.send_text("busy\n");
       } else if (words[2] == "control") {
         begin_session(std::move(connection), peer);
-      } else if (words[2] == "data" && words.size() == 5 && session_ && words[3] == session_->token()) {
+      } else if (words[2] == "data" && words.size() == 5 && session_ && peer == session_->peer() &&
+                 is_same(words[3], session_->key())) {
         session_->attach(words[4], std::move(connection));
       }
     } catch (const NetworkError&) {
@@ -110,11 +129,15 @@ class Server {
 
   void begin_session(Connection control, const std::string& peer) {
     tell(format("%s: measuring", peer.c_str()));
-    session_ = std::make_unique<Session>(std::move(control), new_token());
+    session_ = std::make_unique<Session>(std::move(control), new_token(), limits_.bytes);
     over_ = false;
+    well_ = false;
+    ++begun_;
+    start_ = Clock::now();
     thread_ = std::thread([this, peer] {
       try {
         session_->run();
+        well_ = true;
         tell(format("%s: done", peer.c_str()));
       } catch (const std::exception& error) {
         tell(format("%s: %s", peer.c_str(), error.what()));
@@ -123,23 +146,47 @@ class Server {
     });
   }
 
+  static double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+  // Ends a session whose time is up or whose client has left in the middle of a command.
+  void mind_session() {
+    if (!session_ || over_) return;
+    if (since(start_) > limits_.seconds) session_->end("the session has used its time (--max-time)");
+    pollfd control{session_->control(), POLLRDHUP, 0};
+    const bool closed = poll(&control, 1, 0) > 0;
+    if (closed && (session_->at_work() || (control.revents & (POLLERR | POLLHUP)))) session_->end("the client left");
+  }
+
   void end_session_if_over() {
     if (!session_ || !over_) return;
     thread_.join();
     session_.reset();
-    served_ = true;
+    served_ += well_ ? 1 : 0;
+    idle_ = Clock::now();
   }
 
   const Descriptor& listener_;
-  bool once_, served_ = false;
+  const Limits& limits_;
+  int begun_ = 0, served_ = 0;                     // sessions
+  Clock::time_point start_, idle_ = Clock::now();  // of the session; since there is none
   std::vector<Guest> guests_;
   std::unique_ptr<Session> session_;
-  std::atomic<bool> over_ = false;
+  std::atomic<bool> over_ = false, well_ = false;
   std::thread thread_;
 };
 
 }  // namespace
 
-void serve(const Descriptor& listener, bool once) { Server(listener, once).run(); }
+std::string new_token() {
+  std::random_device random;
+  return format("%08x%08x%08x%08x", random(), random(), random(), random());
+}
+
+bool is_token(const std::string& text) {
+  return text.size() >= kShortestToken && text.size() <= kLongestToken &&
+         std::all_of(text.begin(), text.end(), is_name_letter);
+}
+
+void serve(const Descriptor& listener, const Limits& limits) { Server(listener, limits).run(); }
 
 }  // namespace slmsim::calibrate::netprobe

@@ -1,5 +1,9 @@
 #include "calibrate/netprobe/session.h"
 
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
 #include "calibrate/common/text.h"
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/flow.h"
@@ -9,8 +13,10 @@
 namespace slmsim::calibrate::netprobe {
 namespace {
 
-constexpr std::size_t kMostConnections = 64;
-constexpr double kMostBytes = 1e12, kMostSeconds = 3600, kMostPings = 100'000;
+// What this program's client asks for at most, or somewhat more.
+constexpr std::size_t kMostConnections = 16, kLongestId = 16;
+constexpr double kMostMessage = 64e9, kLeastPace = 1000, kMostPace = 1e12, kMostPings = 1000;
+constexpr double kMostPause = 120, kMostWarmUp = 120, kMostStream = 600, kMostRtt = 60;  // s
 
 // A command that no client of this version gives.
 struct BadCommand : std::runtime_error {
@@ -22,12 +28,24 @@ double number(const std::vector<std::string>& words, std::size_t at, double most
   if (!value || *value < 0 || *value > most) throw BadCommand("a number is missing or out of range");
   return *value;
 }
+// Bytes, or how often: a whole number from 1.
+double whole(const std::vector<std::string>& words, std::size_t at, double most) {
+  const double value = number(words, at, most);
+  if (value < 1 || value != std::floor(value)) throw BadCommand("a whole number from 1 is expected");
+  return value;
+}
 
 }  // namespace
 
+Session::Session(Connection control, std::string key, double most_bytes)
+    : meter_(most_bytes), control_(std::move(control)), key_(std::move(key)), peer_(peer_of(control_.get())) {
+  control_.count_with(meter_);
+}
+
 void Session::attach(const std::string& id, Connection connection) {
   const std::lock_guard hold(mutex_);
-  if (data_.size() >= kMostConnections || data_.contains(id)) return;
+  if (data_.size() >= kMostConnections || id.size() > kLongestId || data_.contains(id)) return;
+  connection.count_with(meter_);
   const Connection& kept = data_.emplace(id, std::move(connection)).first->second;
   kept.send_text("ok\n");
 }
@@ -51,14 +69,17 @@ void Session::put(const std::string& id, Connection connection) {
 }
 
 void Session::run() {
-  control_.send_text("welcome " + token_ + "\n");
+  control_.send_text("welcome " + key_ + "\n");
   for (;;) {
     if (!control_.wait_readable(kIdleClient)) throw NetworkError(format("no command for %g s; given up", kIdleClient));
     const std::string line = control_.read_line();
     if (line == "bye") return;
     try {
+      at_work_ = true;
       obey(words_of(line));
+      at_work_ = false;
     } catch (const BadCommand& error) {
+      at_work_ = false;
       control_.send_text(format("error %s\n", error.what()));
     }
   }
@@ -71,21 +92,21 @@ void Session::obey(const std::vector<std::string>& words) {
     for (const auto& [name, value] : facts_of_this_host()) answer.append(name).append(" ").append(value).append("\n");
     control_.send_text(answer + ".\n");
   } else if (verb == "ping") {
-    const double count = number(words, 1, kMostPings);
+    const double count = whole(words, 1, kMostPings);
     for (int i = 0; i < count; ++i) {
       control_.receive_bytes(1);
       control_.send_text(".");
     }
   } else if (verb == "receive") {
-    const double bytes = number(words, 1, kMostBytes);
+    const double bytes = whole(words, 1, kMostMessage);
     auto taken = take(words, 2);
     control_.send_text("ready\n");
     receive_message(taken[0], bytes);
     put(words[2], std::move(taken[0]));
     control_.send_text("received\n");
   } else if (verb == "send") {
-    const double bytes = number(words, 1, kMostBytes), pause = number(words, 2, kMostSeconds),
-                 rtt = number(words, 3, kMostSeconds);
+    const double bytes = whole(words, 1, kMostMessage), pause = number(words, 2, kMostPause),
+                 rtt = number(words, 3, kMostRtt);
     auto taken = take(words, 4);
     const Message message = send_message(taken[0], bytes, pause, rtt);
     put(words[4], std::move(taken[0]));
@@ -99,8 +120,9 @@ void Session::obey(const std::vector<std::string>& words) {
     receive_stream(each);
     control_.send_text("drained\n");
   } else if (verb == "stream") {
-    const double warm_up = number(words, 1, kMostSeconds), seconds = number(words, 2, kMostSeconds),
-                 pace = number(words, 3, kMostBytes);
+    const double warm_up = number(words, 1, kMostWarmUp), seconds = number(words, 2, kMostStream),
+                 pace = number(words, 3, kMostPace);
+    if (pace > 0 && pace < kLeastPace) throw BadCommand("the pace is too slow to be told");
     auto taken = take(words, 4);
     control_.send_text("streamed" + to_words(send_stream(taken, warm_up, seconds, pace)) + "\n");
   } else if (verb == "close") {

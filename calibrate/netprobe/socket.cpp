@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
@@ -73,11 +74,10 @@ std::string address_by(Ask ask, int socket) {
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-void send_some(int socket, const char* data, std::size_t size, std::size_t& sent) {
-  const ssize_t now = send(socket, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (now < 0 && !would_block()) throw NetworkError(with_reason("the connection broke while sending"));
-  sent = static_cast<std::size_t>(std::max<ssize_t>(now, 0));
-  if (now < 0 && !wait_for(socket, POLLOUT, kPatience)) silent("nothing could be sent");
+using Clock = std::chrono::steady_clock;
+double seconds_until(Clock::time_point end) { return std::chrono::duration<double>(end - Clock::now()).count(); }
+Clock::time_point after(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
@@ -92,26 +92,52 @@ Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
   if (getsockopt(get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0) initial_window_ = info.tcpi_snd_cwnd;
 }
 
+bool Connection::wait(short event, double seconds) const {
+  if (!meter_) return wait_for(get(), event, seconds);
+  constexpr double kLook = 0.1;  // s between looks at whether the session has ended
+  const auto end = after(seconds);
+  for (;;) {
+    meter_->check();
+    const double left = seconds_until(end);
+    if (wait_for(get(), event, std::clamp(left, 0.0, kLook))) return true;
+    if (left <= kLook) return false;
+  }
+}
+
+void Connection::send_some(const char* data, std::size_t size, std::size_t& sent) const {
+  const ssize_t now = send(get(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (now < 0 && !would_block()) throw NetworkError(with_reason("the connection broke while sending"));
+  sent = static_cast<std::size_t>(std::max<ssize_t>(now, 0));
+  count(static_cast<double>(sent));
+  if (now < 0 && !wait_writable(kPatience)) silent("nothing could be sent");
+}
+
 void Connection::send_text(const std::string& text) const {
-  for (std::size_t at = 0, sent = 0; at < text.size(); at += sent)
-    send_some(get(), text.data() + at, text.size() - at, sent);
+  for (std::size_t at = 0, sent = 0; at < text.size(); at += sent) send_some(text.data() + at, text.size() - at, sent);
 }
 
 void Connection::send_bytes(double bytes) const {
   static const std::vector<char> kZeros(kPiece);
-  for (std::size_t sent = 0; bytes > 0; bytes -= static_cast<double>(sent))
-    send_some(get(), kZeros.data(), static_cast<std::size_t>(std::min<double>(bytes, kPiece)), sent);
+  auto left = static_cast<std::uint64_t>(std::ceil(bytes));
+  for (std::size_t sent = 0; left > 0; left -= sent)
+    send_some(kZeros.data(), static_cast<std::size_t>(std::min<std::uint64_t>(left, kPiece)), sent);
 }
 
 void Connection::receive_bytes(double bytes) const {
-  std::vector<char> buffer(static_cast<std::size_t>(std::min<double>(bytes, kPiece)));
-  while (bytes > 0) {
+  auto left = static_cast<std::uint64_t>(std::ceil(bytes));
+  std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(left, kPiece)));
+  const auto end = after(kPatience + bytes / kLeastRate);
+  while (left > 0) {
     if (!wait_readable(kPatience)) silent("nothing came");
     const ssize_t got =
-        recv(get(), buffer.data(), static_cast<std::size_t>(std::min<double>(bytes, kPiece)), MSG_DONTWAIT);
+        recv(get(), buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(left, kPiece)), MSG_DONTWAIT);
     if (got == 0) throw NetworkError("the other host closed the connection");
     if (got < 0 && !would_block()) throw NetworkError(with_reason("the connection broke while receiving"));
-    bytes -= static_cast<double>(std::max<ssize_t>(got, 0));
+    const auto now = static_cast<std::uint64_t>(std::max<ssize_t>(got, 0));
+    left -= now;
+    count(static_cast<double>(now));
+    if (left > 0 && Clock::now() > end)
+      throw NetworkError(format("the message comes more slowly than %g bytes per second", kLeastRate));
   }
 }
 
@@ -125,13 +151,18 @@ void Connection::drain() const {
     const ssize_t got = recv(get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got == 0 || (got < 0 && !would_block())) return;
     begun = begun || got > 0;
+    count(static_cast<double>(std::max<ssize_t>(got, 0)));
   }
 }
 
 std::string Connection::read_line(double patience) const {
   std::string line;
+  auto end = after(patience);
   for (;;) {
-    if (!wait_readable(patience)) throw NetworkError(format("no answer for %g s", patience));
+    const double left = seconds_until(end);
+    if (left <= 0 || !wait_readable(left))
+      throw NetworkError(line.empty() ? format("no answer for %g s", patience)
+                                      : format("a line without an end for %g s", kPatience));
     char c = 0;
     const ssize_t got = recv(get(), &c, 1, MSG_DONTWAIT);
     if (got < 0 && would_block()) continue;
@@ -140,12 +171,17 @@ std::string Connection::read_line(double patience) const {
     if (c == '\n') return line;
     if (line.size() == kLongestLine)
       throw NetworkError("a line without an end; the other host speaks another protocol");
+    if (line.empty()) end = after(kPatience);
     line += c;
   }
 }
 
-bool Connection::wait_readable(double seconds) const { return wait_for(get(), POLLIN, seconds); }
-bool Connection::wait_writable(double seconds) const { return wait_for(get(), POLLOUT, seconds); }
+bool Connection::wait_readable(double seconds) const { return wait(POLLIN, seconds); }
+bool Connection::wait_writable(double seconds) const { return wait(POLLOUT, seconds); }
+
+void Connection::rest(double seconds) const {
+  if (seconds > 0 && wait(POLLRDHUP, seconds)) throw NetworkError("the other host closed the connection");
+}
 
 void Connection::abort() {
   const linger drop{1, 0};

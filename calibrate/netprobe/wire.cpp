@@ -22,11 +22,12 @@ std::string joined(const std::vector<std::string>& ids) {
 
 }  // namespace
 
-Client::Client(std::string host, int port) : host_(std::move(host)), port_(port), control_(connect_to(host_, port)) {
+Client::Client(std::string host, int port, const std::string& token)
+    : host_(std::move(host)), port_(port), control_(connect_to(host_, port)) {
   const std::string where = format("%s port %d", printable(host_).c_str(), port_);
   std::string said;
   try {
-    control_.send_text(format("%s %d control\n", kGreeting, kProtocol));
+    control_.send_text(format("%s %d control %s\n", kGreeting, kProtocol, token.c_str()));
     said = control_.read_line();
   } catch (const NetworkError& error) {
     throw NetworkError(
@@ -36,13 +37,15 @@ Client::Client(std::string host, int port) : host_(std::move(host)), port_(port)
   const std::string verb = words.empty() ? "" : words[0];
   if (verb == "busy")
     throw NetworkError("the server at " + where + " is measuring with someone else; try again when it is done");
+  if (verb == "refused")
+    throw NetworkError("the server at " + where + " has another token; give the one that it told when it began");
   if (verb == "version" && words.size() == 2)
     throw NetworkError(format(
         "the server at %s speaks version %s of the protocol, this program %d; use the same program on both hosts",
         where.c_str(), printable(words[1]).c_str(), kProtocol));
   if (verb != "welcome" || words.size() != 2)
     throw NetworkError("what listens at " + where + " is not slmsim-netprobe; is it another program's port?");
-  token_ = words[1];
+  key_ = words[1];
 }
 
 Client::~Client() {
@@ -68,7 +71,7 @@ std::vector<std::string> Client::answer(const std::string& verb, double patience
 std::string Client::open(Connection& connection) {
   connection = connect_to(host_, port_);
   std::string id = std::to_string(++opened_);
-  connection.send_text(format("%s %d data %s %s\n", kGreeting, kProtocol, token_.c_str(), id.c_str()));
+  connection.send_text(format("%s %d data %s %s\n", kGreeting, kProtocol, key_.c_str(), id.c_str()));
   if (connection.read_line() != "ok") throw NetworkError("the server did not take a data connection");
   return id;
 }

@@ -32,10 +32,10 @@ struct Hosts {
 };
 
 // A session with a server: everything that a Wire's functions need. Throws NetworkError where nobody listens, another
-// program or version does, or it serves someone else.
+// program or version does, it serves someone else, or the token is not its.
 class Client {
  public:
-  Client(std::string host, int port);
+  Client(std::string host, int port, const std::string& token);
   ~Client();
 
   Hosts hosts();
@@ -53,8 +53,8 @@ class Client {
   std::string host_;
   int port_;
   Connection control_;
-  std::string token_;
-  double rtt_ = 0;  // s, median of the pings
+  std::string key_;  // of the session
+  double rtt_ = 0;   // s, median of the pings
   int opened_ = 0;
 };
 

@@ -14,23 +14,22 @@ constexpr double kAdamSizes[] = {1e6, 1e7, 1e8};
 
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
-std::string family_of(const Operator& op) {
-  switch (op.kind) {
-    case OperatorKind::kNorm:
-      return "norm";
-    case OperatorKind::kSoftmax:
-      return "softmax";
-    case OperatorKind::kActivation:
-      return name_of(op.role);
-    case OperatorKind::kResidual:
-      return "residual";
-    case OperatorKind::kLoss:
-      return "loss";
-    case OperatorKind::kEmbedding:
-    case OperatorKind::kMatrix:
+// Its own name first, then another kernel that does the like.
+std::vector<std::string> families_of(const Operator& op, KernelPart part) {
+  const std::string own = kernel_part_names()[static_cast<std::size_t>(part)];
+  switch (part) {
+    case KernelPart::kNorm:
+      // A layer norm has a shift beside its scale.
+      if (op.weights * op.tokens <= op.outputs) return {"rmsnorm", own};
+      break;
+    case KernelPart::kFusedSoftmax:
+      return {own, "softmax"};
+    case KernelPart::kAddition:
+      return {own, "residual"};
+    default:
       break;
   }
-  return "";
+  return {own};
 }
 
 }  // namespace
@@ -43,31 +42,37 @@ ProductKernels product_kernels(const Operator& op, const MatrixShape& shape) {
   return {{"gemm-nn", batch, m, n, k}, {"gemm-nt", batch, m, k, n}, {"gemm-tn", batch, k, n, m}};
 }
 
-RowKernels row_kernels(const Operator& op, double part) {
-  const std::string family = family_of(op);
-  if (family.empty()) return {};
+std::vector<RowKernels> part_kernels(const Operator& op, const PartUse& use, double part) {
   // Rows are tokens, but of attention, whose scores have a row per token and head.
-  const double per_token = op.outputs / op.tokens;
-  const double columns = op.kind == OperatorKind::kSoftmax ? op.tokens : per_token;
-  const std::int64_t rows = whole(op.outputs * part / columns);
-  const auto kernel = [&](const char* pass) { return KernelShape{family + pass, 1, rows, whole(columns), 1}; };
-  return {kernel("-forward"), kernel("-backward")};
+  const double columns = op.kind == OperatorKind::kSoftmax ? op.tokens : use.elements / op.tokens;
+  const std::int64_t rows = whole(use.elements * part / columns);
+  const std::int64_t table = use.part == KernelPart::kEmbedding ? std::max<std::int64_t>(1, op.rows) : 1;
+  std::vector<RowKernels> kernels;
+  for (const auto& family : families_of(op, use.part)) {
+    const auto kernel = [&](const char* pass) { return KernelShape{family + pass, 1, rows, whole(columns), table}; };
+    kernels.push_back({kernel("-forward"), kernel("-backward")});
+  }
+  return kernels;
 }
 
-bool is_timed(KernelPart part) {
+bool differs_by_stack(KernelPart part) {
   switch (part) {
-    case KernelPart::kNorm:
-    case KernelPart::kSoftmax:
-    case KernelPart::kFusedSoftmax:
-    case KernelPart::kResidual:
-    case KernelPart::kAddition:
-    case KernelPart::kGelu:
-    case KernelPart::kSwiglu:
-    case KernelPart::kLoss:
+    case KernelPart::kEmbedding:
+    case KernelPart::kBias:
+    case KernelPart::kRotary:
+    case KernelPart::kMask:
+    case KernelPart::kDropout:
       return true;
     default:
       return false;
   }
+}
+
+RowKernels flash_kernels(const Operator& op, const MatrixShape& shape) {
+  // The product with the values sums over the keys.
+  const bool values = op.role == Role::kValues;
+  const auto keys = values ? shape.k : shape.n, width = values ? shape.n : shape.k;
+  return {{"flash-forward", shape.batch, shape.m, keys, width}, {"flash-backward", shape.batch, shape.m, keys, width}};
 }
 
 KernelShape adam_kernel(double parameters) { return {"adam", 1, whole(parameters), 1, 1}; }
@@ -82,23 +87,34 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
   for (const int count : sequences) {
     for (const auto vertex : boost::make_iterator_range(boost::vertices(operators))) {
       const Operator& op = operators[vertex];
-      if (op.kind != OperatorKind::kMatrix) {
-        const RowKernels kernels = row_kernels(op, count);
+      const auto add_both = [&](const RowKernels& kernels) {
         add(kernels.forward, name_of(op.role));
         add(kernels.backward, name_of(op.role));
-        continue;
+      };
+      // Whatever a stack uses.
+      for (const auto attention : {AttentionKernel::kUnfused, AttentionKernel::kFusedSoftmax}) {
+        for (const PartUse& use : parts_of(op, attention)) add_both(part_kernels(op, use, count).front());
       }
+      if (op.kind != OperatorKind::kMatrix) continue;
       MatrixShape shape = op.matrix;
       (op.has_weights() ? shape.m : shape.batch) *= count;
+      if (op.role == Role::kScores) add_both(flash_kernels(op, shape));
       const ProductKernels kernels = product_kernels(op, shape);
       for (const auto* kernel : {&kernels.forward, &kernels.inputs_gradient, &kernels.factor_gradient})
         add(*kernel, name_of(op.role));
     }
   }
   const double parameters = parameter_count(operators);
-  add(adam_kernel(parameters), "adam");
-  for (const double size : kAdamSizes) {
-    if (size < parameters) add(adam_kernel(size), "adam");
+  for (const char* way : {"adam", "adam_foreach", "adam_single"}) {
+    const auto add_size = [&](double size) {
+      KernelShape kernel = adam_kernel(size);
+      kernel.name = way;
+      add(kernel, "adam");
+    };
+    add_size(parameters);
+    for (const double size : kAdamSizes) {
+      if (size < parameters) add_size(size);
+    }
   }
   std::vector<UsedKernel> kernels;
   kernels.reserve(used.size());

@@ -2,8 +2,10 @@
 // profile holds them.
 //
 //   gemm-nn, -nt, -tn   `batch` products of (m x k) by (k x n), row-major; t: the factor lies transposed in memory
-//   softmax-, norm-, gelu-, swiglu-, residual-, loss-forward and -backward   m rows of n elements
-//   adam                m parameters
+//   and, each -forward and -backward, m rows of n elements: softmax, fused_softmax (scaled, causal), mask (scaling and
+//   masking), dropout, norm, rmsnorm, bias, rotary, gelu, swiglu, residual, addition, embedding (of a table of k rows), loss
+//   flash               causal attention of `batch` heads: m queries, n keys, heads of k
+//   adam, adam_foreach, adam_single   m parameters
 #pragma once
 
 #include <string>
@@ -23,15 +25,19 @@ struct ProductKernels {
 };
 ProductKernels product_kernels(const Operator& op, const MatrixShape& shape);
 
-// Of the other operators, when a GPU does `part` sequences of it (less than one where its outputs are divided). An
-// embedding has no kernel that is timed: its name is empty.
+// Of a stack's kernel between products (parts_of), when a GPU does `part` sequences of the operator (less than one where its
+// outputs are divided): the names under which it may have been timed, its own first.
 struct RowKernels {
   KernelShape forward, backward;
 };
-RowKernels row_kernels(const Operator& op, double part);
+std::vector<RowKernels> part_kernels(const Operator& op, const PartUse& use, double part);
 
-// Whether slmsim-calibrate times a stack's kernel of this kind, by the name that row_kernels gives its operator.
-bool is_timed(KernelPart part);
+// Stacks make of these anything from no kernel, or a part of another one, to several, so that the one that is timed need
+// not be theirs: embedding, bias, rotary, mask, dropout.
+bool differs_by_stack(KernelPart part);
+
+// Attention of this size, as scores' or values' product on one GPU tells it.
+RowKernels flash_kernels(const Operator& op, const MatrixShape& shape);
 
 KernelShape adam_kernel(double parameters);
 

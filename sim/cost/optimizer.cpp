@@ -31,6 +31,14 @@ double state_of(UpdateRule rule) {
 Seconds update_time(double parameters, const Gpu& gpu, const Update& update, const Software& software,
                     TimeBasis* basis) {
   const double state = state_of(update.rule);
+  const bool adams = update.rule == UpdateRule::kAdam && parameters > 0 && !software.adam_kernel.empty();
+  if (adams && was_timed(gpu, update.weights, software.adam_kernel)) {
+    KernelShape kernel = adam_kernel(parameters);
+    kernel.name = software.adam_kernel;
+    const ProfileTime time = profile_time(gpu, update.weights, kernel);
+    if (basis) *basis += time.basis;
+    return time.time;
+  }
   if (software.adam > 0) {
     const double moved = software.adam - 2 * (state_of(UpdateRule::kAdam) - state);
     const Seconds time = Bytes{parameters * moved} / gpu.memory_bandwidth + software.launch;

@@ -55,6 +55,10 @@ std::optional<double> RatioFit::ratio() const {
   return squares.ldlt().solve(Eigen::Map<const Terms>(products_.data()))(0);
 }
 
+bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel) {
+  return gpu.kernels && gpu.kernels->find(kernel, stored(precision, kernel)) != nullptr;
+}
+
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const KernelTable& table = *gpu.kernels;
   const Precision precision = stored(asked, kernel.name);

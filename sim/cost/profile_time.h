@@ -38,6 +38,9 @@ struct ProfileTime {
   TimeBasis basis;
 };
 
+// Whether the GPU's profile holds times of this kernel in this precision.
+bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel);
+
 // `gpu` has a table that knows the kernel's class.
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel);
 

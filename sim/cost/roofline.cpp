@@ -62,14 +62,48 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   return out;
 }
 
+// What slmsim-calibrate times of a kernel that stacks make in different ways stands for a stack's where that moves about as
+// much. Stacks state bytes that would pass at the full bandwidth, of which such kernels reach kReached.
+constexpr double kReached = 0.85, kAlike = 1.5;
+bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision) {
+  const double own = kernel_bytes(timed.name, precision), other = stated.bytes_of(precision) * kReached;
+  return other <= own * kAlike && own <= other * kAlike;
+}
+
+// The first that was timed; else the last, which its class may tell of, or none where stacks differ.
+KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, KernelPart part, const Moves& stated,
+                         const Gpu& gpu, Precision precision) {
+  for (const auto& one : known) {
+    const KernelShape& kernel = forward ? one.forward : one.backward;
+    const bool counts = !differs_by_stack(part) || is_alike(kernel, stated, precision);
+    if (counts && was_timed(gpu, precision, kernel.name)) return kernel;
+  }
+  if (differs_by_stack(part)) return {};
+  return forward ? known.back().forward : known.back().backward;
+}
+
 // Scores and values by flash attention, half of it each. It computes what lies on and below the diagonal: two products
 // forward; backward the scores once more, and the gradients of both products.
-OperatorTime flash_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
+OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
+                        const Software& software) {
   const FlopsPerSecond rate = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
   const double causal = shape.flops() / 2;
   const Seconds forward = Flops{causal} / (rate * software.flash_forward) + software.launch * 0.5;
   const Seconds backward = Flops{2.5 * causal} / (rate * software.flash_backward) + software.launch * 0.5;
-  return {forward, backward, {.measured = {}, .interpolated = {}, .roofline = forward + backward}, {}};
+  OperatorTime out;
+  const RowKernels kernels = gpu.kernels ? flash_kernels(op, shape) : RowKernels{};
+  const auto half = [&](const KernelShape& kernel, Seconds stated) {
+    if (!was_timed(gpu, precision, kernel.name)) {
+      out.basis.roofline += stated;
+      return stated;
+    }
+    const ProfileTime one = profile_time(gpu, precision, kernel);
+    out.basis += one.basis * 0.5;
+    return one.time * 0.5;
+  };
+  out.forward = half(kernels.forward, forward);
+  out.backward = half(kernels.backward, backward);
+  return out;
 }
 
 // An operator's own inputs and outputs, moved once.
@@ -126,7 +160,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   if (op.kind == OperatorKind::kMatrix) {
     const MatrixShape shape =
         for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
-    out = flash && op.is_attention_core() ? flash_time(shape, gpu, precision, software)
+    out = flash && op.is_attention_core() ? flash_time(op, shape, gpu, precision, software)
                                           : matrix_time(op, shape, gpu, precision, software);
   }
   for (const PartUse& use : parts_of(op, attention)) {
@@ -139,7 +173,13 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     } else if (!product && use.part != KernelPart::kMask && use.part != KernelPart::kDropout) {
       time = counted_time(op, part, gpu, precision, software);
     }
-    const RowKernels kernels = gpu.kernels && is_timed(use.part) ? row_kernels(op, part) : RowKernels{};
+    RowKernels kernels;
+    if (gpu.kernels) {
+      const auto known = part_kernels(op, use, part);
+      const KernelMoves moves = stated.value_or(KernelMoves{});
+      kernels.forward = timed_kernel(known, true, use.part, moves.forward, gpu, precision);
+      kernels.backward = timed_kernel(known, false, use.part, moves.backward, gpu, precision);
+    }
     OperatorTime known;
     known.forward = timed(
         gpu, precision, kernels.forward, [&] { return time.forward; }, known.basis);
@@ -166,13 +206,14 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
     const OperatorTime whole = operator_time(op, {}, gpu, precision, ideal);
     return {whole.forward, whole.backward, {}, {}};
   }
-  if (flash && op.is_attention_core()) {
-    const OperatorTime whole = flash_time(op.matrix, gpu, precision, software);
+  if (flash && op.is_attention_core() && !gpu.kernels) {
+    const OperatorTime whole = flash_time(op, op.matrix, gpu, precision, software);
     return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}, {}};
   }
   // What was measured may be better than the efficiency of those that were not.
   const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : software.matrix_of(gpu, precision));
   const Seconds full = Flops{op.matrix.flops()} / most;
+  if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};
   return {full, full * 2.0, {}, {}};
 }
 

@@ -78,6 +78,8 @@ struct Software {
   Seconds launch;     // fixed cost of one kernel on the GPU
   std::array<std::optional<KernelMoves>, kKernelParts> kernels{};
   double adam = 0;  // bytes per parameter updated; 0: those of a fused mixed-precision Adam
+  // Which of slmsim-calibrate's kernels does the same, so that its time counts where it was measured; "": none.
+  std::string adam_kernel;
   // What attention uses, and what where GPU or precision cannot.
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   // Of the rate of large products, what flash attention reaches of its FLOPs.

@@ -14,13 +14,28 @@ struct Traffic {
 };
 Traffic traffic_of(const std::string& name, bool copy) {
   static const std::map<std::string, Traffic> kTraffic = {
-      {"softmax-forward", {2, 0}},   {"softmax-backward", {3, 0}}, {"norm-forward", {2, 0}},
-      {"norm-backward", {5, 0}},     {"gelu-forward", {2, 0}},     {"gelu-backward", {3, 0}},
-      {"swiglu-forward", {3, 0}},    {"swiglu-backward", {5, 0}},  {"residual-forward", {3, 1}},
-      {"residual-backward", {2, 1}}, {"loss-forward", {1, 4}},     {"loss-backward", {1, 4}}};
+      {"softmax-forward", {2, 0}},        {"softmax-backward", {3, 0}},
+      {"norm-forward", {2, 0}},           {"norm-backward", {5, 0}},
+      {"gelu-forward", {2, 0}},           {"gelu-backward", {3, 0}},
+      {"swiglu-forward", {3, 0}},         {"swiglu-backward", {5, 0}},
+      {"residual-forward", {3, 1}},       {"residual-backward", {2, 1}},
+      {"loss-forward", {1, 4}},           {"loss-backward", {1, 4}},
+      {"rmsnorm-backward", {5, 0}},       {"fused_softmax-forward", {1.5, 0}},
+      {"fused_softmax-backward", {2, 0}}, {"mask-forward", {4, 0}},
+      {"mask-backward", {4, 0}},          {"dropout-forward", {2, 1}},
+      {"dropout-backward", {2, 1}},       {"bias-backward", {1, 0}},
+      {"addition-forward", {3, 0}},       {"addition-backward", {1, 0}},
+      {"embedding-forward", {3, 0}},      {"embedding-backward", {5, 0}}};
   if (name == "adam") return {copy ? 2.0 : 1.0, 24};
+  // Seven steps that read and write fp32 arrays seventeen times, and the gradient twice; a copy beside.
+  if (name.starts_with("adam_")) return {copy ? 3.0 : 2.0, copy ? 68.0 : 64.0};
   const auto at = kTraffic.find(name);
   return at == kTraffic.end() ? Traffic{} : at->second;
+}
+
+// Forward and backward of two products' causal half.
+Flops flash_flops(const std::string& name, double product) {
+  return Flops{(name == "flash-backward" ? 2.5 : 1.0) * product};
 }
 
 double median_of(std::vector<double> values) {
@@ -46,8 +61,21 @@ Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kerne
     const Bytes bytes{size * batch * (m * k + k * n + m * n)};
     return std::max(flops / peak_of(gpu, precision), bytes / gpu.memory_bandwidth) + launch;
   }
-  const Traffic traffic = traffic_of(kernel.name, size < element_bytes(Precision::kFp32));
-  return Bytes{m * n * (traffic.elements * size + traffic.bytes)} / gpu.memory_bandwidth + launch;
+  if (kernel.name.starts_with("flash-")) {
+    const Bytes bytes{size * batch * 2 * (m * k + n * k)};
+    return std::max(flash_flops(kernel.name, 2 * batch * m * n * k) / peak_of(gpu, precision),
+                    bytes / gpu.memory_bandwidth) +
+           launch;
+  }
+  // The gradient of an embedding's table is cleared first.
+  const double cleared = kernel.name == "embedding-backward" ? k * n * size : 0;
+  return Bytes{m * n * kernel_bytes(kernel.name, precision) + cleared} / gpu.memory_bandwidth + launch;
+}
+
+double kernel_bytes(const std::string& kernel, Precision precision) {
+  const double size = element_bytes(precision);
+  const Traffic traffic = traffic_of(kernel, size < element_bytes(Precision::kFp32));
+  return traffic.elements * size + traffic.bytes;
 }
 
 KernelTable::KernelTable(const Gpu& gpu, const GpuProfile& profile) : launch_(profile.launch) {

@@ -16,8 +16,11 @@
 namespace slmsim {
 
 // What the data sheet promises for a kernel: max(FLOPs / peak, bytes / bandwidth) + launch, with the bytes that
-// slmsim-calibrate's kernels move.
+// slmsim-calibrate's kernels move. Flash attention: two products of the causal half, backward five.
 Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds launch);
+
+// Bytes that slmsim-calibrate's kernel of this name moves per element of m x n; not of products.
+double kernel_bytes(const std::string& kernel, Precision precision);
 
 using KernelSizes = std::array<double, 4>;  // logarithms of batch, m, n, k
 KernelSizes sizes_of(const KernelShape& kernel);

@@ -1,6 +1,10 @@
 #include "sim/scenario/stack.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "sim/base/suggest.h"
 
 namespace slmsim {
 namespace {
@@ -84,6 +88,18 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                  "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
                                  "0: those of a fused Adam in mixed precision."},
                                 {0, 1e4}, 0.0);
+  software.adam_kernel =
+      fields.text({"adam_kernel",
+                   "Which kernel of a GPU's profile does the same, adam, adam_foreach or adam_single; "
+                   "where it was timed, its time counts."},
+                  "");
+  if (!software.adam_kernel.empty()) {
+    static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
+    if (std::find(kWays.begin(), kWays.end(), software.adam_kernel) == kWays.end())
+      fields.error("adam_kernel", fmt::format("{} is \"{}\"; {}", fields.path_of("adam_kernel"),
+                                              printable(software.adam_kernel).substr(0, 64),
+                                              did_you_mean(software.adam_kernel, kWays)));
+  }
   if (const Node* host =
           fields.child({"host", "What the host needs to launch one operator; a layer has twelve.", "no time"})) {
     Fields times(*host, fields.path_of("host"), reading);

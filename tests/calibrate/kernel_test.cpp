@@ -111,8 +111,9 @@ TEST(GpuProfile, IsYamlThatTheSimulatorReads) {
   profile.date = "2026-01-31T12:00:00Z";
   profile.command = "slmsim-calibrate all \"quoted\"";
   // As Device::facts() and the program name them.
-  for (const char* fact : {"gpu", "compute_capability", "multiprocessors", "memory", "l2_cache", "driver", "cuda_driver",
-                           "cuda_runtime", "greatest_clock", "memory_clock", "power_limit", "cublas", "library", "nccl"})
+  for (const char* fact :
+       {"gpu", "compute_capability", "multiprocessors", "memory", "l2_cache", "driver", "cuda_driver", "cuda_runtime",
+        "greatest_clock", "memory_clock", "power_limit", "cublas", "library", "nccl"})
     profile.facts.emplace_back(fact, "1");
   profile.kernels = {kernel_line({"gemm-nn", "fp16", 1, 1024, 3072, 1024}, measured, 0.3)};
   profile.transfers = {transfer_line("host-to-device", "pinned", 64000, measured)};

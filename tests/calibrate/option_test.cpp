@@ -15,9 +15,11 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr const char* kToken = "of-the-environment";
+
 std::string error_of(const std::vector<std::string>& words) {
   try {
-    parse_options(words);
+    parse_options(words, kToken);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -25,17 +27,40 @@ std::string error_of(const std::vector<std::string>& words) {
 }
 
 TEST(Options, OfAServer) {
-  const Options o = parse_options({"server", "--port", "7000", "--bind", "::1", "--once"});
+  const Options o = parse_options({"server", "--port", "7000", "--bind", "::1", "--token", "0123456789abcdef",
+                                   "--sessions", "3", "--max-time", "2min", "--max-bytes", "10GB"});
   EXPECT_EQ(o.verb, Options::Verb::kServer);
   EXPECT_EQ(o.port, 7000);
   EXPECT_EQ(o.bind, "::1");
-  EXPECT_TRUE(o.once);
+  EXPECT_EQ(o.limits.token, "0123456789abcdef");
+  EXPECT_EQ(o.limits.sessions, 3);
+  EXPECT_EQ(o.limits.seconds, 120);
+  EXPECT_EQ(o.limits.bytes, 10e9);
   EXPECT_EQ(parse_options({"server"}).port, 5210);
+  EXPECT_EQ(parse_options({"server"}).limits.sessions, 1);
+  EXPECT_EQ(parse_options({"server"}).limits.token, "");  // it makes one
+  EXPECT_EQ(parse_options({"server"}, kToken).limits.token, kToken);
+}
+
+TEST(Options, OfTheTokenAreCheckedAndKept) {
+  EXPECT_EQ(parse_options({"client", "c", "--token", "0123456789abcdef"}, kToken).token, "0123456789abcdef");
+  EXPECT_EQ(parse_options({"client", "c"}, kToken).token, kToken);
+  EXPECT_THROW(parse_options({"client", "c"}), UsageError);
+  EXPECT_THAT(error_of({"client", "c", "--token", "short"}), HasSubstr("a token has 16 to 64 letters"));
+  EXPECT_THAT(error_of({"server", "--token", "spaces in a token"}), HasSubstr("a token has 16 to 64 letters"));
+  EXPECT_THAT(error_of({"server", "--sessions", "0"}), HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(error_of({"server", "--sessions", "1.5"}), HasSubstr("is whole"));
+  EXPECT_THAT(error_of({"server", "--max-time", "1s"}), HasSubstr("from 20 s"));
+  EXPECT_EQ(without_token({"client", "c", "--token", "0123456789abcdef", "--quick"}),
+            "slmsim-netprobe client c --quick");
+  EXPECT_TRUE(is_token(new_token()));
+  EXPECT_NE(new_token(), new_token());
 }
 
 TEST(Options, OfAClient) {
   const Options o = parse_options(
-      {"client", "cloud", "-o", "p.yaml", "--max-size", "256MB", "--time-limit", "10min", "--name", "lab-cloud"});
+      {"client", "cloud", "-o", "p.yaml", "--max-size", "256MB", "--time-limit", "10min", "--name", "lab-cloud"},
+      kToken);
   EXPECT_EQ(o.verb, Options::Verb::kClient);
   EXPECT_EQ(o.host, "cloud");
   EXPECT_EQ(o.output, "p.yaml");
@@ -46,9 +71,9 @@ TEST(Options, OfAClient) {
 }
 
 TEST(Options, ThatAreStatedHoldOverQuickInAnyOrder) {
-  EXPECT_EQ(parse_options({"client", "c", "--time-limit", "45s", "--quick"}).request.time_limit, 45);
-  EXPECT_EQ(parse_options({"client", "c", "--quick", "--max-size", "1GB"}).request.largest, 1e9);
-  EXPECT_LT(parse_options({"client", "c", "--quick"}).request.time_limit, 300);
+  EXPECT_EQ(parse_options({"client", "c", "--time-limit", "45s", "--quick"}, kToken).request.time_limit, 45);
+  EXPECT_EQ(parse_options({"client", "c", "--quick", "--max-size", "1GB"}, kToken).request.largest, 1e9);
+  EXPECT_LT(parse_options({"client", "c", "--quick"}, kToken).request.time_limit, 300);
 }
 
 TEST(Options, SayWhatWouldBeRight) {

@@ -79,10 +79,10 @@ Measured measure(const std::string& file) {
   Direction forward{.delay = kRtt / 2, .rate = kRate, .seed = 1}, backward = forward;
   backward.loss = kLoss;
   Relay relay(client, server, forward, backward);
-  Process serving(server, {NETPROBE_BINARY, "server", "--once"});
+  Process serving(server, {NETPROBE_BINARY, "server", "--token", "emulated-path-of-a-test"});
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file, "--name", "emulated", "--quick",
-                             "--max-size", "1MB", "--time-limit", "30s"});
+  Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "--token", "emulated-path-of-a-test", "-o", file,
+                             "--name", "emulated", "--quick", "--max-size", "1MB", "--time-limit", "30s"});
   Measured out{.status = measuring.wait() + 256 * serving.wait()};
   relay.stop();
   const RelayCount& there = relay.forward();

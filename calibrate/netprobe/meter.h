@@ -1,0 +1,30 @@
+// What a session of a server has used of what it may: bytes over all its connections, and time. Connections look at it
+// wherever they wait or send, so that whatever a client does, or does not, a session ends.
+#pragma once
+
+#include <atomic>
+
+namespace slmsim::calibrate::netprobe {
+
+class Meter {
+ public:
+  explicit Meter(double most_bytes) : most_bytes_(most_bytes) {}
+
+  // From any thread; the first reason stays.
+  void end(const char* reason) {
+    const char* none = nullptr;
+    reason_.compare_exchange_strong(none, reason);
+  }
+  bool ended() const { return reason_ != nullptr; }
+  // Throws NetworkError with the reason once the session has ended.
+  void check() const;
+  // Bytes that were sent or received.
+  void count(double bytes);
+
+ private:
+  const double most_bytes_;
+  std::atomic<double> bytes_ = 0;
+  std::atomic<const char*> reason_ = nullptr;
+};
+
+}  // namespace slmsim::calibrate::netprobe
