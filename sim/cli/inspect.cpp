@@ -102,30 +102,50 @@ std::string list_scenarios(const fs::path& root) {
   return out;
 }
 
-std::string list_formats() {
+std::string list_stacks(const fs::path& root) {
+  std::string out;
+  for (const auto& name : names_in(root / kStackFile.folder)) {
+    Reading reading;
+    Software stack;
+    read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
+    reading.check();
+    out +=
+        fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, stack.title,
+                    attention_kernel_names()[static_cast<std::size_t>(stack.attention)], to_text(stack.host.forward));
+  }
+  return out;
+}
+
+std::string list_formats(const fs::path&) {
   std::string out;
   for (const auto& format : import_formats())
     out += fmt::format("{:<15} {}\n{:<15} {}\n", format.name, format.about, "", format.columns);
   return out;
 }
 
+std::string list_techniques(const fs::path&) { return to_technique_table(); }
+
+struct Listing {
+  const char* what;
+  std::string (*text)(const fs::path& root);
+  bool of_files = true;
+};
+constexpr Listing kListings[] = {{"models", list_models},         {"gpus", list_gpus},
+                                 {"platforms", list_platforms},   {"scenarios", list_scenarios},
+                                 {"stacks", list_stacks},         {"techniques", list_techniques, false},
+                                 {"formats", list_formats, false}};
+
 int list(const std::string& what, const std::string& format) {
-  static const std::vector<std::string> kThings = {"models", "gpus", "platforms", "scenarios", "techniques", "formats"};
-  if (std::find(kThings.begin(), kThings.end(), what) == kThings.end()) {
-    throw InputError({},
-                     fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, kThings)));
+  const auto* found = std::find_if(std::begin(kListings), std::end(kListings),
+                                   [&](const Listing& listing) { return listing.what == what; });
+  if (found == std::end(kListings)) {
+    std::vector<std::string> things;
+    for (const auto& listing : kListings) things.emplace_back(listing.what);
+    throw InputError({}, fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, things)));
   }
   const bool json = index_of("--format", format, {"table", "json"}) == 1;
-  if (json && what != "techniques") throw InputError({}, "only techniques are listed as JSON");
-  const fs::path root = what == "techniques" || what == "formats" ? fs::path() : root_or_fail();
-  write_result(what == "models"      ? list_models(root)
-               : what == "gpus"      ? list_gpus(root)
-               : what == "platforms" ? list_platforms(root)
-               : what == "scenarios" ? list_scenarios(root)
-               : what == "formats"   ? list_formats()
-               : json                ? to_technique_json()
-                                     : to_technique_table(),
-               "");
+  if (json && found->text != list_techniques) throw InputError({}, "only techniques are listed as JSON");
+  write_result(json ? to_technique_json() : found->text(found->of_files ? root_or_fail() : fs::path()), "");
   return kDone;
 }
 
@@ -144,7 +164,8 @@ Command add_list(CLI::App& app) {
   auto* verb = app.add_subcommand("list", "list what there is");
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
-  verb->add_option("WHAT", *what, "models, gpus, platforms, scenarios, techniques, or formats that import reads")
+  verb->add_option("WHAT", *what,
+                   "models, gpus, platforms, scenarios, stacks, techniques, or formats that import reads")
       ->required();
   verb->add_option("--format,-f", *format,
                    "table; or json, of techniques: with their options and how figures draw them");

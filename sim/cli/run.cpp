@@ -79,6 +79,7 @@ bool anything_runs(const std::vector<RunResult>& results) {
 int run(const RunOptions& options) {
   const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
   PredictOptions predict_options;
+  predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   if (!options.technique.empty()) {
     predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())];

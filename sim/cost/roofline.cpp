@@ -217,34 +217,4 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
   return {full, full * 2.0, {}, {}};
 }
 
-Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Software& software, TimeBasis* basis) {
-  if (parameters > 0 && !software.adam_kernel.empty() && was_timed(gpu, precision, software.adam_kernel)) {
-    KernelShape kernel = adam_kernel(parameters);
-    kernel.name = software.adam_kernel;
-    const ProfileTime time = profile_time(gpu, precision, kernel);
-    if (basis) *basis += time.basis;
-    return time.time;
-  }
-  if (software.adam > 0) {
-    const Seconds time = Bytes{parameters * software.adam} / gpu.memory_bandwidth + software.launch;
-    if (basis) basis->roofline += time;
-    return time;
-  }
-  const bool master = element_bytes(precision) < 4;
-  const double read = element_bytes(gradient_precision) + 4 + 8;
-  const double written = 4 + 8 + (master ? element_bytes(precision) : 0);
-  if (gpu.kernels && gpu.kernels->knows_others() && parameters > 0) {
-    // Measured with gradients in training precision; others are longer or shorter.
-    const double measured = element_bytes(precision) + 4 + 8 + written;
-    const ProfileTime kernel = profile_time(gpu, precision, adam_kernel(parameters));
-    if (basis) *basis += kernel.basis;
-    return kernel.time * ((read + written) / measured);
-  }
-  const Seconds time =
-      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * software.memory) + software.launch;
-  if (basis) basis->roofline += time;
-  return time;
-}
-
 }  // namespace slmsim

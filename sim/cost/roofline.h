@@ -32,7 +32,7 @@ struct OperatorTime {
   Seconds forward;
   Seconds backward;
   TimeBasis basis;           // of both together
-  Seconds weights_gradient;  // the part of `backward` that only the optimizer waits for
+  Seconds weights_gradient;  // the part of `backward` that nothing in front of the operator waits for
 };
 
 // A product of one GPU, by its data sheet. `shape` is what the GPU computes.
@@ -47,10 +47,5 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
 // A bound for planners: no part of `op`, however it is divided, takes less than its share of this, which is of one sequence
 // forward and backward.
 OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software);
-
-// Time of Adam on `parameters` parameters of this GPU. Where the stack does not state what its Adam moves, it reads gradient,
-// fp32 master and both moments, and writes master, moments and the weights in training precision; memory bandwidth bounds it.
-Seconds adam_time(double parameters, const Gpu& gpu, Precision precision, Precision gradient_precision,
-                  const Software& software, TimeBasis* basis = nullptr);
 
 }  // namespace slmsim

@@ -18,9 +18,10 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
     for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
     out.push_back(
         {.most = std::min(path, socket * connection.sockets), .single = std::min(path, socket), .contended = {}});
-    for (const int link : connection.route.links) {
-      if (connection.route.windowed && bandwidth(link) <= out.back().most) out.back().bottleneck = link;
-    }
+    // The first of equally slow links: behind it nothing comes faster than the next one carries.
+    const auto first = std::find_if(connection.route.links.begin(), connection.route.links.end(),
+                                    [&](int link) { return bandwidth(link) <= out.back().most; });
+    if (connection.route.windowed && first != connection.route.links.end()) out.back().bottleneck = *first;
     if (out.back().bottleneck >= 0) full[static_cast<std::size_t>(out.back().bottleneck)] = true;
     for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += out.back().most;
   }
@@ -29,8 +30,10 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
       if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) out[i].contended.push_back(link);
     }
     if (out[i].bottleneck < 0) continue;
-    const int back = graph.links()[static_cast<std::size_t>(out[i].bottleneck)].back;
-    if (back >= 0 && full[static_cast<std::size_t>(back)]) out[i].back = back;
+    for (const int link : graph.connections()[i].route.links) {
+      const int back = graph.links()[static_cast<std::size_t>(link)].back;
+      if (back >= 0 && full[static_cast<std::size_t>(back)]) out[i].back = back;
+    }
   }
   return out;
 }

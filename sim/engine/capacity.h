@@ -12,8 +12,9 @@ struct Capacity {
   double single = 0;  // of one of its sockets that has the path to itself
   // Links that all their connections at their most would overload. Any other link never limits anybody.
   std::vector<int> contended;
-  // Where TCP's window is what keeps a link full: that link, and the one back if data of such connections may wait there
-  // before this one's acknowledgements. -1: none.
+  // Where TCP's window is what keeps a link full: the first such one, before which its bytes queue, and the one on the way
+  // back before which data of such connections queue, and with them this one's acknowledgements; the nearest to the receiver
+  // if there are several. -1: none.
   int bottleneck = -1, back = -1;
 };
 

@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cassert>
-#include <functional>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
+#include "sim/lower/pipeline_walk.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/nccl/peers.h"
@@ -16,26 +16,19 @@
 namespace slmsim {
 namespace {
 
-using Tasks = std::vector<TaskId>;
 constexpr int kMostMultiprocessors = 1 << 16;
 
-// A step of a stage's schedule; `chunk` of its own ones.
-struct ChunkStep {
-  bool forward = true;
-  int chunk = 0, micro_batch = 0;
-};
-
-std::vector<ChunkStep> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
+std::vector<Step> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
   const int all = micro_batches * chunks;
   const int ahead = chunks == 1 ? stages - stage - 1 : 2 * (stages - stage - 1) + (chunks - 1) * stages;
   const int warm_up = std::min(all, ahead);
-  const auto step = [&](bool forward, int k) -> ChunkStep {
+  const auto step = [&](bool forward, int k) -> Step {
     const int chunk = k % (stages * chunks) / stages;
-    return {forward, forward ? chunk : chunks - 1 - chunk, k / (stages * chunks) * stages + k % stages};
+    return {forward, k / (stages * chunks) * stages + k % stages, forward ? chunk : chunks - 1 - chunk};
   };
   // Without chunks micro-batches simply follow each other.
-  const auto of = [&](bool forward, int k) { return chunks == 1 ? ChunkStep{forward, 0, k} : step(forward, k); };
-  std::vector<ChunkStep> steps;
+  const auto of = [&](bool forward, int k) { return chunks == 1 ? Step{forward, k} : step(forward, k); };
+  std::vector<Step> steps;
   int next = 0;
   for (; next < warm_up; ++next) steps.push_back(of(true, next));
   for (int k = 0; k < all; ++k) {
@@ -69,7 +62,7 @@ class MegatronRun {
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
     for (int s = 0; s < m_.pipeline && overlaps(false); ++s) {
-      for (int replica = 0; replica < m_.data; ++replica) exchanges_.push_back(exchange_of(s, replica));
+      for (int replica = 0; replica < m_.data; ++replica) taken_.push_back(taken_by(s, replica));
     }
   }
 
@@ -95,32 +88,27 @@ class MegatronRun {
   }
 
   void pipeline(int replica) {
-    inputs_.clear();
-    gradients_.clear();
-    std::vector<std::vector<ChunkStep>> steps;
+    std::vector<std::vector<Step>> steps;
     steps.reserve(static_cast<std::size_t>(m_.pipeline));
-    std::vector<std::size_t> next(static_cast<std::size_t>(m_.pipeline), 0);
     for (int s = 0; s < m_.pipeline; ++s)
       steps.push_back(chunk_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int s = 0; s < m_.pipeline; ++s) {
-        const auto index = static_cast<std::size_t>(s);
-        while (next[index] < steps[index].size() && ready(s, steps[index][next[index]])) {
-          step(s, replica, steps[index][next[index]++]);
-          moved = true;
-        }
-      }
-    }
-    for ([[maybe_unused]] std::size_t s = 0; s < steps.size(); ++s) assert(next[s] == steps[s].size());
+    const auto number = [](std::size_t s) { return static_cast<int>(s); };
+    const PipelineActs acts = {
+        .compute = [=, this](std::size_t s, const Step& step,
+                             const Tasks& inputs) { return compute_step(number(s), replica, step, inputs); },
+        .send = [=, this](std::size_t from, std::size_t to, const Step& step, const Tasks& ready,
+                          const Tasks& posted) { return send(number(from), number(to), replica, step, ready, posted); },
+        .last = [=, this](std::size_t s) { return last_of(number(s), replica); },
+        .wait = [=, this](std::size_t s, const Step& step,
+                          const std::vector<Tasks>& after) { wait(number(s), replica, step, after); }};
+    walk_pipeline(graph_, m_.order, m_.chunks, steps, acts);
   }
 
   int virtual_stages() const { return m_.pipeline * m_.chunks; }
 
-  bool ready(int stage, const ChunkStep& step) const {
-    const int at = step.chunk * m_.pipeline + stage;
-    if (step.forward) return at == 0 || inputs_.contains({at, step.micro_batch});
-    return at + 1 == virtual_stages() || gradients_.contains({at, step.micro_batch});
+  Tasks last_of(int stage, int replica) const {
+    const auto first = last_.begin() + static_cast<long>(rank_of(stage, replica, 0));
+    return {first, first + m_.tensor};
   }
 
   // First and last: 0 the embedding, then the layers, then the head.
@@ -129,22 +117,24 @@ class MegatronRun {
     return {request_.operators[stage.first].layer + 1, request_.operators[stage.last - 1].layer + 1};
   }
 
-  void step(int stage, int replica, const ChunkStep& step) {
-    const int at = step.chunk * m_.pipeline + stage;
-    auto& arrived = step.forward ? inputs_ : gradients_;
-    const auto found = arrived.find({at, step.micro_batch});
-    Tasks after(static_cast<std::size_t>(m_.tensor), kNoTask);
-    if (found != arrived.end()) after = found->second;
-    const auto [first, last] = units_of(at);
+  void wait(int stage, int replica, const Step& step, const std::vector<Tasks>& after) {
+    for (int t = 0; t < m_.tensor; ++t) {
+      TaskId& last = last_[rank_of(stage, replica, t)];
+      Tasks all = {last};
+      for (const Tasks& tasks : after) all.push_back(tasks[static_cast<std::size_t>(t)]);
+      last = joined(graph_, step, all);
+    }
+  }
+
+  Tasks compute_step(int stage, int replica, const Step& step, const Tasks& inputs) {
+    Tasks after = inputs.empty() ? Tasks(static_cast<std::size_t>(m_.tensor), kNoTask) : inputs;
+    const auto [first, last] = units_of(step.chunk * m_.pipeline + stage);
     for (int i = 0; i <= last - first; ++i) {
       unit(stage, replica, step.forward ? first + i : last - i, step.forward,
            fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch), after);
       after.assign(after.size(), kNoTask);
     }
-    const int to = step.forward ? at + 1 : at - 1;
-    if (to < 0 || to >= virtual_stages()) return;
-    auto& target = step.forward ? inputs_ : gradients_;
-    target[{to, step.micro_batch}] = send(stage, to % m_.pipeline, replica, step);
+    return last_of(stage, replica);
   }
 
   // A layer is two blocks, attention and MLP, each with its collective.
@@ -156,53 +146,79 @@ class MegatronRun {
     const TagId tag = graph_.tag({name, class_of(direction), direction});
     const TagId tensor = graph_.tag({"tensor " + name, TaskClass::kCollective, direction});
     for (int block = 0; block < blocks; ++block) {
-      // A block's input was kept in parts: it is gathered again for the gradients of weights, while those of the input are
-      // computed (arXiv 2205.05198, section 4.2.2).
-      const bool gathers = layer && !forward && m_.sequence_parallel && m_.tensor > 1;
-      const Tasks input = gathers ? tensor_call(stage, replica, Collective::kAllGather, tensor) : Tasks{};
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t rank = rank_of(stage, replica, t);
         const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
         if (basis_ && forward && block == 0) *basis_ += work.basis;
         last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch_of(work, forward, blocks, Part::kFirst), tag,
                                  {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
-        if (gathers) last_[rank] = graph_.delay({0}, tag, std::array{last_[rank], input[static_cast<std::size_t>(t)]});
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
-      if (!layer && forward != (unit == 0)) continue;
+      if (m_.tensor == 1 || (!layer && forward != (unit == 0))) continue;
+      std::vector<Exchange> calls;
       const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
-      if (again) tensor_collective(stage, replica, tensor, {});
-      const auto meanwhile = [&](std::size_t rank) {
-        const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
-        HostQueue::Stretch stretch = stretch_of(work, forward, blocks, Part::kMeanwhile);
-        stretch.gpu = exchanges_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
-        return hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
-      };
-      tensor_collective(stage, replica, tensor, overlaps(forward) ? meanwhile : Meanwhile{});
+      if (again) calls = exchanges(true, layer);
+      for (const Exchange& call : exchanges(forward, layer)) calls.push_back(call);
+      for (const Exchange& call : calls) {
+        const Tasks done = tensor_call(stage, replica, call.collective, tensor);
+        for (int t = 0; t < m_.tensor; ++t) {
+          const std::size_t rank = rank_of(stage, replica, t);
+          const TaskId exchanged = done[static_cast<std::size_t>(t)];
+          if (!call.beside) {
+            last_[rank] = exchanged;
+            continue;
+          }
+          HostQueue::Stretch stretch =
+              stretch_of(work_[rank][static_cast<std::size_t>(unit)], forward, blocks, *call.beside);
+          stretch.gpu = taken_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
+          const TaskId computed = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
+          last_[rank] = graph_.delay({0}, tag, std::array{exchanged, computed});
+        }
+      }
     }
+  }
+
+  // What a block computes: most of it, and, of its product that is divided by columns, the gradients of the input and of
+  // the weights, beside which its exchanges go on (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
+  enum class Part { kFirst, kInputGradient, kWeightsGradient };
+  struct Exchange {
+    Collective collective;
+    std::optional<Part> beside;
+  };
+
+  // Of a block, one after the other. Sequence parallelism gathers before a block and scatters after it, which are the bytes
+  // of one all-reduce; a layer's input, kept in parts, is gathered once more for the gradients of the weights (arXiv
+  // 2205.05198, section 4.2.2).
+  std::vector<Exchange> exchanges(bool forward, bool layer) const {
+    const bool hides = overlaps(forward);
+    const auto beside = [&](Part part) { return hides ? std::optional(part) : std::nullopt; };
+    if (!m_.sequence_parallel) return {{Collective::kAllReduce, beside(Part::kWeightsGradient)}};
+    std::vector<Exchange> out = {{Collective::kAllGather, {}}};
+    if (!forward && layer) out.push_back({Collective::kAllGather, beside(Part::kInputGradient)});
+    out.push_back({Collective::kReduceScatter, beside(Part::kWeightsGradient)});
+    return out;
   }
 
   bool overlaps(bool forward) const { return !forward && m_.overlap && m_.tensor > 1; }
 
-  // What a block computes before its exchange, and while it goes on: gradients of weights, for which nobody waits (in
-  // Megatron-LM, LinearWithGradAccumulationAndAsyncCommunication).
-  enum class Part { kFirst, kMeanwhile };
   HostQueue::Stretch stretch_of(const LayerWork& work, bool forward, int blocks, Part part) const {
     const double share = 1.0 / blocks;
     if (forward) return {work.forward * share, work.host_forward * share, work.forward_work * share};
+    // Both gradients of a product take about as long.
     const double later = overlaps(forward) && work.backward.value > 0 ? work.column_weights / work.backward : 0.0;
-    const double own = share * (part == Part::kFirst ? 1 - later : later);
+    const int parts = m_.sequence_parallel && blocks > 1 ? 2 : 1;  // the head gathers nothing again
+    const double own = share * (part == Part::kFirst ? 1 - parts * later : later);
     return {work.backward * own, work.host_backward * own, work.backward_work * own};
   }
 
   // Each channel of NCCL holds a multiprocessor while its call goes on; the others compute.
-  struct Exchange {
+  struct Taken {
     Seconds time;     // of a layer's tensor-parallel call, as NCCL expects it
     double held = 0;  // of the multiprocessors
 
     Seconds beside(Seconds alone) const { return alone + std::min(time, alone / (1 - held)) * held; }
   };
-  Exchange exchange_of(int stage, int replica) const {
+  Taken taken_by(int stage, int replica) const {
     const std::vector<int> devices = tensor_devices(stage, replica);
     const Nccl& nccl = request_.scenario.nccl;
     const NcclView view = nccl_view(request_.scenario.platform, devices);
@@ -222,25 +238,6 @@ class MegatronRun {
     return devices;
   }
 
-  // `meanwhile`: what a rank computes during the last of the calls, if anything.
-  using Meanwhile = std::function<TaskId(std::size_t rank)>;
-  void tensor_collective(int stage, int replica, TagId tag, const Meanwhile& meanwhile) {
-    if (m_.tensor == 1) return;
-    // Sequence parallelism gathers before a block and scatters after it: the bytes of one all-reduce.
-    const std::vector<Collective> calls = m_.sequence_parallel
-                                              ? std::vector{Collective::kAllGather, Collective::kReduceScatter}
-                                              : std::vector{Collective::kAllReduce};
-    for (const Collective call : calls) {
-      const Tasks done = tensor_call(stage, replica, call, tag);
-      const bool hides = meanwhile && call == calls.back();
-      for (int t = 0; t < m_.tensor; ++t) {
-        const std::size_t rank = rank_of(stage, replica, t);
-        const TaskId exchanged = done[static_cast<std::size_t>(t)];
-        last_[rank] = hides ? graph_.delay({0}, tag, std::array{exchanged, meanwhile(rank)}) : exchanged;
-      }
-    }
-  }
-
   // After what the GPUs do last; returns what the next thing may wait for.
   Tasks tensor_call(int stage, int replica, Collective call, TagId tag) {
     Tasks before;
@@ -257,18 +254,21 @@ class MegatronRun {
   }
 
   // Each rank sends its part of the activation (or its gradient) to its counterpart; the parts are gathered there.
-  Tasks send(int from, int to, int replica, const ChunkStep& step) {
-    const Pass pass = step.forward ? Pass::kForward : Pass::kBackward;
-    const std::string name = fmt::format("send {} mb{}", step.forward ? "act" : "grad", step.micro_batch);
-    const TagId tag = graph_.tag({name, TaskClass::kSend, pass});
-    Tasks arrived;
+  Sent send(int from, int to, int replica, const Step& step, const Tasks& ready, const Tasks& posted) {
+    const TagId tag = send_tag(graph_, step);
+    Sent out;
     for (int t = 0; t < m_.tensor; ++t) {
-      const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t);
-      const int connection = peers_.connection(devices_[a], devices_[b]);
-      arrived.push_back(graph_.transfer(connection, activation_ / m_.tensor, tag, std::array{last_[a]}));
+      const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t), at = static_cast<std::size_t>(t);
+      const Bytes part = activation_ / m_.tensor;
+      const Peers::Passed passed =
+          posted.empty() ? Peers::Passed{kNoTask, peers_.send(devices_[a], devices_[b], part, tag, ready[at])}
+                         : peers_.pass(devices_[a], devices_[b], part, tag, ready[at], posted[at]);
+      out.received.push_back(passed.received);
+      out.sent.push_back(passed.sent);
     }
-    if (m_.tensor == 1 || m_.sequence_parallel) return arrived;
-    return tensor_group(to, replica).run({Collective::kAllGather, activation_}, tag, arrived);
+    if (m_.tensor > 1 && !m_.sequence_parallel)
+      out.received = tensor_group(to, replica).run({Collective::kAllGather, activation_}, tag, out.received);
+    return out;
   }
 
   // The first and the last stage hold a tied embedding each and add up its gradients (arXiv 2104.04473, section 2.2).
@@ -320,8 +320,9 @@ class MegatronRun {
     for (int replica = 0; replica < m_.data; ++replica) {
       const std::size_t rank = rank_of(stage, replica, tensor);
       const Gpu& gpu = request_.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
-      const Seconds stepped = adam_time(held / (divided ? m_.data : 1), gpu, training.precision, m_.gradients,
-                                        request_.scenario.software, basis_ ? &*basis_ : nullptr);
+      const Seconds stepped =
+          update_time(held / (divided ? m_.data : 1), gpu, {training.precision, m_.gradients, training.optimizer},
+                      request_.scenario.software, basis_ ? &*basis_ : nullptr);
       ready[static_cast<std::size_t>(replica)] = compute(rank, stepped, adam, ready[static_cast<std::size_t>(replica)]);
     }
     if (!divided) return;
@@ -352,9 +353,8 @@ class MegatronRun {
   std::vector<int> devices_;
   std::vector<std::vector<LayerWork>> work_;
   Bytes activation_;
-  std::vector<Exchange> exchanges_;  // by stage and replica
+  std::vector<Taken> taken_;  // by stage and replica
   Tasks last_;
-  std::map<std::pair<int, int>, Tasks> inputs_, gradients_;  // by virtual stage and micro-batch
   std::map<std::pair<int, int>, Communicator> groups_;
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/lower/host_queue.h"
+#include "sim/lower/pipeline_walk.h"
 #include "sim/lower/stage_program.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/peers.h"
@@ -16,8 +17,6 @@
 
 namespace slmsim {
 namespace {
-
-using Tasks = std::vector<TaskId>;
 
 // Beyond so many transfers per iteration collectives are aggregated: a second or two of simulation.
 constexpr double kMostTransfers = 1e6;
@@ -32,9 +31,6 @@ struct Group {
 struct StageState {
   StageProgram program;
   std::map<Axes, std::vector<Group>> groups;  // by the axes that they span
-  std::vector<Step> steps;
-  std::size_t next_step = 0;
-  std::vector<Tasks> inputs, gradients;  // per micro-batch: what each GPU waits for; empty until it was sent
 };
 
 class OperatorRun {
@@ -51,8 +47,9 @@ class OperatorRun {
     std::vector<bool> binds(request.scenario.platform.devices.size(), false);
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       StageState state;
-      state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario);
-      state.steps = schedule_steps(plan_, s);
+      state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario,
+                                    how_.schedule == Schedule::kZeroBubble);
+      steps_.push_back(schedule_steps(plan_, s));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));
     }
@@ -145,46 +142,38 @@ class OperatorRun {
     }
   }
 
-  // Stages take turns; each goes on in its schedule as far as its inputs exist, so that tasks only wait for
-  // earlier ones. Some stage can always go on: a pipeline's schedule does not deadlock.
   void run_micro_batches() {
-    for (auto& stage : stages_) {
-      stage.next_step = 0;
-      stage.inputs.assign(static_cast<std::size_t>(plan_.micro_batches), {});
-      stage.gradients.assign(static_cast<std::size_t>(plan_.micro_batches), {});
-    }
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t s = 0; s < stages_.size(); ++s) {
-        while (can_step(s)) {
-          step(s);
-          moved = true;
-        }
-      }
-    }
-    for ([[maybe_unused]] const auto& stage : stages_) assert(stage.next_step == stage.steps.size());
+    const PipelineActs acts = {
+        .compute = [this](std::size_t s, const Step& step, const Tasks& inputs) { return run_step(s, step, inputs); },
+        .send = [this](std::size_t from, std::size_t to, const Step& step, const Tasks& ready,
+                       const Tasks& posted) { return send(from, to, step, ready, posted); },
+        .last = [this](std::size_t s) { return last_of(s); },
+        .wait = [this](std::size_t s, const Step& step, const std::vector<Tasks>& after) { wait(s, step, after); }};
+    walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? PostedWhen::kProduced : PostedWhen::kConsumed);
   }
 
-  bool can_step(std::size_t s) const {
-    const StageState& state = stages_[s];
-    if (state.next_step == state.steps.size()) return false;
-    const auto [forward, mb] = state.steps[state.next_step];
-    if (forward) return s == 0 || !state.inputs[static_cast<std::size_t>(mb)].empty();
-    return s + 1 == stages_.size() || !state.gradients[static_cast<std::size_t>(mb)].empty();
+  Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
+    if (step.weights)
+      return run_segments(s, {stages_[s].program.weights}, Pass::kBackward,
+                          fmt::format("weights mb{}", step.micro_batch), inputs);
+    const auto& segments = step.forward ? stages_[s].program.forward : stages_[s].program.backward;
+    const Pass pass = step.forward ? Pass::kForward : Pass::kBackward;
+    return run_segments(s, segments, pass, fmt::format("{} mb{}", step.forward ? "fwd" : "bwd", step.micro_batch),
+                        inputs);
   }
 
-  void step(std::size_t s) {
-    StageState& state = stages_[s];
-    const auto [forward, mb] = state.steps[state.next_step++];
-    auto& inputs = (forward ? state.inputs : state.gradients)[static_cast<std::size_t>(mb)];
-    const auto& segments = forward ? state.program.forward : state.program.backward;
-    const Pass pass = forward ? Pass::kForward : Pass::kBackward;
-    const Tasks done = run_segments(s, segments, pass, fmt::format("{} mb{}", forward ? "fwd" : "bwd", mb), inputs);
-    if (forward && s + 1 < stages_.size()) {
-      stages_[s + 1].inputs[static_cast<std::size_t>(mb)] = send(s, s + 1, done, mb);
-    }
-    if (!forward && s > 0) {
-      stages_[s - 1].gradients[static_cast<std::size_t>(mb)] = send(s, s - 1, done, mb);
+  Tasks last_of(std::size_t s) const {
+    Tasks last;
+    for (const int device : plan_.stages[s].mesh) last.push_back(last_[static_cast<std::size_t>(device)]);
+    return last;
+  }
+
+  void wait(std::size_t s, const Step& step, const std::vector<Tasks>& after) {
+    for (std::size_t rank = 0; rank < plan_.stages[s].mesh.size(); ++rank) {
+      TaskId& last = last_[static_cast<std::size_t>(plan_.stages[s].mesh[rank])];
+      Tasks all = {last};
+      for (const Tasks& tasks : after) all.push_back(tasks[rank]);
+      last = joined(graph_, step, all);
     }
   }
 
@@ -245,35 +234,41 @@ class OperatorRun {
   // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs
   // carries its part; where the receiving stage needs all of them on every GPU, they gather inside their own
   // mesh (Alpa's cross-mesh resharding with local all-gather, arXiv 2211.05322).
-  Tasks send(std::size_t from, std::size_t to, const Tasks& done, int micro_batch) {
-    const Pass pass = from < to ? Pass::kForward : Pass::kBackward;
-    const std::string text = fmt::format("send {} mb{}", from < to ? "act" : "grad", micro_batch);
+  Sent send(std::size_t from, std::size_t to, const Step& step, const Tasks& ready, const Tasks& posted) {
+    const TagId tag = send_tag(graph_, step);
     const auto& source = plan_.stages[from];
     const auto& target = plan_.stages[to];
     const Stage& earlier = from < to ? source : target;
     const Bytes all{request_.operators[earlier.last - 1].outputs * sequences_ *
                     element_bytes(request_.scenario.training.precision)};
     const std::size_t pairs = std::max(source.mesh.size(), target.mesh.size());
-    const TagId tag = graph_.tag({text, TaskClass::kSend, pass});
-    std::vector<Tasks> parts(target.mesh.size());
+    std::vector<Tasks> parts(target.mesh.size()), left(source.mesh.size());
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
-      const int connection = peers_.connection(source.mesh[a], target.mesh[b]);
-      parts[b].push_back(graph_.transfer(connection, all / static_cast<double>(pairs), tag, std::array{done[a]}));
+      const Bytes part = all / static_cast<double>(pairs);
+      const Peers::Passed passed =
+          posted.empty() ? Peers::Passed{kNoTask, peers_.send(source.mesh[a], target.mesh[b], part, tag, ready[a])}
+                         : peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted[b]);
+      parts[b].push_back(passed.received);
+      left[a].push_back(passed.sent);
     }
-    Tasks arrived;
-    for (const auto& part : parts) arrived.push_back(part.size() == 1 ? part.front() : graph_.delay({0}, tag, part));
+    Tasks arrived, sent;
+    for (const auto& part : parts) arrived.push_back(joined(graph_, step, part));
+    if (!posted.empty()) {
+      for (const auto& tasks : left) sent.push_back(joined(graph_, step, tasks));
+    }
     const Axes axes = gathered_axes(target, from < to);
-    if (axes == 0) return arrived;
+    if (axes == 0) return {sent, arrived};
     const double groups = static_cast<double>(target.mesh.size()) / span(axes, target.shape());
     for (auto& [ranks, communicator] : stages_[to].groups.at(axes)) {
       Tasks before;
       for (const std::size_t rank : ranks) before.push_back(arrived[rank]);
-      const TagId gather = graph_.tag({"all-gather " + text, TaskClass::kCollective, pass});
+      const TagId gather =
+          graph_.tag({"all-gather " + graph_.tags()[tag].name, TaskClass::kCollective, graph_.tags()[tag].pass});
       const Tasks after = communicator.run({Collective::kAllGather, all / groups}, gather, before);
       for (std::size_t i = 0; i < ranks.size(); ++i) arrived[ranks[i]] = after[i];
     }
-    return arrived;
+    return {sent, arrived};
   }
 
   // The axes along which a stage's first (or, going backward, last) operator needs all of what its GPUs receive.
@@ -325,9 +320,7 @@ class OperatorRun {
   const Gpu& gpu(int device) const { return request_.scenario.platform.devices[static_cast<std::size_t>(device)].gpu; }
 
   Seconds adam_on(int device, double parameters, TimeBasis* basis = nullptr) const {
-    const Training& training = request_.scenario.training;
-    return adam_time(parameters, gpu(device), training.precision, training.gradient_precision,
-                     request_.scenario.software, basis);
+    return update_time(parameters, gpu(device), request_.scenario.training.update(), request_.scenario.software, basis);
   }
 
   // Of all GPUs, without what is computed anew; nothing where no GPU has measured kernels.
@@ -356,6 +349,7 @@ class OperatorRun {
   double sequences_ = 0;
   int layers_ = 0;
   std::vector<StageState> stages_;
+  std::vector<std::vector<Step>> steps_;
   HostQueue hosts_{{}};  // by device
   Tasks last_;           // per device: the end of its stream
 };
@@ -365,16 +359,12 @@ class OperatorRun {
 std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
   const int count = plan.micro_batches;
   const bool backward = plan.workload.backward;
+  const OperatorPlan& how = plan.operators();
   const int ahead =
-      backward ? micro_batches_in_flight(plan.operators().schedule, count, plan.stages.size(), stage) : count;
-  std::vector<Step> steps;
-  int next = 0;
-  for (; next < ahead; ++next) steps.push_back({true, next});
-  for (int done = 0; done < count && backward; ++done) {
-    steps.push_back({false, done});
-    if (next < count) steps.push_back({true, next++});
-  }
-  return steps;
+      backward ? micro_batches_in_flight(how.schedule, count, plan.stages.size(), stage, how.ahead) : count;
+  if (how.schedule == Schedule::kZeroBubble && backward)
+    return zero_bubble_steps(ahead, count, static_cast<int>(stage));
+  return alternating_steps(ahead, count, backward);
 }
 
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }

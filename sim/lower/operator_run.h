@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/lower/lower.h"
+#include "sim/lower/pipeline_commands.h"
 
 namespace slmsim {
 
@@ -15,11 +16,7 @@ Lowered lower_operators(const LowerRequest& request);
 // network between VMs only. False where that takes lowering anew.
 bool lower_operators_again(TaskGraph& graph, const LowerRequest& request);
 
-// The micro-batches of a stage in the order of the schedule: 1F1B or GPipe.
-struct Step {
-  bool forward = true;
-  int micro_batch = 0;
-};
+// The micro-batches of a stage in the order of the schedule.
 std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage);
 
 }  // namespace slmsim

@@ -11,6 +11,9 @@
 namespace slmsim {
 namespace {
 
+// Of a broadcast: more would add nothing but tasks.
+constexpr double kMostPieces = 64;
+
 // What asynchronous I/O leaves of a drive: the share of its rated throughput that requests reach, and its controller's
 // time for each command. A RAID 0 cuts requests into stripes.
 std::vector<Link> links_of(const LowerRequest& request) {
@@ -42,8 +45,9 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
     : request_(request),
       stage_(request.plan.stages.front()),
       devices_(stage_.mesh),
-      graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())) {
-  const double batch = request.scenario.training.batch;
+      graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())),
+      peers_(graph_, request.network, request.scenario) {
+  const double batch = micro_batch_sequences(request.plan, request.scenario.training);
   const TensorDivision whole{.recompute = request.plan.recompute};
   for (std::size_t rank = 0; rank < devices_.size(); ++rank)
     work_.push_back(
@@ -54,7 +58,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
   assert(request.plan.workload == Workload() && "streams know one step per iteration");
   if (has_measured_kernels(request)) basis_.emplace();
-  gpu_ = nccl_ = in_ = out_ = cpu_ = io_ = none();
+  gpu_ = nccl_ = across_ = in_ = out_ = cpu_ = io_ = none();
 }
 
 const Gpu& ReplicaRun::gpu(std::size_t rank) const {
@@ -109,11 +113,10 @@ Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& 
 }
 
 Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
-  const Training& training = request_.scenario.training;
   std::vector<Seconds> times;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    times.push_back(adam_time(parameters, gpu(rank), training.precision, training.gradient_precision,
-                              request_.scenario.software, basis_ ? &*basis_ : nullptr));
+    times.push_back(update_time(parameters, gpu(rank), request_.scenario.training.update(), request_.scenario.software,
+                                basis_ ? &*basis_ : nullptr));
   pass_ = Pass::kNone;
   return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
 }
@@ -132,6 +135,65 @@ Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, co
     nccl_ = communicator_->run({collective, size / pieces}, id, ready);
   }
   return nccl_;
+}
+
+std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
+  auto& parts = parts_[reach];
+  if (!parts.empty()) return parts;
+  const auto vms = equal_vms(request_.scenario.platform, devices_);
+  std::vector<std::vector<std::size_t>> groups = vms;
+  if (reach == Reach::kAcrossVms) {
+    groups.assign(vms.front().size(), {});
+    for (const auto& vm : vms) {
+      for (std::size_t place = 0; place < vm.size(); ++place) groups[place].push_back(vm[place]);
+    }
+  }
+  for (auto& ranks : groups) {
+    std::vector<int> devices;
+    devices.reserve(ranks.size());
+    for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
+    Communicator communicator(graph_, request_.network, request_.scenario, std::move(devices));
+    parts.push_back({std::move(ranks), std::move(communicator)});
+  }
+  return parts;
+}
+
+Tasks ReplicaRun::collective(Reach reach, Collective collective, Bytes size, const std::string& name,
+                             const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  Tasks& stream = reach == Reach::kInsideVm ? nccl_ : across_;
+  for (auto& [ranks, communicator] : parts(reach)) {
+    Tasks ready;
+    for (const std::size_t rank : ranks) ready.push_back(graph_.delay({0}, id, std::array{stream[rank], after[rank]}));
+    const Tasks done = communicator.run({collective, size}, id, ready);
+    for (std::size_t i = 0; i < ranks.size(); ++i) stream[ranks[i]] = done[i];
+  }
+  return stream;
+}
+
+Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const double pieces = std::clamp(std::ceil(size / nccl_broadcast_chunk(request_.scenario.nccl)), 1.0, kMostPieces);
+  Tasks ready;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    ready.push_back(graph_.delay({0}, id, std::array{nccl_[rank], after[rank]}));
+  for (double piece = 0; piece < pieces; ++piece) {
+    TaskId arrived = ready.front();
+    for (std::size_t rank = 1; rank < ranks(); ++rank) {
+      const int line = peers_.connection(devices_[rank - 1], devices_[rank]);
+      arrived = graph_.transfer(line, size / pieces, id, std::array{arrived, ready[rank]});
+      nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank is done when it has passed it on
+    }
+  }
+  return nccl_;
+}
+
+void ReplicaRun::wait(const Tasks& after) {
+  const TagId id = graph_.tag({"wait", TaskClass::kCollective, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (after[rank] != kNoTask) gpu_[rank] = graph_.delay({0}, id, std::array{gpu_[rank], after[rank]});
+  }
 }
 
 TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after) {

@@ -13,6 +13,7 @@
 #include "sim/lower/layer_work.h"
 #include "sim/lower/lower.h"
 #include "sim/nccl/communicator.h"
+#include "sim/nccl/peers.h"
 
 namespace slmsim {
 
@@ -34,6 +35,8 @@ class ReplicaRun {
   Bytes gather_bucket() const { return Bytes{request_.scenario.framework.gather_bucket * element()}; }
   double gradient_element() const { return element_bytes(request_.scenario.training.gradient_precision); }
 
+  int micro_batches() const { return request_.plan.micro_batches; }
+
   void launch();
   Tasks forward(std::size_t unit, const Tasks& after);
   Tasks backward(std::size_t unit, const Tasks& after);
@@ -44,6 +47,15 @@ class ReplicaRun {
 
   // A collective of NCCL's stream; in pieces of `bucket` where that is more than 0.
   Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);
+
+  // A collective inside each VM, on NCCL's stream, or of the ranks of equal place in their VMs, on a second one. Of VMs with
+  // equally many GPUs.
+  enum class Reach { kInsideVm, kAcrossVms };
+  Tasks collective(Reach reach, Collective collective, Bytes size, const std::string& name, const Tasks& after);
+  // From the first rank to all, along a ring.
+  Tasks broadcast(Bytes size, const std::string& name, const Tasks& after);
+  // The GPUs' next kernels come after these.
+  void wait(const Tasks& after);
 
   // Bytes per rank between its GPU and the nearest memory.
   Tasks copy(bool to_host, Bytes size, const std::string& name, const Tasks& after);
@@ -76,10 +88,17 @@ class ReplicaRun {
   std::vector<int> devices_;
   std::vector<std::vector<LayerWork>> work_;  // per rank and unit
   TaskGraph graph_;
+  Peers peers_;
   std::optional<Communicator> communicator_;
+  struct Part {
+    std::vector<std::size_t> ranks;
+    Communicator communicator;
+  };
+  std::map<Reach, std::vector<Part>> parts_;
+  std::vector<Part>& parts(Reach reach);
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of what was put on the GPUs
-  Tasks gpu_, nccl_, in_, out_, cpu_, io_;
+  Tasks gpu_, nccl_, across_, in_, out_, cpu_, io_;
   std::map<std::pair<std::size_t, int>, int> host_;
   std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;
 };

@@ -86,7 +86,7 @@ Flops work_of(const Stage& stage, std::size_t index, std::size_t rank, const Ope
 }  // namespace
 
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
-                           const Scenario& scenario) {
+                           const Scenario& scenario, bool weights_apart) {
   const std::size_t count = stage.last - stage.first, gpus = stage.mesh.size();
   const double size = element_bytes(scenario.training.precision);
   const MeshShape shape = stage.shape();
@@ -129,6 +129,9 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
     for (std::size_t rank = 0; rank < gpus; ++rank) program.basis[rank] += mesh[rank].basis;
   }
   Collector backward(program.backward, gpus);
+  program.weights = {std::vector<Seconds>(gpus), std::vector<Flops>(gpus), Seconds{0}, std::nullopt, 0, 0};
+  program.weights.first_layer = operators[stage.first].layer;
+  program.weights.last_layer = operators[stage.last - 1].layer;
   for (std::size_t i = count; i-- > 0;) {
     const Operator& op = operators[stage.first + i];
     for (const Layout& layout : layouts_read(operators, stage, stage.first + i)) {
@@ -141,11 +144,19 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
     }
     for (std::size_t rank = 0; rank < gpus; ++rank) {
       // The gradients of both factors, and what is computed anew.
-      const Flops work = work_of(stage, i, rank, op, sequences) * (again ? 3.0 : 2.0);
-      backward.add(rank, times[i][rank].backward + (again ? times[i][rank].forward : Seconds{0}), work, op.layer);
+      const Flops product = work_of(stage, i, rank, op, sequences);
+      const bool apart = weights_apart && times[i][rank].weights_gradient > Seconds{0};
+      const Seconds later = apart ? times[i][rank].weights_gradient : Seconds{0};
+      backward.add(rank, times[i][rank].backward - later + (again ? times[i][rank].forward : Seconds{0}),
+                   product * ((again ? 3.0 : 2.0) - (apart ? 1.0 : 0.0)), op.layer);
+      program.weights.time[rank] += later;
+      if (apart) program.weights.work[rank] += product;
     }
     const HostTime& host = scenario.software.host;
-    backward.launch(host.backward + (again ? host.forward : Seconds{0}));
+    // One of the two products of a backward pass.
+    const Seconds later = weights_apart && op.has_weights() ? host.backward / 2.0 : Seconds{0};
+    backward.launch(host.backward - later + (again ? host.forward : Seconds{0}));
+    program.weights.host += later;
     for (const auto& call : backward_collectives(op, stage.shardings[i], shape, sequences, size))
       backward.end_with(call, op.layer);
   }
@@ -153,12 +164,14 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
 }
 
 void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mesh, std::vector<bool>& binds) {
+  const auto mark = [&](const Segment& segment) {
+    for (std::size_t rank = 0; rank < mesh.size(); ++rank)
+      if (segment.host > segment.time[rank]) binds[static_cast<std::size_t>(mesh[rank])] = true;
+  };
   for (const auto* segments : {&program.forward, &program.backward}) {
-    for (const Segment& segment : *segments) {
-      for (std::size_t rank = 0; rank < mesh.size(); ++rank)
-        if (segment.host > segment.time[rank]) binds[static_cast<std::size_t>(mesh[rank])] = true;
-    }
+    for (const Segment& segment : *segments) mark(segment);
   }
+  mark(program.weights);
 }
 
 }  // namespace slmsim

@@ -19,12 +19,13 @@ struct Segment {
 
 struct StageProgram {
   std::vector<Segment> forward, backward;
+  Segment weights;               // what `backward` leaves out where the gradients of weights are computed apart
   std::vector<TimeBasis> basis;  // per GPU: on what the times rest, without what is computed anew
 };
 
 // `sequences` of one micro-batch, over all GPUs of the stage.
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
-                           const Scenario& scenario);
+                           const Scenario& scenario, bool weights_apart = false);
 
 // Marks the devices of a mesh whose host needs longer than the GPU for some stretch.
 void mark_binding_hosts(const StageProgram& program, const std::vector<int>& mesh, std::vector<bool>& binds);

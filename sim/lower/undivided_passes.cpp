@@ -10,10 +10,18 @@ void undivided_passes(ReplicaRun& run) {
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name) {
   ReplicaRun run(request);
   run.launch();
-  undivided_passes(run);
   const double count = run.parameters();
-  const Tasks reduced =
-      run.collective(collective, Bytes{count * run.gradient_element()}, run.reduce_bucket(), name, run.gpu_done());
+  Tasks reduced;
+  for (int batch = 0; batch < run.micro_batches(); ++batch) {
+    undivided_passes(run);
+    // Whole gradients are added up; parts of them are reduced for each micro-batch (DeepSpeed's engine.py,
+    // allreduce_gradients), before the next one.
+    const bool is_last = batch + 1 == run.micro_batches();
+    if (collective == Collective::kAllReduce && !is_last) continue;
+    reduced =
+        run.collective(collective, Bytes{count * run.gradient_element()}, run.reduce_bucket(), name, run.gpu_done());
+    if (!is_last) run.wait(reduced);
+  }
   const Tasks updated = run.adam(count / static_cast<double>(run.ranks()), reduced);
   run.collective(Collective::kAllGather, Bytes{count * run.element()}, run.gather_bucket(), "all-gather parameters",
                  updated);

@@ -12,7 +12,9 @@ constexpr Bytes kHostFramework{5e9};
 }  // namespace
 
 StateBytes::StateBytes(const Training& training)
-    : weight(element_bytes(training.precision)), gradient(element_bytes(training.gradient_precision)) {
+    : weight(element_bytes(training.precision)),
+      gradient(element_bytes(training.gradient_precision)),
+      moments(state_of(training.optimizer)) {
   const double full = element_bytes(Precision::kFp32);
   if (weight < full) master = full;
   if (gradient < full) gradient_copy = full;

@@ -25,10 +25,11 @@ struct DeviceMemory {
   bool fits() const { return total() <= limit; }
 };
 
-// Bytes per parameter of mixed-precision Adam (ZeRO, arXiv 1910.02054, section 3.1): in fp16 weights 2, gradients 2, fp32
-// master 4, moments 8, and a copy of the gradients in fp32 where an optimizer makes one, 4. In fp32 there are no copies.
+// Bytes per parameter of mixed-precision training (ZeRO, arXiv 1910.02054, section 3.1): in fp16 weights 2, gradients 2,
+// fp32 master 4, Adam's moments 8 (others: sim/cost/optimizer.h), and a copy of the gradients in fp32 where an optimizer
+// makes one, 4. In fp32 there are no copies.
 struct StateBytes {
-  double weight = 0, gradient = 0, master = 0, moments = 8, gradient_copy = 0;
+  double weight = 0, gradient = 0, master = 0, moments = 0, gradient_copy = 0;
 
   explicit StateBytes(const Training& training);
   double optimizer() const { return master + moments; }

@@ -12,7 +12,24 @@ namespace {
 // Without a backward pass a micro-batch's activations are gone when it is through.
 int in_flight(const Plan& plan, std::size_t s) {
   if (!plan.workload.backward) return 1;
-  return micro_batches_in_flight(plan.operators().schedule, plan.micro_batches, plan.stages.size(), s);
+  const OperatorPlan& how = plan.operators();
+  return micro_batches_in_flight(how.schedule, plan.micro_batches, plan.stages.size(), s, how.ahead);
+}
+
+// What micro-batches keep that still lack the gradients of weights: inputs of their products, and their outputs' gradients
+// (Qi et al., arXiv 2401.10241, table 3).
+Bytes kept_for_weights(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                       const Scenario& scenario) {
+  const Stage& stage = plan.stages[s];
+  double elements = 0;
+  for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
+    const Operator& op = operators[stage.first + i];
+    if (op.kind != OperatorKind::kMatrix || !op.has_weights()) continue;
+    const Share share = share_of(stage, i, rank, micro_batch_sequences(plan, scenario.training));
+    elements += (op.inputs / share.rows + op.outputs / share.columns) * share.sequences;
+  }
+  return Bytes{elements * element_bytes(scenario.training.precision) *
+               weights_in_flight(plan.operators().schedule, plan.micro_batches, s)};
 }
 
 Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
@@ -48,20 +65,28 @@ Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size
   const Training& training = scenario.training;
   const Stage& stage = plan.stages[s];
   const double sequences = micro_batch_sequences(plan, training);
+  const int layers = layer_count(operators);
+  const bool selective = plan.recompute == Recompute::kSelective;
   std::map<int, double> by_layer;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
-    by_layer[operators[stage.first + i].layer] += kept_activations(operators, stage, i, rank, sequences, scenario);
+    const Operator& op = operators[stage.first + i];
+    const bool again = selective && is_computed_anew(op, plan.recompute, layers);
+    by_layer[op.layer] += again ? 0.0 : kept_activations(operators, stage, i, rank, sequences, scenario);
+    // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
+    if (selective && is_inside_layers(op, layers) && op.role == Role::kQkv) {
+      const Share share = share_of(stage, i, rank, sequences);
+      by_layer[op.layer] += op.outputs / share.columns * share.sequences * element_bytes(training.precision);
+    }
   }
   double all = 0;
   for (const auto& [layer, bytes] : by_layer) all += bytes;
-  if (plan.recompute == Recompute::kNone) return Bytes{all * in_flight};
+  if (plan.recompute != Recompute::kFull) return Bytes{all * in_flight};
   // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
-  const int layers = layer_count(operators);
   const double share = share_of(stage, 0, rank, 1.0).sequences;
   const double input = stream_elements(operators) * sequences * share * element_bytes(training.precision);
   double kept = 0, largest = 0;
   for (const auto& [layer, bytes] : by_layer) {
-    const bool again = layer >= 0 && layer < layers;  // whole layers: kSelective is not for operators
+    const bool again = layer >= 0 && layer < layers;
     kept += again ? input : bytes;
     if (again) largest = std::max(largest, bytes);
   }
@@ -87,6 +112,7 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
         memory.optimizer = Bytes{held.all * part * bytes.optimizer()};
       }
       memory.activations = activations_of(plan, operators, s, rank, in_flight(plan, s), scenario);
+      memory.activations += kept_for_weights(plan, operators, s, rank, scenario);
       memory.buffers = buffers_of(plan, operators, s, rank, held, scenario);
       out.push_back(memory);
     }

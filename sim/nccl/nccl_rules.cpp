@@ -239,6 +239,16 @@ Bytes nccl_buffers(const Nccl& nccl, const NcclView& view) {
   return view.ranks > 1 ? nccl.buffer * (2.0 * nccl_channels(nccl, view)) : Bytes{0};
 }
 
+Bytes nccl_message_buffer(const Nccl& nccl) {
+  constexpr double kChannels = 2;  // of a pair: p2pnChannelsPerPeer, src/graph/paths.cc
+  return nccl.message_chunk * (kChannels * kSteps);
+}
+
+Bytes nccl_broadcast_chunk(const Nccl& nccl) {
+  constexpr double kChannels = 2;  // between machines
+  return nccl.buffer / kSteps * kChannels;
+}
+
 int nccl_sockets(const Nccl& nccl, Cloud receiver) {
   const int threads = nccl.socket_threads.value_or(receiver == Cloud::kAws ? 2 : receiver == Cloud::kGcp ? 4 : 1);
   const int each = nccl.sockets_per_thread.value_or(receiver == Cloud::kAws ? 8 : 1);

@@ -60,6 +60,13 @@ int nccl_channels(const Nccl& nccl, const NcclView& view);
 // Of one communicator on each of its GPUs: every channel has a buffer to send from and one to receive into.
 Bytes nccl_buffers(const Nccl& nccl, const NcclView& view);
 
+// What a send leaves in NCCL's buffers at either end (src/transport/net.cc): NCCL_STEPS chunks of each of the two channels of a
+// pair. The sender's kernel ends when all but this has left, and as much may leave before the receiver's begins.
+Bytes nccl_message_buffer(const Nccl& nccl);
+
+// What each rank of a broadcast passes on at a time, on all channels (BROADCAST_CHUNKSTEPS, src/include/collectives.h).
+Bytes nccl_broadcast_chunk(const Nccl& nccl);
+
 // TCP connections of a channel to a VM: NCCL_NSOCKS_PERTHREAD x NCCL_SOCKET_NTHREADS, at most 64. By default 8 x 2 on AWS,
 // 1 x 4 on GCP, otherwise 1 x 1 as NCCL's documentation has it. (The code's default is 0 threads besides the main one,
 // so that NCCL_NSOCKS_PERTHREAD opens more sockets only together with NCCL_SOCKET_NTHREADS.) The receiver decides.

@@ -1,8 +1,10 @@
 #include "sim/nccl/peers.h"
 
+#include <algorithm>
 #include <array>
 
 #include "sim/nccl/communicator.h"
+#include "sim/nccl/nccl_rules.h"
 
 namespace slmsim {
 
@@ -10,6 +12,34 @@ int Peers::connection(int from, int to) {
   const auto [at, is_new] = connections_.try_emplace({from, to}, 0);
   if (is_new) at->second = connect_pair(graph_, network_, scenario_, from, to);
   return at->second;
+}
+
+TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
+  return graph_.transfer(connection(from, to), size, tag, std::array{ready});
+}
+
+Peers::Passed Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
+  const int line = connection(from, to);
+  const Bytes buffer = nccl_message_buffer(scenario_.nccl);
+  TaskId& waits = posted_.try_emplace({from, to}, kNoTask).first->second;
+  // Bytes up to `early` may leave before the receive is there; the sender goes on when those up to `sent` have left.
+  const Bytes early = posted == kNoTask ? size : std::min(size, buffer), sent = std::max(Bytes{0}, size - buffer);
+  Passed out;
+  TaskId last = kNoTask;
+  // A send does not overtake the pair's last one.
+  const TaskId turn = waits;
+  waits = early < size ? posted : kNoTask;
+  for (Bytes at{0}; at < size || last == kNoTask;) {
+    const bool free = at < early || posted == kNoTask;
+    Bytes end = free ? early : size;
+    if (at < sent) end = std::min(end, sent);
+    last = graph_.transfer(line, end - at, tag, std::array{ready, turn, free ? kNoTask : posted});
+    if (end == sent && sent > Bytes{0}) out.sent = last;
+    at = end;
+  }
+  const bool waited = posted == kNoTask || early < size;
+  out.received = waited ? last : graph_.delay({0}, tag, std::array{last, posted});
+  return out;
 }
 
 std::vector<TaskId> Peers::all_to_all(std::span<const int> devices, Bytes size, TagId tag,

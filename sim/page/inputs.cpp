@@ -65,6 +65,7 @@ Rows training_rows(const Scenario& scenario) {
                {"training.blocks_per_epoch", fmt::format("{:g}", t.blocks_per_epoch)},
                {"training.precision", precision(t.precision)},
                {"training.gradient_precision", precision(t.gradient_precision)},
+               {"training.optimizer", update_rule_names()[static_cast<std::size_t>(t.optimizer)]},
                {"training.rematerialisation", yes_no(t.rematerialisation)},
                {"training.iteration_overhead", to_text(t.iteration_overhead)},
                {"training.control_round_trips", fmt::format("{:g}", t.control_round_trips)}};

@@ -8,7 +8,22 @@
 namespace slmsim {
 
 const std::vector<std::string>& schedule_names() {
-  static const std::vector<std::string> kNames = {"1f1b", "gpipe"};
+  static const std::vector<std::string> kNames = {"1f1b", "gpipe", "zb-h1"};
+  return kNames;
+}
+
+const std::vector<std::string>& send_order_names() {
+  static const std::vector<std::string> kNames = {"alpa", "deepspeed", "megatron", "asynchronous"};
+  return kNames;
+}
+
+const std::vector<std::string>& fsdp_strategy_names() {
+  static const std::vector<std::string> kNames = {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"};
+  return kNames;
+}
+
+const std::vector<std::string>& fsdp_prefetch_names() {
+  static const std::vector<std::string> kNames = {"backward_pre", "backward_post", "none"};
   return kNames;
 }
 
@@ -33,8 +48,15 @@ Schedule schedule_of(const Plan& plan) {
   return how ? how->schedule : Schedule::kOneForwardOneBackward;
 }
 
+SendOrder send_order_of(const Plan& plan) {
+  if (const auto* how = std::get_if<OperatorPlan>(&plan.by)) return how->order;
+  const auto* megatron = std::get_if<MegatronPlan>(&plan.by);
+  return megatron ? megatron->order : SendOrder::kAsynchronous;
+}
+
 Optimizer optimizer_of(const Plan& plan) {
   if (const auto* how = std::get_if<OperatorPlan>(&plan.by)) return how->optimizer;
+  if (std::holds_alternative<FsdpPlan>(plan.by)) return Optimizer::kDivided;
   const auto* replicas = std::get_if<ReplicaPlan>(&plan.by);
   return replicas && replicas->stage > 0 ? Optimizer::kDivided : Optimizer::kReplicated;
 }
@@ -43,9 +65,14 @@ double Workload::iterations(const Training& training) const {
   return std::ceil(training.blocks_per_epoch * training.epochs / sequences(training));
 }
 
-int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage) {
+int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage, int ahead) {
   if (schedule == Schedule::kGpipe) return micro_batches;
-  return std::min(micro_batches, static_cast<int>(stages - stage));
+  const std::int64_t left = static_cast<std::int64_t>(stages - stage);
+  return static_cast<int>(std::min<std::int64_t>(micro_batches, left + ahead * (left - 1)));
+}
+
+int weights_in_flight(Schedule schedule, int micro_batches, std::size_t stage) {
+  return schedule == Schedule::kZeroBubble ? std::min(micro_batches, static_cast<int>(stage)) : 0;
 }
 
 bool is_computed_anew(const Operator& op, Recompute recompute, int layers) {

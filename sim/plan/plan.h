@@ -18,9 +18,16 @@ namespace slmsim {
 // The names of an option's values, in their order, are those that scenarios use.
 
 // How a pipeline orders its micro-batches. kOneForwardOneBackward: a stage of p keeps at most p - s in flight
-// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965).
-enum class Schedule { kOneForwardOneBackward, kGpipe };
+// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965). kZeroBubble: 1F1B whose
+// backward pass computes the inputs' gradients only, and the weights' s micro-batches later on stage s (ZB-H1, arXiv
+// 2401.10241, section 2.2).
+enum class Schedule { kOneForwardOneBackward, kGpipe, kZeroBubble };
 const std::vector<std::string>& schedule_names();
+
+// Which of a stage's messages and computations wait for each other, by the framework that runs the pipeline
+// (sim/lower/pipeline_commands.h).
+enum class SendOrder { kAlpa, kDeepSpeed, kMegatron, kAsynchronous };
+const std::vector<std::string>& send_order_names();
 
 // How ZeRO-2's GPUs come to own their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
@@ -69,6 +76,8 @@ enum class Optimizer {
 // Operators divided over meshes, as Alpa runs them.
 struct OperatorPlan {
   Schedule schedule = Schedule::kOneForwardOneBackward;
+  SendOrder order = SendOrder::kAsynchronous;
+  int ahead = 0;  // of 1F1B: forward passes more in flight for each boundary to the last stage
   Optimizer optimizer = Optimizer::kReplicated;
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
@@ -86,8 +95,33 @@ struct ReplicaPlan {
   StatePlace optimizer = StatePlace::kGpu;
   StatePlace parameters = StatePlace::kGpu;  // of stage 3
   Bytes bucket;                              // of DDP
+  bool no_sync = true;  // of DDP: of several micro-batches only the last one's gradients are reduced
+  Bytes buffers;        // of DDP: what its first rank broadcasts before a forward pass
 
   bool operator==(const ReplicaPlan&) const = default;
+};
+
+// What PyTorch's FullyShardedDataParallel divides (its ShardingStrategy). kHybrid and kHybridGradOp divide inside each VM and
+// keep replicas between VMs; kGradOp and kHybridGradOp keep parameters from the forward to the backward pass.
+enum class FsdpStrategy { kFull, kGradOp, kHybrid, kHybridGradOp };
+const std::vector<std::string>& fsdp_strategy_names();
+// When it gathers the next unit in the backward pass: before or after it computes the gradients of this one, or not ahead.
+enum class FsdpPrefetch { kBefore, kAfter, kNone };
+const std::vector<std::string>& fsdp_prefetch_names();
+
+struct FsdpPlan {
+  int shards = 1;  // GPUs over which a parameter is divided: all, or those of a VM
+  FsdpStrategy strategy = FsdpStrategy::kFull;
+  FsdpPrefetch backward = FsdpPrefetch::kBefore;
+  bool forward_prefetch = false;
+  bool limit_all_gathers = true;  // at most two freed units behind the one that computes
+  bool offload = false;           // parameters, gradients and optimizer in host memory
+  bool no_sync = true;            // of several micro-batches only the last one's gradients are reduced
+
+  bool is_hybrid() const { return strategy == FsdpStrategy::kHybrid || strategy == FsdpStrategy::kHybridGradOp; }
+  bool frees_after_forward() const { return strategy == FsdpStrategy::kFull || strategy == FsdpStrategy::kHybrid; }
+
+  bool operator==(const FsdpPlan&) const = default;
 };
 
 // Degrees of Megatron-LM; tensor x pipeline x data GPUs.
@@ -95,9 +129,11 @@ struct MegatronPlan {
   int tensor = 1, pipeline = 1, data = 1;
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
-  bool overlap = true;  // the tensor-parallel exchange of an input's gradient goes on while that of the weights is computed
-  bool distributed_optimizer = false;     // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
+  bool overlap =
+      true;  // the tensor-parallel exchange of an input's gradient goes on while that of the weights is computed
+  bool distributed_optimizer = false;      // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
   Precision gradients = Precision::kFp16;  // kept, added up and exchanged
+  SendOrder order = SendOrder::kAsynchronous;
 
   bool operator==(const MegatronPlan&) const = default;
 };
@@ -108,17 +144,19 @@ struct Plan {
   int micro_batches = 1;
   Recompute recompute = Recompute::kNone;
   Workload workload = {};
-  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan> by;  // who runs it, and how
+  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan, FsdpPlan> by;  // who runs it, and how
 
   const OperatorPlan& operators() const { return std::get<OperatorPlan>(by); }
   const ReplicaPlan& replicas() const { return std::get<ReplicaPlan>(by); }
   const MegatronPlan& megatron() const { return std::get<MegatronPlan>(by); }
+  const FsdpPlan& fsdp() const { return std::get<FsdpPlan>(by); }
 
   bool operator==(const Plan&) const = default;
 };
 
-// How its pipeline orders micro-batches, and whether the optimizer's state is divided, whoever runs it.
+// How its pipeline orders micro-batches and messages, and whether the optimizer's state is divided, whoever runs it.
 Schedule schedule_of(const Plan& plan);
+SendOrder send_order_of(const Plan& plan);
 Optimizer optimizer_of(const Plan& plan);
 
 // Either a plan or why there is none.
@@ -132,8 +170,11 @@ inline double micro_batch_sequences(const Plan& plan, const Training& training) 
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
 
-// Backward passes run in the reverse order of stages; stage `s` of `stages` keeps the activations of so many micro-batches.
-int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage);
+// Backward passes run in the reverse order of stages; stage `s` of `stages` keeps the activations of so many micro-batches:
+// with 1F1B p - s, and `ahead` more for each of the p - s - 1 boundaries behind it.
+int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage, int ahead = 0);
+// Beside these, micro-batches that are back but for the gradients of weights.
+int weights_in_flight(Schedule schedule, int micro_batches, std::size_t stage);
 
 // Whether an operator of a model of so many layers is computed anew in the backward pass.
 bool is_computed_anew(const Operator& op, Recompute recompute, int layers);

@@ -23,7 +23,8 @@ struct Suffix {
 // The stage in front of `rest`, which is absent behind the last one; an infinite sum where it does not fit.
 Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, const Suffix* rest, std::size_t stages) {
   Suffix suffix{kNever, 0, 0, stage, kNone};
-  const int under_way = p.all_in_flight ? p.micro_batches : static_cast<int>(stages);
+  const int under_way =
+      p.all_in_flight ? p.micro_batches : static_cast<int>(stages + static_cast<std::size_t>(p.ahead) * (stages - 1));
   if (p.most_in_flight &&
       p.most_in_flight(stage.first, stage.last, stage.submesh) < std::min(p.micro_batches, under_way))
     return suffix;

@@ -34,6 +34,7 @@ struct PipelineProblem {
   std::vector<Submesh> submeshes;
   int micro_batches = 1;
   bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
+  int ahead = 0;                      // 1F1B with so many more in flight for each boundary to the last stage
   std::optional<std::size_t> stages;  // absent: as many as is best
 
   // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can

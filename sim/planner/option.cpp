@@ -34,6 +34,15 @@ const Option<StageSplit> kSplit{choice_option(
     {"split", "How layers are cut into equal stages: equal FLOPs, or equal time on their GPUs."}, stage_split_names)};
 const Option<Schedule> kSchedule{
     choice_option({"schedule", "How the pipeline orders its micro-batches."}, schedule_names)};
+const Option<int> kAhead{count_option(
+    {"ahead", "With schedule 1f1b, forward passes more in flight for each boundary to the last stage."}, 1024, 0, 0)};
+const Option<std::optional<SendOrder>> kOrder{
+    optional_choice_option({"order",
+                            "Whose order a stage's messages and computations have: alpa, deepspeed, megatron; "
+                            "asynchronous: each message goes as "
+                            "soon as it is computed.",
+                            "the technique's own framework's"},
+                           send_order_names)};
 
 bool planner_cuts_stages(const TechniqueOptions& options) {
   return options.get(kStages) == kAutomatic || options.get(kPlanner) == Planner::kSlmsim;

@@ -33,6 +33,9 @@ extern const Option<std::optional<Bytes>> kMemoryLimit;
 extern const Option<int> kStages;
 extern const Option<StageSplit> kSplit;
 extern const Option<Schedule> kSchedule;
+extern const Option<int> kAhead;
+// Absent: as the framework does whose technique it is.
+extern const Option<std::optional<SendOrder>> kOrder;
 
 // Whether the inter-operator planner cuts the stages.
 bool planner_cuts_stages(const TechniqueOptions& options);

@@ -77,9 +77,8 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
   costs.update = [=](double weights) {
     Seconds slowest{0};
     for (const Gpu& gpu : gpus) {
-      const Seconds one = adam_time(0, gpu, training.precision, training.gradient_precision, software);
-      slowest =
-          std::max(slowest, adam_time(weights, gpu, training.precision, training.gradient_precision, software) - one);
+      const Seconds none = update_time(0, gpu, training.update(), software);
+      slowest = std::max(slowest, update_time(weights, gpu, training.update(), software) - none);
     }
     return slowest.value;
   };

@@ -87,6 +87,7 @@ class Chooser {
     problem.submeshes = submeshes_of(vms);
     problem.micro_batches = request_.options.micro_batches();
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
+    problem.ahead = request_.options.get(kAhead);
     if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
     std::vector<std::vector<int>> meshes;
     for (const auto& submesh : problem.submeshes)

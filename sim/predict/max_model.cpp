@@ -31,6 +31,9 @@ class Search {
       out.limit = trial.has_plan ? trial.problem : of_fewest;
       return out;
     }
+    // Planning takes longer the more layers there are, so none far beyond the answer is tried.
+    while (fits * 2 < too_many && try_layers(layers_at(fits * 2), nullptr).problem.empty()) fits *= 2;
+    too_many = std::min(too_many, fits * 2);
     while (too_many - fits > 1) {
       const std::int64_t middle = fits + (too_many - fits) / 2;
       (try_layers(layers_at(middle), nullptr).problem.empty() ? fits : too_many) = middle;

@@ -138,6 +138,19 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   return result;
 }
 
+void wait_instead(Breakdown& parts, Seconds more) {
+  const Seconds waits = parts.exposed_communication + parts.pipeline_bubble;
+  if (waits <= Seconds{0}) {
+    (more >= Seconds{0} ? parts.exposed_communication : parts.overhead) += more;
+    return;
+  }
+  // The GPU waits for its host as well, which counts as overhead.
+  if (waits + more < Seconds{0}) parts.overhead += waits + more;
+  const double factor = std::max(0.0, (waits + more) / waits);
+  parts.exposed_communication = parts.exposed_communication * factor;
+  parts.pipeline_bubble = parts.pipeline_bubble * factor;
+}
+
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
   std::vector<double> bytes(graph.links().size(), 0.0);

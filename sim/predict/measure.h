@@ -38,6 +38,10 @@ struct LinkRates {
 // Of the GPU that computes longest. In a pipeline, waiting without a transfer of its own is bubble.
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline);
 
+// The same of an iteration that takes so much more (or less) because the GPU waits for longer: both kinds of waiting change in
+// proportion, and none falls below nothing.
+void wait_instead(Breakdown& parts, Seconds more);
+
 // Links that carried anything, in the network's order. Needs recorded flows; a flow counts with its mean
 // rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);

@@ -36,6 +36,9 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
   return peak;
 }
 
+// Nobody compares times of what needs more than so many times the memory, and graphs of absurd models take long.
+constexpr double kTimedMisfit = 16;
+
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const Lowered& lowered, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
@@ -58,7 +61,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
-  out.breakdown.exposed_communication += out.iteration - times.last.end;
+  wait_instead(out.breakdown, out.iteration - times.last.end);
   if (options.links) out.links = link_use(graph, times.last);
   out.basis = lowered.basis;
   if (options.links) out.interconnects = interconnect_use(graph, times.last);
@@ -86,7 +89,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
     if (options.advice) out.reason = out_of_memory_advice(request, *out.plan);
-    return out;
+    const DeviceMemory* most = fullest(out.memory);
+    if (!options.time_misfits || most->total() > most->limit * kTimedMisfit) return out;
   }
   out.stores = stores_of(*out.plan, request.operators, request.scenario);
   for (const Store& store : out.stores) {
@@ -94,7 +98,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     out.status = Status::kOutOfMemory;
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
   }
-  if (out.status != Status::kOk) return out;
+  if (out.status != Status::kOk && !options.time_misfits) return out;
   const LowerRequest lower{*out.plan, request.operators, request.scenario, network};
   if (lowered) {
     simulate_job(request, options, lowered->of(lower), out);

@@ -44,6 +44,8 @@ struct Prediction {
   std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 
+  // Whether times and rates are there: those of what does not fit are as if it did.
+  bool is_timed() const { return status == Status::kOk || iteration > Seconds{0}; }
   double gpu_hours() const { return job.value / 3600.0 * gpus; }
 };
 
@@ -55,7 +57,9 @@ struct PredictOptions {
   const Technique* only = nullptr;
   PredictionMemo* memo = nullptr;  // of predict(): what many predictions have in common
   bool advice = true;              // tell what would help where memory does not suffice; costs as much as many plans
-  bool ignore_memory = false;      // simulate also what does not fit
+  bool ignore_memory = false;      // what does not fit counts as if it did
+  bool time_misfits =
+      false;  // simulate what does not fit too, unless it needs many times the memory; it stays kOutOfMemory
 };
 
 // One technique on one group. `lowered` is what an earlier prediction left that differed in the network between VMs only,

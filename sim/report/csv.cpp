@@ -41,9 +41,9 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   // Behind the older columns, whose places scripts may count on.
   const auto put_last = [&](const char* column, double value) {
     row.push_back(number(column, value));
-    if (p.status != Status::kOk) row.back().text.clear();
+    if (!p.is_timed()) row.back().text.clear();
   };
-  for (std::size_t i = kFirstResult; p.status != Status::kOk && i < row.size(); ++i) row[i].text.clear();
+  for (std::size_t i = kFirstResult; !p.is_timed() && i < row.size(); ++i) row[i].text.clear();
   const DeviceMemory* memory = fullest(p.memory);
   row.push_back(whole("memory_bytes", memory ? memory->total().value : 0));
   row.push_back(whole("memory_limit_bytes", memory ? memory->limit.value : 0));

@@ -96,10 +96,12 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
                       {"batch_shares", stage.batch_shares},
                       {"shardings", shardings_json(stage, operators)}});
   }
-  return {{"micro_batches", plan.micro_batches},
-          {"schedule", schedule_names()[static_cast<std::size_t>(schedule_of(plan))]},
-          {"optimizer", optimizer_of(plan) == Optimizer::kDivided ? "divided" : "replicated"},
-          {"stages", stages}};
+  Json out = {{"micro_batches", plan.micro_batches},
+              {"schedule", schedule_names()[static_cast<std::size_t>(schedule_of(plan))]}};
+  if (plan.stages.size() > 1) out["order"] = send_order_names()[static_cast<std::size_t>(send_order_of(plan))];
+  out["optimizer"] = optimizer_of(plan) == Optimizer::kDivided ? "divided" : "replicated";
+  out["stages"] = stages;
+  return out;
 }
 
 Json interconnects_json(const Prediction& p, const Platform& platform) {

@@ -3,7 +3,8 @@
 namespace slmsim {
 namespace {
 
-constexpr Bytes kDefaultBuffer{4 * kMebi};  // DEFAULT_BUFFSIZE, src/init.cc
+constexpr Bytes kDefaultBuffer{4 * kMebi};          // DEFAULT_BUFFSIZE, src/init.cc
+constexpr Bytes kDefaultMessageChunk{128 * kKibi};  // likewise
 
 }  // namespace
 
@@ -50,6 +51,11 @@ Nccl read_nccl(Fields fields) {
   }
   nccl.buffer = fields.quantity<Bytes>({"NCCL_BUFFSIZE", "The buffer of a channel between two GPUs."},
                                        {{16 * kKibi}, {kGibi}}, kDefaultBuffer);
+  nccl.message_chunk = fields.quantity<Bytes>({"NCCL_P2P_NET_CHUNKSIZE",
+                                               "A step of a send; NCCL holds 16 of them at either end, so that a "
+                                               "sender goes on before its receiver is there; 0 B: "
+                                               "it waits."},
+                                              {{0}, {kGibi}}, kDefaultMessageChunk);
   fields.done();
   return nccl;
 }

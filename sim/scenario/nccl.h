@@ -29,6 +29,7 @@ struct Nccl {
   std::optional<int> sockets_per_thread;           // NCCL_NSOCKS_PERTHREAD; absent: by the VM's cloud
   std::optional<int> socket_threads;               // NCCL_SOCKET_NTHREADS; absent: by the VM's cloud
   Bytes buffer;                                    // NCCL_BUFFSIZE
+  Bytes message_chunk;                             // NCCL_P2P_NET_CHUNKSIZE
 
   bool operator==(const Nccl&) const = default;
 };

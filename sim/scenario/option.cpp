@@ -55,6 +55,14 @@ OptionValue read_mesh(Fields& fields, const OptionSpec& spec) {
   return mesh;
 }
 
+Fill flag_or(const FileKey& key, bool fallback) {
+  const auto read = [fallback](Fields& fields, const OptionSpec& spec) -> OptionValue {
+    return fields.flag(spec.file_key(), fallback);
+  };
+  const auto text = [](const OptionValue& value) { return std::string(std::get<bool>(value) ? "yes" : "no"); };
+  return option(key, fallback, read, text);
+}
+
 }  // namespace
 
 Fill count_option(const FileKey& key, std::int64_t most, std::int64_t fallback, std::int64_t least) {
@@ -76,13 +84,8 @@ Fill count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t m
   return option(key, std::int64_t{0}, read, text);
 }
 
-Fill flag_option(const FileKey& key, bool fallback) {
-  const auto read = [fallback](Fields& fields, const OptionSpec& spec) -> OptionValue {
-    return fields.flag(spec.file_key(), fallback);
-  };
-  const auto text = [](const OptionValue& value) { return std::string(std::get<bool>(value) ? "yes" : "no"); };
-  return option(key, fallback, read, text);
-}
+Fill flag_option(const FileKey& key) { return flag_or(key, false); }
+Fill yes_option(const FileKey& key) { return flag_or(key, true); }
 
 Fill choice_option(const FileKey& key, const std::vector<std::string>& (*names)()) {
   const auto read = [names](Fields& fields, const OptionSpec& spec) -> OptionValue {

@@ -86,7 +86,8 @@ std::function<void(OptionSpec&)> count_option(const FileKey& key, std::int64_t m
 // A whole number, or the word "auto", which is kAutomatic.
 inline constexpr int kAutomatic = -1;
 std::function<void(OptionSpec&)> count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t most);
-std::function<void(OptionSpec&)> flag_option(const FileKey& key, bool fallback = false);
+std::function<void(OptionSpec&)> flag_option(const FileKey& key);
+std::function<void(OptionSpec&)> yes_option(const FileKey& key);  // a flag that is set where it is absent
 std::function<void(OptionSpec&)> choice_option(const FileKey& key, const std::vector<std::string>& (*names)());
 std::function<void(OptionSpec&)> optional_choice_option(const FileKey& key, const std::vector<std::string>& (*names)());
 std::function<void(OptionSpec&)> time_option(const FileKey& key, Range<Seconds> range, Seconds fallback);

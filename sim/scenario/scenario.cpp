@@ -94,6 +94,8 @@ class ScenarioReader {
     t.gradient_precision = static_cast<Precision>(
         fields.choice({"gradient_precision", "The number format of stored and exchanged gradients.", "as precision"},
                       precision_names(), static_cast<std::size_t>(t.precision)));
+    t.optimizer = static_cast<UpdateRule>(fields.choice(
+        {"optimizer", "What updates the weights; its state counts in memory and time."}, update_rule_names(), 0));
     t.rematerialisation = fields.flag(
         {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
     t.iteration_overhead = fields.quantity<Seconds>(

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/base/fields.h"
-#include "sim/cost/roofline.h"
+#include "sim/cost/optimizer.h"
 #include "sim/model/transformer.h"
 #include "sim/platform/platform.h"
 #include "sim/scenario/framework.h"
@@ -24,6 +24,7 @@ struct Training {
   double blocks_per_epoch = 0;  // sequences in one pass over the data
   Precision precision = Precision::kFp16;
   Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
+  UpdateRule optimizer = UpdateRule::kAdam;
   bool rematerialisation = false;
   Seconds iteration_overhead;  // launching an iteration on every GPU
   // Control messages between the driver, on the group's first VM, and its farthest VM in each iteration, one
@@ -32,6 +33,7 @@ struct Training {
 
   // Optimizer steps of the whole job; a last, smaller batch counts as one.
   double steps() const;
+  Update update() const { return {precision, gradient_precision, optimizer}; }
 
   bool operator==(const Training&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAssessedAtOnce = 64, kMeasuredAtOnce = 8;
+constexpr std::size_t kFirstSeeds = 8;
 constexpr std::size_t kExpanded = 6;     // of the best so many have all their neighbours tried
 constexpr double kTasksOfPlan = 20'000;  // planning costs as much as going once through so many tasks
 constexpr double kPasses = 10;           // a simulation, as much as going through its tasks so often
@@ -39,7 +41,6 @@ class Search {
     } else {
       as_given();
       seed();
-      climb();
       rest();
     }
     result_.proven = !result_.stopped && !spent();
@@ -177,6 +178,7 @@ class Search {
   }
 
   // Each technique on each group, in as many micro-batches as there may be; with rematerialisation where that is too much.
+  // First those of each technique that may be best, and what is near the best of them: it rules out most of the others.
   void seed() {
     const auto& all = space_.choices();
     std::vector<std::size_t> seeds;
@@ -192,7 +194,21 @@ class Search {
       }
       last = i;
     }
-    try_all(seeds);
+    std::sort(seeds.begin(), seeds.end(),
+              [&](auto a, auto b) { return std::pair(quick_[a], a) < std::pair(quick_[b], b); });
+    std::map<std::int32_t, std::size_t> of_technique;
+    std::vector<std::size_t> first;
+    for (const std::size_t i : seeds) {
+      if (of_technique[all[i][kTechniqueOf]]++ < kFirstSeeds) first.push_back(i);
+    }
+    plant(std::move(first));
+    plant(std::move(seeds));
+  }
+
+  void plant(std::vector<std::size_t> seeds) {
+    const auto& all = space_.choices();
+    too_large_.clear();
+    try_all(std::move(seeds));
     std::vector<std::size_t> again;
     for (const std::size_t i : too_large_) {
       Choice choice = all[i];
@@ -200,15 +216,15 @@ class Search {
       if (const auto found = space_.find(choice)) again.push_back(*found);
     }
     try_all(again);
+    climb();
   }
 
   void climb() {
-    std::set<std::size_t> expanded;
     for (bool moved = true; moved && !over();) {
       moved = false;
       for (std::size_t i = 0; i < std::min(kExpanded, found_.size()) && !moved; ++i) {
         const std::size_t choice = found_[i].choice;
-        if (!expanded.insert(choice).second) continue;
+        if (!expanded_.insert(choice).second) continue;
         moved = true;
         try_all(space_.neighbours(choice));
       }
@@ -235,6 +251,7 @@ class Search {
   std::vector<double> quick_;  // bounds of cost
   std::vector<bool> seen_;
   std::vector<std::size_t> too_large_;
+  std::set<std::size_t> expanded_;
   std::vector<Found> found_, list_;
   double effort_ = 0, effort_wanted_ = 0;  // wanted: 0 is without limit
   SearchResult result_;

@@ -12,7 +12,8 @@ PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.st
 Lowered lower(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
-  const Tasks reduced = stage3_passes(run);
+  Tasks reduced;
+  for (int batch = 0; batch < run.micro_batches(); ++batch) reduced = stage3_passes(run);
   run.adam(run.parameters() / static_cast<double>(run.ranks()), reduced);
   return run.finish();
 }
@@ -23,12 +24,13 @@ extern const Technique kDeepSpeed3 = {
     .name = "ZeRO-3",
     .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
     .looks = {"#7da9cd", "#1b4a7a", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
+    .options = {&kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,
     .lower = lower,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
+    .recompute = recompute_as_told,
     .exports = replica_exports,
 };
 

@@ -9,6 +9,7 @@
 
 #include "sim/lower/megatron_run.h"
 #include "sim/memory/megatron_memory.h"
+#include "sim/planner/option.h"
 #include "sim/technique/technique.h"
 
 namespace slmsim {
@@ -25,10 +26,9 @@ const Option<int> kChunks{
                  kMostChunks, 1)};
 const Option<bool> kSequenceParallel{
     flag_option({"sequence_parallel", "Whether norms and residuals are divided by tokens (arXiv 2205.05198)."})};
-const Option<bool> kOverlap{flag_option(
+const Option<bool> kOverlap{yes_option(
     {"overlap", "Whether the tensor-parallel exchange of an input's gradient hides behind the gradient of the weights.",
-     "yes, as Megatron-LM since 2022"},
-    true)};
+     "yes, as Megatron-LM since 2022"})};
 const Option<bool> kDistributedOptimizer{
     flag_option({"distributed_optimizer", "Whether replicas divide the optimizer's state and its update."})};
 constexpr std::int64_t kMostLayers = 1 << 20;
@@ -36,10 +36,6 @@ const Option<int> kFirstLayers{count_option(
     {"first_stage_layers", "Layers on the pipeline's first stage.", "as many as on the others"}, kMostLayers, 0)};
 const Option<int> kLastLayers{count_option(
     {"last_stage_layers", "Layers on the pipeline's last stage.", "as many as on the others"}, kMostLayers, 0)};
-const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
-    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
-     "by training.rematerialisation"},
-    recompute_names)};
 
 // Degrees with what was left open settled; 0 where nothing fits.
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
@@ -51,6 +47,8 @@ MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
   m.sequence_parallel = options.get(kSequenceParallel);
   m.overlap = options.get(kOverlap);
   m.distributed_optimizer = options.get(kDistributedOptimizer);
+  // With chunks Megatron-LM overlaps messages and computing (overlap_p2p_comm, its default there).
+  m.order = options.get(kOrder).value_or(m.chunks > 1 ? SendOrder::kAsynchronous : SendOrder::kMegatron);
   if (m.tensor == 0) m.tensor = gpus / (m.pipeline * m.data);
   return m;
 }
@@ -97,6 +95,9 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
                        m.chunks, m.chunks == 1 ? "; see first_stage_layers" : "");
   }
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
+  if (m.chunks > 1 && m.order != SendOrder::kAsynchronous)
+    return "with chunks messages overlap computing: order asynchronous";
+  if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
     return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas",
@@ -137,10 +138,6 @@ PlanResult plan_megatron(const PlanRequest& request) {
 
 // As many as there are stages.
 int micro_batches(const PlanRequest& request) { return std::max(1, request.options.get(kPipeline)); }
-
-Recompute recompute(const TechniqueOptions& options, const Training& training) {
-  return options.get(kRecompute).value_or(recompute_by_training(options, training));
-}
 
 std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) {
   const StageLayers layers(options, degrees_of(options, 0));
@@ -220,13 +217,13 @@ extern const Technique kMegatron = {
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
     .looks = {"#6a8fb0", "#000000", "d", "-", ""},
     .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
-                &kFirstLayers, &kLastLayers, &kRecompute},
+                &kFirstLayers, &kLastLayers, &kOrder, &kRecompute},
     .micro_batches = micro_batches,
     .plan = plan_megatron,
     .lower = lower_megatron,
     .memory = memory_of_megatron,
     .launcher = launched_by_processes,
-    .recompute = recompute,
+    .recompute = recompute_as_told,
     .layers_at = layers_at,
     .variations = variations,
     .exports = exports,

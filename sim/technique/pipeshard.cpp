@@ -5,6 +5,7 @@
 // embedding with the first stage and the head with the last. With `stages: auto`, or by planner kSlmsim, the inter-operator
 // planner chooses both.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -127,6 +128,28 @@ Chosen chosen_stages(const PlanRequest& request, const Network& network) {
   return chosen.stages.empty() ? uniform_stages(request) : chosen;
 }
 
+// How it orders micro-batches and messages; a reason where these do not go together.
+struct Orders {
+  OperatorPlan plan;
+  const char* reason = nullptr;
+};
+
+Orders orders_of(const TechniqueOptions& options) {
+  const Schedule schedule = options.get(kSchedule);
+  const bool zero_bubble = schedule == Schedule::kZeroBubble;
+  const SendOrder order = options.get(kOrder).value_or(zero_bubble ? SendOrder::kAsynchronous : SendOrder::kAlpa);
+  const int ahead = options.get(kAhead);
+  const bool of_stream = order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron;
+  Orders out{{.schedule = schedule, .order = order, .ahead = ahead}};
+  if (ahead > 0 && schedule != Schedule::kOneForwardOneBackward)
+    out.reason = "ahead is of schedule 1f1b";
+  else if (zero_bubble && order != SendOrder::kAsynchronous)
+    out.reason = "schedule zb-h1 sends as soon as it has computed: order asynchronous";
+  else if (of_stream && (schedule != Schedule::kOneForwardOneBackward || ahead > 0))
+    out.reason = "DeepSpeed's and Megatron-LM's order is that of schedule 1f1b, with nothing ahead";
+  return out;
+}
+
 PlanResult plan_pipeshard(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options, memo] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
@@ -135,7 +158,9 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   if (wanted > 0 && group.devices.size() % static_cast<std::size_t>(wanted) != 0)
     return {std::nullopt, fmt::format("{} GPUs do not divide into {} stages", group.devices.size(), wanted)};
   Plan plan = begin_plan(request);
-  plan.by = OperatorPlan{.schedule = options.get(kSchedule)};
+  const Orders orders = orders_of(options);
+  if (orders.reason) return {std::nullopt, orders.reason};
+  plan.by = orders.plan;
   std::optional<Network> network;
   if (planner_cuts_stages(options)) network.emplace(scenario.platform);
   const Chosen chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
@@ -143,7 +168,7 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   const bool by_slmsim = options.get(kPlanner) == Planner::kSlmsim;
   for (const auto& [first, last, mesh] : chosen.stages) {
     const int in_flight = micro_batches_in_flight(options.get(kSchedule), options.micro_batches(), chosen.stages.size(),
-                                                  plan.stages.size());
+                                                  plan.stages.size(), options.get(kAhead));
     std::optional<Bytes> limit;
     // Half a percent below, for what neighbouring stages send.
     if (by_slmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
@@ -195,6 +220,9 @@ Variation stages_variation() {
           .with = 0};
 }
 
+// Values of the schedule: those of Schedule, and 1F1B with one more in flight for each boundary.
+constexpr int kOneAhead = 3;
+
 std::vector<Variation> variations() {
   const Variation split = {
       .values = [](const VariationRequest& r) { return yes_or_no(!planner_cuts_stages(r.so_far)); },
@@ -202,10 +230,19 @@ std::vector<Variation> variations() {
                   int) { o.set(kSplit, static_cast<StageSplit>(value)); },
       .words = [](const TechniqueOptions&, int value) -> std::string { return value == 1 ? "split by speed" : ""; }};
   const Variation schedule = {
-      .values = [](const VariationRequest&) { return yes_or_no(true); },
-      .apply = [](TechniqueOptions& o, int value, const Scenario&,
-                  int) { o.set(kSchedule, static_cast<Schedule>(value)); },
-      .words = [](const TechniqueOptions&, int value) -> std::string { return value == 1 ? "GPipe" : ""; }};
+      .values =
+          [](const VariationRequest&) {
+            return std::vector{0, 1, 2, kOneAhead};
+          },
+      .apply =
+          [](TechniqueOptions& o, int value, const Scenario&, int) {
+            o.set(kSchedule, value == kOneAhead ? Schedule::kOneForwardOneBackward : static_cast<Schedule>(value));
+            o.set(kAhead, value == kOneAhead ? 1 : 0);
+          },
+      .words = [](const TechniqueOptions&, int value) -> std::string {
+        constexpr std::array kWords = {"", "GPipe", "zero bubble", "1 ahead"};
+        return kWords[static_cast<std::size_t>(value)];
+      }};
   Variation tensor = tensor_variation();
   tensor.with = 1;  // the stages
   return {planner_variation(), stages_variation(), split, schedule, tensor};
@@ -216,6 +253,14 @@ ExportWays exports(const ExportRequest& request) {
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron = planned_for_megatron(request);
   out.alpa = alpa_pipeline(request);
+  const OperatorPlan& how = request.plan.operators();
+  if (how.order == SendOrder::kAsynchronous) out.torch = pipeline_of_torch(request.plan);
+  if (how.schedule == Schedule::kZeroBubble)
+    out.alpa.cannot = "Alpa's schedules do not compute the gradients of weights apart";
+  else if (how.order != SendOrder::kAlpa)
+    out.alpa.cannot = "its messages go in another order than Alpa's; leave order out";
+  else if (how.ahead > 1)
+    out.alpa.cannot = "Alpa's 1f1b_overlap_friendly has one more in flight for each boundary; choose ahead 1";
   for (auto& note : notes_on_planner(request)) out.alpa.notes.push_back(std::move(note));
   return out;
 }
@@ -228,7 +273,7 @@ extern const Technique kPipeshard = {
     .usual = true,
     .trial = Trial::kPipeline,
     .looks = {"#143d66", "#0b2440", "D", "0 1 1", ""},
-    .options = {&kPlanner, &kTensor, &kSchedule, &kSplit, &kStages},
+    .options = {&kPlanner, &kTensor, &kSchedule, &kAhead, &kOrder, &kSplit, &kStages},
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,
     .lower = lower_operators,

@@ -20,6 +20,8 @@ const Option<bool> kHierarchical{flag_option({"hierarchical",
                                               "Whether gradients are summed inside each VM, then between VMs by one "
                                               "GPU per part, then spread inside (ZeRO2: with "
                                               "all-reduce)."})};
+const Option<bool> kNoSync{yes_option(
+    {"no_sync", "Whether gradients are reduced once for all micro-batches of an iteration, not after each of them."})};
 
 namespace {
 
@@ -78,7 +80,9 @@ PlanResult plan_replicas(const PlanRequest& request) {
 }
 
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas) {
-  if (request.options.micro_batches() != 1)
+  if (replicas.optimizer != StatePlace::kGpu && request.scenario.training.optimizer != UpdateRule::kAdam)
+    return {std::nullopt, "its optimizer on the CPU is Adam; set training.optimizer: adam"};
+  if (replicas.optimizer != StatePlace::kGpu && request.options.micro_batches() != 1)
     return {std::nullopt, fmt::format("{} takes all of a GPU's sequences at once; leave micro_batches out",
                                       request.options.technique->name)};
   const Platform& platform = request.scenario.platform;

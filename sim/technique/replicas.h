@@ -14,11 +14,14 @@ extern const Option<BatchSplit> kBatchSplit;
 // Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside; of an all-reduce.
 extern const Option<bool> kHierarchical;
 
+// Of PyTorch's: gradients of several micro-batches are reduced once (no_sync()).
+extern const Option<bool> kNoSync;
+
 // One stage, every operator divided by sequences.
 PlanResult plan_replicas(const PlanRequest& request);
 std::vector<Variation> batch_variations();
 
-// The same for PyTorch and DeepSpeed, which take all of a GPU's sequences at once; refuses what the nodes do not have.
+// The same for PyTorch and DeepSpeed; refuses what the nodes do not have.
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
 // Of DeepSpeed's techniques.
 ExportWays replica_exports(const ExportRequest& request);

@@ -6,6 +6,15 @@
 
 namespace slmsim {
 
+const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
+    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
+     "by training.rematerialisation"},
+    recompute_names)};
+
+Recompute recompute_as_told(const TechniqueOptions& options, const Training& training) {
+  return options.get(kRecompute).value_or(recompute_by_training(options, training));
+}
+
 PlanResult make_plan(const PlanRequest& request) {
   const Technique& technique = *request.options.technique;
   TechniqueOptions options = request.options;

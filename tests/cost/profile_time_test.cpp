@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/cost/optimizer.h"
 #include "tests/cost/measured_gpu.h"
 
 namespace slmsim {
@@ -187,9 +188,7 @@ TEST(ProfileTime, OfAClassThatWasNotMeasuredIsTheSoftwaresEfficiency) {
   const auto forward = [&](const Operator& op, const Gpu& gpu) {
     return operator_time(op, {}, gpu, Precision::kFp16, stated).forward.value;
   };
-  const auto adam = [&](const Gpu& gpu) {
-    return adam_time(1e6, gpu, Precision::kFp16, Precision::kFp16, stated).value;
-  };
+  const auto adam = [&](const Gpu& gpu) { return update_time(1e6, gpu, {}, stated).value; };
   // 64 tiles of 128 x 128 (1.03 of the time of their FLOPs, and a prologue of 32 steps) fill 64 multiprocessors once at
   // 100 TFLOP/s x 0.25; 6.3 MB at half of 1000 GB/s; + 1 us. The norm: 4 MB at half of 1000 GB/s + 1 us.
   // 28 B x 10^6 at half of 1000 GB/s + 1 us.

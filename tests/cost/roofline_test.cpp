@@ -1,8 +1,8 @@
-#include "sim/cost/roofline.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "sim/cost/optimizer.h"
 
 namespace slmsim {
 namespace {
@@ -268,21 +268,36 @@ TEST(KeptBytes, AreTheSoftwares) {
 
 TEST(Adam, Moves28BytesPerParameterInMixedPrecision) {
   // Read: gradient 2, master 4, moments 8. Written: master 4, moments 8, weights 2. A million, at 1 GB/s.
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, software()).value, 28e-3);
+  EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp16}, software()).value, 28e-3);
 }
 
 TEST(Adam, ReadsTwoBytesMoreOfFp32Gradients) {
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp32, software()).value, 30e-3);
+  EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp32}, software()).value, 30e-3);
 }
 
 TEST(Adam, HasNoSecondCopyOfTheWeightsInFp32) {
   // Read: 4 + 4 + 8; written: 4 + 8.
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp32, Precision::kFp32, software()).value, 28e-3);
+  EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp32, Precision::kFp32}, software()).value, 28e-3);
+}
+
+TEST(Update, MovesAsMuchLessAsItsStateIsSmaller) {
+  // In mixed precision beside the state: read 2 + 4, written 4 + 2.
+  const auto moved = [](UpdateRule rule) {
+    return update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp16, rule}, software()).value;
+  };
+  EXPECT_DOUBLE_EQ(moved(UpdateRule::kSgd), 12e-3);
+  EXPECT_DOUBLE_EQ(moved(UpdateRule::kMomentum), 20e-3);
+  EXPECT_DOUBLE_EQ(moved(UpdateRule::kAdam8bit), (12 + 2 * (2 + 8 / 256.0)) * 1e-3);
+  // A stack's own Adam of 48 B is one of 32 + 16.
+  Software stack = software();
+  stack.adam = 48;
+  EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp16, UpdateRule::kSgd}, stack).value,
+                   32e-3);
 }
 
 TEST(Adam, ReachesItsShareOfTheBandwidthAfterALaunch) {
   // 28 ms / 0.5 + 1 ms
-  EXPECT_DOUBLE_EQ(adam_time(1e6, kSlowMemory, Precision::kFp16, Precision::kFp16, software(1, 0.5, {1e-3})).value,
+  EXPECT_DOUBLE_EQ(update_time(1e6, kSlowMemory, {Precision::kFp16, Precision::kFp16}, software(1, 0.5, {1e-3})).value,
                    57e-3);
 }
 

@@ -1,7 +1,7 @@
 // When a measured kernel stands for what a software stack runs.
 #include <gmock/gmock.h>
 
-#include "sim/cost/roofline.h"
+#include "sim/cost/optimizer.h"
 #include "tests/cost/measured_gpu.h"
 
 namespace slmsim {
@@ -139,13 +139,13 @@ TEST(TimedPart, OfAnOptimizerIsTheOneThatTheStackNames) {
   const Gpu gpu = made_up::with(profile);
   Software software = stack();
   software.adam = 60;
-  EXPECT_LT(adam_time(1000, gpu, Precision::kFp16, Precision::kFp16, software).value, 1e-3);
+  EXPECT_LT(update_time(1000, gpu, {}, software).value, 1e-3);
   software.adam_kernel = "adam_foreach";
   TimeBasis basis;
-  EXPECT_EQ(adam_time(1000, gpu, Precision::kFp16, Precision::kFp16, software, &basis), kTimed);
+  EXPECT_EQ(update_time(1000, gpu, {}, software, &basis), kTimed);
   EXPECT_EQ(basis.measured, kTimed);
   software.adam_kernel = "adam_single";  // not timed
-  EXPECT_LT(adam_time(1000, gpu, Precision::kFp16, Precision::kFp16, software).value, 1e-3);
+  EXPECT_LT(update_time(1000, gpu, {}, software).value, 1e-3);
 }
 
 }  // namespace

@@ -40,6 +40,19 @@ TEST(LinkQueues, HoldUpAcknowledgementsWhereBothWaysAreFull) {
   EXPECT_NEAR(timeline.finish[answered], 2.5, kClock);
 }
 
+TEST(LinkQueues, HoldUpAcknowledgementsWhicheverLinkOfTheWayIsSlowestByAHair) {
+  // As above, over a path (links 0 and 1) and the NIC of the far end (2 out, 3 in): what is sent back queues before the NIC or
+  // before the path, and so do acknowledgements, at a tie as on either side of it.
+  for (const double nic : {99.9999, 100.0, 100.0001}) {
+    SmallGraph graph({100, 100, nic, nic}, true);
+    const int there = graph.connect_windowed_over({0, 3}, 100, 100, 2, 0, 1, 1);
+    const int back = graph.connect_windowed_over({2, 1}, 100, 100, 2, 0, 1, 1);
+    const TaskId sent = graph.send(there, 200);
+    graph.send(back, 100, {graph.wait(0.5)});
+    EXPECT_NEAR(graph.run().finish[sent], 4.5, 1e-4) << nic;
+  }
+}
+
 TEST(LinkQueues, HoldUpNothingWhereTheOtherWayIsEmptyOrAnotherWire) {
   TwoWays alone(true);
   const TaskId sent = alone.graph.send(alone.there, 200);

@@ -29,8 +29,12 @@ class SmallGraph {
   // Over link 0, with a TCP window per socket.
   int connect_windowed(double initial, double steady, double rtt, double idle_limit = 0, int sockets = 1,
                        double latency = 0, int link = 0) {
+    return connect_windowed_over({link}, initial, steady, rtt, idle_limit, sockets, latency);
+  }
+  int connect_windowed_over(std::vector<int> links, double initial, double steady, double rtt, double idle_limit = 0,
+                            int sockets = 1, double latency = 0) {
     Route route;
-    route.links = {link};
+    route.links = std::move(links);
     route.latency = Seconds{latency};
     route.windowed = true;
     route.window = {Bytes{initial}, Bytes{steady}, Seconds{rtt}, Seconds{idle_limit}};

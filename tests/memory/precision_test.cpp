@@ -35,6 +35,17 @@ TEST(StateBytes, HaveNoCopiesInFp32) {
   EXPECT_EQ(StateBytes(training).gradient_copy, 4);
 }
 
+TEST(StateBytes, FollowTheOptimizer) {
+  Training training;
+  for (const auto& [rule, state] : {std::pair{UpdateRule::kAdam, 8.0},
+                                    {UpdateRule::kAdam8bit, 2 + 8 / 256.0},
+                                    {UpdateRule::kMomentum, 4.0},
+                                    {UpdateRule::kSgd, 0.0}}) {
+    training.optimizer = rule;
+    EXPECT_EQ(StateBytes(training).optimizer(), 4 + state);  // with the fp32 master of fp16 weights
+  }
+}
+
 TEST(Memory, FollowsThePrecisionInEveryTechnique) {
   constexpr auto kHalf = Precision::kFp16, kFull = Precision::kFp32;
   // DDP's and Megatron-LM's optimizers keep a copy of half-precision gradients in fp32: 4 + 8 + 4.

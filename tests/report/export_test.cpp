@@ -137,6 +137,45 @@ TEST(Export, GivesItsOwnTechniqueToMegatron) {
   EXPECT_THAT(export_megatron(NodeExample("ZeRO-3", "{}").request()).cannot, Contains(HasSubstr("DeepSpeed's")));
 }
 
+TEST(Export, GivesItsOwnTechniquesToPyTorch) {
+  const NodeExample fsdp("FSDP", "{strategy: shard_grad_op, backward_prefetch: backward_post, micro_batches: 4}");
+  const auto out = export_torch(fsdp.request());
+  ASSERT_TRUE(out);
+  ASSERT_THAT(out->cannot, IsEmpty());
+  for (const char* word : {"ShardingStrategy.SHARD_GRAD_OP", "BackwardPrefetch.BACKWARD_POST", "forward_prefetch=False",
+                           "limit_all_gathers=True", "CPUOffload(False)", "param_dtype=torch.float16",
+                           "# 4 sequences for each GPU at a time", "model.no_sync()"})  // 64 over 4 GPUs, in 4 parts
+    EXPECT_THAT(file_of(*out, "torch.py"), HasSubstr(word));
+  EXPECT_THAT(file_of(*out, "torchrun.sh"),
+              HasSubstr("CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nnodes=1 --node-rank=0 --nproc-per-node=4"));
+  const auto ddp = export_torch(NodeExample("DDP", "{bucket: 50 MiB, buffers: 1 MiB}").request());
+  ASSERT_TRUE(ddp);
+  EXPECT_THAT(file_of(*ddp, "torch.py"), HasSubstr("bucket_cap_mb=50, broadcast_buffers=True"));
+  EXPECT_FALSE(export_torch(NodeExample("ZeRO-3", "{}").request()));
+}
+
+TEST(Export, GivesTheScheduleWithMoreInFlightToAlpa) {
+  const auto alpa = [](const char* options) {
+    return export_alpa(
+        Example({"groups=[[utah, gpn]]", fmt::format("techniques={{Pipeshard: {{{}}}}}", options)}).request());
+  };
+  EXPECT_THAT(file_of(alpa("ahead: 1"), "alpa.py"), HasSubstr("pipeline_schedule=\"1f1b_overlap_friendly\""));
+  EXPECT_THAT(alpa("ahead: 2").cannot, Contains(HasSubstr("choose ahead 1")));
+  EXPECT_THAT(alpa("schedule: zb-h1").cannot, Contains(HasSubstr("gradients of weights")));
+  EXPECT_THAT(alpa("order: deepspeed").cannot, Contains(HasSubstr("another order")));
+}
+
+TEST(Export, GivesAZeroBubbleScheduleToPyTorch) {
+  // Two GPUs of one VM: a stage each; ZB-H1 of 2 micro-batches.
+  const Example e({"groups=[utah]", "techniques={Pipeshard: {schedule: zb-h1, micro_batches: 2}}"});
+  const auto out = export_torch(e.request());
+  ASSERT_TRUE(out);
+  ASSERT_THAT(out->cannot, IsEmpty());
+  EXPECT_EQ(file_of(*out, "schedule.csv"), "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1I0,1F1,1I1,1W0,1W1\n");
+  EXPECT_THAT(file_of(*out, "torch.py"), HasSubstr("PipelineStage(module, rank, 2, device)"));
+  EXPECT_FALSE(export_torch(Example({"groups=[utah]", "techniques={Pipeshard: {}}"}).request()));
+}
+
 TEST(Export, GivesManualStagesToAlpa) {
   const Example e({"groups=[[gpn, utah]]", "techniques={Pipeshard: {micro_batches: 4, schedule: gpipe}}",
                    "models.0={name: m, family: gpt2, hidden: 64, heads: 2, layers: 4, sequence: 8, vocabulary: 64}"});

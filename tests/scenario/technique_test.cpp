@@ -44,7 +44,8 @@ struct Example {
 TEST(Technique, IsNamedAsInTheStudy) {
   EXPECT_THAT(technique_names(),
               ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard", "DDP", "Megatron", "ZeRO-1", "ZeRO-2", "ZeRO-3",
-                          "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity", "Infinity-P"));
+                          "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity", "Infinity-P",
+                          "FSDP"));
   EXPECT_STREQ(named("Pipeshard")->name, "Pipeshard");
 }
 

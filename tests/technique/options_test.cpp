@@ -108,5 +108,44 @@ TEST(TensorDegree, DividesProductsOverNeighboursAndSequencesOverTheRest) {
   EXPECT_THAT(reason(scenario, options), HasSubstr("4 GPUs do not divide into groups of 3"));
 }
 
+TEST(PipelineOrder, GoesWithItsSchedule) {
+  Scenario scenario = small_scenario(1, 2);
+  scenario.training.batch = 4;
+  const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
+  EXPECT_EQ(why("{Pipeshard: {order: deepspeed}}"), "");
+  EXPECT_THAT(why("{Pipeshard: {order: deepspeed, schedule: gpipe}}"), HasSubstr("schedule 1f1b"));
+  EXPECT_THAT(why("{Pipeshard: {order: megatron, ahead: 1}}"), HasSubstr("nothing ahead"));
+  EXPECT_THAT(why("{Pipeshard: {order: alpa, schedule: zb-h1}}"), HasSubstr("order asynchronous"));
+  EXPECT_THAT(why("{Pipeshard: {schedule: gpipe, ahead: 1}}"), HasSubstr("schedule 1f1b"));
+  EXPECT_EQ(why("{Pipeshard: {schedule: zb-h1}}"), "");
+  EXPECT_THAT(why("{Megatron: {order: deepspeed}}"), HasSubstr("set pipeline"));
+  EXPECT_EQ(why("{Megatron: {pipeline: 2, order: deepspeed}}"), "");
+}
+
+TEST(PipelineOrder, IsItsFrameworksWhereItIsLeftOut) {
+  Scenario scenario = small_scenario(1, 2);
+  scenario.training.batch = 4;
+  const Transformer model = small_model(4);
+  const OperatorGraph operators = build_operator_graph(model);
+  const auto order = [&](const std::string& options) {
+    return send_order_of(plan_of(scenario, model, operators, written(options)));
+  };
+  EXPECT_EQ(order("{Pipeshard: {}}"), SendOrder::kAlpa);
+  EXPECT_EQ(order("{Pipeshard: {schedule: zb-h1}}"), SendOrder::kAsynchronous);
+  EXPECT_EQ(order("{Megatron: {pipeline: 2}}"), SendOrder::kMegatron);
+  EXPECT_EQ(order("{Megatron: {pipeline: 2, chunks: 2}}"), SendOrder::kAsynchronous);
+  EXPECT_EQ(order("{Megatron: {pipeline: 2, order: deepspeed}}"), SendOrder::kDeepSpeed);
+}
+
+TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
+  Scenario scenario = small_scenario(1, 2);
+  scenario.training.batch = 4;
+  const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
+  EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("equally many GPUs"));
+  EXPECT_THAT(why("{FSDP: {strategy: shard_grad_op, forward_prefetch: yes}}"), HasSubstr("leave forward_prefetch out"));
+  EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("no memory to offload to"));
+  EXPECT_EQ(why("{FSDP: {micro_batches: 2}}"), "");
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -44,12 +44,15 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
     logical.push_back(fmt::format("({}, {})", stage.shape()[0], stage.shape()[1]));
     options.emplace_back(way.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
   }
+  const OperatorPlan& how = plan.operators();
+  const std::string schedule =
+      how.ahead == 1 ? "1f1b_overlap_friendly" : schedule_names()[static_cast<std::size_t>(how.schedule)];
   out.method = fmt::format(
       "alpa.PipeshardParallel(\n    num_micro_batches={},\n    pipeline_schedule=\"{}\",\n"
       "    layer_option=alpa.AutoLayerOption(layer_num={}{}),\n    stage_option=alpa.ManualStageOption(\n"
       "        forward_stage_layer_ids=[{}],\n        submesh_physical_shapes=[{}],\n"
       "        submesh_logical_shapes=[{}],\n        submesh_autosharding_option_dicts=[{}]))",
-      plan.micro_batches, schedule_names()[static_cast<std::size_t>(plan.operators().schedule)], model.layers,
+      plan.micro_batches, schedule, model.layers,
       plan.recompute != Recompute::kNone ? ", remat_mode=\"coarse_grained_remat\"" : "", fmt::join(ids, ", "),
       fmt::join(physical, ", "), fmt::join(logical, ", "), fmt::join(options, ", "));
   out.notes.emplace_back("Alpa clusters operators to layers itself, so that a boundary may shift by part of a layer");

@@ -22,6 +22,11 @@ void add_offload(Json& zero, const char* key, StatePlace place) {
   if (place == StatePlace::kDrive) zero[key]["nvme_path"] = "NVME";
 }
 
+Json optimizer_json(UpdateRule rule) {
+  if (rule == UpdateRule::kAdam) return {{"type", "Adam"}, {"params", Json::object()}};
+  return {{"type", "SGD"}, {"params", {{"momentum", rule == UpdateRule::kMomentum ? 0.9 : 0.0}}}};
+}
+
 }  // namespace
 
 Export export_deepspeed(const ExportRequest& request) {
@@ -37,13 +42,15 @@ Export export_deepspeed(const ExportRequest& request) {
   if (even && training.batch % (gpus * plan.micro_batches) != 0)
     out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} GPUs x {} micro-batches", training.batch, gpus,
                                      plan.micro_batches));
+  if (training.optimizer == UpdateRule::kAdam8bit)
+    out.cannot.emplace_back("its configuration has no 8-bit Adam; hand bitsandbytes' to deepspeed.initialize yourself");
   if (!out.cannot.empty()) return out;
 
   Json json = {{"train_batch_size", training.batch},
                {"train_micro_batch_size_per_gpu", training.batch / gpus / plan.micro_batches},
                {"gradient_accumulation_steps", plan.micro_batches},
                {"communication_data_type", type_name(training.gradient_precision)},
-               {"optimizer", {{"type", "Adam"}, {"params", Json::object()}}},
+               {"optimizer", optimizer_json(training.optimizer)},
                {"fp16", {{"enabled", training.precision == Precision::kFp16}}},
                {"bf16", {{"enabled", training.precision == Precision::kBf16}}}};
   Json& zero = json["zero_optimization"];

@@ -1,8 +1,9 @@
-// A plan as things to run: files for DeepSpeed, Megatron-LM and Alpa, NCCL's environment and the kernels' settings; and what of
+// A plan as things to run: files for DeepSpeed, Megatron-LM, Alpa and PyTorch, NCCL's environment and the kernels' settings; and what of
 // the plan each of them cannot express.
 //
 // Options are those of DeepSpeed's configuration JSON and launcher (deepspeed.ai/docs/config-json), Megatron-LM's training
-// arguments (megatron/training/arguments.py) and Alpa 0.2's parallel methods (alpa/parallel_method.py,
+// arguments (megatron/training/arguments.py), torchrun's and those of PyTorch's DistributedDataParallel and
+// FullyShardedDataParallel, and Alpa 0.2's parallel methods (alpa/parallel_method.py,
 // alpa/pipeline_parallel/stage_construction.py).
 #pragma once
 
@@ -54,11 +55,26 @@ struct AlpaWay {
   std::vector<std::string> notes;
   bool pipeline = false;  // rematerialisation is the method's, not the model's
 };
+// PyTorch's own: DistributedDataParallel or FullyShardedDataParallel, and its arguments beside the model's device; or a
+// pipeline of torch.distributed.pipelining.
+struct TorchWay {
+  std::string cannot = {};
+  bool fsdp = false;
+  std::string arguments = {};
+  bool no_sync = true;
+  // Of a pipeline: what each rank computes in turn, in the words of _PipelineScheduleRuntime ("0F0,0I0,0W0").
+  std::vector<std::string> actions = {};
+};
 struct ExportWays {
   DeepSpeedWay deepspeed;
   MegatronWay megatron;
   AlpaWay alpa;
+  std::optional<TorchWay> torch = {};  // absent: it is not PyTorch's
 };
+
+TorchWay ddp_of_torch(const ReplicaPlan& plan);
+TorchWay fsdp_of_torch(const FsdpPlan& plan);
+TorchWay pipeline_of_torch(const Plan& plan);
 
 // Of a pipeline of stages on meshes.
 AlpaWay alpa_pipeline(const ExportRequest& request);
@@ -66,6 +82,8 @@ AlpaWay alpa_pipeline(const ExportRequest& request);
 Export export_deepspeed(const ExportRequest& request);
 Export export_megatron(const ExportRequest& request);
 Export export_alpa(const ExportRequest& request);
+// Of what is PyTorch's own; nothing of other plans.
+std::optional<Export> export_torch(const ExportRequest& request);
 Export export_environment(const ExportRequest& request);
 
 // All of them, and a README.txt that tells what there is and what there cannot be.

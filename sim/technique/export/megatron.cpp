@@ -35,8 +35,9 @@ void refuse(const ExportRequest& request, Export& out) {
   const auto same_size = [&](const Stage& s) { return s.mesh.size() == plan.stages.front().mesh.size(); };
   if (!std::all_of(plan.stages.begin(), plan.stages.end(), same_size))
     out.cannot.emplace_back("stages have different numbers of GPUs");
-  if (plan.stages.size() > 1 && schedule_of(plan) == Schedule::kGpipe)
-    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, not GPipe");
+  const auto* how = std::get_if<OperatorPlan>(&plan.by);
+  if (plan.stages.size() > 1 && (schedule_of(plan) != Schedule::kOneForwardOneBackward || (how && how->ahead > 0)))
+    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, with no other micro-batches in flight");
   if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
@@ -60,6 +61,7 @@ Export export_megatron(const ExportRequest& request) {
   if (training.batch % (plan.micro_batches * replicas) != 0)
     out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches", training.batch,
                                      replicas, plan.micro_batches));
+  if (training.optimizer == UpdateRule::kAdam8bit) out.cannot.emplace_back("it has no 8-bit Adam");
   if (!out.cannot.empty()) return out;
 
   const auto add = [&](const char* name, auto value) { words.push_back(fmt::format("{} {}", name, value)); };
@@ -86,6 +88,8 @@ Export export_megatron(const ExportRequest& request) {
   if (training.precision == Precision::kBf16) words.emplace_back("--bf16");
   if (training.gradient_precision == Precision::kFp32 && element_bytes(training.precision) < 4)
     words.emplace_back("--accumulate-allreduce-grads-in-fp32");
+  if (training.optimizer != UpdateRule::kAdam) words.emplace_back("--optimizer sgd");
+  if (training.optimizer == UpdateRule::kSgd) words.emplace_back("--sgd-momentum 0");
   for (auto& word : recompute_arguments(plan.recompute)) words.push_back(std::move(word));
   words.insert(words.end(), how.words.begin(), how.words.end());
   if (how.distributed_optimizer) {

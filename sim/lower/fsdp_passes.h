@@ -1,0 +1,21 @@
+// Forward and backward passes of PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023; torch/distributed/fsdp,
+// _runtime_utils.py). Each layer is a unit; the root unit has all else, the embedding and the head.
+//
+//   - A unit's parameters are gathered before its forward and before its backward pass and freed after each; the root's stay
+//     from the first use to the last. Strategies of ZeRO-2 keep all of them from the forward to the backward pass.
+//   - All-gathers and reduce-scatters are on one stream of NCCL, in the order in which the host issues them; the host is
+//     ahead of the GPU. In the forward pass that is the order of the units. In the backward pass the next unit is gathered
+//     before this one's gradients are computed (backward_pre) or before they are reduced (backward_post), or after that.
+//   - limit_all_gathers: before each all-gather the host waits for the oldest unit that was freed, where two are.
+//   - Hybrid strategies sum each GPU's part of the gradients between VMs, on a stream of their own.
+//   - With parameters in host memory a GPU's part is copied in before each all-gather, and its reduced gradients out.
+#pragma once
+
+#include "sim/lower/replica_run.h"
+
+namespace slmsim {
+
+// All micro-batches of an iteration. The tasks after which every rank has its reduced gradients, where the optimizer is.
+Tasks fsdp_passes(ReplicaRun& run, const FsdpPlan& plan);
+
+}  // namespace slmsim

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/lower/operator_run.h"
+#include "sim/technique/export/export.h"
+
+namespace slmsim {
+namespace {
+
+const char* yes(bool value) { return value ? "True" : "False"; }
+
+const char* type_of(Precision precision) {
+  return precision == Precision::kFp16 ? "float16" : precision == Precision::kBf16 ? "bfloat16" : "float32";
+}
+
+std::string wrapped(const TorchWay& how, const Training& training) {
+  std::string text = "import torch\n";
+  if (!how.fsdp) {
+    text += "from torch.nn.parallel import DistributedDataParallel\n\n";
+    return text + fmt::format("model = DistributedDataParallel(model, device_ids=[local_rank], {})\n", how.arguments);
+  }
+  text +=
+      "from torch.distributed.fsdp import (BackwardPrefetch, CPUOffload, FullyShardedDataParallel, MixedPrecision,\n"
+      "                                    ShardingStrategy)\n\n"
+      "# `policy` makes each layer a unit (torch.distributed.fsdp.wrap.transformer_auto_wrap_policy); parameters are "
+      "fp32.\n";
+  return text + fmt::format(
+                    "model = FullyShardedDataParallel(\n    model, device_id=local_rank, auto_wrap_policy=policy, "
+                    "use_orig_params=True,\n    mixed_precision=MixedPrecision(param_dtype=torch.{}, "
+                    "reduce_dtype=torch.{}),\n    {})\n",
+                    type_of(training.precision), type_of(training.gradient_precision), how.arguments);
+}
+
+std::string steps(const Plan& plan, bool no_sync) {
+  if (plan.micro_batches == 1) return "";
+  std::string text = fmt::format("\n# {} micro-batches for each optimizer step", plan.micro_batches);
+  return text + (no_sync ? ": all but the last one in `with model.no_sync():`.\n" : ", each with its own reduction.\n");
+}
+
+}  // namespace
+
+TorchWay fsdp_of_torch(const FsdpPlan& plan) {
+  constexpr const char* kStrategies[] = {"FULL_SHARD", "SHARD_GRAD_OP", "HYBRID_SHARD", "_HYBRID_SHARD_ZERO2"};
+  constexpr const char* kPrefetches[] = {"BackwardPrefetch.BACKWARD_PRE", "BackwardPrefetch.BACKWARD_POST", "None"};
+  TorchWay out{.fsdp = true, .no_sync = plan.no_sync};
+  out.arguments = fmt::format(
+      "sharding_strategy=ShardingStrategy.{}, backward_prefetch={},\n    forward_prefetch={}, limit_all_gathers={}, "
+      "cpu_offload=CPUOffload({})",
+      kStrategies[static_cast<std::size_t>(plan.strategy)], kPrefetches[static_cast<std::size_t>(plan.backward)],
+      yes(plan.forward_prefetch), yes(plan.limit_all_gathers), yes(plan.offload));
+  return out;
+}
+
+TorchWay ddp_of_torch(const ReplicaPlan& plan) {
+  TorchWay out{.no_sync = plan.no_sync};
+  out.arguments =
+      fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}", plan.bucket.value / kMebi, yes(plan.buffers > Bytes{0}));
+  return out;
+}
+
+TorchWay pipeline_of_torch(const Plan& plan) {
+  TorchWay out;
+  const bool apart = plan.operators().schedule == Schedule::kZeroBubble;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (plan.stages[s].mesh.size() > 1) out.cannot = "a stage of several GPUs is left to the model's own parallelism";
+    std::vector<std::string> row;
+    for (const Step& step : schedule_steps(plan, s))
+      row.push_back(fmt::format("{}{}{}", s,
+                                step.weights   ? "W"
+                                : step.forward ? "F"
+                                : apart        ? "I"
+                                               : "B",
+                                step.micro_batch));
+    out.actions.push_back(fmt::format("{}", fmt::join(row, ",")));
+  }
+  return out;
+}
+
+std::optional<Export> export_torch(const ExportRequest& request) {
+  const auto how = request.plan.technique->exports(request).torch;
+  if (!how) return std::nullopt;
+  const auto& [way, model, plan] = request;
+  const Training& training = way.scenario.training;
+  Export out{"PyTorch", {}, {}, {}};
+  const auto vms = used_vms(way);
+  if (has_uneven_shares(plan.stages.front()))
+    out.cannot.emplace_back("GPUs get different numbers of sequences; a DistributedSampler gives each as many");
+  if (!how->cannot.empty()) out.cannot.push_back(how->cannot);
+  if (!out.cannot.empty()) return out;
+  if (plan.recompute == Recompute::kFull)
+    out.notes.emplace_back("rematerialisation is applied to the model (apply_activation_checkpointing for each layer)");
+  if (plan.recompute == Recompute::kSelective)
+    out.notes.emplace_back(
+        "attention's softmax and dropout are to be computed anew (torch.utils.checkpoint around them)");
+  std::string launch =
+      "#!/bin/sh\n# TRAIN.py is your training script; run one line on each VM. HOST is the first one.\n";
+  for (std::size_t i = 0; i < vms.size(); ++i) {
+    launch += fmt::format(
+        "# {}:\nCUDA_VISIBLE_DEVICES={} torchrun --nnodes={} --node-rank={} --nproc-per-node={} --master-addr=HOST "
+        "--master-port=29500 TRAIN.py\n",
+        vms[i].name, fmt::join(vms[i].gpus, ","), vms.size(), i, vms[i].gpus.size());
+  }
+  const auto gpus = static_cast<int>(way.group.devices.size());
+  if (!how->actions.empty()) {
+    out.notes.push_back(fmt::format("stage by stage {} layers", fmt::join(layers_of_stages(request), ", ")));
+    out.files = {
+        {"schedule.csv", fmt::format("{}\n", fmt::join(how->actions, "\n"))},
+        {"torch.py", fmt::format("from torch.distributed.pipelining import PipelineStage\n"
+                                 "from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime\n\n"
+                                 "stage = PipelineStage(module, rank, {}, device)\n"
+                                 "schedule = _PipelineScheduleRuntime([stage], n_microbatches={}, loss_fn=loss)\n"
+                                 "schedule._load_csv(\"schedule.csv\")\n",
+                                 plan.stages.size(), plan.micro_batches)},
+        {"torchrun.sh", launch}};
+    return out;
+  }
+  out.files = {{"torch.py", wrapped(*how, training) +
+                                fmt::format("\n# {} sequences for each GPU at a time.\n",
+                                            training.batch / gpus / plan.micro_batches) +
+                                steps(plan, how->no_sync)},
+               {"torchrun.sh", launch}};
+  return out;
+}
+
+}  // namespace slmsim
