@@ -20,17 +20,19 @@ __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out
   const auto* b = reinterpret_cast<const Packed*>(shift);
   auto* y = reinterpret_cast<Packed*>(out + start);
   const int packs = columns / Width;
+  // About the first element, by which the variance of a row of nearly equal ones is no difference of large numbers.
+  const float pivot = Rms ? 0 : load(in[start]);
   float2 sums = {0, 0};
   for (int i = threadIdx.x; i < packs; i += kBlock) {
     const Packed pack = x[i];
     for (int w = 0; w < Width; ++w) {
-      const float value = load(pack.value[w]);
+      const float value = load(pack.value[w]) - pivot;
       sums = Add{}(sums, {value, value * value});
     }
   }
   sums = reduce_block(sums, {0, 0}, Add{});
-  const float mean = Rms ? 0 : sums.x / static_cast<float>(columns);
-  const float inverse = rsqrtf(sums.y / static_cast<float>(columns) - mean * mean + kEpsilon);
+  const float off = Rms ? 0 : sums.x / static_cast<float>(columns), mean = pivot + off;
+  const float inverse = rsqrtf(sums.y / static_cast<float>(columns) - off * off + kEpsilon);
   if (threadIdx.x == 0) kept[blockIdx.x] = {mean, inverse};
   for (int i = threadIdx.x; i < packs; i += kBlock) {
     Packed pack = x[i];
@@ -170,14 +172,11 @@ class Norm final : public Rows {
     double mean = 0, inverse = 0;
   };
   Moments moments_of(const std::vector<double>& x) const {
-    double sum = 0, squares = 0;
-    for (const double value : x) {
-      sum += value;
-      squares += value * value;
-    }
     const auto n = static_cast<double>(x.size());
-    if (rms_) return {0, 1 / std::sqrt(squares / n + static_cast<double>(kEpsilon))};
-    return {sum / n, 1 / std::sqrt(squares / n - sum / n * (sum / n) + static_cast<double>(kEpsilon))};
+    double mean = 0, squares = 0;
+    for (const double value : x) mean += rms_ ? 0 : value / n;
+    for (const double value : x) squares += (value - mean) * (value - mean);
+    return {mean, 1 / std::sqrt(squares / n + static_cast<double>(kEpsilon))};
   }
 
   double row_error(std::size_t at) const {

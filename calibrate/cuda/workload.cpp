@@ -14,7 +14,7 @@ std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kern
   const std::string family = kernel.family();
   if (family == "gemm") return cublaslt ? make_gemm_lt(device, kernel) : make_gemm(device, kernel);
   if (family == "flash") throw LeftOut(kNoFlash);
-  slmsim takes the stack's share)"); using Make = std::unique_ptr<Workload>(*)(const Device&, const Kernel&);
+  using Make = std::unique_ptr<Workload> (*)(const Device&, const Kernel&);
   static const std::map<std::string, Make> kMakers = {{"softmax", make_softmax},     {"fused_softmax", make_softmax},
                                                       {"mask", make_mask},           {"dropout", make_dropout},
                                                       {"norm", make_norm},           {"rmsnorm", make_norm},

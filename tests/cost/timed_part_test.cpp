@@ -47,6 +47,7 @@ TEST(TimedPart, CountsWhereTheStackMovesAboutAsMuch) {
   // Dropout of 4 x 32 rows of 32 probabilities: read, written, and a byte of mask, 5 B; 2.94 elements at 85 %.
   GpuProfile profile;
   add(profile, {"dropout-forward", 1, 128, 32, 1}, kTimed);
+  for (const char* pass : {"softmax-forward", "softmax-backward"}) add(profile, {pass, 1, 128, 32, 1}, {1e-5});
   const Gpu gpu = made_up::with(profile);
   const Operator op = operator_of(Role::kSoftmax);
   const auto forward_of = [&](double elements) {

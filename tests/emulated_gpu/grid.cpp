@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kStack = std::size_t{64} << 10;
 constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostBlocks = 0x7fffffffU, kMostOther = 65535;
 
-enum class Waits { kToBegin, kNothing, kBlock, kWarp, kLeft };
+enum class Waits { kToBegin, kNothing, kBlock, kShuffle, kLeft };
 
 // A stack. It runs one thread after the other, until one of them waits; that one keeps it until it has left.
 struct Fiber {
@@ -149,11 +149,11 @@ bool release_warps() {
   for (std::size_t first = 0; first < threads.size(); first += kWarp) {
     const std::size_t end = std::min(threads.size(), first + kWarp);
     std::uint32_t mask = 0;
-    for (std::size_t i = first; i < end; ++i) mask |= threads[i].waits == Waits::kWarp ? threads[i].mask : 0;
+    for (std::size_t i = first; i < end; ++i) mask |= threads[i].waits == Waits::kShuffle ? threads[i].mask : 0;
     bool all = mask != 0;
     for (unsigned lane = 0; lane < kWarp && all; ++lane) {
       if (!((mask >> lane) & 1U)) continue;
-      all = first + lane < end && threads[first + lane].waits == Waits::kWarp && threads[first + lane].mask == mask;
+      all = first + lane < end && threads[first + lane].waits == Waits::kShuffle && threads[first + lane].mask == mask;
     }
     for (unsigned lane = 0; lane < kWarp && all; ++lane) {
       if ((mask >> lane) & 1U) threads[first + lane].waits = Waits::kNothing;
@@ -232,7 +232,7 @@ std::uint32_t exchange_in_warp(std::uint32_t mask, std::uint32_t value, unsigned
   self.words[turn] = value;
   self.mask = mask;
   if (!((mask >> own) & 1U)) note("a thread shuffles that its mask does not name");
-  wait_for(Waits::kWarp);
+  wait_for(Waits::kShuffle);
   const bool there = lane < kWarp && ((mask >> lane) & 1U);
   if (!there) note("a shuffle reads a thread that its mask does not name");
   return there ? (&self - own)[lane].words[turn] : ~std::uint32_t{0};

@@ -36,6 +36,8 @@ const std::vector<Sizes> kRows = {{1, 1, 1},    {1, 31, 7},   {3, 33, 1},   {31,
 const std::vector<Sizes> kManyRows = {{257, 4, 2}, {1025, 1, 1025}, {1026, 6, 31}};
 // Kernels with a block per row that all its threads meet in take long here.
 const std::vector<Sizes> kSomeRows = {{259, 2, 1}};
+const std::vector<Sizes> kProducts = {{1, 1, 1}, {31, 33, 1}, {33, 1, 31}, {17, 40, 65}};
+const std::vector<Sizes> kParameters = {{1, 1, 1}, {31, 1, 1}, {1028, 1, 1}, {70'001, 1, 1}};
 
 std::vector<Sizes> sizes_for(const std::string& name, const std::string& precision) {
   if (name.starts_with("gemm")) return kProducts;
