@@ -47,7 +47,7 @@ inline std::vector<BadCase> bad_reference_cases() {
       {"run",
        "unknown-technique.yaml",
        {{"2:20", "unknown technique \"Pipeshards\"; did you mean \"Pipeshard\"?"},
-        {"2:32", "unknown technique \"FSDP\"; known are: " + techniques}},
+        {"2:32", "unknown technique \"Horovod\"; known are: " + techniques}},
        ""},
       {"run", "map-in-techniques.yaml", {{"3:5", "a map"}}, ""},
       {"run", "peak-empty.yaml", {{"9", "peak"}}, ""},

@@ -123,7 +123,7 @@ TEST_F(HostileFile, WithThousandsOfErrorsTellsABoundedNumberQuickly) {
   expect_refused_as(kBase + repeated("<<: 1\n", 3000), {});
   expect_refused_as(kBase + repeated("name: 1\n", 3000), {});
   expect_refused_as(kBase + "models: [" + repeated("gpt3, ", 3000) + "]\n", {});
-  expect_refused_as(kBase + "techniques: [" + repeated("FSDP, ", 3000) + "]\n", {});
+  expect_refused_as(kBase + "techniques: [" + repeated("Horovod, ", 3000) + "]\n", {});
   expect_refused_as(kBase + "groups: [" + repeated("mars, ", 3000) + "]\n", {});
 }
 

@@ -55,7 +55,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"run", kScenario, "--format", "jsno"}, "\"jsno\" is unknown; did you mean \"json\"?"),
       usage({"run", kScenario, "--format"}, "--format"),
       usage({"run", kScenario, "--technique", "data"}, "\"data\" is unknown; did you mean \"Data\"?"),
-      usage({"run", kScenario, "--technique", "FSDP"}, "\"FSDP\" is unknown; known are: Data, ZeRO2, "),
+      usage({"run", kScenario, "--technique", "Horovod"}, "\"Horovod\" is unknown; known are: Data, ZeRO2, "),
       usage({"run", kScenario, "--seed", "7"}, "unknown option \"--seed\" of slmsim run; "),
       usage({"plan", kScenario, "--seed=7"}, "unknown option \"--seed\" of slmsim plan; "),
       usage({"run", kScenario, "--output"}, "--output"),
