@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -73,9 +74,23 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
+    if (p.model == model && p.round)
+      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), round_text(*p.round));
     if (p.model == model && p.status != Status::kOk)
       out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
   }
+}
+
+// Each once: what techniques say beside their figures hangs on the plan, and seldom on the group.
+std::string remarks_text(const std::vector<Prediction>& predictions) {
+  std::string out;
+  std::set<std::string> told;
+  for (const auto& p : predictions) {
+    for (const auto& remark : p.remarks) {
+      if (p.status == Status::kOk && told.insert(remark).second) out += fmt::format("\nremark: {}", remark);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -95,6 +110,7 @@ std::string to_table(const RunResult& result) {
     if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
   }
   for (const auto& assumption : assumptions_of(result.scenario)) out += fmt::format("\nassumed: {}", assumption.text);
+  out += remarks_text(result.predictions);
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";

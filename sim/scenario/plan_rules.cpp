@@ -1,6 +1,7 @@
 #include "sim/scenario/plan_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -35,6 +36,30 @@ void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
   }
 }
 
+// Values that an option of the same name may take, of the techniques that have it.
+std::vector<int> read_values(Fields& fields, const FileKey& key, const std::vector<TechniqueOptions>& techniques) {
+  constexpr double kMost = 1'000'000;
+  std::vector<int> out;
+  const auto items = fields.list(key, {ValueType::integer(1, static_cast<std::int64_t>(kMost))});
+  for (const Node* item : items) {
+    const auto value = item->kind == Node::Kind::kScalar ? parse_number(item->scalar) : std::nullopt;
+    if (value && *value == std::floor(*value) && *value >= 1 && *value <= kMost) {
+      out.push_back(static_cast<int>(*value));
+    } else {
+      fields.error_at(item->place, fmt::format("{}: whole numbers from 1 to {:.0f} are expected, such as [10, 100]",
+                                               fields.path_of(key.name), kMost));
+    }
+  }
+  const bool used = std::any_of(techniques.begin(), techniques.end(), [&](const TechniqueOptions& t) {
+    const auto all = options_of(*t.technique);
+    return std::any_of(all.begin(), all.end(), [&](const OptionSpec* option) { return option->key == key.name; });
+  });
+  if (!items.empty() && !used)
+    fields.error(key.name, fmt::format("{} has no effect: none of the scenario's techniques has an option {}",
+                                       fields.path_of(key.name), key.name));
+  return out;
+}
+
 }  // namespace
 
 const std::vector<std::string>& plan_objective_names() {
@@ -42,11 +67,22 @@ const std::vector<std::string>& plan_objective_names() {
   return kNames;
 }
 
-PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading) {
+PlanRules read_plan_rules(Fields fields, const Platform& platform, const std::vector<TechniqueOptions>& techniques,
+                          Reading& reading) {
   PlanRules rules;
   rules.objective = static_cast<PlanObjective>(
       fields.choice({"objective", "What slmsim plan minimises."}, plan_objective_names(), 0));
   read_allowed(fields, rules, reading);
+  rules.inner_steps = read_values(
+      fields,
+      {"inner_steps", "Numbers of steps between two exchanges that slmsim plan may try: they change the training.",
+       "as the techniques have them"},
+      techniques);
+  rules.fragments = read_values(
+      fields,
+      {"fragments", "Numbers of parts exchanged in turn that slmsim plan may try: they change the training.",
+       "as the techniques have them"},
+      techniques);
   if (const Node* prices = fields.child({"dollars_per_hour", "What GPUs cost; needed for the objective dollars."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {

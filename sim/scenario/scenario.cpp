@@ -47,7 +47,8 @@ class ScenarioReader {
     scenario_.nccl = read_nccl(section({"nccl", "NCCL's environment variables."}));
     read_software();
     read_selection();
-    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
+    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform,
+                                     scenario_.techniques, reading_);
     read_groups();
     fields_.done();
     return std::move(scenario_);
@@ -290,6 +291,10 @@ class ScenarioReader {
 void describe_scenario(const Node& sample, Reading& reading) { ScenarioReader(sample, reading).read("scenario"); }
 
 double Training::steps() const { return std::ceil(blocks_per_epoch * epochs / batch); }
+
+double steps_of_job(const Training& training, const TechniqueOptions& options) {
+  return std::ceil(training.steps() * options.steps_factor());
+}
 
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> kNames = {"paper", "amended"};

@@ -131,11 +131,20 @@ class Search {
 
   void add(Found found) {
     ++result_.simulated;
+    auto& of_its_kind = on_one_vm(found.choice) ? result_.one_vm : result_.several_vms;
+    if (!of_its_kind || std::tie(found.cost, found.choice) < std::tie(of_its_kind->cost, of_its_kind->choice))
+      of_its_kind = found;
     found_.push_back(found);
     std::sort(found_.begin(), found_.end(),
               [](const Found& a, const Found& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
     if (found_.size() > kKept) found_.pop_back();
     list();
+  }
+
+  bool on_one_vm(std::size_t choice) const {
+    const auto& devices = space_.group(space_.choices()[choice]).devices;
+    const auto vm = [&](int d) { return space_.scenario().platform.devices[static_cast<std::size_t>(d)].vm; };
+    return std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
   }
 
   // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number. On a

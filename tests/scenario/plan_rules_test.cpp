@@ -32,5 +32,17 @@ TEST_F(PlanRulesOf, AScenarioAreCheckedByName) {
   EXPECT_THAT(errors({"plan.objektive=time"}), Contains(HasSubstr("objective")));
 }
 
+TEST_F(PlanRulesOf, AScenarioLetStepsAndFragmentsVaryWhereATechniqueHasThem) {
+  EXPECT_TRUE(load().plan.inner_steps.empty());
+  const PlanRules rules =
+      load({"techniques=[StreamingDiLoCo]", "plan.inner_steps=[10, 100]", "plan.fragments=[2]"}).plan;
+  EXPECT_EQ(rules.inner_steps, (std::vector{10, 100}));
+  EXPECT_EQ(rules.fragments, std::vector{2});
+  EXPECT_THAT(errors({"techniques=[Data]", "plan.inner_steps=[10]"}),
+              Contains(HasSubstr("plan.inner_steps has no effect: none of the scenario's techniques has an option")));
+  EXPECT_THAT(errors({"techniques=[LocalSGD]", "plan.inner_steps=[ten]"}),
+              Contains(HasSubstr("plan.inner_steps: whole numbers from 1 to 1000000 are expected")));
+}
+
 }  // namespace
 }  // namespace slmsim

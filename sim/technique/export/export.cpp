@@ -78,8 +78,10 @@ bool is_hierarchical(const Plan& plan) {
 std::vector<ExportFile> export_plan(const ExportRequest& request, const std::string& title) {
   std::vector<ExportFile> files;
   std::string text = title + "\n";
-  for (const auto& one : {export_deepspeed(request), export_megatron(request),
-                          export_alpa(request), export_environment(request)}) {
+  std::vector<Export> all = {export_deepspeed(request), export_megatron(request), export_alpa(request)};
+  if (auto torchft = export_torchft(request)) all.push_back(std::move(*torchft));
+  all.push_back(export_environment(request));
+  for (const auto& one : all) {
     text += fmt::format("\n{}:\n", one.program);
     for (const auto& reason : one.cannot) text += fmt::format("  cannot: {}\n", reason);
     if (!one.cannot.empty()) continue;
