@@ -34,7 +34,8 @@ struct PlannedModel {
   std::vector<Overrides> overrides;       // of the list: for `slmsim run`
   std::vector<Prediction> predictions;    // of the list
   std::vector<Limit> limits;              // of the first
-  // Where techniques may change the training: the best on GPUs of one VM and of several, of what was simulated.
+  // Where techniques may change the training: the best on GPUs of one VM, without that, and of several VMs, of what was
+  // simulated.
   std::optional<NamedPlan> one_vm, several_vms;
   std::optional<Way> best;          // the first
   Pick printed_pick, amended_pick;  // where asked for: by the algorithm as printed, and amended

@@ -47,7 +47,8 @@ struct Found {
 };
 
 struct SearchResult {
-  // Of what was simulated, the least cost on GPUs of one VM and of several.
+  // Of what was simulated, the least cost on GPUs of one VM, by a technique that leaves the training as it is, and on GPUs
+  // of several.
   std::optional<Found> one_vm, several_vms;
   std::vector<Found>
       best;  // the least cost first; of several that cost the same on the same GPUs with one technique, the first
