@@ -32,8 +32,10 @@ struct PlanRules {
   bool operator==(const PlanRules&) const = default;
 };
 
-PlanRules read_plan_rules(Fields fields, const Platform& platform, const std::vector<TechniqueOptions>& techniques,
-                          Reading& reading);
+PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading);
+
+// Throws InputError where values are listed that none of the techniques takes.
+void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& techniques);
 
 // Throws InputError where an objective needs what the rules do not say.
 void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform);

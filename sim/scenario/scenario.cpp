@@ -47,8 +47,7 @@ class ScenarioReader {
     scenario_.nccl = read_nccl(section({"nccl", "NCCL's environment variables."}));
     read_software();
     read_selection();
-    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform,
-                                     scenario_.techniques, reading_);
+    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
     read_groups();
     fields_.done();
     return std::move(scenario_);

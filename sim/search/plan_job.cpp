@@ -67,6 +67,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits)
 std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
   PlanReport report{scenario, job.objective.value_or(scenario.plan.objective), {}};
   check_objective(report.objective, scenario.plan, scenario.platform);
+  check_varied(scenario.plan, scenario.techniques);
   std::vector<Space> spaces;
   spaces.reserve(scenario.models.size());
   for (const auto& model : scenario.models) spaces.emplace_back(scenario, model, job.technique);

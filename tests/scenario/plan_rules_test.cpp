@@ -38,8 +38,11 @@ TEST_F(PlanRulesOf, AScenarioLetStepsAndFragmentsVaryWhereATechniqueHasThem) {
       load({"techniques=[StreamingDiLoCo]", "plan.inner_steps=[10, 100]", "plan.fragments=[2]"}).plan;
   EXPECT_EQ(rules.inner_steps, (std::vector{10, 100}));
   EXPECT_EQ(rules.fragments, std::vector{2});
-  EXPECT_THAT(errors({"techniques=[Data]", "plan.inner_steps=[10]"}),
+  // Other commands than `slmsim plan` take the scenario with other techniques too.
+  const Scenario other = load({"techniques=[Data]", "plan.inner_steps=[10]"});
+  EXPECT_THAT(errors_of([&] { check_varied(other.plan, other.techniques); }),
               Contains(HasSubstr("plan.inner_steps has no effect: none of the scenario's techniques has an option")));
+  check_varied(rules, load({"techniques=[StreamingDiLoCo]"}).techniques);
   EXPECT_THAT(errors({"techniques=[LocalSGD]", "plan.inner_steps=[ten]"}),
               Contains(HasSubstr("plan.inner_steps: whole numbers from 1 to 1000000 are expected")));
 }
