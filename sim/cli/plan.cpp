@@ -92,8 +92,10 @@ int plan(const PlanVerb& verb) {
   options.restart = verb.restart;
   options.stop = [] { return stop_signal != 0; };
   const auto scenarios = load_all(verb);
-  for (const auto& scenario : scenarios)
+  for (const auto& scenario : scenarios) {
     check_objective(job.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
+    check_varied(scenario.plan, scenario.techniques);
+  }
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
   std::vector<PlanReport> reports;
   std::string text;

@@ -11,6 +11,7 @@
 #include "sim/report/facts_table.h"
 #include "sim/report/gpu_table.h"
 #include "sim/report/step_table.h"
+#include "sim/report/wan_table.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/link.h"
 
@@ -51,7 +52,7 @@ int validate_study(const ValidateOptions& options) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
   if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu"};
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan"};
   const std::string study = options.study.empty() ? kStudies.front() : options.study;
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
@@ -61,9 +62,19 @@ int validate_study(const ValidateOptions& options) {
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
   if (study == "gpu") {
     if (options.reference.empty())
-      throw InputError({}, "gpu needs --reference FOLDER, which holds operators.csv and kernels.csv as others measured "
-                           "them; docs/validation/gpu.md tells their form");
+      throw InputError({},
+                       "gpu needs --reference FOLDER, which holds operators.csv and kernels.csv as others measured "
+                       "them; docs/validation/gpu.md tells their form");
     const GpuValidation validation = validate_gpus(options.reference, roots);
+    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
+    return kDone;
+  }
+  if (study == "wan") {
+    if (options.reference.empty())
+      throw InputError({},
+                       "wan needs --reference FOLDER, which holds iperf.csv and localsgd.csv as others measured them; "
+                       "docs/validation/wan.md tells their form");
+    const WanValidation validation = validate_wan(options.reference);
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
   }
@@ -95,10 +106,10 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, or gpu");
+  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, or wan");
   verb->add_option("--reference", options->reference,
                    "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
-                   "a folder with operators.csv and kernels.csv");
+                   "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
   verb->add_option("--measured", options->measured,
                    "training steps as calibrate/reference/torch_step.py writes them (JSON)");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
@@ -110,6 +121,7 @@ Command add_validate(CLI::App& app) {
   verb->footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed\n"
       "  slmsim validate gpu --reference tests/data/gpu\n"
+      "  slmsim validate wan --reference tests/data/wan\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
   return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
 }

@@ -29,7 +29,7 @@ class Case {
   void find_limits() {
     const TaskGraph graph = lowered(scenario_);
     const IterationTimes times = simulate_iterations(graph);
-    iteration_ = times.steady();
+    iteration_ = times.steady() / steps();
     out_.latencies = latencies_of(graph, times.last, critical_path(graph, times.last));
     for (const auto& connection : graph.connections()) {
       used_links_.insert(connection.route.links.begin(), connection.route.links.end());
@@ -53,7 +53,9 @@ class Case {
   }
   TaskGraph lowered(const Scenario& scenario) const { return lowered(scenario, scenario.platform); }
 
-  static Seconds iteration_of(const TaskGraph& graph) { return simulate_iterations(graph).steady(); }
+  // A graph is of a round, times are told of its mean step.
+  double steps() const { return out_.prediction.plan->workload.steps; }
+  Seconds iteration_of(const TaskGraph& graph) const { return simulate_iterations(graph).steady() / steps(); }
 
   bool add(const std::string& name, const std::string& what, Seconds iteration) {
     const Seconds back = iteration_ - iteration;

@@ -56,7 +56,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   for (const auto& units : work_) binds.push_back(host_binds(units));
   hosts_ = HostQueue(std::move(binds));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
-  assert(request.plan.workload == Workload() && "streams know one step per iteration");
+  assert(request.plan.workload == Workload() && "these streams know one step per round");
   if (has_measured_kernels(request)) basis_.emplace();
   gpu_ = nccl_ = across_ = in_ = out_ = cpu_ = io_ = none();
 }
@@ -200,32 +200,17 @@ TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, TagId ta
   return stream = graph_.transfer(connection, size, tag, std::array{stream, after});
 }
 
-// Kinds: 0 from the GPU to memory, 1 from memory to the GPU, 2 memory itself.
-int ReplicaRun::host_connection(std::size_t rank, int kind) {
-  const auto [at, is_new] = host_.try_emplace({rank, kind}, 0);
-  if (!is_new) return at->second;
-  const int device = devices_[rank];
-  const int vm = request_.scenario.platform.devices[static_cast<std::size_t>(device)].vm;
-  const int gpu = request_.network.part_of(device), memory = request_.network.nearest(device, PartKind::kMemory);
-  Route route;
-  if (kind == 2) {
-    // The last link of the way to memory is the memory's own.
-    route.links = {request_.network.route_inside(vm, gpu, memory).links.back()};
-    route.socket_rate = request_.scenario.framework.cpu_adam_rate;
-  } else {
-    route = kind == 0 ? request_.network.route_inside(vm, gpu, memory) : request_.network.route_inside(vm, memory, gpu);
-  }
-  constexpr std::array kNames = {"to host memory", "from host memory", "CPU"};
-  return at->second = graph_.add_connection({device, device, 1, std::move(route),
-                                             kind == 2 ? Traffic::kHostOptimizer : Traffic::kCopies,
-                                             kNames[static_cast<std::size_t>(kind)]});
+int ReplicaRun::host_connection(std::size_t rank, HostWay way) {
+  const auto [at, is_new] = host_.try_emplace({rank, way}, 0);
+  if (is_new) at->second = connect_host(graph_, request_, devices_[rank], way);
+  return at->second;
 }
 
 Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& name, const Tasks& after) {
   const TagId id = graph_.tag({name, TaskClass::kCopy, pass_});
   Tasks& stream = to_host ? out_ : in_;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    transfer(stream[rank], host_connection(rank, to_host ? 0 : 1), size, id, after[rank]);
+    transfer(stream[rank], host_connection(rank, to_host ? HostWay::kToMemory : HostWay::kFromMemory), size, id, after[rank]);
   return stream;
 }
 
@@ -233,7 +218,7 @@ Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) 
   pass_ = Pass::kNone;
   const TagId id = graph_.tag({"CPU adam", TaskClass::kOptimizer});
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    transfer(cpu_[rank], host_connection(rank, 2), Bytes{parameters * bytes}, id, after[rank]);
+    transfer(cpu_[rank], host_connection(rank, HostWay::kCpu), Bytes{parameters * bytes}, id, after[rank]);
   return cpu_;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/lower/host_queue.h"
+#include "sim/lower/host_way.h"
 #include "sim/lower/layer_work.h"
 #include "sim/lower/lower.h"
 #include "sim/nccl/communicator.h"
@@ -75,7 +76,7 @@ class ReplicaRun {
   // Collectives belong to the pass that the GPU was last told to do.
   Pass pass_ = Pass::kNone;
   const Gpu& gpu(std::size_t rank) const;
-  int host_connection(std::size_t rank, int kind);
+  int host_connection(std::size_t rank, HostWay way);
   // The way to a drive of a rank's volume, and its medium, on which a write takes the time of so many bytes read.
   struct DriveWay {
     int path = -1, medium = -1;
@@ -99,7 +100,7 @@ class ReplicaRun {
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of what was put on the GPUs
   Tasks gpu_, nccl_, across_, in_, out_, cpu_, io_;
-  std::map<std::pair<std::size_t, int>, int> host_;
+  std::map<std::pair<std::size_t, HostWay>, int> host_;
   std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;
 };
 

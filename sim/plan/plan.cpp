@@ -1,7 +1,6 @@
 #include "sim/plan/plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -59,10 +58,6 @@ Optimizer optimizer_of(const Plan& plan) {
   if (std::holds_alternative<FsdpPlan>(plan.by)) return Optimizer::kDivided;
   const auto* replicas = std::get_if<ReplicaPlan>(&plan.by);
   return replicas && replicas->stage > 0 ? Optimizer::kDivided : Optimizer::kReplicated;
-}
-
-double Workload::iterations(const Training& training) const {
-  return std::ceil(training.blocks_per_epoch * training.epochs / sequences(training));
 }
 
 int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage, int ahead) {

@@ -10,6 +10,7 @@
 
 #include "sim/cost/roofline.h"
 #include "sim/model/operator_graph.h"
+#include "sim/plan/round_plan.h"
 #include "sim/plan/sharding.h"
 #include "sim/scenario/scenario.h"
 
@@ -50,19 +51,16 @@ struct Stage {
 
 // What GPUs that hold the same parameters tell each other, and when.
 enum class Exchange {
-  kGradients,  // before every optimizer step
-  kParameters,  // after the last step of an iteration: in between each GPU goes its own way (local SGD, arXiv 1805.09767)
+  kGradients,   // before every optimizer step
+  kParameters,  // after the last step of a round: in between each GPU goes its own way (local SGD, arXiv 1805.09767)
 };
 
-// What an iteration of the job is: from one exchange to the next.
+// What the job repeats: a round, from one exchange to the next. It is what is lowered and simulated; figures that are told
+// of an iteration are of one of its optimizer steps on the mean.
 struct Workload {
-  int steps = 1;  // optimizer steps, each on a batch of its own
+  int steps = 1;  // optimizer steps of a round, each on a batch of its own
   Exchange exchange = Exchange::kGradients;
   bool backward = true;  // false: forward passes only, nothing is learned
-
-  double sequences(const Training& training) const { return static_cast<double>(training.batch) * steps; }
-  // Of the whole job; a last, smaller one counts as one.
-  double iterations(const Training& training) const;
 
   bool operator==(const Workload&) const = default;
 };
@@ -144,12 +142,13 @@ struct Plan {
   int micro_batches = 1;
   Recompute recompute = Recompute::kNone;
   Workload workload = {};
-  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan, FsdpPlan> by;  // who runs it, and how
+  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan, FsdpPlan, RoundPlan> by;  // who runs it, and how
 
   const OperatorPlan& operators() const { return std::get<OperatorPlan>(by); }
   const ReplicaPlan& replicas() const { return std::get<ReplicaPlan>(by); }
   const MegatronPlan& megatron() const { return std::get<MegatronPlan>(by); }
   const FsdpPlan& fsdp() const { return std::get<FsdpPlan>(by); }
+  const RoundPlan& round() const { return std::get<RoundPlan>(by); }
 
   bool operator==(const Plan&) const = default;
 };

@@ -15,7 +15,7 @@ namespace slmsim {
 namespace {
 
 FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
-  const double sequences = plan.workload.sequences(request.scenario.training);
+  const double sequences = request.scenario.training.batch;
   return reported_flops(request.model, sequences, plan.recompute == Recompute::kFull) * iterations / time /
          static_cast<double>(gpus);
 }
@@ -39,32 +39,61 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
 // Nobody compares times of what needs more than so many times the memory, and graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
 
-void simulate_job(const PlanRequest& request, const PredictOptions& options, const Lowered& lowered, Prediction& out) {
+// A last round of fewer steps, after full ones or, where there are none, at the job's beginning.
+Seconds time_of_rest(const LowerRequest& request, int steps, const std::vector<ConnectionState>& before) {
+  if (steps == 0) return {};
+  Plan plan = request.plan;
+  plan.workload.steps = steps;
+  const TaskGraph graph = plan.technique->lower({plan, request.operators, request.scenario, request.network}).graph;
+  return simulate(graph, before.size() == graph.connections().size() ? before : std::vector<ConnectionState>{}).end;
+}
+
+// What is told of a whole round becomes that of its mean step.
+void divide_by_steps(Prediction& out, double steps) {
+  for (Seconds* part :
+       {&out.first_iteration, &out.iteration, &out.breakdown.compute, &out.breakdown.exposed_communication,
+        &out.breakdown.pipeline_bubble, &out.breakdown.optimizer, &out.breakdown.overhead})
+    *part = *part / steps;
+  for (auto& use : out.links) use.bytes = use.bytes / steps;
+  for (auto& use : out.interconnects) use.bytes = use.bytes / steps;
+  if (out.basis) out.basis = *out.basis * (1 / steps);
+}
+
+void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& lower,
+                  const Lowered& lowered, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
   const TaskGraph& graph = lowered.graph;
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
   out.first_iteration = times.first();
   out.iteration = times.steady();
-  out.iterations = workload.iterations(training);
-  out.trial_iterations = std::min(
-      out.iterations,
-      std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / workload.sequences(training)));
-  out.trial = times.total(out.trial_iterations);
-  out.startup = request.options.startup();
-  out.job = out.startup + times.total(out.iterations);
-  out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
-  out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
-  const double sequences = workload.sequences(training);
-  const double passes = workload.backward ? 1.0 : 1.0 / 3.0;
-  out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
-  out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
   if (options.links) out.links = link_use(graph, times.last);
   out.basis = lowered.basis;
   if (options.links) out.interconnects = interconnect_use(graph, times.last);
+  out.iterations = steps_of_job(training, request.options);
+  const double steps = workload.steps, rounds = std::floor(out.iterations / steps);
+  const int rest = static_cast<int>(out.iterations - rounds * steps);
+  const Seconds rest_time =
+      time_of_rest(lower, rest, rounds > 0 ? times.last.connections : std::vector<ConnectionState>{});
+  if (workload.exchange == Exchange::kParameters)
+    out.round = RoundTimes{workload.steps, out.iteration, rounds, rest, rest_time};
+  if (workload.steps > 1) divide_by_steps(out, steps);
+  const double sequences = training.batch;
+  out.trial_iterations = std::min(
+      out.iterations, std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / sequences));
+  // Of a round that the trial does not finish, its share.
+  const double trial_rounds = std::floor(out.trial_iterations / steps);
+  out.trial = times.total(trial_rounds) + out.iteration * (out.trial_iterations - trial_rounds * steps);
+  out.startup = request.options.startup();
+  out.job = out.startup + times.total(rounds) + rest_time;
+  out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
+  out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
+  const double passes = workload.backward ? 1.0 : 1.0 / 3.0;
+  out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
+  out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.connections = std::move(times.before_last);
 }
 
@@ -84,6 +113,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     return out;
   }
   out.plan = std::move(result.plan);
+  if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
   out.memory = memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
   if (misfit && !options.ignore_memory) {
@@ -101,9 +131,9 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   if (out.status != Status::kOk && !options.time_misfits) return out;
   const LowerRequest lower{*out.plan, request.operators, request.scenario, network};
   if (lowered) {
-    simulate_job(request, options, lowered->of(lower), out);
+    simulate_job(request, options, lower, lowered->of(lower), out);
   } else {
-    simulate_job(request, options, out.plan->technique->lower(lower), out);
+    simulate_job(request, options, lower, out.plan->technique->lower(lower), out);
   }
   return out;
 }

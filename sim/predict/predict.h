@@ -17,6 +17,17 @@ enum class Status { kOk, kOutOfMemory, kUnsupported };
 // "ok", "oom", "unsupported", as scripts read it.
 std::string name_of(Status status);
 
+// Where several optimizer steps make a round.
+struct RoundTimes {
+  int steps = 1;     // of a full round
+  Seconds time;      // steady
+  double count = 0;  // full rounds of the job
+  int rest = 0;      // steps of a last round that is not full; 0: there is none
+  Seconds rest_time;
+};
+
+// An iteration is an optimizer step: of a round its mean step, `RoundTimes::time` / steps, and so are the breakdown, the use of
+// links (bytes) and the basis.
 struct Prediction {
   std::string model;
   const Technique* technique = nullptr;
@@ -28,7 +39,8 @@ struct Prediction {
   Seconds startup;
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
   Seconds trial;                                // the first epsilon epochs, without the start-up
-  double iterations = 0, trial_iterations = 0;  // of the plan's workload
+  double iterations = 0, trial_iterations = 0;  // optimizer steps
+  std::optional<RoundTimes> round;              // where replicas exchange parameters
   FlopsPerSecond rate_per_gpu;                  // by Alpa's formula, from the steady iteration
   double tokens_per_second = 0;                 // of all GPUs, steady
   // Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): FLOPs of the model's products, without what is computed
@@ -41,6 +53,7 @@ struct Prediction {
   std::vector<LinkUse> links;                  // where asked for
   std::vector<InterconnectUse> interconnects;  // likewise, of nodes that describe their inside
   std::optional<Plan> plan;
+  std::vector<std::string> remarks;          // of the technique on its plan
   std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 

@@ -141,6 +141,14 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
               {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}});
+  if (p.round) {
+    out["round"] = {{"steps", p.round->steps},
+                    {"time_s", rounded(p.round->time.value)},
+                    {"count", static_cast<std::int64_t>(p.round->count)},
+                    {"rest_steps", p.round->rest},
+                    {"rest_time_s", rounded(p.round->rest_time.value)}};
+  }
+  if (!p.remarks.empty()) out["remarks"] = p.remarks;
   if (p.basis) {
     out["computation_s"] = {{"measured", rounded(p.basis->measured.value)},
                             {"interpolated", rounded(p.basis->interpolated.value)},

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/quantity.h"
+
 namespace slmsim {
 
 std::string duration(Seconds time) {
@@ -27,6 +29,15 @@ std::string picked(const Selection& s) {
 
 std::string place_of(const Prediction& prediction) {
   return fmt::format("{} on {}", prediction.technique->name, group_text(prediction.group));
+}
+
+std::string round_text(const RoundTimes& round) {
+  const std::string steps = round.steps == 1 ? "step" : "steps";
+  std::string out =
+      fmt::format("rounds of {} {} take {}; the job has {:.0f}", round.steps, steps, to_text(round.time), round.count);
+  if (round.rest > 0)
+    out += fmt::format(", and one of {} step{}, {}", round.rest, round.rest == 1 ? "" : "s", to_text(round.rest_time));
+  return out;
 }
 
 std::string basis_text(const TimeBasis& basis) {

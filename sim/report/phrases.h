@@ -17,6 +17,9 @@ const DeviceMemory* tightest(const Prediction& prediction);
 std::string place_of(const Prediction& prediction);
 std::string picked(const Selection& selection);
 
+// "rounds of 100 steps take 2.1 s; the job has 14, and one of 25 steps, 1.1 s".
+std::string round_text(const RoundTimes& round);
+
 // "82 % measured, 12 % interpolated, 6 % roofline", of the time.
 std::string basis_text(const TimeBasis& basis);
 

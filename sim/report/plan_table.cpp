@@ -1,5 +1,6 @@
 #include "sim/report/plan_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -69,6 +70,31 @@ std::string pick_text(const Pick& pick) {
   return fmt::format("{} on {}: {}", pick.technique->name, group_text(pick.group), duration(pick.job));
 }
 
+// Of the list, each once.
+std::vector<std::string> remarks_of(const PlannedModel& m) {
+  std::vector<std::string> out;
+  for (const auto& p : m.predictions) {
+    for (const auto& remark : p.remarks) {
+      if (std::find(out.begin(), out.end(), remark) == out.end()) out.push_back(remark);
+    }
+  }
+  return out;
+}
+
+// Whether VMs together are worth their distance.
+std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
+  if (!m.one_vm || !m.several_vms) return "";
+  const auto named = [&](const NamedPlan& p) {
+    return fmt::format("{} on {} ({}), {}", p.technique->name, group_text(p.group), p.description,
+                       cost_text(p.cost, report.objective));
+  };
+  const double ratio = m.one_vm->cost / m.several_vms->cost;
+  return fmt::format("  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n",
+                     named(*m.several_vms), named(*m.one_vm),
+                     ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
+                               : fmt::format("several VMs do not win: {:.3g} times as much at best", 1 / ratio));
+}
+
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
   const SearchResult& s = m.search;
   out += fmt::format("\n{}: {} choices; {} planned, {} of them do not fit, {} simulated; {}\n", m.model, s.choices,
@@ -96,6 +122,11 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   }
   for (std::size_t i = 1; i < s.best.size(); ++i)
     out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
+  for (std::size_t i = 0; i < s.best.size(); ++i) {
+    if (m.predictions[i].round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*m.predictions[i].round));
+  }
+  for (const auto& remark : remarks_of(m)) out += fmt::format("  remark: {}\n", remark);
+  out += far_apart_text(report, m);
   for (const auto& limit : m.limits)
     out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
                        100 * (limit.given_back / m.predictions[0].iteration), limit.what);
@@ -125,17 +156,27 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
   for (const auto& limit : m.limits)
     limits.push_back({{"name", limit.name}, {"given_back_s", rounded(limit.given_back.value)}, {"what", limit.what}});
   const SearchResult& s = m.search;
-  return {{"model", m.model},
-          {"objective", plan_objective_names()[static_cast<std::size_t>(report.objective)]},
-          {"choices", s.choices},
-          {"planned", s.assessed},
-          {"unfit", s.unfit},
-          {"simulated", s.simulated},
-          {"proven", s.proven},
-          {"stopped", s.stopped},
-          {"least_left", s.proven || !std::isfinite(s.least_left) ? Json(nullptr) : Json(rounded(s.least_left))},
-          {"plans", list},
-          {"limits", limits}};
+  Json out = {{"model", m.model},
+              {"objective", plan_objective_names()[static_cast<std::size_t>(report.objective)]},
+              {"choices", s.choices},
+              {"planned", s.assessed},
+              {"unfit", s.unfit},
+              {"simulated", s.simulated},
+              {"proven", s.proven},
+              {"stopped", s.stopped},
+              {"least_left", s.proven || !std::isfinite(s.least_left) ? Json(nullptr) : Json(rounded(s.least_left))},
+              {"plans", list},
+              {"limits", limits}};
+  if (const auto remarks = remarks_of(m); !remarks.empty()) out["remarks"] = remarks;
+  if (m.one_vm && m.several_vms) {
+    const auto named = [](const NamedPlan& p) {
+      return Json{
+          {"technique", p.technique->name}, {"group", p.group}, {"options", p.description}, {"cost", rounded(p.cost)}};
+    };
+    out["one_vm"] = named(*m.one_vm);
+    out["several_vms"] = named(*m.several_vms);
+  }
+  return out;
 }
 
 }  // namespace

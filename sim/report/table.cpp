@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -28,20 +30,20 @@ std::string share(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
-void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best) {
+void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best, std::size_t wide) {
   const DeviceMemory* memory = fullest(p.memory);
   const std::string used =
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
   const std::string group = group_text(p.group);
   if (p.status != Status::kOk) {
-    out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name,
-                       group, p.gpus, "-", "-", "-", "-", "-", "-", used, verdict(p, pick, best));
+    out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name,
+                       wide, group, p.gpus, "-", "-", "-", "-", "-", "-", used, verdict(p, pick, best));
     return;
   }
   const auto& b = p.breakdown;
   out += fmt::format(
-      "  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name, group, p.gpus,
-      duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera, count_text(p.tokens_per_second),
+      "  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name, wide, group,
+      p.gpus, duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera, count_text(p.tokens_per_second),
       fmt::format("{:.1f}", 100 * p.mfu),
       fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
                   share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
@@ -58,24 +60,40 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   const Selection* pick = result.selections.empty() ? nullptr : &result.selections[index];
   const double parameters = parameter_count(build_operator_graph(result.scenario.models[index]));
   std::optional<Seconds> best;
+  std::size_t wide = 10;  // of the techniques' column
+  for (const auto& p : result.predictions) wide = std::max(wide, std::strlen(p.technique->name));
   for (const auto& p : result.predictions) {
     if (p.model == model && p.status == Status::kOk && (!best || p.job < *best)) best = p.job;
   }
   out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
   if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", "group",
+  out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", wide, "group",
                      "GPUs", "job", "iteration", "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB");
-  out += fmt::format("  {:<10} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", "", "", "", "",
+  out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", wide, "", "", "", "",
                      "per GPU", "", "", "c/w/b", "used/limit");
   for (const auto& p : result.predictions) {
-    if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr);
+    if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr, wide);
   }
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
+    if (p.model == model && p.round)
+      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), round_text(*p.round));
     if (p.model == model && p.status != Status::kOk)
       out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
   }
+}
+
+// Each once: what techniques say beside their figures hangs on the plan, and seldom on the group.
+std::string remarks_text(const std::vector<Prediction>& predictions) {
+  std::string out;
+  std::set<std::string> told;
+  for (const auto& p : predictions) {
+    for (const auto& remark : p.remarks) {
+      if (p.status == Status::kOk && told.insert(remark).second) out += fmt::format("\nremark: {}", remark);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -95,6 +113,7 @@ std::string to_table(const RunResult& result) {
     if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
   }
   for (const auto& assumption : assumptions_of(result.scenario)) out += fmt::format("\nassumed: {}", assumption.text);
+  out += remarks_text(result.predictions);
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";

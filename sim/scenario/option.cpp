@@ -84,6 +84,14 @@ Fill count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t m
   return option(key, std::int64_t{0}, read, text);
 }
 
+Fill number_option(const FileKey& key, Range<double> range, double fallback) {
+  const auto read = [range](Fields& fields, const OptionSpec& spec) -> OptionValue {
+    return fields.number(spec.file_key(), range, std::get<double>(spec.fallback));
+  };
+  const auto text = [](const OptionValue& value) { return fmt::format("{:.17g}", std::get<double>(value)); };
+  return option(key, fallback, read, text);
+}
+
 Fill flag_option(const FileKey& key) { return flag_or(key, false); }
 Fill yes_option(const FileKey& key) { return flag_or(key, true); }
 

@@ -38,7 +38,7 @@ struct OptionSpec {
   OptionSpec& operator=(const OptionSpec&) = delete;
 };
 
-// An option whose value is a T: bool, int, an enum, Seconds, Bytes, a list of numbers, or an optional one of these.
+// An option whose value is a T: bool, int, double, an enum, Seconds, Bytes, a list of numbers, or an optional one of these.
 template <class T>
 struct Option : OptionSpec {
   explicit Option(const std::function<void(OptionSpec&)>& fill) { fill(*this); }
@@ -59,6 +59,8 @@ OptionValue pack(const T& value) {
     return value;
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
     return static_cast<std::int64_t>(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value;
   } else {
     return value.value;
   }
@@ -86,6 +88,7 @@ std::function<void(OptionSpec&)> count_option(const FileKey& key, std::int64_t m
 // A whole number, or the word "auto", which is kAutomatic.
 inline constexpr int kAutomatic = -1;
 std::function<void(OptionSpec&)> count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t most);
+std::function<void(OptionSpec&)> number_option(const FileKey& key, Range<double> range, double fallback);
 std::function<void(OptionSpec&)> flag_option(const FileKey& key);
 std::function<void(OptionSpec&)> yes_option(const FileKey& key);  // a flag that is set where it is absent
 std::function<void(OptionSpec&)> choice_option(const FileKey& key, const std::vector<std::string>& (*names)());

@@ -1,7 +1,9 @@
 #include "sim/scenario/plan_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +37,29 @@ void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
   }
 }
 
+// Values that an option of the same name may take, of the techniques that have it.
+std::vector<int> read_values(Fields& fields, const FileKey& key) {
+  constexpr double kMost = 1'000'000;
+  std::vector<int> out;
+  for (const Node* item : fields.list(key, {ValueType::integer(1, static_cast<std::int64_t>(kMost))})) {
+    const auto value = item->kind == Node::Kind::kScalar ? parse_number(item->scalar) : std::nullopt;
+    if (value && *value == std::floor(*value) && *value >= 1 && *value <= kMost) {
+      out.push_back(static_cast<int>(*value));
+    } else {
+      fields.error_at(item->place, fmt::format("{}: whole numbers from 1 to {:.0f} are expected, such as [10, 100]",
+                                               fields.path_of(key.name), kMost));
+    }
+  }
+  return out;
+}
+
+bool have_option(const std::vector<TechniqueOptions>& techniques, const std::string& key) {
+  return std::any_of(techniques.begin(), techniques.end(), [&](const TechniqueOptions& t) {
+    const auto all = options_of(*t.technique);
+    return std::any_of(all.begin(), all.end(), [&](const OptionSpec* option) { return option->key == key; });
+  });
+}
+
 }  // namespace
 
 const std::vector<std::string>& plan_objective_names() {
@@ -47,6 +72,13 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
   rules.objective = static_cast<PlanObjective>(
       fields.choice({"objective", "What slmsim plan minimises."}, plan_objective_names(), 0));
   read_allowed(fields, rules, reading);
+  rules.inner_steps =
+      read_values(fields, {"inner_steps",
+                           "Numbers of steps between two exchanges that slmsim plan may try: they change the training.",
+                           "as the techniques have them"});
+  rules.fragments = read_values(
+      fields, {"fragments", "Numbers of parts exchanged in turn that slmsim plan may try: they change the training.",
+               "as the techniques have them"});
   if (const Node* prices = fields.child({"dollars_per_hour", "What GPUs cost; needed for the objective dollars."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
@@ -58,6 +90,14 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
   }
   fields.done();
   return rules;
+}
+
+void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& techniques) {
+  for (const auto& [values, key] : {std::pair{&rules.inner_steps, "inner_steps"}, {&rules.fragments, "fragments"}}) {
+    if (!values->empty() && !have_option(techniques, key))
+      throw InputError(
+          {}, fmt::format("plan.{} has no effect: none of the scenario's techniques has an option {}", key, key));
+  }
 }
 
 void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform) {

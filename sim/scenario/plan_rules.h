@@ -3,6 +3,8 @@
 //   plan:
 //     objective: time                  # time, gpu_hours or dollars
 //     allow: [nccl, tcp, batch]        # settings of NCCL, kernels' TCP settings, larger batches; none by default
+//     inner_steps: [50, 500]           # steps between two exchanges that may be tried: they change the training
+//     fragments: [1, 4]                # likewise: parts of the model that are exchanged in turn
 //     dollars_per_hour: {a30: 0.45}    # of a GPU, by its name; needed for dollars
 #pragma once
 
@@ -12,6 +14,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/platform/platform.h"
+#include "sim/scenario/technique.h"
 
 namespace slmsim {
 
@@ -23,12 +26,16 @@ struct PlanRules {
   bool nccl = false;   // NCCL's environment variables
   bool tcp = false;    // sysctls
   bool batch = false;  // gradients may be added up over several batches, so that an update sees more sequences
+  std::vector<int> inner_steps, fragments;         // of techniques that have them; empty: as they are
   std::map<std::string, double> dollars_per_hour;  // by the GPU's name
 
   bool operator==(const PlanRules&) const = default;
 };
 
 PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading);
+
+// Throws InputError where values are listed that none of the techniques takes.
+void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& techniques);
 
 // Throws InputError where an objective needs what the rules do not say.
 void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform);

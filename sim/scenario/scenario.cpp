@@ -293,6 +293,10 @@ void describe_scenario(const Node& sample, Reading& reading) { ScenarioReader(sa
 
 double Training::steps() const { return std::ceil(blocks_per_epoch * epochs / batch); }
 
+double steps_of_job(const Training& training, const TechniqueOptions& options) {
+  return std::ceil(training.steps() * options.steps_factor());
+}
+
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> kNames = {"paper", "amended"};
   return kNames;

@@ -38,6 +38,9 @@ struct Training {
   bool operator==(const Training&) const = default;
 };
 
+// Optimizer steps of a job of this technique (steps_factor).
+double steps_of_job(const Training& training, const TechniqueOptions& options);
+
 struct MemoryRules {
   double usable_share = 0;  // of the device memory that the framework's pool takes (XLA: 0.9)
   Bytes framework;          // CUDA context, kernels, workspaces

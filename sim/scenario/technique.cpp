@@ -44,8 +44,16 @@ const Option<int> kMicroBatches{
 const Option<Seconds> kStartup{
     time_option({"startup", "Once per job: compilation, building of stages."}, {{0.0}, {86400.0}}, Seconds{0})};
 
+const Option<double> kStepsFactor{number_option(
+    {"steps_factor",
+     "How many times as many optimizer steps it takes to the same loss, as its user knows or expects: the "
+     "job is so much longer.",
+     "1"},
+    {0.01, 100.0}, 1.0)};
+
 int TechniqueOptions::micro_batches() const { return get(kMicroBatches); }
 Seconds TechniqueOptions::startup() const { return get(kStartup); }
+double TechniqueOptions::steps_factor() const { return get(kStepsFactor); }
 
 const std::vector<std::string>& recompute_names() {
   static const std::vector<std::string> kNames = {"none", "selective", "full"};
@@ -53,7 +61,7 @@ const std::vector<std::string>& recompute_names() {
 }
 
 const std::vector<const OptionSpec*>& common_options() {
-  static const std::vector<const OptionSpec*> kOptions = {&kMicroBatches, &kStartup};
+  static const std::vector<const OptionSpec*> kOptions = {&kMicroBatches, &kStartup, &kStepsFactor};
   return kOptions;
 }
 

@@ -44,6 +44,7 @@ struct TechniqueOptions {
   }
   int micro_batches() const;
   Seconds startup() const;
+  double steps_factor() const;
 
   bool operator==(const TechniqueOptions&) const = default;
 };
@@ -101,6 +102,9 @@ struct Technique {
   // The k-th smallest number of layers that it can divide, k from 1 on, linear in k; absent: k.
   std::int64_t (*layers_at)(const TechniqueOptions&, std::int64_t k) = nullptr;
 
+  // What must be told beside a plan's times: that it changes the training; absent: nothing.
+  std::vector<std::string> (*remarks)(const Plan&) = nullptr;
+
   // What `slmsim plan` may vary beside what it varies of every technique; absent: nothing.
   std::vector<Variation> (*variations)() = nullptr;
 
@@ -117,9 +121,10 @@ const Technique* find_technique(const std::string& name);
 std::size_t position_of(const Technique& technique);
 
 // `micro_batches`: an iteration's sequences are cut into so many; 0: as the technique has it. `startup`: once per job:
-// compilation, building of stages.
+// compilation, building of stages. `steps_factor`: the job has so many times the optimizer steps that its epochs make.
 extern const Option<int> kMicroBatches;
 extern const Option<Seconds> kStartup;
+extern const Option<double> kStepsFactor;
 const std::vector<const OptionSpec*>& common_options();
 // Those that all techniques have, then its own.
 std::vector<const OptionSpec*> options_of(const Technique& technique);

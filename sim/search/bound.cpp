@@ -73,7 +73,7 @@ Seconds QuickBound::launch(const Choice& choice, const Training& training, const
 Seconds QuickBound::job(const Choice& choice) const {
   const auto [training, options] = space_.trained(choice);
   const Seconds step = compute(choice, training, options) * static_cast<double>(training.batch);
-  return options.startup() + (launch(choice, training, options) + step) * training.steps();
+  return options.startup() + (launch(choice, training, options) + step) * steps_of_job(training, options);
 }
 
 Seconds least_end(const TaskGraph& graph) {

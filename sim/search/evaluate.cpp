@@ -1,5 +1,6 @@
 #include "sim/search/evaluate.h"
 
+#include <cmath>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -19,7 +20,9 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   const Network network(way.scenario.platform);
   const Plan& plan = *planned.plan;
   const TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
-  const Seconds job = way.options.startup() + least_end(graph) * plan.workload.iterations(way.scenario.training);
+  // What a last round that is not full takes is left out: nothing is above it.
+  const double rounds = std::floor(steps_of_job(way.scenario.training, way.options) / plan.workload.steps);
+  const Seconds job = way.options.startup() + least_end(graph) * rounds;
   return {Status::kOk, job, static_cast<double>(graph.tasks().size())};
 }
 

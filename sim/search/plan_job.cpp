@@ -1,5 +1,7 @@
 #include "sim/search/plan_job.h"
 
+#include <algorithm>
+
 #include "sim/select/algorithm.h"
 
 namespace slmsim {
@@ -32,6 +34,12 @@ Pick pick_of(const Scenario& scenario, const std::vector<Prediction>& prediction
   return {};
 }
 
+std::optional<NamedPlan> in_words(const Space& space, const std::optional<Found>& found) {
+  if (!found) return std::nullopt;
+  const Choice& choice = space.choices()[found->choice];
+  return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
+}
+
 PlannedModel described(const Space& space, SearchResult found, bool with_limits) {
   PlannedModel out;
   out.model = space.model().name;
@@ -45,6 +53,11 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits)
   }
   if (!out.choices.empty()) out.best = space.way(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
+  const auto& tried = space.scenario().techniques;
+  if (std::any_of(tried.begin(), tried.end(), [](const auto& t) { return t.technique->remarks != nullptr; })) {
+    out.one_vm = in_words(space, found.one_vm);
+    out.several_vms = in_words(space, found.several_vms);
+  }
   out.search = std::move(found);
   return out;
 }
@@ -54,6 +67,7 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits)
 std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
   PlanReport report{scenario, job.objective.value_or(scenario.plan.objective), {}};
   check_objective(report.objective, scenario.plan, scenario.platform);
+  check_varied(scenario.plan, scenario.techniques);
   std::vector<Space> spaces;
   spaces.reserve(scenario.models.size());
   for (const auto& model : scenario.models) spaces.emplace_back(scenario, model, job.technique);

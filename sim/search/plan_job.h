@@ -17,6 +17,14 @@ struct Pick {
   Seconds job;
 };
 
+// One that was found, in words.
+struct NamedPlan {
+  const Technique* technique = nullptr;
+  std::vector<std::string> group;
+  std::string description;
+  double cost = 0;
+};
+
 // Of one model.
 struct PlannedModel {
   std::string model;
@@ -26,8 +34,11 @@ struct PlannedModel {
   std::vector<Overrides> overrides;       // of the list: for `slmsim run`
   std::vector<Prediction> predictions;    // of the list
   std::vector<Limit> limits;              // of the first
-  std::optional<Way> best;                // the first
-  Pick printed_pick, amended_pick;        // where asked for: by the algorithm as printed, and amended
+  // Where techniques may change the training: the best on GPUs of one VM, without that, and of several VMs, of what was
+  // simulated.
+  std::optional<NamedPlan> one_vm, several_vms;
+  std::optional<Way> best;          // the first
+  Pick printed_pick, amended_pick;  // where asked for: by the algorithm as printed, and amended
 };
 
 struct PlanReport {

@@ -132,11 +132,26 @@ class Search {
 
   void add(Found found) {
     ++result_.simulated;
+    const bool one_vm = on_one_vm(found.choice);
+    auto& of_its_kind = one_vm ? result_.one_vm : result_.several_vms;
+    const bool better =
+        !of_its_kind || std::tie(found.cost, found.choice) < std::tie(of_its_kind->cost, of_its_kind->choice);
+    if (better && !(one_vm && changes_training(found.choice))) of_its_kind = found;
     found_.push_back(found);
     std::sort(found_.begin(), found_.end(),
               [](const Found& a, const Found& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
     if (found_.size() > kKept) found_.pop_back();
     list();
+  }
+
+  bool on_one_vm(std::size_t choice) const {
+    const auto& devices = space_.group(space_.choices()[choice]).devices;
+    const auto vm = [&](int d) { return space_.scenario().platform.devices[static_cast<std::size_t>(d)].vm; };
+    return std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
+  }
+
+  bool changes_training(std::size_t choice) const {
+    return space_.base(space_.choices()[choice]).technique->remarks != nullptr;
   }
 
   // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number. On a

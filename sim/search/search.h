@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sim/search/evaluate.h"
@@ -46,6 +47,9 @@ struct Found {
 };
 
 struct SearchResult {
+  // Of what was simulated, the least cost on GPUs of one VM, by a technique that leaves the training as it is, and on GPUs
+  // of several.
+  std::optional<Found> one_vm, several_vms;
   std::vector<Found>
       best;  // the least cost first; of several that cost the same on the same GPUs with one technique, the first
   std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;

@@ -8,10 +8,14 @@ extern const Technique kData, kZero2, kShard, kPipeshard;
 extern const Technique kDdp, kMegatron, kDeepSpeed1, kDeepSpeed2, kDeepSpeed3, kOffload1, kOffload2, kOffload3,
     kInfinity, kInfinityParameters, kFsdp;
 
+// Of GPUs far apart.
+extern const Technique kLocalSgd, kDiloco, kStreamingDiloco;
+
 const std::vector<const Technique*>& technique_table() {
   static const std::vector<const Technique*> kTable = {
-      &kData,       &kZero2,    &kShard,    &kPipeshard, &kDdp,      &kMegatron,           &kDeepSpeed1, &kDeepSpeed2,
-      &kDeepSpeed3, &kOffload1, &kOffload2, &kOffload3,  &kInfinity, &kInfinityParameters, &kFsdp};
+      &kData,       &kZero2,      &kShard,    &kPipeshard,      &kDdp,      &kMegatron, &kDeepSpeed1,
+      &kDeepSpeed2, &kDeepSpeed3, &kOffload1, &kOffload2,       &kOffload3, &kInfinity, &kInfinityParameters,
+      &kFsdp,       &kLocalSgd,   &kDiloco,   &kStreamingDiloco};
   return kTable;
 }
 

@@ -203,5 +203,31 @@ TEST(Export, ListsItsFilesAndReasons) {
               testing::AllOf(HasSubstr("title\n"), HasSubstr("DeepSpeed:\n  cannot:"), HasSubstr("Alpa:\n  alpa.py")));
 }
 
+TEST(Export, GivesRoundsToTorchft) {
+  const Example streaming({"groups=[[utah, gpn]]",
+                           "techniques={StreamingDiLoCo: {inner_steps: 100, fragments: 4, delay: 5, format: fp8, "
+                           "replica: vm, micro_batches: 2}}"});
+  const auto out = export_torchft(streaming.request());
+  ASSERT_TRUE(out);
+  EXPECT_THAT(out->cannot, IsEmpty());
+  const std::string code = file_of(*out, "torchft_exchange.py");
+  for (const char* word :
+       {"sync_every=100", "fragment_sync_delay=5", "should_quantize=True", "range(4)", "nesterov=True"})
+    EXPECT_THAT(code, HasSubstr(word));
+  const std::string script = file_of(*out, "torchft.sh");
+  EXPECT_THAT(script, HasSubstr("--min_replicas 2"));
+  EXPECT_THAT(script, HasSubstr("# on gpn\nTORCHFT_LIGHTHOUSE=http://LIGHTHOUSE:29510 CUDA_VISIBLE_DEVICES=0,1 "
+                                "REPLICA_GROUP_ID=1 NUM_REPLICA_GROUPS=2 torchrun --nnodes=1 --nproc_per_node=2"));
+  const Example average({"groups=[[utah, gpn]]", "techniques={LocalSGD: {inner_steps: 10, micro_batches: 2}}"});
+  EXPECT_THAT(file_of(*export_torchft(average.request()), "torchft_exchange.py"), HasSubstr("LocalSGD(manager, model"));
+}
+
+TEST(Export, TellsWhatTorchftCannot) {
+  const Example e({"groups=[[utah, gpn]]", "techniques={DiLoCo: {inner_steps: 10, format: int4, micro_batches: 2}}"});
+  EXPECT_THAT(export_torchft(e.request())->cannot, Contains(HasSubstr("int4 is exchanged")));
+  // What exchanges at every step has nothing to do with it.
+  EXPECT_FALSE(export_torchft(Example({"groups=[utah]", "techniques={Data: {micro_batches: 1}}"}).request()));
+}
+
 }  // namespace
 }  // namespace slmsim

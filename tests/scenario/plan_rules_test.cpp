@@ -32,5 +32,20 @@ TEST_F(PlanRulesOf, AScenarioAreCheckedByName) {
   EXPECT_THAT(errors({"plan.objektive=time"}), Contains(HasSubstr("objective")));
 }
 
+TEST_F(PlanRulesOf, AScenarioLetStepsAndFragmentsVaryWhereATechniqueHasThem) {
+  EXPECT_TRUE(load().plan.inner_steps.empty());
+  const PlanRules rules =
+      load({"techniques=[StreamingDiLoCo]", "plan.inner_steps=[10, 100]", "plan.fragments=[2]"}).plan;
+  EXPECT_EQ(rules.inner_steps, (std::vector{10, 100}));
+  EXPECT_EQ(rules.fragments, std::vector{2});
+  // Other commands than `slmsim plan` take the scenario with other techniques too.
+  const Scenario other = load({"techniques=[Data]", "plan.inner_steps=[10]"});
+  EXPECT_THAT(errors_of([&] { check_varied(other.plan, other.techniques); }),
+              Contains(HasSubstr("plan.inner_steps has no effect: none of the scenario's techniques has an option")));
+  check_varied(rules, load({"techniques=[StreamingDiLoCo]"}).techniques);
+  EXPECT_THAT(errors({"techniques=[LocalSGD]", "plan.inner_steps=[ten]"}),
+              Contains(HasSubstr("plan.inner_steps: whole numbers from 1 to 1000000 are expected")));
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -33,18 +33,35 @@ TEST(Toy, WithOneStepBetweenAveragesTakesAsLongAsItsPlainSibling) {
 TEST(Toy, MakesSeveralStepsPerExchange) {
   const Json one = on_one_vm("{Averaging: {micro_batches: 4}}");
   const Json five = on_one_vm("{Averaging: {micro_batches: 4, every: 5}}");
-  // Five steps compute and update five times and talk once; the launch is once per exchange.
-  EXPECT_NEAR(part(five, "compute"), 5 * part(one, "compute"), 1e-6);
-  EXPECT_NEAR(part(five, "optimizer"), 5 * part(one, "optimizer"), 1e-6);
-  EXPECT_NEAR(part(five, "overhead"), part(one, "overhead"), 1e-6);
-  EXPECT_NEAR(part(five, "exposed_communication"), part(one, "exposed_communication"), 1e-6);
-  // 20 epochs of 570 sequences, 8 per step: 1425 steps, so 285 exchanges. A trial of one epoch: 570 / 40 = 14.25.
+  // An iteration is a step: five of them compute and update five times and talk once; the launch is once per exchange.
+  EXPECT_NEAR(part(five, "compute"), part(one, "compute"), 1e-6);
+  EXPECT_NEAR(part(five, "optimizer"), part(one, "optimizer"), 1e-6);
+  EXPECT_NEAR(part(five, "overhead"), part(one, "overhead") / 5, 1e-6);
+  EXPECT_NEAR(part(five, "exposed_communication"), part(one, "exposed_communication") / 5, 1e-6);
+  EXPECT_NEAR(five["round"]["time_s"], 5 * double(five["iteration_s"]), 1e-6);
+  // 20 epochs of 570 sequences, 8 per step: 1425 steps, so 285 exchanges.
   EXPECT_EQ(one["iterations"], 1425);
-  EXPECT_EQ(five["iterations"], 285);
-  // Work per second: five times as much in the sum of its parts.
-  const double ratio = 5 * double(one["iteration_s"]) / double(five["iteration_s"]);
+  EXPECT_EQ(five["iterations"], 1425);
+  EXPECT_EQ(five["round"]["count"], 285);
+  EXPECT_EQ(five["round"]["rest_steps"], 0);
+  const double ratio = double(one["iteration_s"]) / double(five["iteration_s"]);
   EXPECT_NEAR(double(five["tflops_per_gpu"]) / double(one["tflops_per_gpu"]), ratio, 1e-6 * ratio);
   EXPECT_EQ(five["memory"], one["memory"]);
+}
+
+TEST(Toy, EndsWithARoundThatIsNotFull) {
+  // 1425 = 356 x 4 + 1; the last one is a step and an exchange.
+  const Json one = on_one_vm("{Averaging: {micro_batches: 4}}"),
+             four = on_one_vm("{Averaging: {micro_batches: 4, every: 4}}");
+  EXPECT_EQ(four["round"]["count"], 356);
+  EXPECT_EQ(four["round"]["rest_steps"], 1);
+  EXPECT_NEAR(four["round"]["rest_time_s"], one["iteration_s"], 1e-6);
+  // Twice the steps, and more of them than a round has: 2850 = 712 x 4 + 2.
+  const Json twice = on_one_vm("{Averaging: {micro_batches: 4, every: 4, steps_factor: 2}}");
+  EXPECT_EQ(twice["iterations"], 2850);
+  EXPECT_EQ(twice["round"]["rest_steps"], 2);
+  EXPECT_EQ(twice["iteration_s"], four["iteration_s"]);
+  EXPECT_NEAR(double(twice["minutes"]) / double(four["minutes"]), 2, 1e-3);
 }
 
 TEST(Toy, MayLeaveOutTheBackwardPass) {

@@ -80,6 +80,7 @@ std::vector<ExportFile> export_plan(const ExportRequest& request, const std::str
   std::string text = title + "\n";
   std::vector<Export> all = {export_deepspeed(request), export_megatron(request), export_alpa(request)};
   if (auto torch = export_torch(request)) all.push_back(std::move(*torch));
+  if (auto torchft = export_torchft(request)) all.push_back(std::move(*torchft));
   all.push_back(export_environment(request));
   for (const auto& one : all) {
     text += fmt::format("\n{}:\n", one.program);

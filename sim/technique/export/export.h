@@ -84,6 +84,9 @@ Export export_megatron(const ExportRequest& request);
 Export export_alpa(const ExportRequest& request);
 // Of what is PyTorch's own; nothing of other plans.
 std::optional<Export> export_torch(const ExportRequest& request);
+// Of plans that exchange once per round; nothing of others. Options are those of torchft.local_sgd's LocalSGD and DiLoCo
+// (docs.pytorch.org/torchft/local_sgd.html) and of torchft_lighthouse.
+std::optional<Export> export_torchft(const ExportRequest& request);
 Export export_environment(const ExportRequest& request);
 
 // All of them, and a README.txt that tells what there is and what there cannot be.

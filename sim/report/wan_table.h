@@ -1,0 +1,13 @@
+// Predictions beside what was measured of paths and of local SGD (sim/validate/wan_facts.h).
+#pragma once
+
+#include <string>
+
+#include "sim/validate/wan_facts.h"
+
+namespace slmsim {
+
+std::string to_markdown(const WanValidation& validation);
+std::string to_csv(const WanValidation& validation);
+
+}  // namespace slmsim
