@@ -71,13 +71,14 @@ extern const Technique kDdp = {
     .name = "DDP",
     .summary = "PyTorch: replicas, gradients all-reduced in buckets during the backward pass",
     .looks = {"#ffffff", "#9a9a9a", "v", "-", "---"},
-    .options = {&kBucket, &kNoSync, &kBuffers, &kRecompute},
+    .options = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan_ddp,
     .lower = lower_ddp,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .recompute = recompute_as_told,
+    .variations = split_variations,
     .exports = exports,
 };
 

@@ -19,13 +19,14 @@ extern const Technique kDeepSpeed1 = {
     .name = "ZeRO-1",
     .summary = "DeepSpeed: optimizer state divided over the GPUs",
     .looks = {"#ffffff", "#8db3d3", "<", "0 6 1.5", "///"},
-    .options = {&kRecompute},
+    .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,
     .lower = lower,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .recompute = recompute_as_told,
+    .variations = split_variations,
     .exports = replica_exports,
 };
 

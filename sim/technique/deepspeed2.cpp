@@ -20,13 +20,14 @@ extern const Technique kDeepSpeed2 = {
     .name = "ZeRO-2",
     .summary = "DeepSpeed: optimizer state and gradients divided",
     .looks = {"#b4cfe4", "#4f83b3", "P", "0 6 1.5 1 1.5", "---"},
-    .options = {&kRecompute},
+    .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,
     .lower = lower,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .recompute = recompute_as_told,
+    .variations = split_variations,
     .exports = replica_exports,
 };
 

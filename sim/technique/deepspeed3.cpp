@@ -24,13 +24,14 @@ extern const Technique kDeepSpeed3 = {
     .name = "ZeRO-3",
     .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
     .looks = {"#7da9cd", "#1b4a7a", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
-    .options = {&kRecompute},
+    .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,
     .lower = lower,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .recompute = recompute_as_told,
+    .variations = split_variations,
     .exports = replica_exports,
 };
 

@@ -70,15 +70,16 @@ Lowered lower_fsdp(const LowerRequest& request) {
 
 // Of those that the nodes of the group allow.
 std::vector<Variation> strategy_variations() {
-  return {{.values =
-               [](const VariationRequest& r) {
-                 return r.group.equal_vms ? std::vector{0, 1, 2, 3} : std::vector{0, 1};
-               },
-           .apply = [](TechniqueOptions& o, int value, const Scenario&,
-                       int) { o.set(kStrategy, static_cast<FsdpStrategy>(value)); },
-           .words = [](const TechniqueOptions&, int value) -> std::string {
-             return value == 0 ? "" : fsdp_strategy_names()[static_cast<std::size_t>(value)];
-           }}};
+  Variation strategy = {.values =
+                            [](const VariationRequest& r) {
+                              return r.group.equal_vms ? std::vector{0, 1, 2, 3} : std::vector{0, 1};
+                            },
+                        .apply = [](TechniqueOptions& o, int value, const Scenario&,
+                                    int) { o.set(kStrategy, static_cast<FsdpStrategy>(value)); },
+                        .words = [](const TechniqueOptions&, int value) -> std::string {
+                          return value == 0 ? "" : fsdp_strategy_names()[static_cast<std::size_t>(value)];
+                        }};
+  return {split_variations().front(), std::move(strategy)};
 }
 
 ExportWays exports_of_fsdp(const ExportRequest& request) {
@@ -96,8 +97,8 @@ extern const Technique kFsdp = {
     .name = "FSDP",
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
     .looks = {"#ffffff", "#6e6e6e", "8 1 0", "0 4 1", "\\\\\\"},
-    .options = {&kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload, &kNoSync,
-                &kRecompute},
+    .options = {&kBatchSplit, &kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload,
+                &kNoSync, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan_fsdp,
     .lower = lower_fsdp,

@@ -110,18 +110,21 @@ ExportWays replica_exports(const ExportRequest& request) {
   return out;
 }
 
+std::vector<Variation> split_variations() {
+  return {{.values = [](const VariationRequest& r) { return yes_or_no(r.group.mixed); },
+           .apply = [](TechniqueOptions& o, int value, const Scenario&,
+                       int) { o.set(kBatchSplit, static_cast<BatchSplit>(value)); },
+           .words = [](const TechniqueOptions&, int value) -> std::string {
+             return value == 1 ? "sequences by speed" : "";
+           }}};
+}
+
 std::vector<Variation> batch_variations() {
-  const auto split = Variation{.values = [](const VariationRequest& r) { return yes_or_no(r.group.mixed); },
-                               .apply = [](TechniqueOptions& o, int value, const Scenario&,
-                                           int) { o.set(kBatchSplit, static_cast<BatchSplit>(value)); },
-                               .words = [](const TechniqueOptions&, int value) -> std::string {
-                                 return value == 1 ? "sequences by speed" : "";
-                               }};
   const auto hierarchical = Variation{
       .values = [](const VariationRequest& r) { return yes_or_no(r.group.equal_vms); },
       .apply = [](TechniqueOptions& o, int value, const Scenario&, int) { o.set(kHierarchical, value == 1); },
       .words = [](const TechniqueOptions&, int value) -> std::string { return value == 1 ? "inside VMs first" : ""; }};
-  return {split, hierarchical};
+  return {split_variations().front(), hierarchical};
 }
 
 }  // namespace slmsim

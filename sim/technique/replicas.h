@@ -19,6 +19,8 @@ extern const Option<bool> kNoSync;
 
 // One stage, every operator divided by sequences.
 PlanResult plan_replicas(const PlanRequest& request);
+// How a batch is split between GPUs of different models; and whether gradients are summed inside VMs first.
+std::vector<Variation> split_variations();
 std::vector<Variation> batch_variations();
 
 // The same for PyTorch and DeepSpeed; refuses what the nodes do not have.

@@ -69,6 +69,21 @@ TEST(BatchSplit, GivesTheSlowGpuFewerSequences) {
   EXPECT_NEAR(end_of(plan, operators, scenario), 6, kClock);
 }
 
+TEST(BatchSplit, IsThatOfAllReplicas) {
+  Scenario scenario = with_slow_gpu(0);
+  scenario.training.batch = 3;
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  for (const char* technique : {"DDP", "FSDP", "ZeRO-1", "ZeRO-2", "ZeRO-3"}) {
+    const auto shares = [&](const char* split) {
+      const auto options = written(std::string("{") + technique + ": {batch_split: " + split + "}}");
+      return plan_of(scenario, model, operators, options).stages[0].batch_shares;
+    };
+    EXPECT_THAT(shares("speed"), ElementsAre(1.0 / 3, 2.0 / 3)) << technique;
+    EXPECT_THAT(shares("even"), ElementsAre(2.0 / 3, 1.0 / 3)) << technique;
+  }
+}
+
 TEST(StageSplit, GivesTheSlowGpuFewerLayers) {
   // Of 3 layers of 3 s the fast GPU takes two and the slow one the third: 6 s each.
   for (const int slow : {0, 1}) {
