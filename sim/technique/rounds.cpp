@@ -141,13 +141,13 @@ std::vector<Variation> round_variations() {
 }
 
 std::vector<std::string> round_remarks(const Plan& plan) {
+  const int steps = plan.workload.steps;
+  const std::string what =
+      fmt::format("Exchanging once in {} optimizer step{} changes the training", steps, steps == 1 ? "" : "s");
   return {
-      fmt::format("{} optimizer step{} between two exchanges change the training: how many times as many steps it "
-                  "takes to the same "
-                  "loss is yours to know (steps_factor). Published: with 8 replicas of 2.4 B parameters 1.2 % more "
-                  "loss after as many "
-                  "steps (arXiv 2503.09799); small studies found more",
-                  plan.workload.steps, plan.workload.steps == 1 ? "" : "s")};
+      what +
+      ": how many times as many steps it takes to the same loss is yours to know (steps_factor). Published: with 8 "
+      "replicas of 2.4 B parameters 1.2 % more loss after as many steps (arXiv 2503.09799); small studies found more"};
 }
 
 ExportWays round_exports(const ExportRequest& request) {
