@@ -65,6 +65,7 @@ class Netprobe : public testing::Test {
 };
 
 constexpr double kRtt = 0.0202, kRate = 50e6, kPayload = 1448.0 / 1500, kBuffer = 512 * 1024, kLoss = 2e-3;
+constexpr const char* kToken = "emulated-path-of-a-test";
 
 // The path has 400 Mbit/s; the client may keep 512 KiB on their way per connection, which is 26 MB/s at 20.2 ms, and of
 // what the server sends 2 in 1000 packets are lost.
@@ -79,10 +80,10 @@ Measured measure(const std::string& file) {
   Direction forward{.delay = kRtt / 2, .rate = kRate, .seed = 1}, backward = forward;
   backward.loss = kLoss;
   Relay relay(client, server, forward, backward);
-  Process serving(server, {NETPROBE_BINARY, "server", "--token", "emulated-path-of-a-test"});
+  Process serving(server, {NETPROBE_BINARY, "server", "--token", kToken});
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "--token", "emulated-path-of-a-test", "-o", file,
-                             "--name", "emulated", "--quick", "--max-size", "1MB", "--time-limit", "30s"});
+  Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "--token", kToken, "-o", file, "--name",
+                             "emulated", "--quick", "--max-size", "1MB", "--time-limit", "30s"});
   Measured out{.status = measuring.wait() + 256 * serving.wait()};
   relay.stop();
   const RelayCount& there = relay.forward();
@@ -155,11 +156,12 @@ TEST_F(Netprobe, WritesNothingWhereItsServerIsLost) {
     const Host client("10.99.0.2", 1500), server("10.99.0.3", 1500);
     const Direction way{.delay = 0.005, .rate = 10e6};
     const Relay relay(client, server, way, way);
-    Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file});
+    Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file, "--token", kToken});
     EXPECT_EQ(measuring.wait(), 1);  // nobody serves yet
-    auto serving = std::make_unique<Process>(server, std::vector<std::string>{NETPROBE_BINARY, "server"});
+    auto serving =
+        std::make_unique<Process>(server, std::vector<std::string>{NETPROBE_BINARY, "server", "--token", kToken});
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    Process again(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file});
+    Process again(client, {NETPROBE_BINARY, "client", "10.99.0.3", "-o", file, "--token", kToken});
     std::this_thread::sleep_for(std::chrono::seconds(3));
     serving.reset();
     EXPECT_EQ(again.wait(), 1);
