@@ -8,8 +8,8 @@
 namespace slmsim {
 namespace {
 
-// A part in fp32, its gradient, and Adam's moments.
-constexpr double kParameter = 4, kGradient = 4, kMoments = 8;
+// A part in fp32 and its gradient; the optimizer's state beside them.
+constexpr double kParameter = 4, kGradient = 4;
 
 struct Units {
   double root = 0, layers = 0, largest = 0;  // parameters; of the largest layer
@@ -63,7 +63,7 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
     m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
     m.parameters = Bytes{whole * weight + (fsdp.offload ? 0.0 : part * kParameter)};
     m.gradients = Bytes{open * weight + (fsdp.offload ? 0.0 : part * kGradient)};
-    m.optimizer = Bytes{fsdp.offload ? 0.0 : part * kMoments};
+    m.optimizer = Bytes{fsdp.offload ? 0.0 : part * state_of(scenario.training.optimizer)};
     // What is reduced in another precision is converted first; a gathered unit's own part in training precision, and with
     // offload in fp32.
     m.buffers =
@@ -74,10 +74,10 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
   return out;
 }
 
-StoreMemory stored_by_fsdp(const Plan& plan, const OperatorGraph& operators, const Scenario&) {
+StoreMemory stored_by_fsdp(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
   if (!plan.fsdp().offload) return {};
   const double part = parameter_count(operators) / plan.fsdp().shards;
-  return {Bytes{part * (kParameter + kGradient + kMoments)}, {}};
+  return {Bytes{part * (kParameter + kGradient + state_of(scenario.training.optimizer))}, {}};
 }
 
 }  // namespace slmsim

@@ -46,6 +46,24 @@ TEST(StateBytes, FollowTheOptimizer) {
   }
 }
 
+TEST(Memory, FollowsTheOptimizerInEveryTechnique) {
+  // States of two GPUs that hold everything, or half of it.
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  for (const char* technique : {"DDP", "ZeRO-1", "ZeRO-3", "FSDP", "{Megatron: {data: 2}}", "ZeRO2"}) {
+    const auto held = [&](UpdateRule rule) {
+      Scenario scenario = small_scenario(1, 2);
+      scenario.training.batch = 2;
+      scenario.training.optimizer = rule;
+      const Plan plan = plan_of(scenario, model, operators, written(technique));
+      return memory_of(plan, operators, scenario).front().optimizer.value;
+    };
+    const bool whole = std::string(technique) == "DDP" || technique[0] == '{';
+    EXPECT_DOUBLE_EQ(held(UpdateRule::kAdam) - held(UpdateRule::kSgd), 8 * kParameters / (whole ? 1 : 2)) << technique;
+    EXPECT_LT(held(UpdateRule::kAdam8bit), held(UpdateRule::kMomentum)) << technique;
+  }
+}
+
 TEST(Memory, FollowsThePrecisionInEveryTechnique) {
   constexpr auto kHalf = Precision::kFp16, kFull = Precision::kFp32;
   // DDP's and Megatron-LM's optimizers keep a copy of half-precision gradients in fp32: 4 + 8 + 4.
