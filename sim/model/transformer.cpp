@@ -1,6 +1,11 @@
 #include "sim/model/transformer.h"
 
+#include <optional>
+#include <set>
+
 #include <fmt/format.h>
+
+#include "sim/base/suggest.h"
 
 namespace slmsim {
 namespace {
@@ -14,15 +19,63 @@ constexpr Range<std::int64_t> kSequenceRange{1, 1 << 22};
 constexpr Range<std::int64_t> kVocabularyRange{1, 1 << 24};
 constexpr Range<std::int64_t> kIntermediateRange{1, 1 << 20};
 
+// The longest that is taken for a training sequence where only the longest possible one is told: Llama 2's.
+constexpr std::int64_t kLongestByItself = 4096;
+
 struct Keys {
-  std::string family, hidden, heads, layers, sequence;
+  std::string family, hidden, heads, kv_heads, layers, sequence, vocabulary, intermediate;
 };
+constexpr const char* kFamily = "family";
+const Keys kOwn = {kFamily, "hidden", "heads", "kv_heads", "layers", "sequence", "vocabulary", "intermediate"};
 
 Keys keys_of(bool hugging_face, Family family) {
-  if (!hugging_face) return {"family", "hidden", "heads", "layers", "sequence"};
-  if (family == Family::kGpt2) return {"model_type", "n_embd", "n_head", "n_layer", "n_positions"};
-  return {"model_type", "hidden_size", "num_attention_heads", "num_hidden_layers", "max_position_embeddings"};
+  if (!hugging_face) return kOwn;
+  if (family == Family::kGpt2)
+    return {"model_type", "n_embd", "n_head", "", "n_layer", "n_positions", "vocab_size", "n_inner"};
+  return {"model_type",          "hidden_size",       "num_attention_heads",
+          "num_key_value_heads", "num_hidden_layers", "max_position_embeddings",
+          "vocab_size",          "intermediate_size"};
 }
+
+// A figure by the file's own key, or, in a Hugging Face config.json too, by this project's, which then counts: so a
+// sequence may be stated beside the longest possible one, and overrides are the same for all models.
+class Figures {
+ public:
+  Figures(Fields& fields, bool hugging_face) : fields_(fields), hugging_face_(hugging_face) {}
+
+  std::int64_t read(const std::string& own, const std::string& theirs, const std::string& what,
+                    Range<std::int64_t> range, std::optional<std::int64_t> fallback = std::nullopt,
+                    const std::string& otherwise = "") {
+    known_.insert({own, theirs});
+    if (!hugging_face_) return fields_.integer({own, what, otherwise}, range, fallback);
+    const bool stated = fields_.has_value(own);
+    std::int64_t value = 0;
+    if (stated) value = fields_.integer({own, what + " In place of " + theirs + ".", "as " + theirs}, range, range.low);
+    if (!stated || fields_.describing()) value = fields_.integer({theirs, what, otherwise}, range, fallback);
+    return value;
+  }
+
+  bool has(const std::string& own, const std::string& theirs) {
+    return (hugging_face_ && fields_.has_value(own)) || fields_.has_value(theirs);
+  }
+  void know(const std::string& key) { known_.insert(key); }
+
+  // Keys of a config.json that nobody needs are no errors, but those that were laid upon it are.
+  void refuse_unknown_overrides(const Node& node, Reading& reading) const {
+    for (const Entry& entry : node.entries) {
+      const bool laid_on =
+          entry.place.source && node.place.source && entry.place.source->name != node.place.source->name;
+      if (laid_on && !known_.contains(entry.key))
+        reading.error(entry.place, fmt::format("unknown key \"{}\" of a model; {}", printable(entry.key).substr(0, 64),
+                                               did_you_mean(entry.key, {known_.begin(), known_.end()})));
+    }
+  }
+
+ private:
+  Fields& fields_;
+  bool hugging_face_ = false;
+  std::set<std::string> known_;
+};
 
 }  // namespace
 
@@ -45,30 +98,32 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
       family_names()));
   const Keys keys = keys_of(hugging_face, model.family);
   const bool llama = model.family == Family::kLlama;
+  Figures figures(fields, hugging_face);
+  figures.know(keys.family);
   model.name = hugging_face ? fallback_name : fields.name({"name", "What the model is called in results."});
-  model.hidden = fields.integer({keys.hidden, "The hidden size."}, kHiddenRange);
-  model.heads = fields.integer({keys.heads, "Attention heads; they divide the hidden size."}, kHeadsRange);
-  model.layers = fields.integer({keys.layers, "Transformer layers."}, kLayersRange);
-  model.sequence = fields.integer({keys.sequence, "Tokens of one training sequence."}, kSequenceRange);
-  model.vocabulary = fields.integer(
-      {hugging_face ? "vocab_size" : "vocabulary", "Tokens that the embedding and the head know."}, kVocabularyRange);
-
-  const std::string kv_key = hugging_face ? "num_key_value_heads" : "kv_heads";
-  model.kv_heads =
-      llama ? fields.integer({kv_key, "Heads of keys and values; fewer than heads with grouped-query attention.",
-                              "as many as heads"},
-                             kHeadsRange, model.heads)
-            : model.heads;
-  const std::string width_key = !hugging_face ? "intermediate" : llama ? "intermediate_size" : "n_inner";
-  const bool width_given = fields.has_value(width_key);
-  model.intermediate =
-      width_given || llama
-          ? fields.integer({width_key, "The width of the MLP.", llama ? "" : "4 times the hidden size"},
-                           kIntermediateRange)
-          : 4 * model.hidden;
-  model.tied_embedding = fields.flag(
-      {hugging_face ? "tie_word_embeddings" : "tied_embedding", "Whether the head uses the token embedding's weights."},
-      !llama);
+  model.hidden = figures.read(kOwn.hidden, keys.hidden, "The hidden size.", kHiddenRange);
+  model.heads = figures.read(kOwn.heads, keys.heads, "Attention heads; they divide the hidden size.", kHeadsRange);
+  model.layers = figures.read(kOwn.layers, keys.layers, "Transformer layers.", kLayersRange);
+  model.sequence = figures.read(kOwn.sequence, keys.sequence, "Tokens of one training sequence.", kSequenceRange);
+  if (hugging_face && !fields.describing() && !fields.has_value(kOwn.sequence) && model.sequence > kLongestByItself)
+    fields.error(keys.sequence,
+                 fmt::format("{} {} is the longest sequence that the model takes, hardly that of its training; say "
+                             "which, e.g. by --set models.0.sequence=2048",
+                             keys.sequence, model.sequence));
+  model.vocabulary =
+      figures.read(kOwn.vocabulary, keys.vocabulary, "Tokens that the embedding and the head know.", kVocabularyRange);
+  model.kv_heads = llama ? figures.read(kOwn.kv_heads, keys.kv_heads,
+                                        "Heads of keys and values; fewer than heads with grouped-query attention.",
+                                        kHeadsRange, model.heads, "as many as heads")
+                         : model.heads;
+  model.intermediate = llama || figures.has(kOwn.intermediate, keys.intermediate)
+                           ? figures.read(kOwn.intermediate, keys.intermediate, "The width of the MLP.",
+                                          kIntermediateRange, std::nullopt, llama ? "" : "4 times the hidden size")
+                           : 4 * model.hidden;
+  const std::string tied_key = hugging_face ? "tie_word_embeddings" : "tied_embedding";
+  figures.know(tied_key);
+  figures.know("resid_pdrop");
+  model.tied_embedding = fields.flag({tied_key, "Whether the head uses the token embedding's weights."}, !llama);
   if (hugging_face && !llama) {
     constexpr double kResidualDropout = 0.1;  // GPT2Config's default
     model.dropout =
@@ -86,10 +141,19 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
                  fmt::format("{} heads do not divide the hidden size {}; choose a divisor", model.heads, model.hidden));
   }
   if (read && model.heads % model.kv_heads != 0) {
-    fields.error(kv_key, fmt::format("{} key-value heads do not divide {} heads; choose a divisor", model.kv_heads,
-                                     model.heads));
+    fields.error(keys.kv_heads, fmt::format("{} key-value heads do not divide {} heads; choose a divisor",
+                                            model.kv_heads, model.heads));
   }
-  if (!hugging_face) fields.done();
+  if (hugging_face) {
+    const std::int64_t size = read && model.heads > 0 ? model.hidden / model.heads : 0;
+    figures.know("head_dim");
+    if (!fields.describing() && size > 0 && fields.has_value("head_dim") &&
+        fields.integer({"head_dim", "The width of a head."}, kHiddenRange) != size)
+      fields.error("head_dim", fmt::format("heads that are not hidden size / heads = {} wide are not modelled", size));
+    figures.refuse_unknown_overrides(node, reading);
+  } else {
+    fields.done();
+  }
   return model;
 }
 

@@ -103,6 +103,17 @@ const std::vector<Network::Hop>& Network::ways_from(int site) const {
 }
 
 std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
+  // A link that the platform states between two sites is the way between them, whatever others there are: no site carries
+  // its neighbours' traffic for being quicker.
+  Hop direct{-1, true, 0};
+  for (std::size_t i = 0; i < platform_.links.size(); ++i) {
+    const WanLink& link = platform_.links[i];
+    const bool forward = link.from == from_site && link.to == to_site;
+    if (!forward && (link.from != to_site || link.to != from_site)) continue;
+    const double delay = (forward ? link.forward : link.backward).delay.value;
+    if (direct.wan < 0 || delay < direct.delay) direct = {static_cast<int>(i), forward, delay};
+  }
+  if (direct.wan >= 0) return {direct};
   const auto& last = ways_from(from_site);
   std::vector<Hop> path;
   for (int at = to_site; at != from_site;) {

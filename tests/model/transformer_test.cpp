@@ -88,6 +88,43 @@ TEST(Transformer, IgnoresKeysOfHuggingFaceThatItDoesNotNeed) {
   EXPECT_EQ(e.model.intermediate, 16);  // n_inner: null is four times n_embd
 }
 
+constexpr const char* kLlama =
+    "{model_type: llama, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, max_position_embeddings: "
+    "131072, "
+    "vocab_size: 100, intermediate_size: 128, tie_word_embeddings: false";
+
+TEST(Transformer, TakesOwnKeysUponHuggingFaces) {
+  const Example e(std::string(kLlama) + ", sequence: 512, layers: 3, kv_heads: 2}");
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  EXPECT_EQ(e.model.sequence, 512);
+  EXPECT_EQ(e.model.layers, 3);
+  EXPECT_EQ(e.model.kv_heads, 2);
+  EXPECT_EQ(e.model.vocabulary, 100);
+}
+
+TEST(Transformer, AsksForTheSequenceWhereOnlyTheLongestIsTold) {
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + "}").reading),
+              ElementsAre("m.yaml:1:109: error: max_position_embeddings 131072 is the longest sequence that the model "
+                          "takes, hardly that of its training; say which, e.g. by --set models.0.sequence=2048"));
+}
+
+TEST(Transformer, RefusesHeadsOfAnotherWidth) {
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", sequence: 512, head_dim: 16}").reading), IsEmpty());
+  const Example e(std::string(kLlama) + ", sequence: 512, head_dim: 32}");
+  ASSERT_EQ(errors_of(e.reading).size(), 1u);
+  EXPECT_THAT(errors_of(e.reading)[0],
+              testing::HasSubstr("heads that are not hidden size / heads = 16 wide are not modelled"));
+}
+
+TEST(Transformer, RefusesWhatIsLaidUponAConfigAndMeansNothing) {
+  Node node = parse_yaml(std::string(kLlama) + ", sequence: 512, torch_dtype: bfloat16}", "config.json");
+  merge(node, parse_yaml("{layers: 4, banana: 4}", "--set"));
+  const Example e(node);
+  EXPECT_EQ(e.model.layers, 4);
+  ASSERT_EQ(errors_of(e.reading).size(), 1u);
+  EXPECT_THAT(errors_of(e.reading)[0], testing::HasSubstr("--set:1:13: error: unknown key \"banana\" of a model"));
+}
+
 TEST(Transformer, TakesHuggingFacesInnerWidth) {
   const Example e("{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 2, vocab_size: 10, n_inner: 12}");
   EXPECT_EQ(e.model.intermediate, 12);

@@ -131,7 +131,7 @@ TEST(Network, TakesTheFasterOfTwoLinks) {
   EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.01);
 }
 
-// West and east are 100 ms apart, but only 20 + 30 ms through the middle.
+// West and east are joined by a link of 100 ms; it would be 20 + 30 ms through the middle.
 const std::string kTriangle = with(kPair, "east: {}", "east: {}, mid: {}") +
                               "  e: {site: east, type: *box, gpus: [*g]}\n"
                               "links:\n"
@@ -139,8 +139,16 @@ const std::string kTriangle = with(kPair, "east: {}", "east: {}, mid: {}") +
                               "  first: {between: [west, mid], rtt: 20 ms, bandwidth: 8 Gbps}\n"
                               "  second: {between: [east, mid], rtt: 30 ms, bandwidth: 8 Gbps}\n";
 
-TEST(Network, GoesThroughAThirdSiteWhereThatIsFaster) {
+TEST(Network, TakesTheLinkThatIsStatedBetweenTwoSites) {
   const World world(kTriangle);
+  EXPECT_THAT(world.crossed("w/0", "e/0"),
+              ElementsAre("pcie:w/0:out", "nic:w:out", "direct:west->east", "nic:e:in", "pcie:e/0:in"));
+  EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 50.02e-3);  // 50 ms + 2 x 10 us
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.1);
+}
+
+TEST(Network, GoesOverOtherSitesWhereNoLinkJoinsTwo) {
+  const World world(with(kTriangle, "  direct: {between: [west, east], rtt: 100 ms, bandwidth: 8 Gbps}\n", ""));
   EXPECT_THAT(world.crossed("w/0", "e/0"), ElementsAre("pcie:w/0:out", "nic:w:out", "first:west->mid",
                                                        "second:mid->east", "nic:e:in", "pcie:e/0:in"));
   EXPECT_THAT(world.crossed("e/0", "w/0"), ElementsAre("pcie:e/0:out", "nic:e:out", "second:east->mid",
@@ -149,19 +157,13 @@ TEST(Network, GoesThroughAThirdSiteWhereThatIsFaster) {
   EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.05);
 }
 
-TEST(Network, TakesTheDirectWayWhereThatIsFaster) {
-  const World world(with(kTriangle, "rtt: 100 ms", "rtt: 40 ms"));
-  EXPECT_THAT(world.crossed("w/0", "e/0"),
-              ElementsAre("pcie:w/0:out", "nic:w:out", "direct:west->east", "nic:e:in", "pcie:e/0:in"));
-}
-
 TEST(Network, HasOneRoundTripWhicheverEndAsks) {
-  // Forth 5 ms directly, back 15 + 10 ms through the middle rather than 95 ms: 30 ms for both ends.
+  // 5 ms forth and 95 ms back.
   const World world(with(kTriangle, "rtt: 100 ms", "rtt: 100 ms, forward_delay: 5 ms"));
   EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 5.02e-3);
-  EXPECT_DOUBLE_EQ(world.route("e/0", "w/0").latency.value, 25.02e-3);
-  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.03);
-  EXPECT_DOUBLE_EQ(world.round_trip("e/0", "w/0"), 0.03);
+  EXPECT_DOUBLE_EQ(world.route("e/0", "w/0").latency.value, 95.02e-3);
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.1);
+  EXPECT_DOUBLE_EQ(world.round_trip("e/0", "w/0"), 0.1);
 }
 
 }  // namespace
