@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <poll.h>
 #include <random>
 #include <sys/socket.h>
@@ -24,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostGuests = 64;     // connections that have not said what they are
 constexpr std::size_t kLongestHello = 128;  // bytes
 
-constexpr int kTries = 10;  // sessions that may begin, for each that may end well
+constexpr double kGrace = 1;  // s
+constexpr int kTries = 10;    // sessions that may begin, for each that may end well
 
 // In a time that does not tell how much of it was right.
 bool is_same(const std::string& a, const std::string& b) {
@@ -132,6 +134,7 @@ class Server {
     session_ = std::make_unique<Session>(std::move(control), new_token(), limits_.bytes);
     over_ = false;
     well_ = false;
+    closed_.reset();
     ++begun_;
     start_ = Clock::now();
     thread_ = std::thread([this, peer] {
@@ -153,8 +156,14 @@ class Server {
     if (!session_ || over_) return;
     if (since(start_) > limits_.seconds) session_->end("the session has used its time (--max-time)");
     pollfd control{session_->control(), POLLRDHUP, 0};
-    const bool closed = poll(&control, 1, 0) > 0;
-    if (closed && (session_->at_work() || (control.revents & (POLLERR | POLLHUP)))) session_->end("the client left");
+    if (poll(&control, 1, 0) <= 0) {
+      closed_.reset();
+      return;
+    }
+    // A client leaves when it has its last answer, and the session may not have noticed yet that it gave it.
+    if (!closed_) closed_ = Clock::now();
+    const bool left = session_->at_work() || (control.revents & (POLLERR | POLLHUP));
+    if (left && since(*closed_) > kGrace) session_->end("the client left");
   }
 
   void end_session_if_over() {
@@ -169,6 +178,7 @@ class Server {
   const Limits& limits_;
   int begun_ = 0, served_ = 0;                     // sessions
   Clock::time_point start_, idle_ = Clock::now();  // of the session; since there is none
+  std::optional<Clock::time_point> closed_;        // since when the session's client is seen to have left
   std::vector<Guest> guests_;
   std::unique_ptr<Session> session_;
   std::atomic<bool> over_ = false, well_ = false;

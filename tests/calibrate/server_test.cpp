@@ -20,7 +20,7 @@ constexpr const char* kToken = "token-of-the-tests";
 // A server, on a port of its own; the last client of each test ends it.
 class Served : public testing::Test {
  protected:
-  explicit Served(const Limits& limits = {.token = kToken}, const std::string& address = "127.0.0.1")
+  explicit Served(const Limits& limits = {.token = kToken, .waiting = 60}, const std::string& address = "127.0.0.1")
       : address_(address),
         limits_(limits),
         listener_(listen_on(address, 0)),
