@@ -55,12 +55,10 @@ template <class T>
 OptionValue pack(const T& value) {
   if constexpr (IsOptional<T>::value) {
     return value ? pack(*value) : OptionValue{};
-  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::vector<int>>) {
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::vector<int>> || std::is_floating_point_v<T>) {
     return value;
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
     return static_cast<std::int64_t>(value);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return value;
   } else {
     return value.value;
   }
