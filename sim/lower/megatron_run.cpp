@@ -145,6 +145,10 @@ class MegatronRun {
     const Pass direction = forward ? Pass::kForward : Pass::kBackward;
     const TagId tag = graph_.tag({name, class_of(direction), direction});
     const TagId tensor = graph_.tag({"tensor " + name, TaskClass::kCollective, direction});
+    // What is computed anew is exchanged anew.
+    const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
+    std::vector<Exchange> calls = again ? exchanges(true, layer) : std::vector<Exchange>{};
+    for (const Exchange& call : exchanges(forward, layer)) calls.push_back(call);
     for (int block = 0; block < blocks; ++block) {
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t rank = rank_of(stage, replica, t);
@@ -155,10 +159,6 @@ class MegatronRun {
       }
       // The head's input gradient is summed going backward, the embedding's output going forward.
       if (m_.tensor == 1 || (!layer && forward != (unit == 0))) continue;
-      std::vector<Exchange> calls;
-      const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
-      if (again) calls = exchanges(true, layer);
-      for (const Exchange& call : exchanges(forward, layer)) calls.push_back(call);
       for (const Exchange& call : calls) {
         const Tasks done = tensor_call(stage, replica, call.collective, tensor);
         for (int t = 0; t < m_.tensor; ++t) {

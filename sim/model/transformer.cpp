@@ -25,8 +25,7 @@ constexpr std::int64_t kLongestByItself = 4096;
 struct Keys {
   std::string family, hidden, heads, kv_heads, layers, sequence, vocabulary, intermediate;
 };
-constexpr const char* kFamily = "family";
-const Keys kOwn = {kFamily, "hidden", "heads", "kv_heads", "layers", "sequence", "vocabulary", "intermediate"};
+const Keys kOwn = {"family", "hidden", "heads", "kv_heads", "layers", "sequence", "vocabulary", "intermediate"};
 
 Keys keys_of(bool hugging_face, Family family) {
   if (!hugging_face) return kOwn;
