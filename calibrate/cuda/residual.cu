@@ -26,17 +26,6 @@ __global__ void residual_forward(const Pack<T, Width>* x, const Pack<T, Width>* 
 }
 
 template <class T, int Width>
-__global__ void residual_backward(const Pack<T, Width>* dy, Pack<T, Width>* dx, const Pack<unsigned char, Width>* mask,
-                                  std::size_t packs) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kBlock + threadIdx.x;
-  if (i >= packs) return;
-  Pack<T, Width> pack = dy[i];
-  const Pack<unsigned char, Width> kept = mask[i];
-  for (int w = 0; w < Width; ++w) pack.value[w] = store<T>(dropped(load(pack.value[w]), kept.value[w]));
-  dx[i] = pack;
-}
-
-template <class T, int Width>
 __global__ void addition_forward(const Pack<T, Width>* x, const Pack<T, Width>* bias, const Pack<T, Width>* stream,
                                  Pack<T, Width>* y, unsigned width, std::size_t packs) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kBlock + threadIdx.x;
@@ -95,7 +84,7 @@ class Residual final : public BiasedRows {
     auto* const out = at<Packed>(set, kOutput);
     auto* const mask = at<Pack<unsigned char, Width>>(set, kMask);
     if (backward_) {
-      if (drops_) over_packs(Width, residual_backward<T, Width>, in, out, mask);
+      if (drops_) over_packs(Width, dropout_backward<T, Width>, in, out, mask);
     } else if (drops_) {
       over_packs(Width, residual_forward<T, Width>, in, bias, at<Packed>(set, kStream), out, mask, width,
                  seed(set, kMask));

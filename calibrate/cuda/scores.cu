@@ -97,17 +97,6 @@ __global__ void dropout_forward(const Pack<T, Width>* x, Pack<T, Width>* y, Pack
   mask[i] = kept;
 }
 
-template <class T, int Width>
-__global__ void dropout_backward(const Pack<T, Width>* dy, Pack<T, Width>* dx, const Pack<unsigned char, Width>* mask,
-                                 std::size_t packs) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kBlock + threadIdx.x;
-  if (i >= packs) return;
-  Pack<T, Width> pack = dy[i];
-  const Pack<unsigned char, Width> kept = mask[i];
-  for (int w = 0; w < Width; ++w) pack.value[w] = store<T>(dropped(load(pack.value[w]), kept.value[w]));
-  dx[i] = pack;
-}
-
 template <class T>
 class Dropout final : public Rows {
  public:
