@@ -16,7 +16,7 @@ cmake --preset debug -B "$tree" -DSLMSIM_UNITY=ON >/dev/null
 compiled=$(grep -o '"file": "[^"]*"' "$tree/compile_commands.json" | sed "s|.*\"$PWD/||; s|\"\$||")
 
 # A header is read with the source of its name, else with the first that includes it.
-declare -A files
+declare -A files=()
 while read -r file; do
   case $file in
     *.cpp) source=$file ;;
