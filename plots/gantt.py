@@ -15,7 +15,7 @@ from style import plt
 KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b2", ""),
          "optimizer": ("optimizer", "#1a1a1a", ""), "launch": ("launching", "#ffffff", "////"),
          "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#fbe3b0", "xxxx"),
-         "send": ("activations and their gradients", "#d55e00", ""),
+         "send": ("activations and their gradients", "#e69f00", ""),
          "copy": ("copy between GPU and host", "#d9f0e7", "\\\\\\\\"), "drive": ("drive", "#e3c2d5", "||||")}
 OTHER = ("other", "#ffffff", "++++")
 MOST_TRACKS = 24

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1a1a; --faint: #5c5c5c; --line: #d5d5d5; --soft: #f3f6f9;
   --a: #0072b2; --b: #fbe3b0; --c: #cc79a7; --d: #ffffff; --e: #8fd3bd; --f: #cccccc; --dash: #1a1a1a; --light: #bfe0f5;
-  --hot: #d55e00; --accent: #0b4f8a; }
+  --hot: #e69f00; --accent: #0b4f8a; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181c; --ink: #ececec; --faint: #a5adb5; --line: #3a4148;
   --soft: #1d242b; --f: #8a8a8a; --accent: #8cc4f5; } }
 * { box-sizing: border-box; }
