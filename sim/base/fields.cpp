@@ -123,8 +123,8 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
   if (source.empty())
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
-  const double spread = stated.number(
-      {"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  const double spread =
+      stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
@@ -175,9 +175,11 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key.name),
-                             quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
+  const bool percent = node->scalar.ends_with('%');
+  const auto share = percent ? parse_number(node->scalar.substr(0, node->scalar.size() - 1)) : std::nullopt;
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
+                                          quoted(node->scalar), value ? "out of range" : "not a number", range.low,
+                                          range.high, share ? fmt::format(": {:g}", *share / 100) : ""));
   return back;
 }
 
