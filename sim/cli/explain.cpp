@@ -63,9 +63,10 @@ Command add_explain(CLI::App& app) {
   add_scenario_options(*verb, *options);
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
   verb->add_option("--technique,-t", options->technique,
-                   "explain this technique only: Data, ZeRO2, Shard or Pipeshard");
+                   "explain this technique only, as slmsim list techniques prints them");
   verb->footer(R"(
-Each number is a prediction of its own, with one thing without limit or one setting changed.
+Each number is a prediction of its own: with one thing without limit, with two that hide each other, with one after the
+other until at most a tenth of the time is left, or with one setting changed.
 
 Examples:
   slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all
