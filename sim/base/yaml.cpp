@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <unordered_map>
@@ -215,6 +216,18 @@ std::size_t first_binary_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
+// Line and column of the first tab that indents something; the parser calls it anything but that.
+std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::string_view row = text.substr(0, text.find('\n'));
+    const auto first = row.find_first_not_of(" \t\r");
+    const auto tab = row.find('\t');
+    if (first != std::string_view::npos && tab < first) return std::pair{line, static_cast<int>(tab) + 1};
+    text.remove_prefix(std::min(row.size() + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
 Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
     const std::string_view before = std::string_view(source->text).substr(0, at);
@@ -235,6 +248,8 @@ Node parse(const std::shared_ptr<const Source>& source) {
     }
     return root;
   } catch (const YAML::Exception& error) {
+    if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
+      throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML takes spaces alone there");
     const bool marked = !error.mark.is_null();
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
                      fmt::format("not valid YAML: {}", error.msg));

@@ -111,6 +111,11 @@ TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"), ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
 }
 
+TEST(Yaml, SaysThatATabIndents) {
+  EXPECT_THAT(errors_in("a: 1\ntraining:\n\tbatch: 8\n"),
+              ElementsAre("run.yaml:3:1: error: a tab in the indentation; YAML takes spaces alone there"));
+}
+
 TEST(Yaml, RefusesBytesThatAreNoText) {
   const std::string says = ": error: not a text file; a YAML file in UTF-8 is expected";
   EXPECT_THAT(errors_in("a: 1\nb: \x01\n"), ElementsAre("run.yaml:2:4" + says));

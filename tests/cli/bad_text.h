@@ -19,7 +19,7 @@ inline std::vector<BadCase> bad_text_cases() {
       {"check", "scalar-file.yaml", {{"1:1", "the file is a single value; " + map_expected}}, ""},
       {"run", "list-file.yaml", {{"1:1", "the file is a list; " + map_expected}}, ""},
       {"run", "two-documents.yaml", {{"3:1", "a second YAML document; one file holds one"}}, ""},
-      {"run", "tab-indent.yaml", {{"2", yaml}}, ""},
+      {"run", "tab-indent.yaml", {{"2:1", "a tab in the indentation; YAML takes spaces alone there"}}, ""},
       {"run", "duplicate-key.yaml", {{"3:1", "duplicate key \"name\"; " + twice}}, ""},
       {"run", "duplicate-key-deep.yaml", {{"2:33", "duplicate key \"batch\"; " + twice}}, ""},
       {"run", "merge-key.yaml", {{"3:3", "merge keys (<<) are not read; use \"extends: FILE\""}}, ""},
