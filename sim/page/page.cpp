@@ -4,6 +4,7 @@
 
 #include "sim/page/looks.h"
 #include "sim/page/markup.h"
+#include "sim/predict/assumption.h"
 
 namespace slmsim {
 namespace {
@@ -91,6 +92,13 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
     out += section(of + "Round-trip time", latency_section(report));
     if (!timelines[i].empty()) out += section(of + "Timeline of an iteration", timelines[i]);
   }
+  std::string assumed;
+  for (const auto& one : all_assumptions(reports.front().result))
+    assumed += fmt::format("<li>{}</li>", escaped(one.text));
+  if (!assumed.empty())
+    out += section("Assumed", fmt::format("<p class=\"note\">Nobody stated or measured these for this cluster.</p>\n"
+                                          "<ul>{}</ul>\n",
+                                          assumed));
   out += section("Inputs", inputs_section(scenario));
   return out + fmt::format("</main>\n<footer><p class=\"note\">{}</p></footer>\n</body>\n</html>\n", escaped(made_by));
 }

@@ -130,7 +130,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   for (const auto& limit : m.limits)
     out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
                        100 * (limit.given_back / m.predictions[0].iteration), limit.what);
-  out += fmt::format("  the same by: slmsim run SCENARIO --set models={}{}\n", m.model, quoted(m.overrides[0]));
+  out += fmt::format("  the same by: slmsim run SCENARIO --model {}{}\n", m.model, quoted(m.overrides[0]));
 }
 
 Json model_json(const PlanReport& report, const PlannedModel& m) {
