@@ -1,4 +1,5 @@
-// How far a verb is: one line on the terminal that is written over itself, and nothing where standard error is none.
+// How far a verb is: on a terminal one line that is written over itself; where standard error is a file or a pipe, a line of its
+// own every ten seconds, so that a log shows what a long search does and a short one says nothing.
 #pragma once
 
 #include <chrono>
