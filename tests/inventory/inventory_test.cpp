@@ -219,7 +219,7 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   request.inventory.machines[0] = {.name = "10.0.0.1", .site = "lab", .gpus = {"rtx3090"}, .place = {}};
   request.inventory.machines[1] = {
       .name = "b.example.org", .site = "Cloud West", .gpus = {"a100-40", "a100-40"}, .place = {}};
-  const Setup setup = set_up(request);
+  const auto setup = set_up(request);
   EXPECT_EQ(setup.gpus, 3);
   EXPECT_EQ(setup.sites, 2);
   EXPECT_THAT(setup.platform, HasSubstr("  10-0-0-1:  # 10.0.0.1\n    site: lab\n    type: workstation  # assumed"));
