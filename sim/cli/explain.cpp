@@ -64,7 +64,8 @@ Command add_explain(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
   add_filter_options(*verb, options->filter);
   verb->footer(R"(
-Each number is a prediction of its own, with one thing without limit or one setting changed.
+Each number is a prediction of its own: with one thing without limit, with two that hide each other, with one after the
+other until at most a tenth of the time is left, or with one setting changed.
 
 Examples:
   slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all

@@ -17,7 +17,7 @@ std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   way.scenario.models = {space.model()};
   way.scenario.groups = {way.group};
   way.scenario.techniques = {way.options};
-  auto limits = explain(way.scenario).front().limits;
+  auto limits = explain(way.scenario, {.in_depth = false}).front().limits.single;
   if (limits.size() > kTold) limits.resize(kTold);
   return limits;
 }

@@ -215,7 +215,7 @@ ExportWays exports(const ExportRequest& request) {
 extern const Technique kMegatron = {
     .name = "Megatron",
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
-    .looks = {"#6a8fb0", "#000000", "d", "-", ""},
+    .looks = {"#1c2733", "#000000", "d", "-", ""},
     .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
                 &kFirstLayers, &kLastLayers, &kOrder, &kRecompute},
     .micro_batches = micro_batches,
