@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-bool takes_value(const CLI::Option& option) { return option.get_type_size() != 0; }
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 

@@ -179,7 +179,7 @@ void add_links(const InitOptions& options, Inventory& inventory) {
     const auto comma = pair.key.find(',');
     if (comma == std::string::npos || comma == 0 || comma + 1 == pair.key.size())
       throw InputError({}, fmt::format("--link \"{}\": {} is expected", printable(word).substr(0, 64), form));
-    Connection connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
+    SiteLink connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
     for (const std::string* end : {&connection.from, &connection.to}) {
       std::vector<std::string> sites;
       for (const auto& machine : inventory.machines) sites.push_back(machine.site);
@@ -196,7 +196,7 @@ void add_links(const InitOptions& options, Inventory& inventory) {
       if (!rate.problem.empty()) throw InputError({}, fmt::format("--link: {}", rate.problem));
       connection.bandwidth = BytesPerSecond{rate.value};
     }
-    std::erase_if(inventory.connections, [&](const Connection& known) {
+    std::erase_if(inventory.connections, [&](const SiteLink& known) {
       return (known.from == connection.from && known.to == connection.to) ||
              (known.from == connection.to && known.to == connection.from);
     });

@@ -102,7 +102,7 @@ class AnsibleTree {
 };
 
 // Words of a line; a value may stand in quotes: nic="25 Gbps".
-std::vector<std::pair<std::string, int>> words_of(const std::string& line) {
+std::vector<std::pair<std::string, int>> words_of_line(const std::string& line) {
   std::vector<std::pair<std::string, int>> words;
   char quote = 0;
   bool open = false;
@@ -129,7 +129,7 @@ void read_ini(const std::string& file, const std::string& text, AnsibleTree& tre
   std::istringstream lines(text);
   std::string line, group = "ungrouped", kind;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const auto words = words_of(line);
+    const auto words = words_of_line(line);
     if (words.empty()) continue;
     const Place place{source, number, words.front().second};
     const std::string& first = words.front().first;

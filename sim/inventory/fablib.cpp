@@ -144,7 +144,7 @@ class SliceReader {
     for (const auto& known : out_.connections) {
       if ((known.from == a && known.to == b) || (known.from == b && known.to == a)) return;
     }
-    Connection connection;
+    SiteLink connection;
     connection.from = a;
     connection.to = b;
     if (gbps > 0) {

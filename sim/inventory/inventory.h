@@ -26,7 +26,7 @@ struct Machine {
 };
 
 // Between two sites, by their names.
-struct Connection {
+struct SiteLink {
   std::string from, to;
   std::optional<Seconds> rtt;
   std::string rtt_source;
@@ -37,7 +37,7 @@ struct Connection {
 
 struct Inventory {
   std::vector<Machine> machines;
-  std::vector<Connection> connections;
+  std::vector<SiteLink> connections;
   std::vector<std::string> remarks;  // what was left out, and why
 };
 

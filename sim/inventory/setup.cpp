@@ -153,7 +153,7 @@ class SetupWriter {
     return out + fmt::format("    gpus: [{}]\n", fmt::join(machine.gpus, ", "));
   }
 
-  const Connection* connection(const std::string& a, const std::string& b) const {
+  const SiteLink* connection(const std::string& a, const std::string& b) const {
     for (const auto& one : request_.inventory.connections) {
       if ((one.from == a && one.to == b) || (one.from == b && one.to == a)) return &one;
     }
@@ -164,7 +164,7 @@ class SetupWriter {
     std::string out;
     for (auto a = sites_.begin(); a != sites_.end(); ++a) {
       for (auto b = std::next(a); b != sites_.end(); ++b) {
-        const Connection* known = connection(a->first, b->first);
+        const SiteLink* known = connection(a->first, b->first);
         out +=
             link_text(*(known && known->from == b->first ? b : a), *(known && known->from == b->first ? a : b), known);
       }
@@ -173,7 +173,7 @@ class SetupWriter {
   }
 
   using Site = std::pair<std::string, std::string>;  // as stated, and its key
-  std::string link_text(const Site& from, const Site& to, const Connection* known) {
+  std::string link_text(const Site& from, const Site& to, const SiteLink* known) {
     const std::string name = link_names_.unique(fmt::format("{}-{}", from.second, to.second));
     std::string out = fmt::format("  {}:\n    between: [{}, {}]\n", name, from.second, to.second);
     if (known && !known->path.empty()) return out + fmt::format("    path: {}  # measured\n", known->path);

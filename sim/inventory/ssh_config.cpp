@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-std::string small(std::string word) {
+std::string lower_case(std::string word) {
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return word;
 }
@@ -52,9 +52,9 @@ Inventory read_ssh_config(const std::string& file) {
     std::istringstream words(line);
     std::string key, word;
     words >> key;
-    if (small(key) != "host" && small(key) != "match") continue;
+    if (lower_case(key) != "host" && lower_case(key) != "match") continue;
     blocks.push_back({{}, {}, place});
-    while (small(key) == "host" && words >> word && word.front() != '#') {
+    while (lower_case(key) == "host" && words >> word && word.front() != '#') {
       if (word.find_first_of("*?!") == std::string::npos) blocks.back().hosts.push_back(word);
     }
   }

@@ -47,7 +47,7 @@ void expect_the_slice(const Inventory& slice, bool knows_rate) {
   EXPECT_DOUBLE_EQ(b.nic->value, 100e9 / 8);  // NIC_Basic
   EXPECT_THAT(slice.remarks, ElementsAre("head has no GPU and is left out"));
   ASSERT_EQ(slice.connections.size(), 1u);
-  const Connection& wan = slice.connections.front();
+  const SiteLink& wan = slice.connections.front();
   EXPECT_TRUE((wan.from == "GPN" && wan.to == "UTAH") || (wan.from == "UTAH" && wan.to == "GPN"));
   EXPECT_EQ(wan.bandwidth.has_value(), knows_rate);
   if (knows_rate) {
