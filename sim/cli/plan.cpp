@@ -111,7 +111,7 @@ int plan(const PlanVerb& verb) {
   std::string text;
   const auto begin = steady_clock::now();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    ProgressLine line;
+    ProgressLine line(true);
     std::string searched;
     auto begun = steady_clock::now();
     job.progress = [&](const std::string& model, const SearchProgress& p) {

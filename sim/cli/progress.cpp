@@ -14,12 +14,13 @@ constexpr const char* kOver = "\r\033[K";  // to the line's beginning, and what 
 
 }  // namespace
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1), last_(std::chrono::steady_clock::now()) {}
+ProgressLine::ProgressLine(bool in_logs)
+    : terminal_(isatty(STDERR_FILENO) == 1), in_logs_(in_logs), last_(std::chrono::steady_clock::now()) {}
 
 void ProgressLine::show(const std::string& text) {
   if (!terminal_) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < kPauseOfLines) return;
+    if (!in_logs_ || now - last_ < kPauseOfLines) return;
     fmt::print(stderr, "slmsim: {}\n", text);
     std::fflush(stderr);
     last_ = now;

@@ -1,5 +1,5 @@
-// How far a verb is: on a terminal one line that is written over itself; where standard error is a file or a pipe, a line of its
-// own every ten seconds, so that a log shows what a long search does and a short one says nothing.
+// How far a verb is: on a terminal one line that is written over itself. Where standard error is a file or a pipe nothing, or, for
+// what may take minutes, a line of its own every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace slmsim {
 
 class ProgressLine {
  public:
-  ProgressLine();
+  explicit ProgressLine(bool in_logs = false);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
@@ -20,7 +20,7 @@ class ProgressLine {
   void clear();
 
  private:
-  bool terminal_, any_ = false;
+  bool terminal_, in_logs_, any_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
 

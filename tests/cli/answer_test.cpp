@@ -127,5 +127,30 @@ TEST(Answer, HasOneUnitPerColumnAndOneRowForEqualTechniques) {
   }
 }
 
+// What DeepSpeed's hooks cost was known to one study's scenarios alone, so that elsewhere gathering layer by layer was free and
+// stage 3 came before DDP on two cards over PCIe.
+TEST(Answer, CountsTheHooksOfStage3WhereNobodyStatesThem) {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write(
+      "mine.yaml",
+      "platform: {name: p, sites: {a: {}}, vms: {x: {site: a, type: gpu-server, gpus: [a100-pcie, a100-pcie]}}}\n"
+      "models: [gpt2m]\ntechniques: [DDP, ZeRO-3]\ngroups: [all]\n"
+      "training: {batch: 16, epochs: 1, blocks_per_epoch: 1000}\nsoftware: {stack: eager}\n");
+  const auto iterations = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", scenario, "--format", "json"});
+    const Json run = Json::parse(slmsim_run(more).out);
+    EXPECT_EQ(run["predictions"][1]["assumed"].dump().find("module_hook") == std::string::npos, more.size() > 4);
+    return std::pair{run["predictions"][0]["iteration_s"].get<double>(),
+                     run["predictions"][1]["iteration_s"].get<double>()};
+  };
+  const auto [ddp, stage3] = iterations({});
+  const auto [same, free] = iterations({"--set", "software.framework.module_hook=0s"});
+  EXPECT_EQ(ddp, same);
+  // 24 layers, forward and backward, 2 ms each: what of it computing and gathering do not hide.
+  EXPECT_GE(stage3, free);
+  EXPECT_LE(stage3, free + 2 * 24 * 2e-3 + 1e-9);
+  EXPECT_GT(stage3, ddp);
+}
+
 }  // namespace
 }  // namespace slmsim
