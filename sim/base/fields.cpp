@@ -30,6 +30,8 @@ std::string bound_text(double value, Dimension dimension) {
       return to_text(BytesPerSecond{value});
     case Dimension::kWorkRate:
       return to_text(FlopsPerSecond{value});
+    case Dimension::kPower:
+      return to_text(Watts{value});
   }
   return "";
 }

@@ -30,6 +30,7 @@ constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},
                                        Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
                                        Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
+constexpr std::array kPowerUnits = {Unit{"W", 1.0}, Unit{"kW", 1e3}};
 
 std::span<const Unit> units_of(Dimension dimension) {
   switch (dimension) {
@@ -41,6 +42,8 @@ std::span<const Unit> units_of(Dimension dimension) {
       return kDataRateUnits;
     case Dimension::kWorkRate:
       return kWorkRateUnits;
+    case Dimension::kPower:
+      return kPowerUnits;
   }
   return {};
 }
@@ -55,6 +58,8 @@ std::string_view example_of(Dimension dimension) {
       return "a rate such as \"100 Gbps\" or \"12 GB/s\"";
     case Dimension::kWorkRate:
       return "a rate such as \"65 TFLOP/s\"";
+    case Dimension::kPower:
+      return "a power such as \"300 W\"";
   }
   return "";
 }
@@ -188,5 +193,7 @@ std::string to_text(FlopsPerSecond rate) {
   static constexpr std::array kLadder = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}};
   return scaled(rate.value, kLadder);
 }
+
+std::string to_text(Watts power) { return scaled(power.value, kPowerUnits); }
 
 }  // namespace slmsim

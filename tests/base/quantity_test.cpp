@@ -71,6 +71,7 @@ TEST(Quantity, CountsEightBitsToAByte) {
 }
 
 TEST(Quantity, ReadsUnitsOfWorkPerSecond) {
+  expect_values({{"300 W", 300}, {"1.2 kW", 1200}}, Dimension::kPower);
   expect_values({{"4 GFLOP/s", 4e9}, {"4 TFLOP/s", 4e12}, {"4 PFLOP/s", 4e15}}, Dimension::kWorkRate);
 }
 
