@@ -1,6 +1,7 @@
 #include "sim/cli/scenarios.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "sim/base/suggest.h"
 #include "sim/engine/simulate.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/override.h"
 
 namespace slmsim {
 
@@ -20,6 +22,15 @@ std::string scenario_file(const std::string& word) {
     if (std::filesystem::exists(file, ignored)) return file.string();
   }
   return word;
+}
+
+void refuse_twice_overridden(const Overrides& overrides) {
+  std::set<std::string> keys;
+  for (const auto& text : overrides) {
+    const Override one = parse_override(text);
+    if (!keys.insert(one.path).second)
+      throw InputError(one.place, fmt::format("{} is overridden twice; keep one of them", one.path));
+  }
 }
 
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
@@ -42,6 +53,7 @@ std::size_t index_of(const std::string& option, const std::string& word, const s
 }
 
 std::vector<Scenario> load_all(const ScenarioOptions& options) {
+  refuse_twice_overridden(options.overrides);
   std::vector<Scenario> scenarios;
   std::vector<Error> errors;
   for (const auto& file : options.scenarios) {

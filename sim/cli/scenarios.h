@@ -19,6 +19,9 @@ struct ScenarioOptions {
 // A scenario's file: the word itself, or where it is the name of a shipped scenario and no file here, that one's.
 std::string scenario_file(const std::string& word);
 
+// Throws InputError where a key has two values: the first would do nothing.
+void refuse_twice_overridden(const Overrides& overrides);
+
 // SCENARIO..., --output and --set.
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 

@@ -12,10 +12,10 @@ namespace slmsim {
 struct Assumption {
   std::string about;    // the key that would state it: "software.stack"
   std::string text;     // a sentence with the value, its interval and what would replace it
-  std::string measure;  // the program that measures it; empty where it is for the user to say
+  std::string measure = {};  // the program that measures it; empty where it is for the user to say
   // Which groups it bears on: those with a GPU in one of these VMs, all where there are none; of a link those whose VMs are at
   // more than one site.
-  std::vector<std::string> vms;
+  std::vector<std::string> vms = {};
   bool of_link = false;
 };
 

@@ -10,6 +10,7 @@
 #include "sim/base/suggest.h"
 #include "sim/platform/iperf3.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/kind.h"
 #include "sim/scenario/training.h"
 
 namespace slmsim {
@@ -233,6 +234,7 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
 ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;
   root_ = read_with_bases(file, chain, texts_);
+  require_scenario(root_);
 }
 
 ScenarioFile::ScenarioFile(Node scenario, const fs::path& file)

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
@@ -85,6 +86,21 @@ Node chosen_models(const Node& models, const Node& names) {
   return out;
 }
 
+// How the items of a list are called in a path.
+std::string positions_of(const Node& list) {
+  if (list.items.empty()) return "the list is empty";
+  std::vector<std::string> texts;
+  for (const Node& item : list.items) {
+    const Node* name = item.kind == Node::Kind::kMap ? item.find("name") : &item;
+    const bool told = name && name->kind == Node::Kind::kScalar;
+    texts.push_back(fmt::format("{}{}", texts.size(), told ? fmt::format(" ({})", printable(name->scalar)) : ""));
+  }
+  constexpr std::size_t kMostTold = 8;
+  const bool more = texts.size() > kMostTold;
+  if (more) texts.resize(kMostTold);
+  return fmt::format("the list's items are {}{}", fmt::join(texts, ", "), more ? ", ..." : "");
+}
+
 }  // namespace
 
 bool apply(Node& root, const Override& override) {
@@ -106,8 +122,9 @@ bool apply(Node& root, const Override& override) {
       add_path(*node, rest, override);
       return true;
     }
-    throw InputError(override.place,
-                     fmt::format("there is no \"{}\" to override; {}", rest, did_you_mean(rest.substr(0, dot), keys)));
+    const std::string known =
+        node->kind == Node::Kind::kSequence ? positions_of(*node) : did_you_mean(rest.substr(0, dot), keys);
+    throw InputError(override.place, fmt::format("there is no \"{}\" to override; {}", rest, known));
   }
   // A value that states its provenance keeps the statement's form out: an override is the user's own figure. Names of
   // techniques alone choose among those that have options.
