@@ -30,6 +30,8 @@ std::string bound_text(double value, Dimension dimension) {
       return to_text(BytesPerSecond{value});
     case Dimension::kWorkRate:
       return to_text(FlopsPerSecond{value});
+    case Dimension::kPower:
+      return to_text(Watts{value});
   }
   return "";
 }
@@ -200,9 +202,11 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key.name),
-                             quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
+  const bool percent = node->scalar.ends_with('%');
+  const auto share = percent ? parse_number(node->scalar.substr(0, node->scalar.size() - 1)) : std::nullopt;
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
+                                          quoted(node->scalar), value ? "out of range" : "not a number", range.low,
+                                          range.high, share ? fmt::format(": {:g}", *share / 100) : ""));
   return back;
 }
 

@@ -14,6 +14,8 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "sim/base/suggest.h"
+
 namespace slmsim {
 namespace {
 
@@ -277,12 +279,38 @@ std::string kind_name(Node::Kind kind) {
   return "";
 }
 
+namespace {
+
+// "; did you mean ...?" where the folder has a file of nearly that name, or of that name with another ending.
+std::string beside(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kMostRead = 4096;
+  const fs::path folder = path.parent_path();
+  std::map<std::string, fs::path> stems;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (stems.size() >= kMostRead) return "";
+    if (std::error_code unknown; at->is_regular_file(unknown))
+      stems[at->path().stem().string()] = at->path().filename();
+  }
+  std::vector<std::string> names;
+  for (const auto& [stem, file] : stems) names.push_back(stem);
+  const std::string near = nearest(path.stem().string(), names);
+  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
+}
+
+}  // namespace
+
 Node read_yaml(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   auto source = std::make_shared<Source>(Source{path.string(), ""});
   std::error_code failed;
   const auto status = fs::status(path, failed);
-  if (failed || status.type() == fs::file_type::not_found) throw InputError({source, 0, 0}, "no such file");
+  if (failed || status.type() == fs::file_type::not_found)
+    throw InputError({source, 0, 0}, "no such file" + beside(path));
+  if (status.type() == fs::file_type::directory)
+    throw InputError({source, 0, 0}, "this is a folder; name a file in it");
   // A pipe or a device may never end, so only regular files are read.
   if (status.type() != fs::file_type::regular) throw InputError({source, 0, 0}, "not a regular file");
   const auto size = fs::file_size(path, failed);

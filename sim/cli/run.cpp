@@ -17,7 +17,8 @@ namespace slmsim {
 namespace {
 
 struct RunOptions : ScenarioOptions {
-  std::string format = "table", trace, technique, timeline;
+  std::string format = "table", trace, timeline;
+  Filter filter;
   bool link_use = false;
   bool plan = false;
 };
@@ -81,11 +82,8 @@ int run(const RunOptions& options) {
   PredictOptions predict_options;
   predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
-  if (!options.technique.empty()) {
-    predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())];
-  }
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options))
+  for (auto& scenario : load_filtered(options, options.filter))
     results.push_back(predict_and_select(std::move(scenario), predict_options, options.plan));
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
@@ -104,7 +102,7 @@ int run(const RunOptions& options) {
 int select(const RunOptions& options) {
   std::string text;
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options)) {
+  for (auto& scenario : load_filtered(options, options.filter)) {
     results.push_back(predict_and_select(std::move(scenario), {}));
     text += (text.empty() ? "" : "\n") + to_selection_table(results.back());
   }
@@ -121,8 +119,7 @@ Command add_run(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
-  verb->add_option("--technique,-t", options->technique,
-                   "predict this technique only: slmsim list techniques names them");
+  add_filter_options(*verb, options->filter);
   verb->add_flag("--plan", options->plan, "also search as slmsim plan does, and print the best plan beside the pick");
   verb->add_flag(
       "--link-use", options->link_use,
@@ -143,6 +140,7 @@ Command add_select(CLI::App& app) {
   auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
   add_scenario_options(*verb, *options);
+  add_filter_options(*verb, options->filter);
   verb->footer("\nExample:\n  slmsim select scenarios/tacc-tacc.yaml --set selection.delta=0.05");
   return {verb, [options] { return select(*options); }};
 }

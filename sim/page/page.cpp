@@ -4,6 +4,7 @@
 
 #include "sim/page/looks.h"
 #include "sim/page/markup.h"
+#include "sim/predict/assumption.h"
 
 namespace slmsim {
 namespace {
@@ -125,6 +126,14 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
   }
   out += "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells.</p>\n" +
          details;
+  std::string assumed;
+  for (const auto& one : all_assumptions(reports.front().result))
+    assumed += fmt::format("<li>{}</li>", escaped(one.text));
+  if (!assumed.empty())
+    out += fmt::format(
+        "<details class=\"model\" id=\"assumed\"><summary>Assumed</summary>\n<p class=\"note\">Nobody stated or "
+        "measured these for this cluster.</p>\n<ul>{}</ul>\n</details>\n",
+        assumed);
   out += fmt::format("<details class=\"model inputs\" id=\"inputs\"><summary>Inputs</summary>\n{}</details>\n",
                      inputs_section(scenario));
   return out + fmt::format("</main>\n<footer><p class=\"note\">{}</p></footer>\n</body>\n</html>\n", escaped(made_by));

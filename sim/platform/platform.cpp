@@ -97,6 +97,7 @@ class PlatformReader {
     fields_.each({"links", "Wide-area links between sites, by names of yours."}, false,
                  [&](const Entry& entry, Fields& f) { read_link(entry, f); });
     fields_.done();
+    check_currencies();
     if (reading_.errors.empty() && !reading_.describing()) {
       for (auto& problem : missing_ways(platform_)) reading_.error(place_, std::move(problem));
     }
@@ -149,6 +150,11 @@ class PlatformReader {
     vm.site = site(fields, "site", fields.child({"site", "The site where it stands."}, ValueType::name(), true));
     if (const Node* type = fields.file({"type", "What kind of VM it is."}, kVmFile, true))
       vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    vm.type.nic = fields.quantity<BytesPerSecond>(
+        {"nic", "The rate of its network card, in each direction; over its type's.", "its type's"}, kNetRange,
+        vm.type.nic);
+    const FileKey price{"price_per_hour", "What it costs per hour with all its GPUs; over its type's.", "its type's"};
+    if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
     if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},
@@ -260,6 +266,17 @@ class PlatformReader {
     platform_.links.push_back(std::move(link));
   }
 
+  void check_currencies() {
+    const Vm* first = nullptr;
+    for (const auto& vm : platform_.vms) {
+      if (!vm.type.price_per_hour) continue;
+      if (!first) first = &vm;
+      if (vm.type.currency == first->type.currency) continue;
+      reading_.error(place_, fmt::format("{} is priced in {} and {} in {}; state all prices in one currency",
+                                         first->name, first->type.currency, vm.name, vm.type.currency));
+    }
+  }
+
   Fields fields_;
   Reading& reading_;
   Place place_;
@@ -301,6 +318,10 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.cloud = static_cast<Cloud>(fields.choice(
       {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
   type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
+  const FileKey price{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
+                      "no cost is told"};
+  if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
+  type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
   if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
                                          "every GPU has a PCIe slot, and the VM one network card"}))
     type.inside = read_inside(*inside, fields.path_of("inside"), reading);

@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/predict/advice.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
 
 namespace slmsim {
@@ -135,6 +136,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   } else {
     simulate_job(request, options, lower, out.plan->technique->lower(lower), out);
   }
+  out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
 }
 
@@ -158,6 +160,7 @@ std::string group_text(const std::vector<std::string>& names) {
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
+  const auto assumptions = assumptions_of(scenario);
   std::vector<Prediction> out;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   std::size_t number = 0;
@@ -169,6 +172,10 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         if (options.only && options.only != technique.technique) continue;
         DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
         out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
+        for (const auto& one : assumptions_of(assumptions, scenario, group.names))
+          out.back().assumed.push_back(one.about);
+        if (!out.back().plan) continue;
+        for (const auto& one : assumptions_of(*out.back().plan, scenario)) out.back().assumed.push_back(one.about);
       }
     }
   }

@@ -50,6 +50,12 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   for (std::size_t i = row.size() - 2; !memory && i < row.size(); ++i) row[i].text.clear();
   put_last("tokens_per_second", p.tokens_per_second);
   put_last("mfu", p.mfu);
+  put_last("energy_kwh", p.bill.energy ? p.bill.energy->value / kJoulesPerKwh : 0);
+  if (!p.bill.energy) row.back().text.clear();
+  put_last("cost", p.bill.cost.value_or(0));
+  if (!p.bill.cost) row.back().text.clear();
+  row.push_back(words("currency", p.is_timed() && p.bill.cost ? p.bill.currency : ""));
+  row.push_back(words("assumed", fmt::format("{}", fmt::join(p.assumed, " "))));
   return row;
 }
 

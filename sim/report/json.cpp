@@ -138,6 +138,10 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"gpu_hours", rounded(p.gpu_hours())},
               {"tokens_per_second", rounded(p.tokens_per_second)},
               {"mfu", rounded(p.mfu)},
+              {"energy_kwh", p.bill.energy ? Json(rounded(p.bill.energy->value / kJoulesPerKwh)) : Json(nullptr)},
+              {"cost", p.bill.cost ? Json(rounded(*p.bill.cost)) : Json(nullptr)},
+              {"currency", p.bill.cost ? Json(p.bill.currency) : Json(nullptr)},
+              {"assumed", p.assumed},
               {"memory", memory_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
@@ -204,8 +208,8 @@ Json run_json(const RunResult& result) {
   }
   if (!ways.empty()) out["ways"] = std::move(ways);
   Json assumed = Json::array();
-  for (const auto& assumption : assumptions_of(result.scenario))
-    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}});
+  for (const auto& assumption : all_assumptions(result))
+    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}, {"measure", assumption.measure}});
   out["assumed"] = std::move(assumed);
   return out;
 }

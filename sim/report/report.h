@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/select/algorithm.h"
 
@@ -18,6 +19,9 @@ struct RunResult {
   std::vector<Selection> selections, others;
   std::vector<std::string> plans;  // what `plan` found, per model; empty where that was not asked for
 };
+
+// Of the scenario and of the plans that were predicted, each once.
+std::vector<Assumption> all_assumptions(const RunResult& result);
 
 enum class Format { kTable, kJson, kCsv };
 const std::vector<std::string>& format_names();

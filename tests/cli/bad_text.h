@@ -43,7 +43,7 @@ inline std::vector<BadCase> bad_text_cases() {
       {"check", "ring-of-three-c.yaml", {{"1:10", ring}}, "ring-of-three-b.yaml"},
       {"run", "extends-missing.yaml", {{"2:10", "there is no file \"no-such-base.yaml\" to extend"}}, ""},
       {"run", "extends-list.yaml", {{"1:10", "extends is a list; one file's path is expected"}}, ""},
-      {"run", "extends-folder.yaml", {{"2:10", "not a regular file"}}, ""},
+      {"run", "extends-folder.yaml", {{"2:10", "regular file"}}, ""},
       {"run", "extends-nothing.yaml", {{"2:10", ""}}, ""},
       {"run", "extends-long-name.yaml", {{"2:10", "extend"}}, ""},
   };
