@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kLeast = 0.01;  // of an iteration: a change that saves less is not told
+constexpr double kLeastSaved = 0.01;  // of an iteration: a change that saves less is not told
 
 class Changes {
  public:
@@ -39,7 +39,7 @@ class Changes {
     one.groups = {group};
     one.techniques = {changed.techniques[technique]};
     const Prediction then = predict(one).front();
-    if (then.status == Status::kOk && now.iteration - then.iteration >= now.iteration * kLeast)
+    if (then.status == Status::kOk && now.iteration - then.iteration >= now.iteration * kLeastSaved)
       out.what_ifs.push_back({set, then.iteration, then.job});
   }
 

@@ -9,6 +9,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/model/transformer.h"
+#include "sim/scenario/technique.h"
 
 namespace slmsim {
 namespace {
@@ -65,6 +66,29 @@ Node chosen(const Node& map, const Node& names) {
   return out;
 }
 
+// A list of techniques, or the usual ones where a scenario lists none, as the map that an option of one needs.
+void list_techniques_as_map(Node& root) {
+  if (root.kind != Node::Kind::kMap) return;
+  Node* techniques = root.find("techniques");
+  if (!techniques) {
+    root.entries.push_back({"techniques", root.place, {}});
+    techniques = &root.entries.back().value;
+    techniques->place = root.place;
+    techniques->kind = Node::Kind::kSequence;
+    for (const Technique* technique : technique_table()) {
+      if (!technique->usual) continue;
+      techniques->items.emplace_back();
+      techniques->items.back().kind = Node::Kind::kScalar;
+      techniques->items.back().place = root.place;
+      techniques->items.back().scalar = technique->name;
+    }
+  }
+  Node none;
+  none.kind = Node::Kind::kMap;
+  if (techniques->kind == Node::Kind::kScalar || techniques->kind == Node::Kind::kSequence)
+    *techniques = chosen(none, *techniques);
+}
+
 // Of the models that a scenario names, by a path or a map, those of these names; other names stand for files.
 Node chosen_models(const Node& models, const Node& names) {
   const auto name_of = [](const Node& model) -> std::string {
@@ -104,6 +128,7 @@ std::string positions_of(const Node& list) {
 }  // namespace
 
 bool apply(Node& root, const Override& override) {
+  if (override.path.starts_with("techniques.")) list_techniques_as_map(root);
   Node* node = &root;
   std::string rest = override.path;
   while (!rest.empty()) {

@@ -74,32 +74,29 @@ class TrainingReader {
 
   void read_extent() {
     static const std::vector<std::string> kPasses = {"epochs", "blocks_per_epoch", "tokens_per_epoch"};
-    if (has("tokens")) {
+    if (fields_.forks_on("tokens")) {
       t_.extent = Extent::kTokens;
       refuse_beside("tokens", kPasses, "; of a pass they are tokens_per_epoch");
       refuse_beside("tokens", {"samples"});
-    } else if (has("samples")) {
+      t_.tokens = fields_.number({"tokens", "Tokens of the whole job; in place of epochs."}, kTokensRange);
+      t_.blocks_per_epoch = sequences_of("tokens", t_.tokens);
+    } else if (fields_.forks_on("samples")) {
       t_.extent = Extent::kSamples;
       refuse_beside("samples", kPasses, "; of a pass they are blocks_per_epoch");
-    }
-    if (fields_.describing() || t_.extent == Extent::kTokens)
-      t_.tokens = fields_.number({"tokens", "Tokens of the whole job; in place of epochs.", "by epochs"}, kTokensRange);
-    if (fields_.describing() || t_.extent == Extent::kSamples)
       t_.blocks_per_epoch =
-          fields_.number({"samples", "Sequences of the whole job; in place of epochs.", "by epochs"}, kBlocksRange);
-    if (fields_.describing() || t_.extent == Extent::kEpochs) return read_passes();
+          fields_.number({"samples", "Sequences of the whole job; in place of epochs."}, kBlocksRange);
+    } else {
+      return read_passes();
+    }
     t_.epochs = 1;
-    if (t_.extent == Extent::kTokens) t_.blocks_per_epoch = sequences_of("tokens", t_.tokens);
   }
 
   void read_passes() {
-    t_.epochs =
-        static_cast<int>(fields_.integer({"epochs", "Passes over the data.", "by samples or tokens"}, {1, 1'000'000}));
+    t_.epochs = static_cast<int>(fields_.integer({"epochs", "Passes over the data."}, {1, 1'000'000}));
     const bool in_tokens = has("tokens_per_epoch");
     if (!in_tokens || fields_.describing())
-      t_.blocks_per_epoch = fields_.number({"blocks_per_epoch", "Training sequences in one pass over the data.",
-                                            "by tokens_per_epoch, samples or tokens"},
-                                           kBlocksRange);
+      t_.blocks_per_epoch = fields_.number(
+          {"blocks_per_epoch", "Training sequences in one pass over the data.", "by tokens_per_epoch"}, kBlocksRange);
     if (!in_tokens && !fields_.describing()) return;
     refuse_beside("tokens_per_epoch", {"blocks_per_epoch"});
     const double tokens = fields_.number(

@@ -84,6 +84,18 @@ TEST_F(Override, TellsTwoConfigsOfOneFolderApart) {
   EXPECT_EQ(scenario.models[1].name, "b");
 }
 
+TEST_F(Override, SetsAnOptionOfATechniqueInAListToo) {
+  write("run.yaml", kRun + "techniques: [Data, Pipeshard]\n");
+  const Scenario listed = load({"techniques.Pipeshard.micro_batches=4"});
+  ASSERT_EQ(listed.techniques.size(), 2u);
+  EXPECT_EQ(listed.techniques[0].micro_batches(), 0);
+  EXPECT_EQ(listed.techniques[1].micro_batches(), 4);
+  EXPECT_THAT(errors({"techniques.Pipshard.micro_batches=4"}), ElementsAre(HasSubstr("did you mean \"Pipeshard\"?")));
+  write("run.yaml", kRun);  // the usual techniques
+  const Scenario usual = load({"techniques.Pipeshard.micro_batches=4"});
+  EXPECT_EQ(usual.techniques.size(), load().techniques.size());
+}
+
 TEST_F(Override, TakesAWholeMap) {
   EXPECT_EQ(load({"training={batch: 2, epochs: 1, blocks_per_epoch: 4}"}).training.batch, 2);
 }

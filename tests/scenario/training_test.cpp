@@ -51,7 +51,7 @@ TEST_F(TrainingOf, RefusesTokensThatAreNoWholeSequences) {
 
 TEST_F(TrainingOf, RefusesTwoLengths) {
   train("{batch: 8, epochs: 3, tokens: 1000}\n");
-  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:20: error: training.epochs beside training.tokens: leave one out; of a "
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:30: error: training.epochs beside training.tokens: leave one out; of a "
                                     "pass they are tokens_per_epoch"));
 }
 
