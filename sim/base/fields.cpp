@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,17 +53,41 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), good);
 }
 
-Fields::Fields(const Node& node, std::string path, Reading& reading)
-    : node_(node), path_(std::move(path)), reading_(reading) {
+Fields::Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names)
+    : node_(node), path_(std::move(path)), reading_(reading), second_names_(std::move(second_names)) {
   if (node.kind != Node::Kind::kMap) {
     reading_.error(node.place, fmt::format("{} is {}; a map of keys and values is expected",
                                            path_.empty() ? "the file" : path_, kind_name(node.kind)));
   }
 }
 
+const std::string& Fields::stated_name(const std::string& key) const {
+  const auto second = second_names_.find(key);
+  return second == second_names_.end() || node_.find(key) ? key : second->second;
+}
+
+void Fields::know(const std::string& key) {
+  known_.insert(key);
+  if (const auto second = second_names_.find(key); second != second_names_.end()) known_.insert(second->second);
+}
+
+const Node* Fields::find_node(const std::string& key) const {
+  const Node* found = node_.find(stated_name(key));
+  return found && found->kind == Node::Kind::kNull && !second_names_.empty() ? nullptr : found;
+}
+
 void Fields::record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback) {
+  if (const auto second = second_names_.find(key.name); second != second_names_.end() && second->second != key.name) {
+    const std::string theirs = second->second, instead = std::string(key.about) + " In place of " + theirs + ".";
+    const SecondNames names = std::exchange(second_names_, {{theirs, theirs}});
+    record({theirs, key.about, key.otherwise}, as_read, required, fallback);
+    second_names_ = {};
+    record({key.name, instead, "as " + theirs}, as_read, false);
+    second_names_ = names;
+    return;
+  }
   ValueType type = as_read;
-  type.nullable |= nullable_.contains(key.name);
+  type.nullable |= nullable_.contains(key.name) || (!second_names_.empty() && !required);
   const bool constant = key.otherwise.empty();  // what absence means may lie in another key's value
   const bool listed = type.kind == ValueType::Kind::kList && type.count.low > 0;
   reading_.description->add({path_,
@@ -80,11 +105,11 @@ const Node* Fields::child(const FileKey& key, const ValueType& type, bool requir
 }
 
 const Node* Fields::find(const std::string& key, bool required) {
-  known_.insert(key);
-  const Node* found = node_.find(key);
+  know(key);
+  const Node* found = required ? node_.find(stated_name(key)) : find_node(key);
   if (!found && required && node_.kind == Node::Kind::kMap) {
-    reading_.error(node_.place,
-                   fmt::format("{} has no \"{}\"; it is required", path_.empty() ? "the file" : path_, key));
+    reading_.error(node_.place, fmt::format("{} has no \"{}\"; it is required", path_.empty() ? "the file" : path_,
+                                            stated_name(key)));
   }
   return found;
 }
@@ -125,8 +150,8 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
   if (source.empty())
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
-  const double spread = stated.number(
-      {"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  const double spread =
+      stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
@@ -177,9 +202,11 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   if (!node) return back;
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key.name),
-                             quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
+  const bool percent = node->scalar.ends_with('%');
+  const auto share = percent ? parse_number(node->scalar.substr(0, node->scalar.size() - 1)) : std::nullopt;
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
+                                          quoted(node->scalar), value ? "out of range" : "not a number", range.low,
+                                          range.high, share ? fmt::format(": {:g}", *share / 100) : ""));
   return back;
 }
 
@@ -283,12 +310,16 @@ std::vector<const Node*> Fields::list(const FileKey& key, const std::vector<Valu
 
 bool Fields::has_value(const std::string& key) {
   if (describing()) nullable_.insert(key);
-  const Node* found = node_.find(key);
-  return has(key) && (describing() || found->kind != Node::Kind::kNull);
+  return has(key) && (describing() || find_node(key)->kind != Node::Kind::kNull);
+}
+
+bool Fields::has_number(const std::string& key) {
+  const Node* found = has(key) && !describing() ? find_node(key) : nullptr;
+  return describing() || (found && found->kind == Node::Kind::kScalar && parse_number(found->scalar));
 }
 
 void Fields::ignore(const FileKey& key, const ValueType& type) {
-  known_.insert(key.name);
+  know(key.name);
   describe(key, type);
 }
 
@@ -297,22 +328,37 @@ void Fields::describe(const FileKey& key, const ValueType& type) {
 }
 
 void Fields::error(const std::string& key, const std::string& text) {
-  const Node* found = node_.find(key);
+  const Node* found = node_.find(stated_name(key));
   reading_.error(found ? found->place : node_.place, text);
 }
 
 void Fields::done() {
   if (describing()) reading_.description->closed.insert(path_);
+  std::vector<const Entry*> all;
+  for (const auto& entry : node_.entries) all.push_back(&entry);
+  refuse_unknown(all);
+}
+
+void Fields::done_but_for_its_own() {
+  std::vector<const Entry*> laid_on;
+  for (const auto& entry : node_.entries) {
+    const auto &source = entry.place.source, &own = node_.place.source;
+    if (source && own && source->name != own->name) laid_on.push_back(&entry);
+  }
+  refuse_unknown(laid_on);
+}
+
+void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
   constexpr int kToldInFull = 20;
   const std::vector<std::string> known(known_.begin(), known_.end());
   int unknown = 0;
   const Place* last = nullptr;
-  for (const auto& entry : node_.entries) {
-    if (known_.contains(entry.key)) continue;
-    last = &entry.place;
+  for (const Entry* entry : entries) {
+    if (known_.contains(entry->key)) continue;
+    last = &entry->place;
     if (++unknown > kToldInFull) continue;
-    reading_.error(entry.place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry.key),
-                                            path_.empty() ? "" : " in " + path_, did_you_mean(entry.key, known)));
+    reading_.error(entry->place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key),
+                                             path_.empty() ? "" : " in " + path_, did_you_mean(entry->key, known)));
   }
   if (unknown > kToldInFull)
     reading_.error(*last, fmt::format("and {} more unknown keys before this one", unknown - kToldInFull - 1));

@@ -48,8 +48,11 @@ std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
+  // "slmsim help" wants --help.
+  std::vector<std::string> words = verbs;
+  if (that_contain(argv[1], verbs).empty()) words.insert(words.end(), kOptions.begin(), kOptions.end());
   return fmt::format("unknown command \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
-                     did_you_mean(argv[1], verbs));
+                     did_you_mean(argv[1], words));
 }
 
 // Likewise for an option that the verb does not have; empty where it was another word.

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/connected_components.hpp>
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
+#include "sim/platform/wan_way.h"
 
 namespace slmsim {
 namespace {
@@ -99,7 +98,9 @@ class PlatformReader {
                  [&](const Entry& entry, Fields& f) { read_link(entry, f); });
     fields_.done();
     check_currencies();
-    if (reading_.errors.empty()) check_connected();
+    if (reading_.errors.empty() && !reading_.describing()) {
+      for (auto& problem : missing_ways(platform_)) reading_.error(place_, std::move(problem));
+    }
     return std::move(platform_);
   }
 
@@ -129,7 +130,8 @@ class PlatformReader {
   void read_site(const Entry& entry, Fields& fields) {
     platform_.sites.push_back(
         {entry.key, fields.quantity<Seconds>({"rtt", "Round trip between two VMs of the site."}, kRttRange, kSiteRtt),
-         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu)});
+         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu),
+         fields.flag({"transit", "Whether traffic between other sites, which no link joins, passes through."}, false)});
   }
 
   int site(Fields& fields, const std::string& key, const Node* node) {
@@ -259,6 +261,8 @@ class PlatformReader {
                                        kLossRange, link.backward.loss);
       back.done();
     }
+    link.transit = fields.flag(
+        {"transit", "Whether traffic passes on to other links with transit, where no link joins two sites."}, false);
     platform_.links.push_back(std::move(link));
   }
 
@@ -270,21 +274,6 @@ class PlatformReader {
       if (vm.type.currency == first->type.currency) continue;
       reading_.error(place_, fmt::format("{} is priced in {} and {} in {}; state all prices in one currency",
                                          first->name, first->type.currency, vm.name, vm.type.currency));
-    }
-  }
-
-  void check_connected() {
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> graph(platform_.sites.size());
-    for (const auto& link : platform_.links)
-      boost::add_edge(static_cast<std::size_t>(link.from), static_cast<std::size_t>(link.to), graph);
-    std::vector<int> part(platform_.sites.size());
-    boost::connected_components(graph, part.data());
-    const Vm& first = platform_.vms.front();
-    for (const auto& vm : platform_.vms) {
-      if (part[static_cast<std::size_t>(vm.site)] == part[static_cast<std::size_t>(first.site)]) continue;
-      reading_.error(place_, fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links",
-                                         first.name, platform_.sites[static_cast<std::size_t>(first.site)].name,
-                                         vm.name, platform_.sites[static_cast<std::size_t>(vm.site)].name));
     }
   }
 

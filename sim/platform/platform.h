@@ -74,6 +74,7 @@ struct Site {
   std::string name;
   Seconds rtt;  // between two VMs of the site
   Bytes mtu;
+  bool transit = false;  // traffic between other sites passes through
 
   bool operator==(const Site&) const = default;
 };
@@ -92,6 +93,7 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
+  bool transit = false;  // traffic passes on to other such links
 
   bool operator==(const WanLink&) const = default;
 };

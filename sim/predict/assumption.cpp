@@ -37,9 +37,18 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     const auto vms = vms_with(scenario.platform, gpu.name);
     const bool lacks = gpu.peak[precision].value <= 0;
     const std::size_t used = lacks ? static_cast<std::size_t>(Precision::kFp32) : precision;
-    if (lacks)
+    if (lacks) {
+      // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
+      const FlopsPerSecond half = gpu.peak[static_cast<std::size_t>(Precision::kFp16)];
+      const bool emulated = scenario.training.precision == Precision::kBf16 && half.value > 0;
+      const std::string instead = emulated
+                                      ? fmt::format(" ({}), as PyTorch emulates it; training.precision: fp16 has {}",
+                                                    to_text(peak_of(gpu, scenario.training.precision)), to_text(half))
+                                      : "";
       out.push_back({gpu.name + ".peak." + number,
-                     fmt::format("{} has no {}: products run at the rate of fp32", gpu.name, number), "", vms});
+                     fmt::format("{} has no {}: products run at the rate of fp32{}", gpu.name, number, instead), "",
+                     vms});
+    }
     const MatrixEfficiency& e = gpu.efficiency[used];
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
@@ -175,6 +176,8 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
           {"steps", s.steps}};
 }
 
+constexpr std::size_t kMostWaysListed = 1024;
+
 Json run_json(const RunResult& result) {
   std::map<std::string, OperatorGraph> operators;
   for (const auto& model : result.scenario.models) operators[model.name] = build_operator_graph(model);
@@ -191,6 +194,19 @@ Json run_json(const RunResult& result) {
               {"selection", selections.empty() ? Json(nullptr) : selections.front()},
               {"selections", selections}};
   if (!result.plans.empty()) out["plans"] = result.plans;
+  Json ways = Json::array();
+  for (const auto& way : site_ways(result.scenario.platform, kMostWaysListed)) {
+    ways.push_back({{"from", way.from},
+                    {"to", way.to},
+                    {"links", way.links},
+                    {"over", way.over},
+                    {"rtt_s", rounded(way.rtt.value)},
+                    {"one_connection_Bps", rounded(way.there.value)},
+                    {"bound_by", way.bound_there},
+                    {"one_connection_back_Bps", rounded(way.back.value)},
+                    {"bound_back_by", way.bound_back}});
+  }
+  if (!ways.empty()) out["ways"] = std::move(ways);
   Json assumed = Json::array();
   for (const auto& assumption : all_assumptions(result))
     assumed.push_back({{"about", assumption.about}, {"text", assumption.text}, {"measure", assumption.measure}});

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
@@ -177,6 +178,16 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
 }
 
+// A platform of many sites is told by its JSON.
+constexpr std::size_t kMostWays = 10;
+std::string ways_text(const Platform& platform) {
+  const auto ways = site_ways(platform, kMostWays + 1);
+  std::string out;
+  for (std::size_t i = 0; i < ways.size() && i < kMostWays; ++i) out += fmt::format("  {}\n", to_text(ways[i]));
+  if (ways.size() > kMostWays) out += "  and more pairs of sites, which --format json tells\n";
+  return out;
+}
+
 // Each once: what techniques say beside their figures hangs on the plan, and seldom on the group.
 std::string remarks_text(const std::vector<Prediction>& predictions) {
   std::string out;
@@ -211,8 +222,9 @@ const std::vector<std::string>& format_names() {
 
 std::string to_table(const RunResult& result) {
   const Training& t = result.scenario.training;
-  std::string out = fmt::format("{}: {} epochs of {:.0f} sequences, {} per iteration, {} iterations\n",
-                                result.scenario.name, t.epochs, t.blocks_per_epoch, t.batch, t.steps());
+  std::string out = fmt::format("{}: {}, {} per iteration, {} iterations\n", result.scenario.name, extent_text(t),
+                                t.batch, t.steps());
+  out += ways_text(result.scenario.platform);
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     add_model(out, result, i);
     if (!result.selections.empty()) add_selection(out, result.selections[i]);

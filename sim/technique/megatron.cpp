@@ -100,8 +100,9 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
-    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas",
-                       request.scenario.training.batch, micro_batches, data);
+    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do",
+                       request.scenario.training.batch, micro_batches, data,
+                       nearest_batches(request.scenario.training.batch, data * micro_batches));
   if (m.chunks > 1 && micro_batches % pipeline != 0)
     return fmt::format("the interleaved schedule needs micro-batches in multiples of {} stages, not {}", pipeline,
                        micro_batches);

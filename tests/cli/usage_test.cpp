@@ -72,7 +72,7 @@ std::vector<WrongUse> wrong_uses() {
       {{"run", "no-such.yaml"}, "no-such.yaml", "no such file"},
       {{"run", kScenario, "no-such.yaml"}, "no-such.yaml", "no such file"},
       {{"run", "no-such-folder/x.yaml"}, "no-such-folder/x.yaml", "no such file"},
-      {{"run", "scenarios"}, "scenarios", "not a regular file"},
+      {{"run", "scenarios"}, "scenarios", "this is a folder; name a file in it"},
       {{"run", std::string(5000, 'x')}, std::string(600, 'x') + ": error", "no such file"},
       {{"check", "no-such.yaml"}, "no-such.yaml", "no such file"},
       {{"explain", "no-such.yaml"}, "no-such.yaml", "no such file"},
