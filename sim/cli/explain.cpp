@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/filter.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
@@ -18,12 +19,14 @@ struct ExplainVerb : ScenarioOptions {
   Filter filter;
 };
 
-Reload reload_of(const ScenarioOptions& options, const std::string& file) {
+Reload reload_of(const ExplainVerb& options, const std::string& file) {
   return [&options, file](const Overrides& more) -> std::optional<Scenario> {
     Overrides all = options.overrides;
     all.insert(all.end(), more.begin(), more.end());
     try {
-      return load_scenario(file, all);
+      Scenario scenario = load_scenario(file, all);
+      narrow(scenario, options.filter);
+      return scenario;
     } catch (const InputError&) {
       return std::nullopt;
     }

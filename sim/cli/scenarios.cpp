@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/suggest.h"
+#include "sim/cli/filter.h"
 #include "sim/engine/simulate.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/override.h"
@@ -116,7 +117,8 @@ std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std:
   return missing;
 }
 
-// What the scenario lacks, in a sentence that names what it has; empty where it has all that is asked for.
+}  // namespace
+
 std::string narrow(Scenario& scenario, const Filter& filter) {
   std::string out;
   const auto tell = [&](const std::vector<std::string>& missing, const char* what,
@@ -142,8 +144,6 @@ std::string narrow(Scenario& scenario, const Filter& filter) {
        "technique", techniques);
   return out;
 }
-
-}  // namespace
 
 std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,
                                     std::vector<std::string>* files) {

@@ -42,7 +42,7 @@ void read_fablib_text(const std::string& file, const std::string& text, SliceTab
 void read_fablib_graph(const std::string& file, const std::string& text, SliceTables& tables);
 
 // Round trip between two of FABRIC's sites by the distance of their cities: light in fibre (2e8 m/s) over 1.5 times the great
-// circle, which is what ping shows between sites of arXiv 2602.02632, Table I, within 15 %. Nothing where a site is unknown.
+// circle, which is what ping shows between sites of arXiv 2602.02632, Table I, within 16 %. Nothing where a site is unknown.
 std::optional<Seconds> fabric_rtt(const std::string& site, const std::string& other);
 
 }  // namespace slmsim

@@ -53,6 +53,7 @@ std::string plain(const std::string& text) {
 }
 
 bool is_head(const std::string& line, const Spans& spans) {
+  if (!ruler(line).empty()) return false;  // the end of another table
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (cell(line, spans, i).empty()) return false;
   }

@@ -102,7 +102,7 @@ Columns columns_of(const std::vector<const Prediction*>& rows) {
     if (p->bill.cost) out.currency = p->bill.currency;
   }
   out.job = unit_of(jobs, 1, {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}});
-  out.iteration = unit_of(iterations, 0.1, {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}});
+  out.iteration = unit_of(iterations, 0.1, {{"ms", 1e-3}, {"s", 1}});
   return out;
 }
 

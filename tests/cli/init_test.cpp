@@ -141,5 +141,21 @@ TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {
   EXPECT_THAT(done.err, HasSubstr("no machine is named, and nvidia-smi finds no GPU here"));
 }
 
+// script(1) of bsdutils, which Debian always has, makes the terminal.
+TEST_F(InitWithPrograms, AsksOnATerminal) {
+  program("nvidia-smi", "exit 9\n");
+  const std::string answers = "a10:2\nlab=t4\n12ms\n1Gbps\n-\ngpt2m\n16\n";
+  const Finished done =
+      run_program({"/bin/sh", "-c",
+                   "printf '" + answers + "' | PATH=" + folder_.file("") +
+                       ":$PATH script -qec '" SLMSIM_BINARY " init " + folder_.file("mine") + "' /dev/null"});
+  ASSERT_EQ(done.status, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("GPUs of this machine, as TYPE:COUNT"));
+  const std::string platform = contents(folder_.file("mine/platform.yaml"));
+  EXPECT_THAT(platform, AllOf(HasSubstr("gpus: [a10, a10]"), HasSubstr("gpus: [t4]"), HasSubstr("rtt: {value: 12 ms"),
+                              HasSubstr("bandwidth: {value: 1 Gbps")));
+  EXPECT_THAT(contents(folder_.file("mine/scenario.yaml")), HasSubstr("batch: 16  # sequences per iteration"));
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -123,7 +123,8 @@ TEST_F(SweepTest, AgreesWithRun) {
   const std::string row = slmsim_run({"run", kScenario, "--set", "models=gpt2m", "--set", "groups=all", "--set",
                                       "platform.links.wan.rtt=200 ms", "--set", "techniques=Data", "--format", "csv"})
                               .out;
-  EXPECT_THAT(contents(folder_.file("a.csv")), HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1)));
+  EXPECT_THAT(contents(folder_.file("a.csv")),
+              HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1, row.size() - row.find('\n') - 2) + ",0.2\n"));
 }
 
 TEST_F(SweepTest, EndsWithTheSameBytesHoweverManyWorkersItHas) {
