@@ -12,15 +12,17 @@
 #include "sim/report/plan_table.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
 
 struct RunOptions : ScenarioOptions {
-  std::string format = "table", trace, timeline;
+  std::string format = "table", trace, timeline, engine = "slmsim";
   Filter filter;
   bool link_use = false;
   bool plan = false;
+  bool whole = false;
 };
 
 std::vector<std::string> plans_for(const Scenario& scenario) {
@@ -82,9 +84,17 @@ int run(const RunOptions& options) {
   PredictOptions predict_options;
   predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
+  predict_options.whole = options.whole;
+  predict_options.simgrid = index_of("--engine", options.engine, {"slmsim", "simgrid"}) == 1;
   std::vector<RunResult> results;
-  for (auto& scenario : load_filtered(options, options.filter))
-    results.push_back(predict_and_select(std::move(scenario), predict_options, options.plan));
+  for (auto& scenario : load_filtered(options, options.filter)) {
+    PredictOptions own = predict_options;
+    // Nobody reads a list of so many links, unless asked for.
+    const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
+                                  [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
+    if (many && !options.link_use && options.timeline.empty()) own.links = false;
+    results.push_back(predict_and_select(std::move(scenario), own, options.plan));
+  }
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
   if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
@@ -125,6 +135,10 @@ Command add_run(CLI::App& app) {
       "--link-use", options->link_use,
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
+  verb->add_option("--engine", options->engine,
+                   "what shares links: slmsim, or simgrid, which is slower and agrees to some 1e-5")
+      ->capture_default_str();
+  verb->add_flag("--whole", options->whole, "simulate every GPU, also of those that are alike: the same, but slower");
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml

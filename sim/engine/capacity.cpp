@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <boost/pending/disjoint_sets.hpp>
-
 namespace slmsim {
 
 std::vector<Capacity> capacities(const TaskGraph& graph) {
@@ -36,20 +34,6 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
     }
   }
   return out;
-}
-
-std::size_t most_joined(const std::vector<Capacity>& limits, std::size_t links) {
-  std::vector<std::size_t> rank(limits.size() + links), parent(limits.size() + links), joined(limits.size() + links);
-  boost::disjoint_sets sets(rank.data(), parent.data());
-  for (std::size_t i = 0; i < parent.size(); ++i) sets.make_set(i);
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    for (const int link : limits[i].contended) sets.union_set(i, limits.size() + static_cast<std::size_t>(link));
-  }
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    if (!limits[i].contended.empty()) most = std::max(most, ++joined[sets.find_set(i)]);
-  }
-  return most;
 }
 
 }  // namespace slmsim

@@ -21,7 +21,4 @@ struct Capacity {
 // One per connection of the graph.
 std::vector<Capacity> capacities(const TaskGraph& graph);
 
-// The most connections that a chain of contended links joins.
-std::size_t most_joined(const std::vector<Capacity>& limits, std::size_t links);
-
 }  // namespace slmsim

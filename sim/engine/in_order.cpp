@@ -224,8 +224,14 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
     if (task.kind != TaskKind::kTransfer) {
       out.start[id] = release.time;
       out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
-    } else if (!lanes[static_cast<std::size_t>(task.place)].send(release, task.amount, out.start[id], out.finish[id])) {
-      return std::nullopt;
+    } else {
+      Lane& lane = lanes[static_cast<std::size_t>(task.place)];
+      double first = 0;
+      for (int i = 0; i < task.times; ++i, release = {out.finish[id], id}) {
+        if (!lane.send(release, task.amount, out.start[id], out.finish[id])) return std::nullopt;
+        first = i == 0 ? out.start[id] : first;
+      }
+      out.start[id] = first;
     }
   }
   for (const double time : out.finish) out.end = std::max(out.end, Seconds{time});

@@ -9,6 +9,8 @@
 #include <queue>
 #include <stdexcept>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,10 +23,6 @@
 
 namespace slmsim {
 namespace {
-
-// Connections that a chain of links that may have to be shared joins: up to so many their rates are found by FairShares,
-// at a tenth of the engine's time.
-constexpr std::size_t kFewFlows = 8192;
 
 // A connection while its graph runs. Bytes are those of all its sockets.
 struct Channel {
@@ -117,7 +115,7 @@ class Run {
     events_.pop();
     switch (event.kind) {
       case Kind::kTask:
-        complete(event.index);
+        arrived(event.index);
         start_ready();
         break;
       case Kind::kFlow:  // not if its rate has changed since
@@ -159,12 +157,13 @@ class Run {
     }
     if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; }))
       queues_.emplace(graph_.links());
-    const std::size_t joined = most_joined(limits, graph_.links().size());
-    if (joined > 0 && joined <= kFewFlows && !options_.always_engine) {
+    const bool joined =
+        std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
+    if (joined && !options_.always_engine) {
       std::vector<double> bandwidths;
       for (const auto& link : graph_.links()) bandwidths.push_back(link.bandwidth.value);
       shares_.emplace(std::move(bandwidths), channels_.size());
-    } else if (joined > 0) {
+    } else if (joined) {
       std::vector<double> rates(caps.size());
       for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
       engine_ = &SimgridEngine::instance(graph_.links().size());
@@ -194,10 +193,19 @@ class Run {
 
   void complete_after(TaskId id, double delay) {
     if (delay <= 0) {
-      complete(id);
+      arrived(id);
     } else {
       schedule(delay, {.index = id});
     }
+  }
+
+  void arrived(TaskId id) {
+    if (const Task& task = graph_.tasks()[id]; task.times > 1) {
+      const auto times = times_.try_emplace(id, task.times).first;
+      if (--times->second > 0) return starting_.push_back(id);
+      times_.erase(times);
+    }
+    complete(id);
   }
 
   // Tasks that become ready are started by start_ready, not here: chains of any length need no deep stack.
@@ -221,7 +229,7 @@ class Run {
 
   void begin(std::size_t index) {
     Channel& channel = channels_[index];
-    timeline_.start[channel.head] = now();
+    if (timeline_.start[channel.head] < 0) timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
     if (channel.sender && channel.remaining > 0) channel.sender->resume(now() - channel.last_sent);
     if (channel.remaining <= 0) {
@@ -329,7 +337,7 @@ class Run {
     Channel& channel = channels_[index];
     const TaskId id = channel.head;
     complete_after(id, channel.connection->route.latency.value);
-    channel.head = next_[id];
+    channel.head = std::exchange(next_[id], kNoTask);  // it may come again
     if (channel.head == kNoTask) {
       channel.tail = kNoTask;
     } else {
@@ -357,8 +365,8 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;   // only where many connections share links
-  std::optional<FairShares> shares_;  // where few do
+  SimgridEngine* engine_ = nullptr;   // only where it was asked for
+  std::optional<FairShares> shares_;  // else, where connections share links
   std::optional<LinkQueues> queues_;  // where any acknowledgements wait behind data
   double clock_ = 0;                  // without it
   double zero_ = 0;
@@ -366,6 +374,7 @@ class Run {
   Progress progress_;
   std::vector<TaskId> next_;
   std::deque<TaskId> starting_;
+  std::unordered_map<TaskId, int> times_;  // of transfers that are several, those to come
   std::vector<Channel> channels_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   double wake_date_ = INFINITY;

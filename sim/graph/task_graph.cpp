@@ -1,12 +1,88 @@
 #include "sim/graph/task_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 
 namespace slmsim {
 
-TaskId TaskGraph::add(Task task, std::span<const TaskId> after) {
+TaskGraph::TaskGraph(std::vector<Link> links, const Colours& alike)
+    : links_(std::move(links)),
+      device_count_(static_cast<int>(alike.devices.size())),
+      fold_(std::make_shared<Fold>(alike)) {}
+
+bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> after) const {
+  const Task& one = tasks_[known];
+  const auto before = predecessors(known);
+  return one.amount == task.amount && one.tag == task.tag && one.kind == task.kind && one.times == task.times &&
+         std::equal(before.begin(), before.end(), after.begin(), after.end());
+}
+
+// The task that this one is taken for, or a new one.
+TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
+  std::vector<TaskId>& distinct = distinct_;
+  distinct.assign(after.begin(), after.end());
+  std::erase(distinct, kNoTask);
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  if (line != Fold::kNoLine) {
+    const TaskId known = fold_->next(line);
+    if (known == kNoTask) {
+      const TaskId id = append(task, distinct);
+      fold_->made(line, id);
+      return id;
+    }
+    if (!is_like(known, task, distinct)) throw NotAlike();
+    return known;
+  }
+  // What takes place nowhere is the same wherever it waits for the same.
+  if (2 * join_count_ >= joins_.size()) {
+    std::vector<TaskId> old(std::max<std::size_t>(1024, 2 * joins_.size()), kNoTask);
+    old.swap(joins_);
+    for (const TaskId join : old) {
+      if (join != kNoTask) joins_[free_for(tasks_[join], predecessors(join))] = join;
+    }
+  }
+  TaskId& place = joins_[free_for(task, distinct)];
+  if (place == kNoTask) {
+    place = append(task, distinct);
+    ++join_count_;
+  }
+  return place;
+}
+
+// Where in joins_ one like this stands or would stand.
+std::size_t TaskGraph::free_for(const Task& task, std::span<const TaskId> after) const {
+  std::uint64_t hash = std::bit_cast<std::uint64_t>(task.amount) ^ task.tag;
+  const auto mix = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;  // Fibonacci hashing (Knuth, volume 3, section 6.4)
+    hash ^= hash >> 32;
+  };
+  mix(after.size());
+  for (const TaskId before : after) mix(before);
+  std::size_t at = hash & (joins_.size() - 1);
+  while (joins_[at] != kNoTask && !is_like(joins_[at], task, after)) at = (at + 1) & (joins_.size() - 1);
+  return at;
+}
+
+Colours TaskGraph::settle() {
+  if (!fold_) return {};
+  std::vector<std::vector<int>*> routes;
+  for (auto& connection : connections_) routes.push_back(&connection.route.links);
+  Colours finer = fold_->settle(links_, routes);
+  if (!finer.devices.empty()) return finer;
+  fold_ = nullptr;
+  joins_ = {};
+  folded_ = true;
+  return {};
+}
+
+TaskId TaskGraph::add(const Task& task, std::span<const TaskId> after, int line) {
+  return fold_ ? add_folded(task, after, line) : append(task, after);
+}
+
+TaskId TaskGraph::append(Task task, std::span<const TaskId> after) {
   const auto id = static_cast<TaskId>(tasks_.size());
   task.first_predecessor = static_cast<std::uint32_t>(predecessors_.size());
   for (const TaskId before : after) {
@@ -20,16 +96,25 @@ TaskId TaskGraph::add(Task task, std::span<const TaskId> after) {
 
 TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work) {
   assert(device >= 0 && device < device_count_ && time.value >= 0 && std::isfinite(time.value));
-  const TaskId id = add({.amount = time.value, .place = device, .tag = tag, .kind = TaskKind::kCompute}, after);
-  if (work > Flops{0}) work_.emplace_back(id, work);
+  const int place = fold_ ? fold_->first(device) : device;
+  const TaskId id = add({.amount = time.value, .place = place, .tag = tag, .kind = TaskKind::kCompute}, after,
+                        fold_ ? fold_->computing(device) : Fold::kNoLine);
+  if (work > Flops{0} && id + 1 == tasks_.size() && (work_.empty() || work_.back().first != id))
+    work_.emplace_back(id, work);
   return id;
 }
 
-TaskId TaskGraph::transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after) {
-  assert(connection >= 0 && connection < static_cast<int>(connections_.size()) && size.value >= 0);
+TaskId TaskGraph::transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times) {
+  assert(connection >= 0 && size.value >= 0 && times > 0 && times < 1 << 16);
+  const int place = fold_ ? fold_->colour_of(connection) : connection;
   // Networks carry whole bytes; a call of std::round would cost more than all else.
   const double whole = std::trunc(size.value + 0.5);
-  return add({.amount = whole, .place = connection, .tag = tag, .kind = TaskKind::kTransfer}, after);
+  return add({.amount = whole,
+              .place = place,
+              .tag = tag,
+              .kind = TaskKind::kTransfer,
+              .times = static_cast<std::uint16_t>(times)},
+             after, fold_ ? fold_->line_of(connection) : Fold::kNoLine);
 }
 
 TaskId TaskGraph::delay(Seconds time, TagId tag, std::span<const TaskId> after) {
@@ -39,12 +124,59 @@ TaskId TaskGraph::delay(Seconds time, TagId tag, std::span<const TaskId> after) 
 
 TaskId TaskGraph::host(int device, Seconds time, TagId tag, std::span<const TaskId> after) {
   assert(time.value >= 0 && std::isfinite(time.value) && tags_[tag].of == TaskClass::kHost);
-  return add({.amount = time.value, .place = device, .tag = tag, .kind = TaskKind::kDelay}, after);
+  return add(
+      {.amount = time.value, .place = fold_ ? fold_->first(device) : device, .tag = tag, .kind = TaskKind::kDelay},
+      after, fold_ ? fold_->hosting(device) : Fold::kNoLine);
 }
 
-int TaskGraph::add_connection(Connection connection) {
+int TaskGraph::add_connection(Connection connection, int position) {
+  if (fold_) return open_folded(std::move(connection), position);
   connections_.push_back(std::move(connection));
   return static_cast<int>(connections_.size()) - 1;
+}
+
+int TaskGraph::open_folded(Connection connection, int position) {
+  const Route& route = connection.route;
+  if (route.windowed) throw NotAlike();  // a window has a state, and queues of its own
+  std::vector<double> traits = {static_cast<double>(position), static_cast<double>(connection.sockets),
+                                route.latency.value, route.socket_rate.value, static_cast<double>(connection.traffic)};
+  for (const int link : route.links) traits.push_back(links_[static_cast<std::size_t>(link)].bandwidth.value);
+  const int colour = fold_->open({.from = connection.from,
+                                  .to = connection.to,
+                                  .sockets = connection.sockets,
+                                  .nic = connection.nic,
+                                  .position = position,
+                                  .traffic = static_cast<int>(connection.traffic)},
+                                 std::move(traits), route.links);
+  if (colour == static_cast<int>(connections_.size())) {
+    connection.from = fold_->first(connection.from);
+    connection.to = fold_->first(connection.to);
+    connections_.push_back(std::move(connection));
+  }
+  return fold_->count() - 1;
+}
+
+void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, const Network& network) {
+  for (int i = first, group = -1; i < end; ++i) {
+    const Fold::Opened one = fold_->opened(i);
+    if (one.group != group) begin_group();
+    group = one.group;
+    const int from = devices.at(one.from), to = devices.at(one.to);
+    const int other = add_connection({.from = from,
+                                      .to = to,
+                                      .sockets = one.sockets,
+                                      .route = network.route(from, to, one.nic),
+                                      .traffic = static_cast<Traffic>(one.traffic),
+                                      .nic = one.nic},
+                                     one.position);
+    if (fold_->colour_of(other) != one.colour) throw NotAlike();
+    fold_->follow(fold_->line_of(other), fold_->line_of(i));
+  }
+  for (const auto& [device, twin] : devices) {
+    if (fold_->first(device) != fold_->first(twin)) throw NotAlike();
+    fold_->follow(fold_->computing(twin), fold_->computing(device));
+    fold_->follow(fold_->hosting(twin), fold_->hosting(device));
+  }
 }
 
 TagId TaskGraph::tag(Tag tag) {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,12 +15,10 @@
 #include <vector>
 
 #include "sim/base/unit.h"
+#include "sim/graph/fold.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {
-
-using TaskId = std::uint32_t;
-inline constexpr TaskId kNoTask = ~TaskId{0};
 
 enum class TaskKind : std::uint8_t {
   kCompute,   // `amount` seconds on device `place`
@@ -60,6 +60,8 @@ struct Task {
   TagId tag = 0;                        // index into TaskGraph::tags()
   std::uint32_t first_predecessor = 0;  // predecessors end where the next task's begin
   TaskKind kind = TaskKind::kDelay;
+  // Of a transfer: so many of this size, each ready when the one before has arrived.
+  std::uint16_t times = 1;
 };
 
 // What a connection carries: messages between GPUs, or what one GPU's process does with its host, in the order in which
@@ -81,15 +83,37 @@ class TaskGraph {
  public:
   explicit TaskGraph(std::vector<Link> links, int device_count)
       : links_(std::move(links)), device_count_(device_count) {}
+  // One in which devices that `alike` gives one colour are taken once (fold.h). While it is built NotAlike may be thrown.
+  TaskGraph(std::vector<Link> links, const Colours& alike);
 
   // `work`: of a computation of the model, its matrix products.
   TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work = {});
-  TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after);
+  TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times = 1);
   TaskId delay(Seconds time, TagId tag, std::span<const TaskId> after);
   // A delay on the host of a device, whose tag is of class kHost.
   TaskId host(int device, Seconds time, TagId tag, std::span<const TaskId> after);
 
-  int add_connection(Connection connection);
+  // `position`: of those that a communicator has in a row, which tells them apart where their routes do not.
+  int add_connection(Connection connection, int position = 0);
+  // The connection of that number, or the one that it is taken for.
+  const Connection& connection(int number) const {
+    return connections_[static_cast<std::size_t>(fold_ ? fold_->colour_of(number) : number)];
+  }
+  // Connections that are opened until the next call are parts of one communicator.
+  void begin_group() {
+    if (fold_) fold_->begin_group();
+  }
+  // nullptr where every device is itself.
+  Fold* fold() { return fold_.get(); }
+  // Where it folds: what devices have done over the connections from `first` to `end` - 1, opened for it, other devices of the
+  // same colours are taken to do over their own. For equal parts as a whole, which then need not be gone through.
+  void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
+  // After the last task: whether what was taken for one is alike. If not, the colours to try next.
+  Colours settle();
+  // Whether tasks stand for several ones: then it is the time of the iteration that can be told, and of each device that
+  // is the first of its colour; not every device's and link's.
+  bool is_folded() const { return folded_; }
+
   TagId tag(Tag tag);  // the same tag gives the same number
 
   // For what-ifs. Computations and delays of this class take `factor` times as long; a transfer arrives with its last byte
@@ -123,7 +147,12 @@ class TaskGraph {
   int device_count() const { return device_count_; }
 
  private:
-  TaskId add(Task task, std::span<const TaskId> after);
+  TaskId append(Task task, std::span<const TaskId> after);
+  TaskId add(const Task& task, std::span<const TaskId> after, int line = Fold::kNoLine);
+  int open_folded(Connection connection, int position);
+  TaskId add_folded(const Task& task, std::span<const TaskId> after, int line);
+  std::size_t free_for(const Task& task, std::span<const TaskId> after) const;
+  bool is_like(TaskId known, const Task& task, std::span<const TaskId> after) const;
 
   std::vector<Task> tasks_;
   std::vector<TaskId> predecessors_;
@@ -133,6 +162,11 @@ class TaskGraph {
   std::unordered_map<std::string, std::vector<TagId>> tags_named_;
   std::vector<std::pair<TaskId, Flops>> work_;  // of those that have any, in their order
   int device_count_ = 0;
+  std::shared_ptr<Fold> fold_;
+  bool folded_ = false;
+  std::vector<TaskId> distinct_;  // while it is folded: what a new task waits for
+  std::vector<TaskId> joins_;     // while it is folded: a hash table of delays that take place nowhere
+  std::size_t join_count_ = 0;
 };
 
 }  // namespace slmsim

@@ -36,6 +36,8 @@ class HostQueue {
     const TaskId gpu = graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.work);
     return graph.delay({0}, tag, std::array{gpu, last_[rank]});
   }
+  // A rank's host has done what another's has.
+  void follow(std::size_t rank, std::size_t other) { last_[rank] = last_[other]; }
 
  private:
   std::vector<bool> binds_;

@@ -6,6 +6,11 @@
 
 namespace slmsim {
 
+TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
+  if (request.alike) return {std::move(links), *request.alike};
+  return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
+}
+
 bool has_measured_kernels(const LowerRequest& request) {
   const auto devices = devices_of(request.plan);
   return std::any_of(devices.begin(), devices.end(), [&](int device) {

@@ -14,7 +14,12 @@ struct LowerRequest {
   const OperatorGraph& operators;
   const Scenario& scenario;
   const Network& network;
+  const Colours* alike = nullptr;  // devices that may be taken for one (fold.h); none: each for itself
 };
+
+// Without tasks.
+TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links);
+inline TaskGraph begin_graph(const LowerRequest& request) { return begin_graph(request, request.network.links()); }
 
 struct Lowered {
   TaskGraph graph;

@@ -3,12 +3,14 @@
 #include <array>
 #include <cassert>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/lower/host_queue.h"
 #include "sim/lower/layer_work.h"
 #include "sim/lower/pipeline_walk.h"
+#include "sim/lower/twins.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/nccl/peers.h"
@@ -18,32 +20,12 @@ namespace {
 
 constexpr int kMostMultiprocessors = 1 << 16;
 
-std::vector<Step> chunk_steps(int stage, int stages, int chunks, int micro_batches) {
-  const int all = micro_batches * chunks;
-  const int ahead = chunks == 1 ? stages - stage - 1 : 2 * (stages - stage - 1) + (chunks - 1) * stages;
-  const int warm_up = std::min(all, ahead);
-  const auto step = [&](bool forward, int k) -> Step {
-    const int chunk = k % (stages * chunks) / stages;
-    return {forward, k / (stages * chunks) * stages + k % stages, forward ? chunk : chunks - 1 - chunk};
-  };
-  // Without chunks micro-batches simply follow each other.
-  const auto of = [&](bool forward, int k) { return chunks == 1 ? Step{forward, k} : step(forward, k); };
-  std::vector<Step> steps;
-  int next = 0;
-  for (; next < warm_up; ++next) steps.push_back(of(true, next));
-  for (int k = 0; k < all; ++k) {
-    if (next < all) steps.push_back(of(true, next++));
-    steps.push_back(of(false, k));
-  }
-  return steps;
-}
-
 class MegatronRun {
  public:
   explicit MegatronRun(const LowerRequest& request)
       : request_(request),
         m_(request.plan.megatron()),
-        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())),
+        graph_(begin_graph(request)),
         peers_(graph_, request.network, request.scenario) {
     sequences_ = static_cast<double>(request.scenario.training.batch) / (m_.data * request.plan.micro_batches);
     layers_ = layer_count(request.operators);
@@ -51,13 +33,19 @@ class MegatronRun {
       for (const int device : request.plan.stages[static_cast<std::size_t>(s)].mesh) devices_.push_back(device);
     }
     last_.assign(devices_.size(), kNoTask);
-    for (const int device : devices_) {
-      const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
-      work_.push_back(layer_work(request.operators, {m_.tensor, m_.sequence_parallel, request.plan.recompute},
-                                 sequences_, gpu, request.scenario));
-    }
+    const std::vector<int> kinds = gpu_kinds(request.scenario.platform, devices_);
     std::vector<bool> binds;
-    for (const auto& units : work_) binds.push_back(host_binds(units));
+    std::map<int, std::shared_ptr<const std::vector<LayerWork>>> works;
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
+      auto& work = works[kinds[rank]];
+      const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(devices_[rank])].gpu;
+      if (!work)
+        work = std::make_shared<const std::vector<LayerWork>>(
+            layer_work(request.operators, {m_.tensor, m_.sequence_parallel, request.plan.recompute}, sequences_, gpu,
+                       request.scenario));
+      work_.push_back(work);
+      binds.push_back(host_binds(*work));
+    }
     hosts_ = HostQueue(std::move(binds));
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
@@ -72,7 +60,7 @@ class MegatronRun {
     const TagId launch = graph_.tag({"launch", TaskClass::kLaunch});
     for (std::size_t rank = 0; rank < devices_.size(); ++rank)
       compute(rank, request_.scenario.training.iteration_overhead, launch, kNoTask);
-    for (int replica = 0; replica < m_.data; ++replica) pipeline(replica);
+    pipelines();
     reduce_embedding();
     reduce_and_update();
     return {std::move(graph_), basis_};
@@ -87,11 +75,53 @@ class MegatronRun {
     return last_[rank] = graph_.compute(devices_[rank], time, tag, std::array{last_[rank], after}, work);
   }
 
+  // Replicas on GPUs like those of the first do what it does.
+  void pipelines() {
+    int end = 0;
+    for (int replica = 0; replica < m_.data; ++replica) {
+      const auto twins = replica > 0 && graph_.fold() ? twins_of(*graph_.fold(), request_.scenario.platform,
+                                                                 devices_at(ranks_of(0)), devices_at(ranks_of(replica)))
+                                                      : std::map<int, int>{};
+      if (!twins.empty()) {
+        graph_.repeat(0, end, twins, request_.network);
+        follow_first(replica);
+      } else {
+        pipeline(replica);
+        if (replica > 0) continue;
+        if (graph_.fold()) end = graph_.fold()->count();
+        if (basis_) basis_of_first_ = *basis_;
+      }
+    }
+  }
+
+  void follow_first(int replica) {
+    const std::vector<std::size_t> first = ranks_of(0), own = ranks_of(replica);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      last_[own[i]] = last_[first[i]];
+      hosts_.follow(own[i], first[i]);
+    }
+    if (basis_) *basis_ += basis_of_first_;
+  }
+
+  std::vector<std::size_t> ranks_of(int replica) const {
+    std::vector<std::size_t> ranks;
+    for (int s = 0; s < m_.pipeline; ++s) {
+      for (int t = 0; t < m_.tensor; ++t) ranks.push_back(rank_of(s, replica, t));
+    }
+    return ranks;
+  }
+
+  std::vector<int> devices_at(const std::vector<std::size_t>& ranks) const {
+    std::vector<int> devices;
+    for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
+    return devices;
+  }
+
   void pipeline(int replica) {
     std::vector<std::vector<Step>> steps;
     steps.reserve(static_cast<std::size_t>(m_.pipeline));
     for (int s = 0; s < m_.pipeline; ++s)
-      steps.push_back(chunk_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
+      steps.push_back(interleaved_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
     const auto number = [](std::size_t s) { return static_cast<int>(s); };
     const PipelineActs acts = {
         .compute = [=, this](std::size_t s, const Step& step,
@@ -140,7 +170,7 @@ class MegatronRun {
   // A layer is two blocks, attention and MLP, each with its collective.
   void unit(int stage, int replica, int unit, bool forward, const std::string& pass, const Tasks& after) {
     const bool layer = unit > 0 && unit <= layers_;
-    const std::string name = pass + " " + unit_text(static_cast<std::size_t>(unit), work_.front().size());
+    const std::string name = pass + " " + unit_text(static_cast<std::size_t>(unit), work_.front()->size());
     const int blocks = layer ? 2 : 1;
     const Pass direction = forward ? Pass::kForward : Pass::kBackward;
     const TagId tag = graph_.tag({name, class_of(direction), direction});
@@ -152,7 +182,7 @@ class MegatronRun {
     for (int block = 0; block < blocks; ++block) {
       for (int t = 0; t < m_.tensor; ++t) {
         const std::size_t rank = rank_of(stage, replica, t);
-        const LayerWork& work = work_[rank][static_cast<std::size_t>(unit)];
+        const LayerWork& work = (*work_[rank])[static_cast<std::size_t>(unit)];
         if (basis_ && forward && block == 0) *basis_ += work.basis;
         last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch_of(work, forward, blocks, Part::kFirst), tag,
                                  {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
@@ -169,7 +199,7 @@ class MegatronRun {
             continue;
           }
           HostQueue::Stretch stretch =
-              stretch_of(work_[rank][static_cast<std::size_t>(unit)], forward, blocks, *call.beside);
+              stretch_of((*work_[rank])[static_cast<std::size_t>(unit)], forward, blocks, *call.beside);
           stretch.gpu = taken_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
           const TaskId computed = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
           last_[rank] = graph_.delay({0}, tag, std::array{exchanged, computed});
@@ -336,7 +366,7 @@ class MegatronRun {
   double parameters_of(int at) const {
     const auto [first, last] = units_of(at);
     double sum = 0;
-    for (int unit = first; unit <= last; ++unit) sum += work_.front()[static_cast<std::size_t>(unit)].parameters;
+    for (int unit = first; unit <= last; ++unit) sum += (*work_.front())[static_cast<std::size_t>(unit)].parameters;
     // The last stage has its own copy of a tied embedding.
     if (at > 0 && at + 1 == virtual_stages()) sum += tied_parameters(request_.operators);
     return sum;
@@ -348,10 +378,11 @@ class MegatronRun {
   Peers peers_;
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;
+  TimeBasis basis_of_first_;  // of the first replica's passes
   double sequences_ = 0;
   int layers_ = 0;
   std::vector<int> devices_;
-  std::vector<std::vector<LayerWork>> work_;
+  std::vector<std::shared_ptr<const std::vector<LayerWork>>> work_;  // of each rank; one for GPUs of a kind
   Bytes activation_;
   std::vector<Taken> taken_;  // by stage and replica
   Tasks last_;

@@ -40,7 +40,7 @@ class OperatorRun {
         plan_(request.plan),
         how_(request.plan.operators()),
         work_(request.plan.workload),
-        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())),
+        graph_(begin_graph(request)),
         peers_(graph_, request.network, request.scenario) {
     sequences_ = micro_batch_sequences(plan_, request.scenario.training);
     layers_ = layer_count(request.operators);

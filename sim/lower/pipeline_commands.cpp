@@ -58,6 +58,26 @@ std::vector<Step> zero_bubble_steps(int ahead, int micro_batches, int delay) {
   return steps;
 }
 
+std::vector<Step> interleaved_steps(int stage, int stages, int chunks, int micro_batches) {
+  const int all = micro_batches * chunks;
+  const int ahead = chunks == 1 ? stages - stage - 1 : 2 * (stages - stage - 1) + (chunks - 1) * stages;
+  const int warm_up = std::min(all, ahead);
+  const auto step = [&](bool forward, int k) -> Step {
+    const int chunk = k % (stages * chunks) / stages;
+    return {forward, k / (stages * chunks) * stages + k % stages, forward ? chunk : chunks - 1 - chunk};
+  };
+  // Without chunks micro-batches simply follow each other.
+  const auto of = [&](bool forward, int k) { return chunks == 1 ? Step{forward, k} : step(forward, k); };
+  std::vector<Step> steps;
+  int next = 0;
+  for (; next < warm_up; ++next) steps.push_back(of(true, next));
+  for (int k = 0; k < all; ++k) {
+    if (next < all) steps.push_back(of(true, next++));
+    steps.push_back(of(false, k));
+  }
+  return steps;
+}
+
 std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& steps, int stages, int stage) {
   assert(order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron);
   using Act = Command::Act;

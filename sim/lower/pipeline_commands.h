@@ -38,6 +38,9 @@ std::vector<Step> alternating_steps(int ahead, int micro_batches, bool backward)
 // p - s ahead and a delay of s (ZB-H1).
 std::vector<Step> zero_bubble_steps(int ahead, int micro_batches, int delay);
 
+// Of a stage with so many chunks, one after the other as Megatron-LM interleaves them (arXiv 2104.04473, section 2.2).
+std::vector<Step> interleaved_steps(int stage, int stages, int chunks, int micro_batches);
+
 // A step, or sending its result or receiving its input: `with_next` together with the next one, as one exchange.
 struct Command {
   enum class Act { kCompute, kSend, kReceive };

@@ -45,7 +45,7 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
     : request_(request),
       stage_(request.plan.stages.front()),
       devices_(stage_.mesh),
-      graph_(links_of(request), static_cast<int>(request.scenario.platform.devices.size())),
+      graph_(begin_graph(request, links_of(request))),
       peers_(graph_, request.network, request.scenario) {
   const double batch = micro_batch_sequences(request.plan, request.scenario.training);
   const TensorDivision whole{.recompute = request.plan.recompute};
@@ -210,7 +210,8 @@ Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& name, const 
   const TagId id = graph_.tag({name, TaskClass::kCopy, pass_});
   Tasks& stream = to_host ? out_ : in_;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    transfer(stream[rank], host_connection(rank, to_host ? HostWay::kToMemory : HostWay::kFromMemory), size, id, after[rank]);
+    transfer(stream[rank], host_connection(rank, to_host ? HostWay::kToMemory : HostWay::kFromMemory), size, id,
+             after[rank]);
   return stream;
 }
 
@@ -262,7 +263,7 @@ Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::strin
       const std::array before = {io_[rank], after[rank]};
       parts.push_back(graph_.transfer(way.path, part, id, before));
       parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
-      farthest = std::max(farthest, graph_.connections()[static_cast<std::size_t>(way.path)].route.latency);
+      farthest = std::max(farthest, graph_.connection(way.path).route.latency);
     }
     // Each round of requests waits once for the way there and back of its slowest drive; the transfer has waited once.
     io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);

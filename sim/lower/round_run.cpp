@@ -32,7 +32,7 @@ class RoundRun {
         how_(request.plan.round()),
         steps_(request.plan.workload.steps),
         devices_(request.plan.stages.front().mesh),
-        graph_(request.network.links(), static_cast<int>(request.scenario.platform.devices.size())),
+        graph_(begin_graph(request)),
         peers_(graph_, request.network, request.scenario),
         fragments_(fragment_parameters(request.operators, how_.fragments)) {
     const Stage& stage = request.plan.stages.front();

@@ -155,6 +155,7 @@ int Communicator::sockets_to(std::size_t rank) const {
 
 std::vector<Ring>& Communicator::rings() {
   if (!rings_.empty()) return rings_;
+  graph_.begin_group();
   const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
   std::vector<std::vector<int>> devices;
   for (const auto& order : orders_) {
@@ -179,6 +180,7 @@ int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
+  graph_.begin_group();
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
     std::vector<int> devices, nodes;
@@ -198,6 +200,7 @@ int sockets_between(const Scenario& scenario, int from, int to) {
 }
 
 int connect_pair(TaskGraph& graph, const Network& network, const Scenario& scenario, int from, int to) {
+  graph.begin_group();
   return graph.add_connection({from, to, sockets_between(scenario, from, to), network.route(from, to)});
 }
 

@@ -65,7 +65,14 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
              {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
   }
   nodes_.resize(platform.vms.size());
-  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) add_node_links(static_cast<int>(vm));
+  std::vector<int> firsts;
+  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
+    add_node_links(static_cast<int>(vm));
+    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](int first) {
+      return platform.vms[static_cast<std::size_t>(first)].type.inside == platform.vms[vm].type.inside;
+    });
+    types_.push_back(same == firsts.end() ? firsts.emplace_back(static_cast<int>(vm)) : *same);
+  }
 }
 
 void Network::add_pair(Link there, Link back) {

@@ -4,7 +4,9 @@
 // collectives or of techniques.
 #pragma once
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/platform/platform.h"
@@ -113,6 +115,12 @@ class Network {
     std::vector<int> port;                         // per NIC: out, in follows
   };
   std::vector<NodeLinks> nodes_;
+  // Inside VMs of one type, by the first one of it: the way from part to part, and the part of a kind nearest to a part.
+  const std::vector<PartHop>& way(int vm, int from, int to) const;
+  int nearest_in(int vm, int from, PartKind kind) const;
+  std::vector<int> types_;  // of each VM
+  mutable std::map<std::tuple<int, int, int>, std::vector<PartHop>> ways_inside_;
+  mutable std::map<std::tuple<int, int, PartKind>, int> nearest_;
 };
 
 }  // namespace slmsim

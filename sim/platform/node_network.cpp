@@ -75,7 +75,7 @@ void Network::append(Route& route, int vm, int from, const std::vector<PartHop>&
 
 Route Network::route_inside(int vm, int from, int to) const {
   Route route;
-  append(route, vm, from, way_inside(platform_.vms[static_cast<std::size_t>(vm)].type.inside, from, to));
+  append(route, vm, from, this->way(vm, from, to));
   return route;
 }
 
@@ -83,7 +83,7 @@ Route Network::route_inside(int vm, int from, int to) const {
 Route Network::route_between_gpus(int from, int to) const {
   const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
   const VmType& type = platform_.vms[static_cast<std::size_t>(vm)].type;
-  const auto way = way_inside(type.inside, part_of(from), part_of(to));
+  const auto& way = this->way(vm, part_of(from), part_of(to));
   const bool staged = !type.peer_to_peer && way.size() > 1;
   const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
   Route route;
@@ -102,6 +102,20 @@ Route Network::route_between_gpus(int from, int to) const {
   return route;
 }
 
+const std::vector<PartHop>& Network::way(int vm, int from, int to) const {
+  const int type = types_[static_cast<std::size_t>(vm)];
+  const auto [at, is_new] = ways_inside_.try_emplace({type, from, to});
+  if (is_new) at->second = way_inside(platform_.vms[static_cast<std::size_t>(type)].type.inside, from, to);
+  return at->second;
+}
+
+int Network::nearest_in(int vm, int from, PartKind kind) const {
+  const int type = types_[static_cast<std::size_t>(vm)];
+  const auto [at, is_new] = nearest_.try_emplace({type, from, kind}, -1);
+  if (is_new) at->second = nearest_part(platform_.vms[static_cast<std::size_t>(type)].type.inside, from, kind);
+  return at->second;
+}
+
 int Network::part_of(int device) const {
   const Vm& vm = platform_.vms[static_cast<std::size_t>(platform_.devices[static_cast<std::size_t>(device)].vm)];
   return vm.type.inside.of_kind(PartKind::kGpu)[static_cast<std::size_t>(device - vm.first_device)];
@@ -109,7 +123,7 @@ int Network::part_of(int device) const {
 
 int Network::nearest(int device, PartKind kind) const {
   const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
-  return nearest_part(platform_.vms[static_cast<std::size_t>(vm)].type.inside, part_of(device), kind);
+  return nearest_in(vm, part_of(device), kind);
 }
 
 Route Network::drive_route(int device, int drive, bool write) const {
@@ -133,7 +147,7 @@ bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
   const int part = named ? nics[static_cast<std::size_t>(nic)] : nearest(gpu, PartKind::kNic);
   if (part < 0) return false;
   nic = static_cast<int>(std::find(nics.begin(), nics.end(), part) - nics.begin());
-  append(route, vm, part_of(gpu), way_inside(inside, part_of(gpu), part));
+  append(route, vm, part_of(gpu), this->way(vm, part_of(gpu), part));
   route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[static_cast<std::size_t>(nic)]);
   return true;
 }
@@ -145,7 +159,7 @@ bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
   if (nics.empty()) return false;
   int part = nearest(gpu, PartKind::kNic);
   if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[static_cast<std::size_t>(nic)];
-  const auto way = part < 0 ? std::vector<PartHop>{} : way_inside(inside, part, part_of(gpu));
+  const auto way = part < 0 ? std::vector<PartHop>{} : this->way(vm, part, part_of(gpu));
   if (way.empty()) return false;
   const auto number = static_cast<std::size_t>(std::find(nics.begin(), nics.end(), part) - nics.begin());
   route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[number] + 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace slmsim {
 namespace {
 
 constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
-constexpr std::size_t kMostDevices = 8192;
+constexpr std::int64_t kMostDevices = 32'000;  // of which a Platform holds some kB each
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
@@ -158,22 +159,35 @@ class PlatformReader {
     if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},
-                                  {ValueType::of_file(kGpuFile)}, {1, kMostDevices});
+                                  {ValueType::of_file(kGpuFile)}, {1, static_cast<std::size_t>(kMostDevices)});
     if (gpus.empty() && !fields.has("gpus") && fields.is_map())
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
-    vm.first_device = static_cast<int>(platform_.devices.size());
-    vm.device_count = static_cast<int>(gpus.size());
-    if (platform_.devices.size() + gpus.size() > kMostDevices) {
+    const bool several = fields.has("count");
+    const auto count = static_cast<std::size_t>(
+        fields.integer({"count", "So many equal ones; those of node are called node0, node1, ...", "one, of this name"},
+                       {1, kMostDevices}, 1));
+    const std::size_t before = platform_.devices.size(), devices = before + gpus.size() * count;
+    if (devices > static_cast<std::size_t>(kMostDevices)) {
       fields.error("gpus", fmt::format("more than {} GPUs; that is beyond this simulator", kMostDevices));
       return;
     }
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      const std::string path = fmt::format("{}.{}", fields.path_of("gpus"), i);
-      platform_.devices.push_back({read_gpu(*gpus[i], path, reading_, &profiles_),
-                                   static_cast<int>(platform_.vms.size()), fmt::format("{}/{}", vm.name, i)});
-    }
+    vm.device_count = static_cast<int>(gpus.size());
+    std::vector<Gpu> read;
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      read.push_back(read_gpu(*gpus[i], fmt::format("{}.{}", fields.path_of("gpus"), i), reading_, &profiles_));
     read_vm_inside(vm, fields);
-    platform_.vms.push_back(std::move(vm));
+    for (std::size_t i = 0; i < count; ++i) {
+      vm.name = several ? fmt::format("{}{}", entry.key, i) : entry.key;
+      if (!names_.insert(vm.name).second && !fields.describing()) {
+        fields.error("count", fmt::format("there are two VMs \"{}\"; name them apart", vm.name));
+        return;
+      }
+      vm.first_device = static_cast<int>(platform_.devices.size());
+      for (std::size_t g = 0; g < gpus.size(); ++g)
+        platform_.devices.push_back(
+            {read[g], static_cast<int>(platform_.vms.size()), fmt::format("{}/{}", vm.name, g)});
+      platform_.vms.push_back(vm);
+    }
   }
 
   void read_vm_inside(Vm& vm, Fields& fields) {
@@ -281,6 +295,7 @@ class PlatformReader {
   Reading& reading_;
   Place place_;
   Platform platform_;
+  std::set<std::string> names_;  // of VMs
   Profiles profiles_;
 };
 

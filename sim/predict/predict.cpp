@@ -11,6 +11,8 @@
 #include "sim/predict/advice.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
+#include "sim/predict/lower_alike.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
@@ -65,7 +67,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
   const TaskGraph& graph = lowered.graph;
-  IterationTimes times = simulate_iterations(graph, {.record_flows = options.links});
+  IterationTimes times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
   out.first_iteration = times.first();
   out.iteration = times.steady();
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
@@ -134,7 +136,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   if (lowered) {
     simulate_job(request, options, lower, lowered->of(lower), out);
   } else {
-    simulate_job(request, options, lower, out.plan->technique->lower(lower), out);
+    const bool whole = options.whole || options.links || options.simgrid;
+    simulate_job(request, options, lower, whole ? out.plan->technique->lower(lower) : lower_alike(lower), out);
   }
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
@@ -152,10 +155,11 @@ std::string name_of(Status status) {
   return "";
 }
 
-std::string group_text(const std::vector<std::string>& names) {
+std::string group_text(const std::vector<std::string>& all) {
   constexpr std::size_t kNamedInFull = 4;
+  const std::vector<std::string> names = in_ranges(all);
   if (names.size() <= kNamedInFull) return fmt::format("{}", fmt::join(names, "+"));
-  return fmt::format("{}+...+{} ({})", names.front(), names.back(), names.size());
+  return fmt::format("{}+...+{} ({})", names.front(), names.back(), all.size());
 }
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {

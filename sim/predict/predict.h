@@ -65,12 +65,14 @@ struct Prediction {
   double gpu_hours() const { return job.value / 3600.0 * gpus; }
 };
 
-// "gat+amst"; of many VMs only the first and the last, "v0+...+v511 (512)".
+// "gat+amst"; of many VMs those numbered on as a range, "v0..v511", and of many ranges only the first and the last.
 std::string group_text(const std::vector<std::string>& names);
 
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
   const Technique* only = nullptr;
+  bool whole = false;              // simulate every GPU, also where some are alike
+  bool simgrid = false;            // by SimGrid, every GPU: slower, the same to its solver's precision
   PredictionMemo* memo = nullptr;  // of predict(): what many predictions have in common
   bool advice = true;              // tell what would help where memory does not suffice; costs as much as many plans
   bool ignore_memory = false;      // what does not fit counts as if it did

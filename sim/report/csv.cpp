@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/report.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
@@ -22,7 +23,7 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   std::vector<Cell> row = {words("scenario", scenario),
                            words("model", p.model),
                            words("technique", p.technique ? p.technique->name : ""),
-                           words("group", fmt::format("{}", fmt::join(p.group, "+"))),
+                           words("group", fmt::format("{}", fmt::join(in_ranges(p.group), "+"))),
                            whole("gpus", p.gpus),
                            words("status", name_of(p.status)),
                            words("reason", p.reason),

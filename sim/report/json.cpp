@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -5,6 +6,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 
@@ -17,7 +19,7 @@ double rounded(double value) {
 Json head_json(const Prediction& p) {
   return {{"model", p.model},
           {"technique", p.technique->name},
-          {"group", p.group},
+          {"group", in_ranges(p.group)},
           {"gpus", p.gpus},
           {"status", name_of(p.status)},
           {"reason", p.reason},
@@ -46,6 +48,21 @@ Json stores_json(const std::vector<Store>& stores) {
 
 namespace {
 
+// Of GPUs that need the same one, with how many there are.
+Json alike_once(const Json& list) {
+  Json out = Json::array();
+  std::map<std::string, std::size_t> known;
+  for (const Json& entry : list) {
+    Json rest = entry;
+    rest.erase("gpu");
+    const auto [at, is_new] = known.try_emplace(rest.dump(), out.size());
+    if (is_new) out.push_back(entry);
+    Json& one = out[at->second];
+    one["gpus"] = one.value("gpus", 0) + 1;
+  }
+  return out;
+}
+
 Json memory_json(const Prediction& p, const Platform& platform) {
   Json list = Json::array();
   const auto bytes = [](Bytes size) { return static_cast<std::int64_t>(std::llround(size.value)); };
@@ -65,7 +82,7 @@ Json memory_json(const Prediction& p, const Platform& platform) {
                       {"buffers", parts[4]},
                       {"framework", parts[5]}}}});
   }
-  return list;
+  return list.size() > kMostNamedGpus ? alike_once(list) : list;
 }
 
 // Consecutive layers that are divided alike are told once.
@@ -87,14 +104,18 @@ Json shardings_json(const Stage& stage, const OperatorGraph& operators) {
 
 Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& operators) {
   Json stages = Json::array();
+  const bool in_short = devices_of(plan).size() > kMostNamedGpus;
   for (const auto& stage : plan.stages) {
-    Json mesh = Json::array();
+    std::vector<std::string> mesh;
     for (const int device : stage.mesh)
       mesh.push_back(scenario.platform.devices[static_cast<std::size_t>(device)].name);
+    if (in_short) mesh = names_of_gpus(scenario.platform, stage.mesh);
+    const auto& shares = stage.batch_shares;
+    const bool equal = in_short && std::equal(shares.begin() + 1, shares.end(), shares.begin());
     stages.push_back({{"gpus", mesh},
                       {"mesh", stage.shape()},
                       {"layers", {operators[stage.first].layer, operators[stage.last - 1].layer}},
-                      {"batch_shares", stage.batch_shares},
+                      {"batch_shares", equal ? std::vector{shares.front()} : shares},
                       {"shardings", shardings_json(stage, operators)}});
   }
   Json out = {{"micro_batches", plan.micro_batches},
@@ -172,7 +193,7 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
           {"epsilon_epochs", scenario.selection.epsilon_epochs},
           {"objective", objective_names()[static_cast<std::size_t>(scenario.selection.objective)]},
           {"technique", s.technique ? Json(s.technique->name) : Json(nullptr)},
-          {"group", s.group},
+          {"group", in_ranges(s.group)},
           {"steps", s.steps}};
 }
 

@@ -7,6 +7,7 @@
 #include "sim/base/quantity.h"
 #include "sim/predict/predict.h"
 #include "sim/report/json_values.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
@@ -47,7 +48,7 @@ Json model_json(const LargestModel& m, const Platform& platform) {
   }
   return {{"model", m.model},
           {"technique", m.technique->name},
-          {"group", m.group},
+          {"group", in_ranges(m.group)},
           {"layers", m.layers},
           {"parameters", rounded(m.parameters)},
           {"memory", memory},

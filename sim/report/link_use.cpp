@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/csv.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 
@@ -36,7 +37,7 @@ std::string to_timeline_csv(const std::vector<RunResult>& results) {
       for (const auto& use : p.interconnects) {
         const std::string row = fmt::format(
             "{},{},{},{},{},{}", csv_cell(result.scenario.name), csv_cell(p.model), p.technique->name,
-            csv_cell(fmt::format("{}", fmt::join(p.group, "+"))),
+            csv_cell(fmt::format("{}", fmt::join(in_ranges(p.group), "+"))),
             csv_cell(result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name), csv_cell(use.interconnect));
         for (const auto& step : use.steps) out += fmt::format("{},{:.9g},{:.9g}\n", row, step.time, step.rate);
       }

@@ -10,6 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
+#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
@@ -139,7 +140,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
     const Prediction& p = m.predictions[i];
     const DeviceMemory* memory = fullest(p.memory);
     list.push_back({{"technique", p.technique->name},
-                    {"group", p.group},
+                    {"group", in_ranges(p.group)},
                     {"gpus", p.gpus},
                     {"cost", rounded(m.search.best[i].cost)},
                     {"minutes", rounded(p.job.value / 60)},
@@ -170,8 +171,10 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
   if (const auto remarks = remarks_of(m); !remarks.empty()) out["remarks"] = remarks;
   if (m.one_vm && m.several_vms) {
     const auto named = [](const NamedPlan& p) {
-      return Json{
-          {"technique", p.technique->name}, {"group", p.group}, {"options", p.description}, {"cost", rounded(p.cost)}};
+      return Json{{"technique", p.technique->name},
+                  {"group", in_ranges(p.group)},
+                  {"options", p.description},
+                  {"cost", rounded(p.cost)}};
     };
     out["one_vm"] = named(*m.one_vm);
     out["several_vms"] = named(*m.several_vms);

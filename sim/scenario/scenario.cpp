@@ -165,9 +165,11 @@ class ScenarioReader {
       add_all({});
       add_each({});
     }
-    const FileKey tried{"groups",
-                        "GPUs to try together: all, each VM alone, a VM or GPU by name, or a list of such names.",
-                        "[all, each]"};
+    const FileKey tried{
+        "groups",
+        "GPUs to try together: all, each VM alone, a VM or GPU by name, VMs from one to another (node0..node127), "
+        "or a list of such names.",
+        "[all, each]"};
     for (const Node* item : fields_.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})})) {
       if (item->kind == Node::Kind::kScalar && item->scalar == "all") {
         add_all(item->place);
@@ -225,6 +227,8 @@ class ScenarioReader {
       } else if (device != platform.devices.end()) {
         group.names.push_back(device->name);
         group.devices.push_back(static_cast<int>(device - platform.devices.begin()));
+      } else if (const auto [begin, end] = range_of(node->scalar); begin < end) {
+        for (std::size_t i = begin; i < end; ++i) add_vm(group, platform.vms[i]);
       } else {
         reading_.error(node->place, fmt::format("groups: there is no VM or GPU \"{}\"; {}", node->scalar.substr(0, 64),
                                                 did_you_mean(node->scalar, known_names(words))));
@@ -240,6 +244,20 @@ class ScenarioReader {
       return;
     }
     add(std::move(group), place);
+  }
+
+  // Of "node0..node127" the VMs from the one to the other, in the platform's order, as first and behind the last; none
+  // of what is no range.
+  std::pair<std::size_t, std::size_t> range_of(const std::string& text) const {
+    const auto dots = text.find("..");
+    if (dots == std::string::npos) return {0, 0};
+    const auto& vms = scenario_.platform.vms;
+    const auto find = [&](const std::string& name) {
+      const auto found = std::find_if(vms.begin(), vms.end(), [&](const Vm& vm) { return vm.name == name; });
+      return static_cast<std::size_t>(found - vms.begin());
+    };
+    const std::size_t first = find(text.substr(0, dots)), last = find(text.substr(dots + 2));
+    return last < vms.size() && first <= last ? std::pair{first, last + 1} : std::pair<std::size_t, std::size_t>{0, 0};
   }
 
   std::vector<std::string> known_names(bool words) const {

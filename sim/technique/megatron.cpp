@@ -15,7 +15,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::int64_t kMostGpus = 8192, kMostChunks = 1024;
+constexpr std::int64_t kMostGpus = 32'000, kMostChunks = 1024;
 
 const Option<int> kTensorDegree{
     count_option({"tensor", "GPUs over which a layer is divided.", "all that pipeline and data leave"}, kMostGpus, 0)};

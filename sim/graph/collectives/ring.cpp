@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cmath>
 
@@ -20,17 +21,45 @@ double transfer_count(Collective collective, int ranks, Bytes size, const RingRu
   return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules);
 }
 
+namespace {
+
+// The least period with which things of a ring repeat.
+template <class Same>
+std::size_t period_of(std::size_t count, Same same) {
+  for (std::size_t period = 1; period < count; ++period) {
+    if (count % period != 0) continue;
+    std::size_t i = period;
+    while (i < count && same(i - period, i)) ++i;
+    if (i == count) return period;
+  }
+  return count;
+}
+
+}  // namespace
+
 Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, RingRules rules)
     : graph_(graph), size_(devices.size()), rules_(std::move(rules)) {
   if (size_ < 2) return;
+  std::vector<Connection> connections;
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const int from = devices[rank], to = devices[next(rank)];
     const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
-    const int connection = graph_.add_connection({.from = from,
-                                                  .to = to,
-                                                  .sockets = rules_.channels * sockets,
-                                                  .route = network.route(from, to, rules_.nic),
-                                                  .nic = rules_.nic});
+    connections.push_back({.from = from,
+                           .to = to,
+                           .sockets = rules_.channels * sockets,
+                           .route = network.route(from, to, rules_.nic),
+                           .nic = rules_.nic});
+  }
+  const Fold* fold = graph_.fold();
+  const std::size_t period = !fold ? 1 : period_of(size_, [&](std::size_t a, std::size_t b) {
+    return fold->first(connections[a].from) == fold->first(connections[b].from) &&
+           connections[a].sockets == connections[b].sockets &&
+           connections[a].route.latency == connections[b].route.latency &&
+           connections[a].route.links.size() == connections[b].route.links.size();
+  });
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    const int from = devices[rank], to = devices[next(rank)];
+    const int connection = graph_.add_connection(std::move(connections[rank]), static_cast<int>(rank % period));
     edges_.push_back({connection, rules_.announced ? network.route(to, from).latency : Seconds{0}});
   }
 }
@@ -41,7 +70,8 @@ Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == size_);
   if (size_ < 2) return {ready.begin(), ready.end()};
-  if (rules_.detail == Detail::kSteps) return run_steps(collective, size, tag, ready);
+  if (rules_.detail == Detail::kSteps)
+    return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
   assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
   return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
 }
@@ -57,7 +87,7 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bo
 }
 
 std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
-  const std::size_t n = size_;
+  const std::size_t n = size_, own = ready.size();  // ranks of which each has tasks of its own
   const auto steps = static_cast<std::int64_t>(step_count(collective, static_cast<int>(n)));
   const auto pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
   const bool by_piece = rules_.order == Order::kPieceAfterPiece;
@@ -69,7 +99,7 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   std::vector<TaskId> received;
   for (std::size_t row = 0; row < rows; ++row) received.insert(received.end(), ready.begin(), ready.end());
   TaskId* last = received.data();
-  std::vector<TaskId> sent(n);
+  std::vector<TaskId> sent(own);
   for (std::int64_t i = 0; i < steps * pieces; ++i) {
     const std::int64_t loop = i / steps;
     const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
@@ -78,31 +108,81 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
     // A connection keeps the order, so the piece waited for also says that all before it came. A phase's first pieces
     // wait for the last of the phase before.
     const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
-    const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * n];
+    const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * own];
     // What came around the whole ring says that the rank itself was ready; what came before that does not.
     const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
-    for (std::size_t rank = 0; rank < n; ++rank) {
+    // What every rank does alike is one transfer after the other.
+    const bool chain = own == 1 && n > 1 && by_piece && rules_.in_flight == 1 && !rules_.announced;
+    const auto times = static_cast<int>(chain ? steps : 1);
+    for (std::size_t rank = 0; rank < own; ++rank) {
       std::array after = {waits_for[rank], early ? ready[rank] : kNoTask, kNoTask};
       if (rules_.announced) {
-        const std::size_t to = next(rank);
+        const std::size_t to = next(rank) % own;
         const std::array waiting = {waits_for[to], early ? ready[to] : kNoTask};
         const RingEdge& edge = edges_[rank];
         after[2] = edge.behind < 0 ? graph_.delay(edge.back, tag, waiting)
                                    : graph_.transfer(edge.behind, Bytes{0}, tag, waiting);
       }
-      sent[rank] = graph_.transfer(edges_[rank].connection, piece, tag, after);
+      sent[rank] = graph_.transfer(edges_[rank].connection, piece, tag, after, times);
     }
-    last = &received[static_cast<std::size_t>(i) % rows * n];
-    for (std::size_t rank = 0; rank < n; ++rank) last[rank] = sent[previous(rank)];
-    if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, n});
+    i += times - 1;
+    last = &received[static_cast<std::size_t>(i) % rows * own];
+    for (std::size_t rank = 0; rank < own; ++rank) last[rank] = sent[previous(rank) % own];
+    if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, own});
   }
-  std::vector<TaskId> done(last, last + n);
+  std::vector<TaskId> done(last, last + own);
   // In n-1 steps a rank receives what started at its other neighbour: that alone does not say it was ready
   // itself.
   if (steps < static_cast<std::int64_t>(n)) {
-    for (std::size_t rank = 0; rank < n; ++rank)
+    for (std::size_t rank = 0; rank < own; ++rank)
       done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
   }
+  return done;
+}
+
+// Ranks that do the same at the same time have their tasks once, and so have calls.
+std::vector<TaskId> Ring::run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  Fold& fold = *graph_.fold();
+  const auto word = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+  const std::size_t period = rules_.announced ? size_ : period_of(size_, [&](std::size_t a, std::size_t b) {
+    return ready[a] == ready[b] && fold.in_step(edges_[a].connection, edges_[b].connection) &&
+           (rules_.last_copy.empty() || rules_.last_copy[a] == rules_.last_copy[b]);
+  });
+  std::vector<std::uint64_t> key = {static_cast<std::uint64_t>(collective),
+                                    word(size.value),
+                                    word(rules_.chunk.value),
+                                    static_cast<std::uint64_t>(rules_.channels),
+                                    tag,
+                                    size_,
+                                    static_cast<std::uint64_t>(rules_.order),
+                                    static_cast<std::uint64_t>(rules_.in_flight),
+                                    static_cast<std::uint64_t>(rules_.least_pieces),
+                                    rules_.phase_by_phase};
+  for (std::size_t rank = 0; rank < period; ++rank) {
+    key.push_back(ready[rank]);
+    key.push_back(fold.place(edges_[rank].connection));
+    if (!rules_.last_copy.empty()) key.push_back(word(rules_.last_copy[rank].value));
+  }
+  auto& calls = fold.calls();
+  // What is one chain of tasks is not worth remembering.
+  const bool keeps = period > 1 && !rules_.announced;
+  auto known = keeps ? calls.find(key) : calls.end();
+  std::size_t from = 0;  // the first edge whose transfers are not counted yet
+  std::vector<TaskId> done;
+  if (known != calls.end()) {
+    done = known->second;
+  } else {
+    const std::uint64_t before = fold.place(edges_.front().connection);
+    done = run_steps(collective, size, tag, ready.first(period));
+    done.push_back(static_cast<TaskId>(fold.place(edges_.front().connection) - before));
+    if (keeps) calls.emplace(std::move(key), done);
+    from = period;
+  }
+  const std::uint32_t transfers = done.back();
+  for (std::size_t rank = from; rank < size_; ++rank) fold.skip(edges_[rank].connection, transfers);
+  done.pop_back();
+  done.resize(size_);
+  for (std::size_t rank = period; rank < size_; ++rank) done[rank] = done[rank - period];
   return done;
 }
 
@@ -110,7 +190,7 @@ void Ring::copy_last(Bytes size, TagId tag, std::span<TaskId> received) {
   Tag of_kernels = graph_.tags()[tag];
   of_kernels.of = TaskClass::kKernels;
   const TagId kernels = graph_.tag(std::move(of_kernels));
-  for (std::size_t rank = 0; rank < size_; ++rank)
+  for (std::size_t rank = 0; rank < received.size(); ++rank)
     received[rank] = graph_.delay(size / rules_.last_copy[rank], kernels, std::array{received[rank]});
 }
 
@@ -120,7 +200,7 @@ std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::
   std::vector<TaskId> sent(n);
   Seconds around{0}, longest{0};
   for (std::size_t rank = 0; rank < n; ++rank) {
-    const Seconds latency = graph_.connections()[static_cast<std::size_t>(edges_[rank].connection)].route.latency;
+    const Seconds latency = graph_.connection(edges_[rank].connection).route.latency;
     around += latency;
     longest = std::max(longest, latency);
     sent[rank] = graph_.transfer(edges_[rank].connection, volume, tag, std::array{ready[rank]});

@@ -76,6 +76,7 @@ class Ring {
 
  private:
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
+  std::vector<TaskId> run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);
   void copy_last(Bytes size, TagId tag, std::span<TaskId> received);
   std::size_t previous(std::size_t rank) const { return rank == 0 ? size_ - 1 : rank - 1; }

@@ -85,11 +85,13 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
       if (tree.parents[r] < 0) continue;
       const auto p = static_cast<std::size_t>(tree.parents[r]);
       const auto connect = [&](std::size_t from, std::size_t to) {
+        const std::size_t position = 2 * (r + ranks_ * static_cast<std::size_t>(which)) + (from == r ? 0 : 1);
         return graph_.add_connection({.from = devices[from],
                                       .to = devices[to],
                                       .sockets = tree.channels * rules_.sockets[to],
                                       .route = network.route(devices[from], devices[to], rules_.nic),
-                                      .nic = rules_.nic});
+                                      .nic = rules_.nic},
+                                     static_cast<int>(position));
       };
       tree.up[r] = connect(r, p);
       tree.down[r] = connect(p, r);
@@ -176,7 +178,7 @@ std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chun
 }
 
 Seconds Tree::edge_time(int connection, Bytes piece) const {
-  const Connection& c = graph_.connections()[static_cast<std::size_t>(connection)];
+  const Connection& c = graph_.connection(connection);
   BytesPerSecond rate{INFINITY};
   if (c.route.socket_rate.value > 0) rate = c.route.socket_rate * static_cast<double>(c.sockets);
   for (const int link : c.route.links) rate = std::min(rate, graph_.links()[static_cast<std::size_t>(link)].bandwidth);

@@ -1,0 +1,173 @@
+#include "sim/graph/fold.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+struct HashOfNumbers {
+  std::size_t operator()(const std::vector<int>& numbers) const {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (const int number : numbers) hash = (hash ^ static_cast<std::uint32_t>(number)) * 1099511628211U;
+    return static_cast<std::size_t>(hash);
+  }
+};
+
+// Gives each description a number, equal ones the same.
+class Numbers {
+ public:
+  int of(const std::vector<int>& description) {
+    return known_.try_emplace(description, static_cast<int>(known_.size())).first->second;
+  }
+  std::size_t count() const { return known_.size(); }
+
+ private:
+  std::unordered_map<std::vector<int>, int, HashOfNumbers> known_;
+};
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+struct Fold::Partition {
+  std::vector<int> devices, connections, links;
+  std::size_t device_colours = 0, connection_colours = 0;
+  std::vector<std::vector<int>> crossing;  // of each link, the colours of the connections that cross it, sorted
+};
+
+Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
+  std::map<int, int> first;
+  for (std::size_t i = 0; i < colours.devices.size(); ++i)
+    first_.push_back(first.try_emplace(colours.devices[i], static_cast<int>(i)).first->second);
+  for (const int device : first_) {
+    for (const int line : {computing(device), hosting(device)}) lines_.push_back({line, 0});
+  }
+  sequences_.resize(lines_.size());
+}
+
+int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>& links) {
+  if (!given_.empty()) {
+    if (opened_.size() >= given_.size()) throw NotAlike();
+    traits.push_back(given_[opened_.size()]);
+  }
+  // Two devices may be joined several times over, by one communicator after the other.
+  traits.push_back(asked.from);
+  traits.push_back(asked.to);
+  Pair& pair = pairs_[traits];
+  if (pair.group != group_) ++pair.count;
+  pair.group = group_;
+  traits.resize(traits.size() - 2);
+  for (const int trait : {pair.count, first(asked.from), first(asked.to)}) traits.push_back(trait);
+  const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
+  if (is_new) sequences_.emplace_back();
+  lines_.push_back({static_cast<int>(2 * first_.size()) + known->second, 0});
+  asked.first_link = links_.size();
+  links_.insert(links_.end(), links.begin(), links.end());
+  asked.end_link = links_.size();
+  asked.group = group_;
+  asked.colour = known->second;
+  opened_.push_back(asked);
+  return asked.colour;
+}
+
+TaskId Fold::next(int line) {
+  Line& own = lines_[at(line)];
+  const auto& sequence = sequences_[at(own.sequence)];
+  return own.next < sequence.size() ? sequence[own.next++] : kNoTask;
+}
+
+void Fold::made(int line, TaskId task) {
+  Line& own = lines_[at(line)];
+  sequences_[at(own.sequence)].push_back(task);
+  ++own.next;
+}
+
+std::uint64_t Fold::place(int connection) const {
+  const Line& line = lines_[at(line_of(connection))];
+  return (static_cast<std::uint64_t>(line.sequence) << 32) | line.next;
+}
+
+// Colours are made finer by those of what is next to them until none is split any more.
+Fold::Partition Fold::refined(const std::vector<Link>& links) const {
+  Partition now;
+  now.devices = first_;
+  for (const Opened& opened : opened_) now.connections.push_back(opened.colour);
+  std::map<double, int> rates;
+  for (const Link& link : links)
+    now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
+  for (std::size_t before = 0;;) {
+    now.crossing.assign(links.size(), {});
+    std::vector<std::vector<int>> of_device(first_.size());
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+      const Opened& opened = opened_[i];
+      for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
+        now.crossing[at(links_[l])].push_back(now.connections[i]);
+      of_device[at(opened.from)].push_back(2 * now.connections[i]);
+      of_device[at(opened.to)].push_back(2 * now.connections[i] + 1);
+    }
+    Numbers of_links, of_connections, of_devices;
+    Partition finer = now;
+    for (std::size_t l = 0; l < links.size(); ++l) {
+      auto& crossing = now.crossing[l];
+      std::sort(crossing.begin(), crossing.end());
+      std::vector<int> description = crossing;
+      description.push_back(now.links[l]);
+      finer.links[l] = of_links.of(description);
+    }
+    for (std::size_t d = 0; d < first_.size(); ++d) {
+      std::sort(of_device[d].begin(), of_device[d].end());
+      of_device[d].push_back(now.devices[d]);
+      finer.devices[d] = of_devices.of(of_device[d]);
+    }
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+      const Opened& opened = opened_[i];
+      std::vector<int> description = {now.connections[i], now.devices[at(opened.from)], now.devices[at(opened.to)]};
+      for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(now.links[at(links_[l])]);
+      finer.connections[i] = of_connections.of(description);
+    }
+    finer.device_colours = of_devices.count();
+    finer.connection_colours = of_connections.count();
+    const std::size_t count = of_links.count() + of_connections.count() + of_devices.count();
+    // What is crossed is by the colours of `now`, which these are equal to up to their numbers.
+    if (count == before) {
+      now.device_colours = finer.device_colours;
+      now.connection_colours = finer.connection_colours;
+      return now;
+    }
+    before = count;
+    now = std::move(finer);
+  }
+}
+
+Colours Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes) const {
+  for (const Line& line : lines_) {
+    if (line.next != sequences_[at(line.sequence)].size()) throw NotAlike();
+  }
+  const Partition partition = refined(links);
+  std::vector<bool> is_first(first_.size());
+  for (const int device : first_) is_first[at(device)] = true;
+  const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
+  if (partition.device_colours != device_colours || partition.connection_colours != colours_.size())
+    return {partition.devices, partition.connections};
+  std::map<int, int> first_link;
+  for (std::size_t l = 0; l < links.size(); ++l) first_link.try_emplace(partition.links[l], static_cast<int>(l));
+  std::vector<bool> done(routes.size());
+  for (std::size_t i = 0; i < opened_.size(); ++i) {
+    const Opened& opened = opened_[i];
+    if (done[at(opened.colour)]) continue;
+    done[at(opened.colour)] = true;
+    std::vector<int> way;
+    for (std::size_t l = opened.first_link; l < opened.end_link; ++l) {
+      const int link = first_link.at(partition.links[at(links_[l])]);
+      if (std::find(way.begin(), way.end(), link) != way.end()) continue;
+      const auto& crossing = partition.crossing[at(link)];
+      way.insert(way.end(),
+                 static_cast<std::size_t>(std::count(crossing.begin(), crossing.end(), partition.connections[i])),
+                 link);
+    }
+    *routes[at(opened.colour)] = std::move(way);
+  }
+  return {};
+}
+
+}  // namespace slmsim
