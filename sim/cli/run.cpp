@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/intervals.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
@@ -20,6 +21,7 @@ struct RunOptions : ScenarioOptions {
   std::string format = "table", trace, technique, timeline;
   bool link_use = false;
   bool plan = false;
+  IntervalOptions interval;
 };
 
 std::vector<std::string> plans_for(const Scenario& scenario) {
@@ -84,9 +86,13 @@ int run(const RunOptions& options) {
   if (!options.technique.empty()) {
     predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())];
   }
+  const IntervalMaker intervals(options.interval, options);
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options))
+  for (auto& scenario : load_all(intervals.scenario_options())) {
+    const std::size_t number = results.size();
     results.push_back(predict_and_select(std::move(scenario), predict_options, options.plan));
+    intervals.add(number, results.back());
+  }
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
   if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
@@ -127,6 +133,7 @@ Command add_run(CLI::App& app) {
   verb->add_flag(
       "--link-use", options->link_use,
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
+  add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
   verb->footer(R"(
 Examples:
@@ -134,6 +141,7 @@ Examples:
   slmsim run scenarios/gat-amst.yaml --format json --output gat-amst.json
   slmsim run scenarios/gat-amst.yaml --set training.batch=16 --set nccl.NCCL_NSOCKS_PERTHREAD=4
   slmsim run scenarios/xe8545-1.yaml --link-use --timeline rates.csv
+  slmsim run scenarios/gat-amst.yaml --intervals --level 0.9
   slmsim run scenarios/gat-amst.yaml --set 'groups=[[gat, amst/0]]' --technique Data
   slmsim run scenarios/gat-amst.yaml --set platform.vms.gat.type.tcp.net.ipv4.tcp_rmem=64MiB)");
   return {verb, [options] { return run(*options); }};

@@ -23,6 +23,8 @@ std::string name_of(Provenance provenance) {
       return "inferred (fitted)";
     case Provenance::kTypical:
       return "typical";
+    case Provenance::kAssumed:
+      return "assumed";
   }
   return "";
 }

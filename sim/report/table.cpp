@@ -8,6 +8,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {
@@ -66,7 +67,12 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
     if (p.model == model && p.status == Status::kOk && (!best || p.job < *best)) best = p.job;
   }
   out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
-  if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
+  if (pick && result.uncertainty) {
+    const auto objective = result.scenario.selection.objective;
+    out += fmt::format("  pick: {}, {}\n", picked(*pick), pick_text(*result.uncertainty, index, objective));
+  } else if (pick) {
+    out += fmt::format("  pick: {}\n", picked(*pick));
+  }
   out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", wide, "group",
                      "GPUs", "job", "iteration", "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB");
   out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", wide, "", "", "", "",
@@ -74,6 +80,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   for (const auto& p : result.predictions) {
     if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr, wide);
   }
+  if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
@@ -114,6 +121,7 @@ std::string to_table(const RunResult& result) {
   }
   for (const auto& assumption : assumptions_of(result.scenario)) out += fmt::format("\nassumed: {}", assumption.text);
   out += remarks_text(result.predictions);
+  if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";
