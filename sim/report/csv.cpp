@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -107,9 +108,13 @@ std::string json_members(const std::vector<Cell>& row) {
 }
 
 std::string to_csv(const std::vector<RunResult>& results) {
-  std::string out = csv_header() + "\n";
+  const bool intervals = !results.empty() && results.front().uncertainty;
+  std::string out = csv_header() + (intervals ? interval_header() : "") + "\n";
   for (const auto& result : results) {
-    for (const auto& p : result.predictions) out += csv_line(row_of(result.scenario.name, p)) + "\n";
+    for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+      out += csv_line(row_of(result.scenario.name, result.predictions[i]));
+      out += (intervals ? interval_cells(*result.uncertainty, i) : "") + "\n";
+    }
   }
   return out;
 }
