@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
 constexpr std::size_t kDeepestExtends = 16;
+constexpr auto kMostDots = 2 * kMaxDepth;      // of an override's path
 constexpr std::size_t kMostReferences = 8192;  // GPUs of a platform, each replaced by its file's map
 constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
 
@@ -288,6 +289,9 @@ Node chosen(const Node& map, const Node& names) {
 
 // False where the path runs into a name that is not yet replaced by its file.
 bool apply(Node& root, const Override& override) {
+  if (std::count(override.path.begin(), override.path.end(), '.') > kMostDots)
+    throw InputError(override.place,
+                     fmt::format("a path of more than {} dots; no value of a scenario lies so deep", kMostDots));
   Node* node = &root;
   std::string rest = override.path;
   while (!rest.empty()) {

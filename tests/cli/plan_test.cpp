@@ -50,6 +50,15 @@ TEST(Plan, WritesFilesToRun) {
   EXPECT_THAT(contents(folder.file("out/deepspeed.json")), HasSubstr("train_batch_size"));
 }
 
+TEST(Plan, KeepsItsJournalUntilTheResultIsWritten) {
+  const TemporaryFolder folder;
+  const std::string journal = folder.file("journal");
+  EXPECT_EQ(slmsim_run(with({"--journal", journal, "--output", "/dev/full"})).status, 2);
+  EXPECT_THAT(contents(journal), HasSubstr("slmsim-sweep-journal"));
+  EXPECT_EQ(slmsim_run(with({"--journal", journal, "--output", folder.file("plan")})).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(journal));
+}
+
 TEST(Plan, TellsWhatIsWrong) {
   EXPECT_THAT(slmsim_run(with({"--objective", "dolars"})).err, HasSubstr("did you mean \"dollars\""));
   const Finished prices = slmsim_run(with({"--objective", "dollars"}));
