@@ -105,7 +105,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return slmsim::run(argc, argv);
+    const int status = slmsim::run(argc, argv);
+    // What was printed piece by piece may not have reached a full disk or a closed pipe.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    throw slmsim::InputError({}, "standard output cannot be written");
   } catch (const slmsim::InputError& error) {
     for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
     return slmsim::kBadInput;

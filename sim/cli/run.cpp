@@ -35,7 +35,7 @@ std::vector<std::string> plans_for(const Scenario& scenario) {
   options.jobs = available_cores();
   const auto report = find_plans(scenario, job, options);
   std::vector<std::string> out;
-  for (const auto& planned : report->models) out.push_back(best_plan(planned));
+  for (const auto& planned : report.models) out.push_back(best_plan(planned));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/quantity.h"
 #include "sim/report/report.h"
 #include "sim/report/uncertainty_text.h"
 #include "sim/scenario/names.h"
@@ -77,8 +78,11 @@ std::string csv_header() {
 }
 
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
+  // A spreadsheet would compute it.
+  const bool formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !parse_number(text);
+  if (!formula && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = formula ? "\"'" : "\"";
   for (const char c : text) {
     if (c == '"') out += c;
     out += c;
