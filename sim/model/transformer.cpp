@@ -81,10 +81,10 @@ class TransformerReader {
                                "as many as heads"},
                               kHeadsRange, model_.heads)
             : model_.heads;
-    model_.intermediate = row_.traits.gated
-                              ? fields_.integer({"intermediate", "The width of the MLP."}, kIntermediateRange)
-                              : fields_.integer({"intermediate", "The width of the MLP.", "4 times the hidden size"},
-                                                kIntermediateRange, 4 * model_.hidden);
+    const FileKey width{"intermediate", "The width of the MLP.", row_.traits.gated ? "" : "4 times the hidden size"};
+    model_.intermediate = row_.traits.gated || fields_.has_value(width.name)
+                              ? fields_.integer(width, kIntermediateRange)
+                              : 4 * model_.hidden;
     const std::int64_t usual = model_.heads > 0 ? model_.hidden / model_.heads : 0;
     const bool own_width = hugging_face_ && row_.head_dim > 0;
     model_.head_dim = fields_.integer(

@@ -14,7 +14,7 @@ inline std::vector<BadCase> bad_reference_cases() {
       {"run",
        "unknown-model.yaml",
        {{"2:17", "there is no model \"gtp2l\"; did you mean \"gpt2"},
-        {"2:24", "there is no model \"Qwen\"; known are: gpt2-124m, gpt2-xe8545, gpt2L, gpt2l, gpt2m"}},
+        {"2:24", "there is no model \"Qwen\"; did you mean \"qwen2.5-0.5b\"?"}},
        ""},
       {"run",
        "unknown-gpu.yaml",
