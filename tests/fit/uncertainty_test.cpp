@@ -75,8 +75,9 @@ TEST(Picks, AreRightAsOftenAsTheyWin) {
   pick.technique = &data;
   pick.group = {"a"};
   const auto judged = judge_pick(outcomes, e.cells, pick, 0.1);
-  EXPECT_NEAR(judged.right, 0.75, 1e-9);
-  EXPECT_NEAR(judged.regret, 2.5, 0.01);  // 10 s in one of four
+  // In one run of a hundred something else goes wrong: 0.75 x 0.99 + 0.25 x 0.01 x 0.99, within what 400 draws show of it.
+  EXPECT_NEAR(judged.right, 0.745, 0.02);
+  EXPECT_NEAR(judged.regret, 2.5, 0.1);  // 10 s in one of four
 }
 
 TEST(Next, RunsWhatTellsTheTwoApart) {
@@ -87,19 +88,19 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   EXPECT_NEAR(next.right, 0.5, 0.01);
   // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s.
   EXPECT_EQ(next.pick, 1);
-  EXPECT_NEAR(next.regret, 300, 5);
+  EXPECT_NEAR(next.regret, 300, 30);  // and runs that fail for other causes, one of a hundred
   ASSERT_EQ(next.runs.size(), 2);
   EXPECT_EQ(next.runs.front().candidate, 0);
-  EXPECT_NEAR(next.runs.front().saved, 300, 10);
-  EXPECT_NEAR(next.runs.front().right, 1, 0.01);
-  EXPECT_NEAR(next.runs.back().saved, 0, 5);
+  EXPECT_NEAR(next.runs.front().saved, 300, 30);
+  EXPECT_NEAR(next.runs.front().right, 1, 0.03);
+  EXPECT_NEAR(next.runs.back().saved, 0, 30);
 }
 
 TEST(Next, StopsWhereThePickIsSure) {
   const NextPick next = next_run(two_groups(), ensemble_of_seconds({{10, 20}, {11, 20}}), "m", {0, 1}, {});
   EXPECT_TRUE(next.stop);
   EXPECT_EQ(next.pick, 0);
-  EXPECT_EQ(next.regret, 0);
+  EXPECT_LT(next.regret, 5) << "only runs that fail for other causes";
 }
 
 }  // namespace
