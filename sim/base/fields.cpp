@@ -39,7 +39,7 @@ std::string bound_text(double value, Dimension dimension) {
 }  // namespace
 
 const std::vector<std::string>& provenance_names() {
-  static const std::vector<std::string> kNames = {"datasheet", "measured", "inferred", "typical"};
+  static const std::vector<std::string> kNames = {"datasheet", "measured", "inferred", "typical", "assumed"};
   return kNames;
 }
 
@@ -145,13 +145,24 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   }
   Fields stated(*found, path_of(key), reading_);
   const Node* value = stated.find("value", true);
-  const auto provenance =
-      static_cast<Provenance>(stated.choice({"provenance", "What kind of source the value has."}, provenance_names()));
-  const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
-  if (source.empty())
+  const bool open = stated.has("between") || stated.has("one_of");
+  const std::optional<std::size_t> guess =
+      open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
+  Parameter parameter{path_of(key), "", Provenance::kDatasheet, "", 0, std::nullopt, false, {}, {}};
+  parameter.provenance = static_cast<Provenance>(
+      stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
+  parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
+  if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
-  const double spread =
+  parameter.spread =
       stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  if (stated.has("scale") && !stated.has("between"))
+    stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
+  parameter.log_scale = stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+  stated.ignore({"between", "The ends between which the value lies."});
+  for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
+    if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
+  }
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
@@ -159,8 +170,41 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
                    fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
     return nullptr;
   }
-  reading_.parameters.push_back({path_of(key), value->scalar, provenance, source, spread});
+  parameter.value = value->scalar;
+  reading_.parameters.push_back(std::move(parameter));
   return value;
+}
+
+void Fields::open_value(const std::string& key, const ValueType& type,
+                        const std::function<std::optional<double>(const std::string&)>& parse) {
+  if (!stated(key)) return;
+  Parameter& parameter = reading_.parameters.back();
+  parameter.type = type;
+  const Node& map = *node_.find(key);
+  const auto wrong = [&](const char* part, const std::string& what) {
+    reading_.error(map.find(part)->place, fmt::format("{}.{} {}", path_of(key), part, what));
+  };
+  if (map.find("between") && map.find("one_of")) wrong("one_of", "stands beside between; one of them is enough");
+  if (const Node* between = map.find("between")) {
+    std::vector<double> ends;
+    for (const auto& end : between->items) {
+      if (const auto value = end.kind == Node::Kind::kScalar ? parse(end.scalar) : std::nullopt) ends.push_back(*value);
+    }
+    const auto value = parse(parameter.value);
+    if (!value || type.choices.size() > 0) return wrong("between", "is for numbers; list words by one_of: [...]");
+    if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
+      return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
+    if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not hold the value itself");
+    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; with scale: log it cannot");
+    parameter.between = {ends[0], ends[1]};
+  }
+  if (!map.find("one_of")) return;
+  for (const auto& word : parameter.one_of) {
+    if (!parse(word)) return wrong("one_of", fmt::format("holds \"{}\", which this value cannot be", quoted(word)));
+  }
+  const auto& words = parameter.one_of;
+  if (words.size() < 2 || std::find(words.begin(), words.end(), parameter.value) == words.end())
+    wrong("one_of", "lists at least two values, the present one among them");
 }
 
 const Parameter* Fields::stated(const std::string& key) const {
@@ -178,6 +222,12 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
+  type.dimension = dimension;
+  open_value(key.name, type, [&](const std::string& word) -> std::optional<double> {
+    const auto [value, problem] = parse_quantity(word, dimension);
+    return problem.empty() && value >= low && value <= high ? std::optional(value) : std::nullopt;
+  });
   const auto [value, problem] = parse_quantity(quoted(node->scalar), dimension);
   if (!problem.empty()) {
     reading_.error(node->place, fmt::format("{}: {}", path_of(key.name), problem));
@@ -200,6 +250,10 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  open_value(key.name, with_provenance(ValueType::Kind::kNumber, range.low, range.high), [&](const std::string& word) {
+    const auto value = parse_number(word);
+    return value && *value >= range.low && *value <= range.high ? value : std::nullopt;
+  });
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
   const bool percent = node->scalar.ends_with('%');
@@ -219,6 +273,10 @@ std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std:
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
+    const auto value = parse_number(word);
+    return value && *value >= low && *value <= high && *value == std::floor(*value) ? value : std::nullopt;
+  });
   const auto value = parse_number(node->scalar);
   const bool whole = value && *value == std::floor(*value);
   if (whole && *value >= low && *value <= high) return static_cast<std::int64_t>(*value);
@@ -276,6 +334,12 @@ std::size_t Fields::read_choice(const std::string& key, const std::vector<std::s
                                 std::optional<std::size_t> fallback) {
   const Node* node = scalar(key, fallback.has_value());
   if (!node) return fallback.value_or(0);
+  auto type = with_provenance(ValueType::Kind::kChoice);
+  type.choices = choices;
+  open_value(key, type, [&](const std::string& word) -> std::optional<double> {
+    const auto at = std::find(choices.begin(), choices.end(), word);
+    return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
+  });
   const auto at = std::find(choices.begin(), choices.end(), node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),

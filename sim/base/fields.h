@@ -6,9 +6,13 @@
 //
 // A value may stand plain (`rtt: 103 ms`) or with where it comes from:
 //   rtt: {value: 103 ms, provenance: measured, source: "ping, Table I"}
+// or, where it is not known, with what it may be; then `value` is what is used, and what a fit begins with:
+//   batch: {value: 8, one_of: [4, 8, 16]}
+//   copy_rate: {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s], scale: log}
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,8 +26,8 @@
 namespace slmsim {
 
 // Where a number comes from: a data sheet, a measurement, a fit to measurements (then `source` says which),
-// or a typical value from the literature or a default of the software.
-enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical };
+// a typical value from the literature or a default of the software, or a guess.
+enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical, kAssumed };
 const std::vector<std::string>& provenance_names();
 
 struct Parameter {
@@ -32,6 +36,11 @@ struct Parameter {
   Provenance provenance = Provenance::kDatasheet;
   std::string source;
   double spread = 0;  // of the value, where it is known: eight of ten such values lie within this share of it
+  // Where it is stated in place of known, what else it may be: ends of `between` in base units, or the words of `one_of`.
+  std::optional<Range<double>> between;
+  bool log_scale = false;  // of `between`: equal factors are as likely, not equal differences
+  std::vector<std::string> one_of;
+  ValueType type;  // what may stand under the key
 
   bool operator==(const Parameter&) const = default;
 };
@@ -142,6 +151,9 @@ class Fields {
   const Node* find(const std::string& key, bool required);
   // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else.
   const Node* scalar(const std::string& key, bool optional);
+  // What a value that states its provenance or range may be: `parse` reads one of its words, empty where it is none.
+  void open_value(const std::string& key, const ValueType& type,
+                  const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
                        std::optional<double> fallback);
   std::size_t read_choice(const std::string& key, const std::vector<std::string>& choices,

@@ -335,9 +335,11 @@ void merge(Node& base, const Node& over) {
     base = over;
     return;
   }
+  std::unordered_map<std::string, std::size_t> mine;
+  for (std::size_t i = 0; i < base.entries.size(); ++i) mine.emplace(base.entries[i].key, i);
   for (const auto& entry : over.entries) {
-    if (Node* mine = base.find(entry.key)) {
-      merge(*mine, entry.value);
+    if (const auto at = mine.find(entry.key); at != mine.end()) {
+      merge(base.entries[at->second].value, entry.value);
     } else {
       base.entries.push_back(entry);
     }

@@ -35,5 +35,7 @@ Command add_schema(CLI::App& app);
 Command add_import(CLI::App& app);
 Command add_init(CLI::App& app);
 Command add_completion(CLI::App& app);
+Command add_fit(CLI::App& app);
+Command add_next(CLI::App& app);
 
 }  // namespace slmsim

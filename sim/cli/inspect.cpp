@@ -58,7 +58,7 @@ std::string list_gpus(const fs::path& root) {
     Reading reading;
     const Gpu gpu = read_gpu(read_yaml(root / "platforms/gpus" / (name + ".yaml")), name, reading);
     reading.check();
-    out += fmt::format("{:<12} {:<32} {:<8} {:>8}  {:>10}  {:>12} fp16\n", name, gpu.title, gpu.architecture,
+    out += fmt::format("{:<12} {:<32} {:<8} {:>8}  {:>10}  {:>12} fp16\n", name, printable(gpu.title), gpu.architecture,
                        to_text(gpu.memory), to_text(gpu.memory_bandwidth), to_text(gpu.peak[0]));
   }
   return out;
@@ -98,7 +98,8 @@ std::string list_platforms(const fs::path& root) {
 std::string list_scenarios(const fs::path& root) {
   std::string out;
   for (const auto& name : names_in(root / "scenarios"))
-    out += fmt::format("{:<12} {}\n", name, load_scenario(root / "scenarios" / (name + ".yaml")).description);
+    out +=
+        fmt::format("{:<12} {}\n", name, printable(load_scenario(root / "scenarios" / (name + ".yaml")).description));
   return out;
 }
 
@@ -110,7 +111,7 @@ std::string list_stacks(const fs::path& root) {
     read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
     reading.check();
     out +=
-        fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, stack.title,
+        fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
                     attention_kernel_names()[static_cast<std::size_t>(stack.attention)], to_text(stack.host.forward));
   }
   return out;

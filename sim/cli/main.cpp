@@ -79,10 +79,11 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {
-      add_run(app),       add_select(app), add_explain(app), add_sweep(app),  add_merge(app),     add_validate(app),
-      add_check(app),     add_list(app),   add_plot(app),    add_report(app), add_shapes(app),    add_plan(app),
-      add_max_model(app), add_schema(app), add_import(app),  add_init(app),   add_completion(app)};
+  const std::array commands = {add_run(app),        add_select(app),   add_explain(app), add_sweep(app),
+                               add_merge(app),      add_validate(app), add_check(app),   add_list(app),
+                               add_plot(app),       add_report(app),   add_shapes(app),  add_plan(app),
+                               add_max_model(app),  add_schema(app),   add_import(app),  add_init(app),
+                               add_completion(app), add_fit(app),      add_next(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);
@@ -104,7 +105,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return slmsim::run(argc, argv);
+    const int status = slmsim::run(argc, argv);
+    // What was printed piece by piece may not have reached a full disk or a closed pipe.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    throw slmsim::InputError({}, "standard output cannot be written");
   } catch (const slmsim::InputError& error) {
     for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
     return slmsim::kBadInput;

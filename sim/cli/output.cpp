@@ -31,9 +31,25 @@ void write_directly(const Result& result) {
   if (!out) fail(result.file);
 }
 
+// Two results in one file would leave either.
+void check_places(const std::vector<Result>& results) {
+  const auto place = [](const Result& result) { return fs::absolute(result.file).lexically_normal(); };
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const std::string &a = results[k].file, &b = results[i].file;
+      std::error_code ignored;
+      if (a.empty() || b.empty() || (fs::exists(b, ignored) && !fs::is_regular_file(b, ignored))) continue;
+      if (place(results[k]) == place(results[i]) || fs::equivalent(a, b, ignored))
+        throw InputError(Place{std::make_shared<Source>(Source{b, ""}), 0, 0},
+                         "two results would be written there; give each a file of its own");
+    }
+  }
+}
+
 }  // namespace
 
 void write_results(const std::vector<Result>& results) {
+  check_places(results);
   // Two of these may write the same file at once.
   const std::string suffix = fmt::format(".{}.tmp", getpid());
   std::vector<std::unique_ptr<PendingFile>> pending;
@@ -48,12 +64,12 @@ void write_results(const std::vector<Result>& results) {
     pending.back()->write(result.text);
     pending.back()->complete();
   }
-  for (auto& one : pending) one->commit();
   for (const auto& result : results) {
     if (!result.file.empty()) continue;
     const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();
     if (!written || std::fflush(stdout) != 0) fail("standard output");
   }
+  for (auto& one : pending) one->commit();
 }
 
 void write_result(const std::string& text, const std::string& file) { write_results({{text, file}}); }

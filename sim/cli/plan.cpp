@@ -83,6 +83,17 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
   }
 }
 
+// What was found until the signal goes to whoever reads along; a result file is written only by a search that ends.
+int stopped(const PlanVerb& verb, const std::string& text) {
+  if (verb.output.empty() && verb.format == "table") write_result(text, "");
+  fmt::print(stderr, "slmsim: stopped{}\n",
+             verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
+                                  : fmt::format("; the same command goes on from there ({})", verb.journal));
+  std::signal(stop_signal, SIG_DFL);
+  std::raise(stop_signal);
+  return kInternal;
+}
+
 int plan(const PlanVerb& verb) {
   static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
   const std::size_t format = index_of("--format", verb.format, kFormats);
@@ -106,8 +117,14 @@ int plan(const PlanVerb& verb) {
     check_objective(job.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
     check_varied(scenario.plan, scenario.techniques);
   }
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::signal(signal, [](int got) {
+      stop_signal = got;
+      std::signal(got, SIG_DFL);  // the second one ends it at once
+    });
+  }
   std::vector<PlanReport> reports;
+  std::vector<std::string> journals;
   std::string text;
   const auto begin = steady_clock::now();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
@@ -132,19 +149,12 @@ int plan(const PlanVerb& verb) {
     if (!verb.journal.empty()) {
       options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
       options.identity = search_identity(verb, files[i]);
+      journals.push_back(options.journal.string());
     }
-    auto report = find_plans(scenarios[i], job, options);
-    if (!report) {
-      line.clear();
-      fmt::print(stderr, "slmsim: stopped{}\n",
-                 verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
-                                      : fmt::format("; the same command goes on from there ({})", verb.journal));
-      std::signal(stop_signal, SIG_DFL);
-      std::raise(stop_signal);
-      return kInternal;
-    }
-    reports.push_back(std::move(*report));
+    reports.push_back(find_plans(scenarios[i], job, options));
     text += (text.empty() ? "" : "\n") + to_plan_table(reports.back());
+    line.clear();
+    if (reports.back().stopped) return stopped(verb, text);
   }
   std::vector<Result> outputs = {{format == 0   ? text
                                   : format == 1 ? to_plan_json(reports)
@@ -152,6 +162,11 @@ int plan(const PlanVerb& verb) {
                                   verb.output}};
   if (!verb.exported.empty()) add_exports(reports, verb.exported, outputs);
   write_results(outputs);
+  // Until here a full disk or a signal has lost nothing.
+  for (const auto& journal : journals) {
+    std::error_code ignored;
+    std::filesystem::remove(journal, ignored);
+  }
   const bool any = std::any_of(reports.begin(), reports.end(), [](const PlanReport& report) {
     return std::any_of(report.models.begin(), report.models.end(),
                        [](const PlannedModel& m) { return !m.search.best.empty(); });

@@ -22,7 +22,8 @@
 namespace slmsim {
 namespace {
 
-constexpr const char* kKind = "slmsim-sweep-journal-1";
+constexpr std::string_view kAnyKind = "slmsim-sweep-journal-";  // of any version
+constexpr const char* kKind = "slmsim-sweep-journal-2";
 constexpr std::uint64_t kMostRecordBytes = 1u << 30;
 // Workers of a sweep that was killed hold its journal for an instant longer.
 constexpr int kLockTrials = 40;
@@ -89,10 +90,20 @@ bool parse_words(const std::string& line, std::initializer_list<std::uint64_t*> 
   return at == end;
 }
 
-std::uint64_t hash_of(const Texts& answer) { return fnv1a(answer.second, fnv1a(answer.first)); }
+// Of the number too: a record under another one is another record.
+std::uint64_t hash_of(std::uint64_t question, const Texts& answer) {
+  return fnv1a(answer.second, fnv1a(answer.first, fnv1a(fmt::format("{} {} ", question, answer.first.size()))));
+}
+
+// Whether the file is empty or begins as every journal does: what begins anew throws no other file away.
+bool may_be_journal(int descriptor, off_t size) {
+  std::string there(std::min<std::size_t>(kAnyKind.size(), static_cast<std::size_t>(size)), '\0');
+  return pread(descriptor, there.data(), there.size(), 0) == static_cast<ssize_t>(there.size()) &&
+         kAnyKind.starts_with(there);
+}
 
 std::string record_head(std::uint64_t question, const Texts& answer) {
-  return fmt::format("{} {} {} {}\n", question, answer.first.size(), answer.second.size(), hash_of(answer));
+  return fmt::format("{} {} {} {}\n", question, answer.first.size(), answer.second.size(), hash_of(question, answer));
 }
 
 }  // namespace
@@ -138,7 +149,7 @@ std::uint64_t Journal::scan() {
       break;
     const std::uint64_t offset = reader.offset();
     if (!reader.bytes(first, answer.first) || !reader.bytes(second, answer.second) || !reader.bytes(1, newline)) break;
-    if (newline != "\n" || hash_of(answer) != hash) break;
+    if (newline != "\n" || hash_of(question, answer) != hash) break;
     count_ += holds(question) ? 0 : 1;
     records_[question] = {offset, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second)};
     whole = reader.offset();
@@ -159,6 +170,8 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
   struct stat status {};
   const bool read = fstat(journal.descriptor_, &status) == 0;
   if (!read || !S_ISREG(status.st_mode)) journal.fail("not a regular file; a journal is one");
+  if (restart && !may_be_journal(journal.descriptor_, status.st_size))
+    journal.fail("this is another file and no journal; move it away, or choose another " + of.words.option);
   // The first lines are written in one piece; a program that ended before left nothing worth keeping.
   const std::string beginning = [&] {
     journal.of_ = of;
@@ -170,8 +183,8 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
     const bool ours =
         pread(journal.descriptor_, there.data(), there.size(), 0) == status.st_size && beginning.starts_with(there);
     if (!ours) {
-      journal.fail(fmt::format("this is another file, or the journal of another {}; move it away, or give --restart",
-                               of.words.work));
+      journal.fail(fmt::format("this is another file, or the journal of another {}; move it away{}", of.words.work,
+                               may_be_journal(journal.descriptor_, status.st_size) ? ", or give --restart" : ""));
     }
   }
   if (is_new) {

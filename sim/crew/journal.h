@@ -44,7 +44,7 @@ class Journal {
  public:
   // Opens or makes a journal to add to it; a record that is not whole is cut off. Throws InputError where another
   // program has it open, where it belongs to another work, or where it cannot be read or written. `restart`:
-  // what it holds is thrown away first.
+  // what it holds is thrown away first, where it is a journal.
   static Journal open(const std::filesystem::path& file, const JournalOf& of, bool restart);
   // Opens a journal only to read it. Throws InputError where it is none or not whole.
   static Journal read(const std::filesystem::path& file, const JournalWords& words);

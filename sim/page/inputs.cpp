@@ -25,6 +25,8 @@ std::string name_of(Provenance provenance) {
       return "inferred (fitted)";
     case Provenance::kTypical:
       return "typical";
+    case Provenance::kAssumed:
+      return "assumed";
   }
   return "";
 }

@@ -39,12 +39,18 @@ class Builder {
       if (r_.operators[v].kind == OperatorKind::kEmbedding) embedding_ = v;
       if (embedding_ != kNone && r_.operators[v].is_tied()) tied_head_ = v;
     }
-    choose_representatives(alike);
+    choose_representatives();
+    kin_ = representative_;
+    if (!alike) {
+      for (std::size_t v = r_.first; v < r_.last; ++v) representative_[v - r_.first] = v;
+    }
     for (std::size_t v = r_.first; v < r_.last; ++v) {
       const std::size_t choice = representative_[v - r_.first];
       if (choice == v) {
         number_[v] = out_.divisions.size();
-        out_.divisions.push_back(options(r_.operators[v]));
+        const auto kin = number_.find(kin_[v - r_.first]);
+        out_.divisions.push_back(kin != number_.end() && kin->first != v ? out_.divisions[kin->second]
+                                                                         : options(r_.operators[v]));
         counts_.push_back(0);
       }
       out_.choice_of.push_back(number_.at(choice));
@@ -54,8 +60,12 @@ class Builder {
 
   DivisionProgram build() {
     for (const auto& [v, choice] : number_) {
+      auto& own = own_costs_[kin_[v - r_.first]];  // of operators that are alike once
+      if (own.empty()) {
+        for (const auto& division : out_.divisions[choice]) own.push_back(own_cost(v, division));
+      }
       std::vector<double> costs;
-      for (const auto& division : out_.divisions[choice]) costs.push_back(counts_[choice] * own_cost(v, division));
+      for (const double cost : own) costs.push_back(counts_[choice] * cost);
       out_.program.cost.push_back(std::move(costs));
     }
     add_edges();
@@ -67,9 +77,8 @@ class Builder {
 
  private:
   // A layer whose operators and edges are those of the layer before is represented by that one's representative.
-  void choose_representatives(bool once) {
+  void choose_representatives() {
     for (std::size_t v = r_.first; v < r_.last; ++v) representative_.push_back(v);
-    if (!once) return;
     std::vector<std::size_t> starts;
     for (std::size_t v = r_.first; v < r_.last; ++v) {
       if (v == r_.first || r_.operators[v].layer != r_.operators[v - 1].layer) starts.push_back(v);
@@ -169,10 +178,16 @@ class Builder {
         if (producer >= r_.first) ++counts[{representative_[producer - r_.first], representative_[v - r_.first]}];
       }
     }
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>
+        known;  // of edges between operators that are alike
     for (const auto& [ends, count] : counts) {
       const auto [producer, reader] = ends;
+      auto& costs = known[{kin_[producer - r_.first], kin_[reader - r_.first]}];
+      const bool is_new = costs.empty();
+      std::size_t next = 0;
       add_pair(producer, reader, count, [&, p = producer, q = reader](const Division& made, const Division& read) {
-        return edge_cost(p, made, q, read);
+        if (is_new) costs.push_back(edge_cost(p, made, q, read));
+        return costs[next++];
       });
     }
   }
@@ -217,9 +232,11 @@ class Builder {
   const IntraOperatorRequest& r_;
   DivisionProgram out_;
   std::size_t embedding_ = kNone, tied_head_ = kNone;
-  std::vector<std::size_t> representative_;    // per operator
-  std::map<std::size_t, std::size_t> number_;  // of a representative's choice
-  std::vector<int> counts_;                    // of operators per choice
+  std::vector<std::size_t> representative_;  // per operator
+  std::vector<std::size_t> kin_;  // per operator the first that it is like, which may have choices of its own
+  std::map<std::size_t, std::vector<double>> own_costs_;  // of such a first one, per division
+  std::map<std::size_t, std::size_t> number_;             // of a representative's choice
+  std::vector<int> counts_;                               // of operators per choice
 };
 
 IntraOperatorPlan plan_from(const DivisionProgram& built, const ChoiceResult& result) {
@@ -283,6 +300,19 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
 
 }  // namespace
 
+namespace {
+
+// Of hundreds of layers the solver would take minutes; chains of layers reduce to nothing.
+ChoiceResult solved_whole(const ChoiceProgram& program) {
+  const auto options = reduced_options(program);
+  if (!options) return solve(program, kSolverTime);
+  ChoiceResult out{SolveStatus::kOptimal, improved(program, *options), 0};
+  out.cost = cost_of(program, out.options);
+  return out;
+}
+
+}  // namespace
+
 IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
   if (r.memory_limit) {
     IntraOperatorRequest free = r;
@@ -297,7 +327,7 @@ IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
   const std::optional<double> bound = reduced_minimum(each.program);
   const bool solved = periodic.status == SolveStatus::kOptimal;
   if (solved && bound && periodic.cost <= *bound + kTolerance * std::abs(*bound)) return plan_from(once, periodic);
-  const ChoiceResult whole = solve(each.program, kSolverTime);
+  const ChoiceResult whole = solved_whole(each.program);
   const bool whole_is_better =
       !whole.options.empty() && (periodic.options.empty() || whole.cost < periodic.cost * (1 - kTolerance));
   IntraOperatorPlan plan = whole_is_better ? plan_from(each, whole) : plan_from(once, periodic);

@@ -6,7 +6,9 @@ namespace slmsim {
 namespace {
 
 constexpr Seconds kSolverTime{5};
-constexpr int kPrices = 40;  // halvings of the price's range
+constexpr int kPrices = 40;                       // halvings of the price's range
+constexpr double kNearEnough = 0.01;              // relative, to the bound
+constexpr std::size_t kBoundedAtEveryPrice = 64;  // choices; of more the bound is taken at the last prices only
 
 ChoiceProgram priced(const ChoiceProgram& program, double price) {
   ChoiceProgram out = program;
@@ -37,14 +39,17 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
       best.cost = cost;
     }
   };
-  const auto at_price = [&](double price) {
-    const ChoiceProgram program = priced(each.program, price);
-    if (const auto bound = reduced_minimum(program)) best.bound = std::max(best.bound, *bound - price * limit);
-    return spread(once, solve(priced(once.program, price), kSolverTime).options);
+  const auto bound_at = [&](double price) {
+    const auto bound = reduced_minimum(priced(each.program, price));
+    if (bound) best.bound = std::max(best.bound, *bound - price * limit);
   };
-  const ChoiceResult alike = solve(once.program, kSolverTime);
-  if (!alike.options.empty()) consider(spread(once, alike.options));
-
+  const bool few = each.program.cost.size() <= kBoundedAtEveryPrice;
+  const auto at_price = [&](double price) {
+    if (few) bound_at(price);
+    const ChoiceProgram alike = priced(once.program, price);
+    const auto options = reduced_options(alike);
+    return spread(once, options ? *options : solve(alike, kSolverTime).options);
+  };
   // A price at which the division is small enough; the range starts where a limit costs as much as all else.
   std::vector<std::size_t> fast = at_price(0), small;
   double low = 0, high = std::max(1e-12, cost_of(each.program, fast)) / std::max(1.0, limit);
@@ -54,13 +59,27 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     low = high;
     fast = small;
   }
-  if (!within_budgets(each.program, small)) return best;
+  // The integer program with its budget takes seconds: only where nothing is near the bound.
+  const auto solve_alike = [&] {
+    if (!few && !best.options.empty() && best.cost <= best.bound * (1 + kNearEnough)) return;
+    const ChoiceResult alike = solve(once.program, kSolverTime);
+    if (!alike.options.empty()) consider(spread(once, alike.options));
+  };
+  if (!within_budgets(each.program, small)) {
+    solve_alike();
+    return best;
+  }
   for (int i = 0; i < kPrices && high - low > 1e-6 * high; ++i) {
     const double price = (low + high) / 2;
     const auto options = at_price(price);
     const bool fits = within_budgets(each.program, options);
     (fits ? high : low) = price;
     (fits ? small : fast) = options;
+  }
+  // It is concave in the price and greatest about where the division becomes small enough.
+  if (!few) {
+    bound_at(low);
+    bound_at(high);
   }
   // The first or the last layers as in the fast division, all others as in the small one.
   const int first = request.operators[request.first].layer, last = request.operators[request.last - 1].layer;
@@ -80,6 +99,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
       consider(mixed);
     }
   }
+  solve_alike();
   if (!best.options.empty()) consider(improved(each.program, best.options));
   return best;
 }

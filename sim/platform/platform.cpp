@@ -251,7 +251,8 @@ class PlatformReader {
     const Seconds delay = fields.quantity<Seconds>(
         {"forward_delay", "The part of the round trip from the first site to the second.", "rtt / 2"}, {{0.0}, {10.0}},
         rtt / 2);
-    if (delay > rtt)
+    constexpr double kRounding = 1e-12;  // the same time in two units
+    if (delay > rtt * (1 + kRounding))
       fields.error("forward_delay",
                    fields.path_of("forward_delay") + " is longer than the round trip; it is a part of rtt");
     link.mtu = fields.quantity<Bytes>({"mtu", "Largest packet on the link.", "the path's, else 1500 B"}, kMtuRange,
@@ -262,7 +263,7 @@ class PlatformReader {
         delay,
         fields.number({"loss", "Share of segments that get lost, in each direction.", "the path's, else 0"}, kLossRange,
                       measured ? measured->forward.loss : 0.0)};
-    link.backward = {link.forward.bandwidth, rtt - delay, link.forward.loss};
+    link.backward = {link.forward.bandwidth, std::max(Seconds{0}, rtt - delay), link.forward.loss};
     // What the link states holds for both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;

@@ -1,6 +1,7 @@
 #include "sim/predict/max_model.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ class Search {
       (try_layers(layers_at(middle), nullptr).problem.empty() ? fits : too_many) = middle;
     }
     out.layers = layers_at(fits);
-    try_layers(out.layers, &out);
+    try_layers(out.layers, &out);  // once more, for what it holds
     out.limit = layers_at(too_many) > kMostLayers ? "nothing below the most layers looked at"
                                                   : try_layers(layers_at(too_many), nullptr).problem;
     return out;
@@ -55,7 +56,14 @@ class Search {
     bool has_plan = false;
     std::string problem;  // empty where so many layers fit
   };
-  Trial try_layers(std::int64_t layers, LargestModel* out) const {
+  Trial try_layers(std::int64_t layers, LargestModel* out) {
+    if (!out) {
+      if (const auto known = trials_.find(layers); known != trials_.end()) return known->second;
+    }
+    return trials_[layers] = tried(layers, out);
+  }
+
+  Trial tried(std::int64_t layers, LargestModel* out) const {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
@@ -80,6 +88,7 @@ class Search {
     return {true, ""};
   }
 
+  std::map<std::int64_t, Trial> trials_;  // by layers
   const Scenario& scenario_;
   const Transformer& model_;
   const Group& group_;

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/quantity.h"
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -76,8 +78,11 @@ std::string csv_header() {
 }
 
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
+  // A spreadsheet would compute it.
+  const bool formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !parse_number(text);
+  if (!formula && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = formula ? "\"'" : "\"";
   for (const char c : text) {
     if (c == '"') out += c;
     out += c;
@@ -107,9 +112,13 @@ std::string json_members(const std::vector<Cell>& row) {
 }
 
 std::string to_csv(const std::vector<RunResult>& results) {
-  std::string out = csv_header() + "\n";
+  const bool intervals = !results.empty() && results.front().uncertainty;
+  std::string out = csv_header() + (intervals ? interval_header() : "") + "\n";
   for (const auto& result : results) {
-    for (const auto& p : result.predictions) out += csv_line(row_of(result.scenario.name, p)) + "\n";
+    for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+      out += csv_line(row_of(result.scenario.name, result.predictions[i]));
+      out += (intervals ? interval_cells(*result.uncertainty, i) : "") + "\n";
+    }
   }
   return out;
 }

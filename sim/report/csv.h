@@ -24,7 +24,8 @@ std::vector<Cell> row_without_prediction(const std::string& status, const std::s
 // The names of the columns, with commas between them.
 std::string csv_header();
 std::string csv_line(const std::vector<Cell>& row);
-// A cell by RFC 4180: in quotes where it has a comma, a quote or a line's end.
+// A cell by RFC 4180: in quotes where it has a comma, a quote or a line's end. Behind an apostrophe where a spreadsheet would
+// take it for a formula.
 std::string csv_cell(std::string_view text);
 
 // The cells as members of a JSON object, without its braces; an empty number is null.

@@ -199,6 +199,30 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
 
 constexpr std::size_t kMostWaysListed = 1024;
 
+Json interval_json(const Interval& interval, double unit, double level) {
+  return {{"low", rounded(interval.low / unit)}, {"high", rounded(interval.high / unit)}, {"level", level}};
+}
+
+// Beside what was predicted and picked.
+void add_uncertainty(const RunResult& result, Json& out) {
+  const Uncertainty& u = *result.uncertainty;
+  for (std::size_t i = 0; i < u.cells.size(); ++i) {
+    Json& prediction = out["predictions"][i];
+    prediction["probability_fits"] = rounded(u.cells[i].fits);
+    if (u.cells[i].job.high <= 0) continue;
+    prediction["minutes_interval"] = interval_json(u.cells[i].job, 60, u.level);
+    prediction["iteration_s_interval"] = interval_json(u.cells[i].iteration, 1, u.level);
+  }
+  const auto& objective = objective_names()[static_cast<std::size_t>(result.scenario.selection.objective)];
+  Json picks = Json::array();
+  for (const auto& pick : u.picks)
+    picks.push_back({{"model", pick.model},
+                     {"probability", rounded(pick.right)},
+                     {"regret", rounded(pick.regret)},
+                     {"objective", objective}});
+  out["uncertainty"] = {{"points", u.points}, {"fitted_to", u.fitted_to}, {"unknowns", u.unknowns}, {"picks", picks}};
+}
+
 Json run_json(const RunResult& result) {
   std::map<std::string, OperatorGraph> operators;
   for (const auto& model : result.scenario.models) operators[model.name] = build_operator_graph(model);
@@ -228,6 +252,7 @@ Json run_json(const RunResult& result) {
                     {"bound_back_by", way.bound_back}});
   }
   if (!ways.empty()) out["ways"] = std::move(ways);
+  if (result.uncertainty) add_uncertainty(result, out);
   Json assumed = Json::array();
   for (const auto& assumption : all_assumptions(result))
     assumed.push_back({{"about", assumption.about}, {"text", assumption.text}, {"measure", assumption.measure}});

@@ -100,11 +100,14 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   const SearchResult& s = m.search;
   out += fmt::format("\n{}: {} choices; {} planned, {} of them do not fit, {} simulated; {}\n", m.model, s.choices,
                      s.assessed, s.unfit, s.simulated,
-                     s.proven    ? "none of the others can be better"
-                     : s.stopped ? "stopped before the end"
-                                 : "the others were not looked at");
+                     s.proven                      ? "none of the others can be better"
+                     : s.stopped                   ? "stopped before the end"
+                     : std::isfinite(s.least_left) ? "the others were not looked at"
+                                                   : "no better one among them");
+  if (s.thinned) out += "  of the groups of GPUs, which are too many, not all were looked at\n";
   if (s.best.empty()) {
-    out += s.stopped ? "  the time was over before a plan was found; give a longer --time-limit\n" : "  nothing fits\n";
+    out +=
+        s.stopped ? "  nothing was found until then; a longer --time-limit may find something\n" : "  nothing fits\n";
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
@@ -165,6 +168,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
               {"simulated", s.simulated},
               {"proven", s.proven},
               {"stopped", s.stopped},
+              {"groups_left_out", s.thinned},
               {"least_left", s.proven || !std::isfinite(s.least_left) ? Json(nullptr) : Json(rounded(s.least_left))},
               {"plans", list},
               {"limits", limits}};

@@ -9,6 +9,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {
@@ -165,9 +166,15 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   Columns columns = columns_of(rows);
   columns.pick = pick;
   out += fmt::format("\n{} ({})\n", model, parameters_text(parameters));
-  if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
+  if (pick && result.uncertainty) {
+    const auto objective = result.scenario.selection.objective;
+    out += fmt::format("  pick: {}, {}\n", picked(*pick), pick_text(*result.uncertainty, index, objective));
+  } else if (pick) {
+    out += fmt::format("  pick: {}\n", picked(*pick));
+  }
   out += head_text(columns);
   add_rows(out, rows, columns);
+  if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
@@ -235,6 +242,7 @@ std::string to_table(const RunResult& result) {
     assumed += fmt::format("{}{}", assumed.empty() ? "\nassumed: " : " | ", one.text);
   out += assumed;
   out += remarks_text(result.predictions);
+  if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 32'000;  // GPUs of a platform, each replaced by its file's map
-constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
+constexpr std::size_t kMostValues = 600'000;     // some 70 per GPU
 
 std::size_t node_count(const Node& node) {
   std::size_t count = 1;

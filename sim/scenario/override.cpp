@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kMostDots = 2 * kMaxDepth;  // of a path
+
 // Keys may hold dots themselves ("net.ipv4.tcp_rmem"), so at each map the longest key that fits is taken.
 Node* step(Node& node, std::string& rest) {
   if (node.kind == Node::Kind::kSequence) {
@@ -128,6 +130,9 @@ std::string positions_of(const Node& list) {
 }  // namespace
 
 bool apply(Node& root, const Override& override) {
+  if (std::count(override.path.begin(), override.path.end(), '.') > kMostDots)
+    throw InputError(override.place,
+                     fmt::format("a path of more than {} dots; no value of a scenario lies so deep", kMostDots));
   if (override.path.starts_with("techniques.")) list_techniques_as_map(root);
   Node* node = &root;
   std::string rest = override.path;

@@ -1,13 +1,14 @@
 #include "sim/search/group_space.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostOrdered = 4;
-constexpr std::size_t kMostGroups = 4096;  // beyond, only the platform's order is tried
+constexpr std::size_t kMostGroups = 4096;  // subsets; with their orders, beyond which only the platform's is tried
 
 // Whether nothing inside a node tells these GPUs apart: with the two exchanged, links, crossings and volumes are the same.
 bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
@@ -98,17 +99,104 @@ Counts most_of(const Block& block, const Subset& subset) {
   return all;
 }
 
-// From all GPUs down to one.
-std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one) {
+// From all GPUs down to one; nothing where there are more than kMostGroups.
+std::vector<Subset> all_subsets(const std::vector<Block>& blocks, bool one_by_one) {
   std::vector<Subset> out;
   Subset subset;
   for (const Block& block : blocks) subset.push_back(most_of(block, subset));
-  for (bool more = true; more && out.size() <= kMostGroups;) {
+  for (bool more = true; more;) {
+    if (out.size() > kMostGroups) return {};
     out.push_back(subset);
     std::size_t last = blocks.size();
     for (more = false; !more && last-- > 0;) more = step_down(blocks[last], one_by_one, subset[last]);
     for (std::size_t i = last + 1; more && i < blocks.size(); ++i) subset[i] = most_of(blocks[i], subset);
   }
+  return out;
+}
+
+// VMs that are alike, by their numbers.
+std::vector<std::vector<std::size_t>> kinds_of(const std::vector<Block>& blocks) {
+  std::vector<std::vector<std::size_t>> kinds;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].devices.empty()) continue;
+    const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) {
+      return blocks[i].alike >= 0 && kind.back() == static_cast<std::size_t>(blocks[i].alike);
+    });
+    (at == kinds.end() ? kinds.emplace_back() : *at).push_back(i);
+  }
+  return kinds;
+}
+
+// Of a kind: all, ..., 4, 2, 1, none.
+Counts thinned(std::size_t most) {
+  Counts out = {most};
+  std::size_t power = 1;
+  while (power * 2 < most) power *= 2;
+  for (; power > 0 && most > 1; power /= 2) out.push_back(power);
+  out.push_back(0);
+  return out;
+}
+
+// How many VMs are taken of each kind: with counts as in `of`, those that differ in the fewest kinds from all or from none.
+std::vector<Counts> near_all_or_none(const std::vector<Counts>& of, std::size_t most) {
+  std::vector<Counts> out;
+  Counts all, none(of.size(), 0);
+  for (const auto& counts : of) all.push_back(counts.front());
+  out.push_back(all);
+  // Each differs from the one that it was made of in a later kind, so that none comes twice from one side.
+  struct Step {
+    Counts counts;
+    std::size_t next = 0;
+  };
+  std::vector<Step> fewer = {{all, 0}}, more = {{none, 0}};
+  const auto widen = [&](std::vector<Step>& from, const Counts& base) {
+    std::vector<Step> wider;
+    for (const Step& step : from) {
+      for (std::size_t kind = step.next; kind < of.size(); ++kind) {
+        for (const std::size_t count : of[kind]) {
+          if (count == base[kind] || out.size() >= most) continue;
+          wider.push_back({step.counts, kind + 1});
+          wider.back().counts[kind] = count;
+          out.push_back(wider.back().counts);
+        }
+      }
+    }
+    from = std::move(wider);
+  };
+  while (out.size() < most && !(fewer.empty() && more.empty())) {
+    widen(more, none);
+    widen(fewer, all);
+  }
+  std::sort(out.begin() + 1, out.end(), std::greater<>());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// Where there are more subsets than can be looked at.
+std::vector<Subset> some_subsets(const std::vector<Block>& blocks) {
+  const auto kinds = kinds_of(blocks);
+  std::vector<Counts> of;
+  for (const auto& kind : kinds) of.push_back(thinned(kind.size()));
+  std::vector<Subset> out;
+  for (const Counts& counts : near_all_or_none(of, kMostGroups)) {
+    Subset subset;
+    for (const Block& block : blocks) subset.emplace_back(block.devices.size(), 0);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      for (std::size_t n = 0; n < counts[k]; ++n) {
+        const std::size_t vm = kinds[k][n];
+        for (std::size_t d = 0; d < subset[vm].size(); ++d) subset[vm][d] = blocks[vm].devices[d].size();
+      }
+    }
+    out.push_back(std::move(subset));
+  }
+  return out;
+}
+
+// `all`: whether none was left out.
+std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one, bool& all) {
+  std::vector<Subset> out = all_subsets(blocks, one_by_one);
+  all = !out.empty();
+  if (!all) out = some_subsets(blocks);
   Subset none;
   for (const Block& block : blocks) none.emplace_back(block.devices.size(), 0);
   std::erase(out, none);
@@ -181,11 +269,12 @@ Group group_of(const Platform& platform, const std::vector<int>& devices) {
 
 }  // namespace
 
-std::vector<OrderedGroup> groups_to_search(const Platform& platform) {
+SearchedGroups groups_to_search(const Platform& platform) {
   const bool one_by_one = platform.devices.size() <= kMostGpusOneByOne;
   const auto blocks = blocks_of(platform, one_by_one);
-  std::vector<OrderedGroup> out;
-  for (const auto& subset : subsets(blocks, one_by_one)) {
+  SearchedGroups found;
+  std::vector<OrderedGroup>& out = found.groups;
+  for (const auto& subset : subsets(blocks, one_by_one, found.all)) {
     const Chosen vms = chosen(blocks, subset);
     const auto units = units_of(vms);
     std::vector<std::size_t> order(units.size());
@@ -201,7 +290,7 @@ std::vector<OrderedGroup> groups_to_search(const Platform& platform) {
     } while (units.size() <= kMostOrdered && out.size() < kMostGroups &&
              std::next_permutation(order.begin(), order.end()));
   }
-  return out;
+  return found;
 }
 
 }  // namespace slmsim

@@ -17,11 +17,17 @@ struct OrderedGroup {
   bool pipelines_only = false;
 };
 
+struct SearchedGroups {
+  std::vector<OrderedGroup> groups;
+  bool all = true;  // else there are more than kMostGroups, and some were left out
+};
+
 // Subsets: of VMs that are alike (site, type, GPUs; by their values, whatever their names) only how many; of GPUs that are
 // alike in a VM (one kind, and in places that could be exchanged) only how many, in VM by VM searches all of them, or of a
 // single VM 1, 2, 4, ...
 // Orders: every order of up to four VMs; of more the VMs of a site follow one another, with every order of up to four
-// sites. The whole platform in its own order comes first.
-std::vector<OrderedGroup> groups_to_search(const Platform& platform);
+// sites. The whole platform in its own order comes first. Where that is too much, of alike VMs none, 1, 2, 4, ... or all, and
+// where that still is, those subsets that take, or leave out, the fewest kinds of VMs.
+SearchedGroups groups_to_search(const Platform& platform);
 
 }  // namespace slmsim

@@ -74,12 +74,6 @@ class PlanCrew::Work {
     return out;
   }
 
-  void remove_journal() {
-    if (!journal_) return;
-    std::error_code ignored;
-    std::filesystem::remove(options_.journal, ignored);
-  }
-
  private:
   // In a worker.
   Finding find_out(std::uint64_t question) const {
@@ -109,7 +103,5 @@ Evaluator PlanCrew::evaluator(std::size_t space) {
   return {[this, space](const auto& choices) { return work_->find_out<Assessed>(space, choices); },
           [this, space](const auto& choices) { return work_->find_out<Measured>(space, choices); }};
 }
-
-void PlanCrew::done() { work_->remove_journal(); }
 
 }  // namespace slmsim

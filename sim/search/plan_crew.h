@@ -28,8 +28,6 @@ class PlanCrew {
   PlanCrew& operator=(const PlanCrew&) = delete;
 
   Evaluator evaluator(std::size_t space);
-  // Takes the journal away, once the result is written.
-  void done();
 
  private:
   class Work;

@@ -64,8 +64,8 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits)
 
 }  // namespace
 
-std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
-  PlanReport report{scenario, job.objective.value_or(scenario.plan.objective), {}};
+PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
+  PlanReport report{.scenario = scenario, .objective = job.objective.value_or(scenario.plan.objective), .models = {}};
   check_objective(report.objective, scenario.plan, scenario.platform);
   check_varied(scenario.plan, scenario.techniques);
   std::vector<Space> spaces;
@@ -89,18 +89,20 @@ std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& jo
     if (job.progress)
       search_options.progress = [&, i](const SearchProgress& p) { job.progress(spaces[i].model().name, p); };
     found.push_back(search(spaces[i], crew.evaluator(i), search_options));
-    if (options.stop && options.stop()) return std::nullopt;
+    report.stopped = options.stop && options.stop();
+    if (report.stopped) break;
   }
-  for (std::size_t i = 0; i < spaces.size(); ++i)
-    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain));
-  if (job.compare) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool in_time = !report.stopped && !(job.deadline && job.deadline(spaces.size() - 1, spaces.size()));
+    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain && in_time));
+  }
+  if (job.compare && !report.stopped) {
     const auto predictions = predict(scenario);
     for (auto& m : report.models) {
       m.printed_pick = pick_of(scenario, predictions, m.model, Algorithm::kPaper);
       m.amended_pick = pick_of(scenario, predictions, m.model, Algorithm::kAmended);
     }
   }
-  crew.done();
   return report;
 }
 

@@ -43,6 +43,7 @@ struct PlannedModel {
 
 struct PlanReport {
   Scenario scenario;
+  bool stopped = false;  // by the crew's stop: what was found until then
   PlanObjective objective = PlanObjective::kTime;
   std::vector<PlannedModel> models;
 };
@@ -60,7 +61,8 @@ struct PlanJob {
   std::function<void(const std::string& model, const SearchProgress&)> progress;
 };
 
-// Nothing where options.stop ended it. Throws InputError where the objective lacks prices, or for a journal that is not ours.
-std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
+// Where options.stop or the deadline ends it, what was found until then, without what limits it. The journal stays: who has
+// written the result removes it. Throws InputError where the objective lacks prices, or for a journal that is not ours.
+PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
 
 }  // namespace slmsim

@@ -43,7 +43,8 @@ class Search {
       seed();
       rest();
     }
-    result_.proven = !result_.stopped && !spent();
+    result_.thinned = !space_.has_all_groups();
+    result_.proven = !result_.stopped && !spent() && !result_.thinned;
     if (!result_.proven) {
       result_.least_left = kInfinite;
       for (std::size_t i = 0; i < seen_.size(); ++i) {

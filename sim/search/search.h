@@ -55,6 +55,7 @@ struct SearchResult {
   std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
   bool proven = false;    // nothing else can be better
   bool stopped = false;   // by options.stop
+  bool thinned = false;   // there were more groups of GPUs than could be looked at
   double least_left = 0;  // not proven: bound of the cost of what was not looked at
 };
 

@@ -34,7 +34,10 @@ void for_each_dimension(const Choice& choice, const auto& use) {
 }  // namespace
 
 Space::Space(const Scenario& scenario, const Transformer& model, const Technique* technique)
-    : scenario_(scenario), model_(model), groups_(groups_to_search(scenario.platform)) {
+    : scenario_(scenario), model_(model) {
+  auto [groups, all] = groups_to_search(scenario.platform);
+  groups_ = std::move(groups);
+  has_all_groups_ = all;
   for (const auto& options : scenario.techniques) {
     if (technique && options.technique != technique) continue;
     own_.push_back({options, {}});

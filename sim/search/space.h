@@ -43,6 +43,8 @@ class Space {
 
   const std::vector<Choice>& choices() const { return choices_; }
   std::size_t size() const { return choices_.size(); }
+  // Whether no group of GPUs was left out for their number.
+  bool has_all_groups() const { return has_all_groups_; }
   // The number of a choice, if it is one of the space.
   std::optional<std::size_t> find(const Choice& choice) const;
   // Numbers of the choices that differ in one column, or in two that go together (Variation::with; GPUs and
@@ -83,6 +85,7 @@ class Space {
   const Transformer& model_;
   std::vector<Own> own_;
   std::vector<OrderedGroup> groups_;
+  bool has_all_groups_ = true;
   std::vector<Choice> choices_;
   std::vector<std::array<std::set<std::int32_t>, kColumns>> occurring_;  // values by technique and column
 };

@@ -166,10 +166,14 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
   const std::size_t errors = reading.errors.size();
   const auto items = fields.list({"zip", "Keys that move together; all have equally many values."}, {ValueType::map()},
                                  {1, kMostValuesOfAxis});
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (auto key = read_key(*items[i], fmt::format("{}.zip.{}", path, i), reading))
-      axis.keys.push_back(std::move(*key));
+  std::size_t values = 0;
+  for (std::size_t i = 0; i < items.size() && values <= kMostValuesOfAxes; ++i) {
+    auto key = read_key(*items[i], fmt::format("{}.zip.{}", path, i), reading);
+    if (!key) continue;
+    values += key->values.size();
+    axis.keys.push_back(std::move(*key));
   }
+  if (values > kMostValuesOfAxes) return axis;  // read_axes tells
   fields.done();
   for (const auto& key : axis.keys) {
     if (key.values.size() != axis.size() && reading.errors.size() == errors)
@@ -194,6 +198,7 @@ std::vector<Axis> read_axes(const Node& node, const std::string& path, Reading& 
     return axes;
   }
   std::set<std::string> seen;
+  std::size_t values = 0;
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const Node& item = node.items[i];
     const std::string name = fmt::format("{}.{}", path, i);
@@ -207,10 +212,16 @@ std::vector<Axis> read_axes(const Node& node, const std::string& path, Reading& 
       if (!seen.insert(key.key).second)
         reading.error(key.place, fmt::format("{} is on two axes; name each key once", key.key));
     }
+    for (const auto& key : axis.keys) values += key.values.size();
     if (!axis.keys.empty()) axes.push_back(std::move(axis));
+    // The axes behind it are not read: each may have a million values.
+    const bool many = point_count(axes) > kMostPoints;
+    if (many) reading.error(node.place, fmt::format("more than {} points; that is beyond this simulator", kMostPoints));
+    if (!many && values > kMostValuesOfAxes)
+      reading.error(node.place,
+                    fmt::format("more than {} values on all axes; that is beyond this simulator", kMostValuesOfAxes));
+    if (many || values > kMostValuesOfAxes) break;
   }
-  if (point_count(axes) > kMostPoints)
-    reading.error(node.place, fmt::format("more than {} points; that is beyond this simulator", kMostPoints));
   return axes;
 }
 

@@ -28,7 +28,7 @@ struct Axis {
 };
 
 inline constexpr std::uint64_t kMostPoints = kMostQuestions;
-inline constexpr std::size_t kMostValuesOfAxis = 1'000'000;
+inline constexpr std::size_t kMostValuesOfAxis = 1'000'000, kMostValuesOfAxes = 2'000'000;
 
 // Reads `axes:`, a list of
 //   {key: K, values: [...]}                                      as written; a value may be a list or a map

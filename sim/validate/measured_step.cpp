@@ -33,6 +33,10 @@ MeasuredStep read_step(const Node& node, const std::string& path, Reading& readi
   step.batch = static_cast<int>(fields.integer({"batch", "Sequences per GPU and step."}, kCounts));
   step.micro_batches =
       static_cast<int>(fields.integer({"micro_batches", "A GPU's sequences were cut into so many."}, kCounts, 1));
+  if (std::int64_t{step.batch} * step.gpus > kCounts.high)
+    fields.error("batch", fmt::format("{} sequences on each of {} GPUs are more than {} in all; that is beyond this "
+                                      "simulator",
+                                      step.batch, step.gpus, kCounts.high));
   step.precision =
       static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;

@@ -127,6 +127,15 @@ TEST_F(HostileFile, WithThousandsOfErrorsTellsABoundedNumberQuickly) {
   expect_refused_as(kBase + "groups: [" + repeated("mars, ", 3000) + "]\n", {});
 }
 
+// 40 000 keys laid over another file's: every key is looked up once.
+TEST_F(HostileFile, OfManyKeysOverAnotherFileTakesLittleTime) {
+  folder_.write("base.yaml", kBase);
+  std::string keys = "extends: base.yaml\n";
+  for (int i = 0; i < 60'000; ++i) keys += fmt::format("k{}: 1\n", i);
+  const std::string file = folder_.write("x.yaml", keys);
+  expect_refused({"run", file}, file, {});
+}
+
 TEST_F(HostileFile, OfLongWordsIsToldInShortOnes) {
   const std::string word(400'000, 'k');
   expect_refused_as(kBase + word + ": 1\n", {});

@@ -50,6 +50,15 @@ TEST(Plan, WritesFilesToRun) {
   EXPECT_THAT(contents(folder.file("out/deepspeed.json")), HasSubstr("train_batch_size"));
 }
 
+TEST(Plan, KeepsItsJournalUntilTheResultIsWritten) {
+  const TemporaryFolder folder;
+  const std::string journal = folder.file("journal");
+  EXPECT_EQ(slmsim_run(with({"--journal", journal, "--output", "/dev/full"})).status, 2);
+  EXPECT_THAT(contents(journal), HasSubstr("slmsim-sweep-journal"));
+  EXPECT_EQ(slmsim_run(with({"--journal", journal, "--output", folder.file("plan")})).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(journal));
+}
+
 TEST(Plan, TellsWhatIsWrong) {
   EXPECT_THAT(slmsim_run(with({"--objective", "dolars"})).err, HasSubstr("did you mean \"dollars\""));
   const Finished prices = slmsim_run(with({"--objective", "dollars"}));
@@ -100,7 +109,7 @@ TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
   const Finished run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
   EXPECT_EQ(run.status, 1) << run.err;
-  EXPECT_THAT(run.out, testing::HasSubstr("the time was over before a plan was found; give a longer --time-limit"));
+  EXPECT_THAT(run.out, testing::HasSubstr("nothing was found until then; a longer --time-limit may find something"));
   EXPECT_THAT(run.out, testing::Not(testing::HasSubstr("nothing fits")));
 }
 

@@ -145,6 +145,22 @@ TEST(CommandLine, SaysSoWhereStandardOutputIsFull) {
   EXPECT_NE(run.err, "");
 }
 
+TEST(CommandLine, SaysSoWhereWhatItPrintsPieceByPieceIsLost) {
+  for (const char* command : {"check scenarios/gat-amst.yaml", "--help", "run --help"}) {
+    const Finished run = run_program({"/bin/sh", "-c", std::string(SLMSIM_BINARY) + " " + command + " >/dev/full"});
+    EXPECT_EQ(run.status, 2) << command;
+    EXPECT_NE(run.err, "") << command;
+  }
+}
+
+TEST(CommandLine, RefusesTwoResultsInOneFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("x"), same = folder.file("./x");
+  expect_refused({"run", kScenario, "--technique", "Data", "--output", file, "--trace", same}, same,
+                 {{"", "two results would be written there"}});
+  EXPECT_EQ(folder.count(), 0);
+}
+
 TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
   const TemporaryFolder folder;
   const std::string file = folder.write("x.yaml", "extends: \"\\e[31m\\r\\a\\x9b\"\n\"na\\bme\": \"\\e]0;title\\a\"\n");

@@ -91,6 +91,30 @@ TEST_F(JournalTest, CutsOffADamagedRecord) {
   EXPECT_FALSE(journal.holds(1));
 }
 
+TEST_F(JournalTest, CutsOffARecordWhoseNumberIsAnother) {
+  {
+    Journal journal = open();
+    journal.add(0, Rows{"0,x\n", "{}\n"});
+    journal.add(1, Rows{"1,x\n", "{}\n"});
+  }
+  std::string damaged = text(file());
+  const std::size_t head = damaged.rfind("\n1 ") + 1;  // one bit: 1 becomes 3
+  damaged[head] = '3';
+  write(file(), damaged);
+  const Journal journal = open();
+  EXPECT_EQ(journal.count(), 1);
+  EXPECT_FALSE(journal.holds(3));
+}
+
+TEST_F(JournalTest, BeginsAnewOverNoOtherFile) {
+  for (const std::string content :
+       {"my diary\n", "slmsim-sweep-diary-1 of a long life, line after line after line\n"}) {
+    write(file(), content);
+    EXPECT_THROW(open(true), InputError);
+    EXPECT_EQ(text(file()), content);
+  }
+}
+
 TEST_F(JournalTest, RefusesWhatIsOfAnotherSweep) {
   { open().add(0, Rows{"0,x\n", "{}\n"}); }
   const std::string before = text(file());

@@ -149,7 +149,34 @@ TEST(ReducedMinimum, IsThatOfAllCombinationsOnSeriesParallelGraphs) {
     const auto minimum = reduced_minimum(program);
     ASSERT_TRUE(minimum.has_value());
     EXPECT_NEAR(*minimum, cheapest_of_all(program), 1e-9 * *minimum);
+    const auto options = reduced_options(program);
+    ASSERT_TRUE(options.has_value());
+    EXPECT_NEAR(cost_of(program, *options), *minimum, 1e-9 * *minimum);
+    // A tied head: the first and the last choice together.
+    ChoiceProgram::Pair tie{0, 7, {}};
+    for (std::size_t k = 0; k < program.cost[0].size() * program.cost[7].size(); ++k) tie.cost.push_back(cost(random));
+    program.pairs.push_back(std::move(tie));
+    const auto closed = reduced_minimum(program);
+    ASSERT_TRUE(closed.has_value());
+    EXPECT_NEAR(*closed, cheapest_of_all(program), 1e-9 * *closed);
+    EXPECT_NEAR(cost_of(program, reduced_options(program).value()), *closed, 1e-9 * *closed);
   }
+}
+
+TEST(ReducedMinimum, OfAThousandLayersTakesNoTime) {
+  // As above, 12 000 choices long: quadratic work would take minutes, and the tests' time is bounded.
+  std::mt19937 random(6);
+  std::uniform_real_distribution<double> cost(0, 100);
+  ChoiceProgram program;
+  program.cost.assign(12'000, {1, 2, 3});
+  for (std::size_t a = 0; a + 2 < program.cost.size(); ++a) {
+    ChoiceProgram::Pair pair{a, a + 1 + (a % 3 == 0), {}};
+    for (int k = 0; k < 9; ++k) pair.cost.push_back(cost(random));
+    program.pairs.push_back(std::move(pair));
+  }
+  const auto minimum = reduced_minimum(program);
+  ASSERT_TRUE(minimum.has_value());
+  EXPECT_NEAR(cost_of(program, reduced_options(program).value()), *minimum, 1e-9 * *minimum);
 }
 
 TEST(ReducedMinimum, SaysThatItCannotOnADenseGraph) {

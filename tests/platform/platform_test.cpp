@@ -170,6 +170,11 @@ TEST(Platform, RefusesAForwardDelayLongerThanTheRoundTrip) {
                           "of rtt"));
 }
 
+TEST(Platform, TakesTheWholeRoundTripAsForwardDelayInAnyUnit) {
+  // 200 us and 0.2 ms are the same time and not the same double.
+  EXPECT_THAT(errors_in(kPair + with(kWan, "rtt: 20 ms", "rtt: 200us, forward_delay: 0.2ms")), IsEmpty());
+}
+
 TEST(Platform, RefusesVmsThatCannotReachEachOther) {
   EXPECT_THAT(errors_in(kPair + "  e: {site: east, type: *box, gpus: [*g]}\n"),
               ElementsAre("p.yaml:1:1: error: no link leads from w (site west) to e (site east); add one under "

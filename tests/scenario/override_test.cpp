@@ -140,6 +140,12 @@ TEST_F(Override, RefusesAPathThroughASingleValue) {
                           "below it"));
 }
 
+TEST_F(Override, RefusesAPathThatIsDeeperThanAnyValue) {
+  std::string path;
+  for (int i = 0; i < 30'000; ++i) path += "a.";
+  EXPECT_THAT(errors({path + "a=1"}), ElementsAre(HasSubstr("a path of more than 96 dots")));
+}
+
 TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
   for (const char* text : {"training.batch", "=16", ""}) {
     EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override reads KEY=VALUE"))) << text;

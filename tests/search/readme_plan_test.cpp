@@ -19,9 +19,7 @@ TEST(Docs, ShowThePlansThatAreFound) {
   options.jobs = available_cores();
   std::vector<PlanReport> reports;
   for (const char* slice : {"tacc-tacc", "utah-gpn", "utah-mass", "bris-star", "gat-amst"}) {
-    const auto report = find_plans(load_scenario(root / "scenarios" / (std::string(slice) + ".yaml")), job, options);
-    ASSERT_TRUE(report);
-    reports.push_back(*report);
+    reports.push_back(find_plans(load_scenario(root / "scenarios" / (std::string(slice) + ".yaml")), job, options));
     for (const auto& model : reports.back().models) EXPECT_TRUE(model.search.proven) << slice;
   }
   std::stringstream text;

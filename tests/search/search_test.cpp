@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -121,14 +122,70 @@ TEST(Groups, OfTwoVmsAreEverySubsetOnce) {
   const ClusterFile file(clusters()[3]);
   const Scenario scenario = file.load();
   std::vector<std::string> names;
-  for (const auto& g : groups_to_search(scenario.platform)) names.push_back(group_text(g.group.names));
+  for (const auto& g : groups_to_search(scenario.platform).groups) names.push_back(group_text(g.group.names));
   EXPECT_THAT(names, testing::UnorderedElementsAre("a+b", "b+a", "a/0+b", "b+a/0", "a", "a/0", "b"));
 }
 
 std::vector<std::string> groups_of(const Scenario& scenario) {
   std::vector<std::string> names;
-  for (const auto& g : groups_to_search(scenario.platform)) names.push_back(group_text(g.group.names));
+  for (const auto& g : groups_to_search(scenario.platform).groups) names.push_back(group_text(g.group.names));
   return names;
+}
+
+// So many VMs of one GPU each at one site, each kind with a NIC of its own.
+Scenario many_vms(int kinds, int of_each) {
+  std::string vms;
+  for (int v = 0; v < kinds * of_each; ++v) {
+    vms +=
+        (v ? ", v" : "{v") + std::to_string(v) +
+        ": {site: lab, type: {name: box, nic: " + std::to_string(v % kinds + 1) +
+        " Gbps, device_latency: 1 us, tcp: {net.ipv4.tcp_rmem: 6 MiB, net.ipv4.tcp_wmem: 4 MiB, copy_rate: 1 GB/s}}, "
+        "gpus: [a30]}";
+  }
+  vms += "}";
+  return ClusterFile({"many", "{lab: {}}", vms.c_str(), "{}", "techniques: [Data]"}).load();
+}
+
+// Whatever the order.
+std::set<std::vector<int>> sets_of(const SearchedGroups& found) {
+  std::set<std::vector<int>> sets;
+  for (const auto& g : found.groups) {
+    auto devices = g.group.devices;
+    std::sort(devices.begin(), devices.end());
+    sets.insert(devices);
+  }
+  return sets;
+}
+
+TEST(Groups, OfEqualVmsAreAsManyAsThereAreCounts) {
+  const auto found = groups_to_search(many_vms(1, 40).platform);
+  EXPECT_TRUE(found.all);
+  EXPECT_EQ(sets_of(found).size(), 40);
+  const auto two = groups_to_search(many_vms(2, 30).platform);  // 31 x 31 counts but for none
+  EXPECT_TRUE(two.all);
+  EXPECT_EQ(sets_of(two).size(), 31 * 31 - 1);
+}
+
+TEST(Groups, ThatAreTooManyHaveTheSmallAndTheLargeOnesAmongThem) {
+  for (const auto& [kinds, of_each] : {std::pair{20, 1}, {6, 5}}) {
+    const Scenario scenario = many_vms(kinds, of_each);
+    const auto found = groups_to_search(scenario.platform);
+    EXPECT_FALSE(found.all);
+    EXPECT_LE(found.groups.size(), 2 * 4096);  // subsets, and orders
+    const auto sets = sets_of(found);
+    for (int kind = 0; kind < kinds; ++kind) {
+      EXPECT_TRUE(sets.contains({kind})) << kind;
+      std::vector<int> others;
+      for (int v = 0; v < kinds * of_each; ++v) {
+        if (v % kinds != kind) others.push_back(v);
+      }
+      EXPECT_TRUE(sets.contains(others)) << "all but " << kind;
+    }
+    const Space space(scenario, scenario.models.front());
+    SearchOptions options;
+    options.effort = 1e4;
+    EXPECT_FALSE(search(space, evaluator_of(space), options).proven);
+  }
 }
 
 TEST(Groups, TakeVmsAsAlikeByTheirFiguresAndNotByTheirNames) {

@@ -27,6 +27,23 @@ TEST(Axis, KeepsListedValuesAsWritten) {
   EXPECT_THAT(values_of("{key: a, values: gpt2m}"), ElementsAre("gpt2m"));
 }
 
+TEST(Axis, ReadsNoMoreValuesThanPointsMayHave) {
+  // 40 axes of a million values each: the first two are too many points.
+  std::string axes, keys;
+  for (int i = 0; i < 40; ++i) {
+    const std::string key = "{key: k" + std::to_string(i) + ", from: 1, to: 2, points: 1000000}";
+    axes += (i ? ", " : "[") + key;
+    keys += (i ? ", " : "[{zip: [") + key;
+  }
+  const auto error_of = [](const std::string& text) {
+    Reading reading;
+    read_axes(parse_yaml(text, "axes.yaml"), "axes", reading);
+    return reading.errors.size() == 1 ? reading.errors.front().text : "";
+  };
+  EXPECT_EQ(error_of(axes + "]"), "more than 10000000 points; that is beyond this simulator");
+  EXPECT_EQ(error_of(keys + "]}]"), "more than 2000000 values on all axes; that is beyond this simulator");
+}
+
 TEST(Axis, CountsEqualStepsWithBothEnds) {
   EXPECT_THAT(values_of("{key: a, from: 0 ms, to: 10 ms, points: 5}"),
               ElementsAre("0 ms", "2.5 ms", "5 ms", "7.5 ms", "10 ms"));

@@ -46,6 +46,15 @@ TEST(MeasuredSteps, SayWhatIsWrong) {
               ElementsAre(HasSubstr("unknown key \"stepps\"")));
 }
 
+TEST(MeasuredSteps, OfMoreSequencesThanCanBeCountedAreRefused) {
+  // 2^20 sequences on each of 2^20 GPUs.
+  const std::string step =
+      "[{\"schema\": \"slmsim/step/1\", \"hidden\": 8, \"heads\": 2, \"layers\": 1, \"sequence\": 4, "
+      "\"vocabulary\": 9, \"intermediate\": 32, \"batch\": 1048576, \"gpus\": 1048576, \"precision\": \"fp16\", "
+      "\"status\": \"oom\"}]";
+  EXPECT_THAT(errors_in(step), ElementsAre(HasSubstr("more than 1048576 in all")));
+}
+
 TEST(MeasuredSteps, AreComparedWithTheStepOfTheSameBatch) {
   const auto all = compare_steps(read_measured_steps(kMadeUp), "h200", "", {});
   ASSERT_THAT(all, SizeIs(2));

@@ -1,8 +1,12 @@
 #include "sim/planner/solver/choice_program.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace slmsim {
@@ -13,28 +17,89 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A program while choices are taken out of it. Between two choices there is at most one table of costs.
 class Reduction {
  public:
-  explicit Reduction(const ChoiceProgram& program) : cost_(program.cost), neighbours_(program.cost.size()) {
+  explicit Reduction(const ChoiceProgram& program)
+      : cost_(program.cost), neighbours_(program.cost.size()), gone_(program.cost.size(), false) {
     for (const auto& pair : program.pairs) add(pair.a, pair.b, pair.cost);
   }
 
-  std::optional<double> minimum() {
-    std::vector<bool> gone(cost_.size(), false);
+  // Nothing where it comes to an end too early. Where all that is left have three neighbours or more, one of them is fixed to
+  // each of its options in turn, once: a tied head closes the chain of layers to a ring.
+  std::optional<double> minimum(bool may_fix = true) {
+    // Of those with the fewest neighbours the first; dead ends are all the same.
+    std::set<std::pair<std::size_t, std::size_t>> left;
+    const auto key = [&](std::size_t i) { return std::pair(std::max<std::size_t>(1, neighbours_[i].size()), i); };
+    for (std::size_t i = 0; i < cost_.size(); ++i) {
+      if (!gone_[i]) left.insert(key(i));
+    }
     double constant = 0;
-    for (std::size_t left = cost_.size(); left > 0; --left) {
-      std::size_t best = cost_.size();
-      for (std::size_t i = 0; i < cost_.size(); ++i) {
-        if (!gone[i] && (best == cost_.size() || neighbours_[i].size() < neighbours_[best].size())) best = i;
-        if (best == i && neighbours_[i].size() <= 1) break;
+    while (!left.empty()) {
+      const auto [degree, best] = *left.begin();
+      if (degree > 2) {
+        if (!may_fix) return std::nullopt;
+        const auto rest = minimum_with_one_fixed(left.rbegin()->second);
+        return rest ? std::optional(constant + *rest) : std::nullopt;
       }
-      if (neighbours_[best].size() > 2) return std::nullopt;
+      std::vector<std::size_t> around;
+      for (const auto& [other, table] : neighbours_[best]) around.push_back(other);
+      left.erase(left.begin());
+      for (const std::size_t other : around) left.erase(key(other));
       constant += take_out(best);
-      gone[best] = true;
+      for (const std::size_t other : around) left.insert(key(other));
     }
     return constant;
   }
 
+  // After minimum(): the options that it is of.
+  std::vector<std::size_t> options() const {
+    std::vector<std::size_t> out(cost_.size());
+    for (auto taken = taken_.rbegin(); taken != taken_.rend(); ++taken) {
+      std::size_t at = 0;
+      for (const auto& [other, count] : taken->neighbours) at = at * count + out[other];
+      out[taken->choice] = taken->best[at];
+    }
+    return out;
+  }
+
  private:
   using Table = std::vector<double>;  // row-major, own options x neighbour's options
+
+  // The best option of a choice for every combination of its neighbours' options, as it was taken out.
+  struct Taken {
+    std::size_t choice = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> neighbours;  // and how many options each has
+    std::vector<std::uint16_t> best;
+  };
+
+  std::optional<double> minimum_with_one_fixed(std::size_t choice) {
+    std::optional<double> best;
+    std::optional<Reduction> of_best;
+    for (std::size_t option = 0; option < cost_[choice].size(); ++option) {
+      Reduction fixed = *this;
+      const double own = fixed.fix(choice, option);
+      const auto rest = fixed.minimum(false);
+      if (!rest) return std::nullopt;
+      if (best && own + *rest >= *best) continue;
+      best = own + *rest;
+      of_best.emplace(std::move(fixed));
+    }
+    if (of_best) *this = std::move(*of_best);
+    return best;
+  }
+
+  // Returns what the option costs; its neighbours take over what it costs with theirs.
+  double fix(std::size_t choice, std::size_t option) {
+    for (const auto& [other, table] : neighbours_[choice]) {
+      neighbours_[other].erase(choice);
+      const std::size_t wide = cost_[other].size();
+      for (std::size_t k = 0; k < wide; ++k) cost_[other][k] += table[option * wide + k];
+    }
+    neighbours_[choice].clear();
+    gone_[choice] = true;
+    Taken& taken = taken_.emplace_back();
+    taken.choice = choice;
+    taken.best = {static_cast<std::uint16_t>(option)};
+    return cost_[choice][option];
+  }
 
   void add(std::size_t a, std::size_t b, const Table& costs) {
     auto& forward = neighbours_[a].try_emplace(b, Table(costs.size(), 0.0)).first->second;
@@ -52,16 +117,29 @@ class Reduction {
   double take_out(std::size_t i) {
     const auto neighbours = std::move(neighbours_[i]);
     neighbours_[i].clear();
-    for (const auto& [other, table] : neighbours) neighbours_[other].erase(i);
-    if (neighbours.empty()) return *std::min_element(cost_[i].begin(), cost_[i].end());
+    gone_[i] = true;
+    Taken& taken = taken_.emplace_back();
+    taken.choice = i;
+    for (const auto& [other, table] : neighbours) {
+      neighbours_[other].erase(i);
+      taken.neighbours.emplace_back(other, cost_[other].size());
+    }
+    const auto least = [&](const auto& beside) {
+      double cost = kInfinity;
+      std::size_t best = 0;
+      for (std::size_t o = 0; o < cost_[i].size(); ++o) {
+        const double here = cost_[i][o] + beside(o);
+        if (here < cost) std::tie(cost, best) = std::pair(here, o);
+      }
+      taken.best.push_back(static_cast<std::uint16_t>(best));
+      return cost;
+    };
+    if (neighbours.empty()) return least([](std::size_t) { return 0.0; });
     const auto& [a, to_a] = *neighbours.begin();
     const std::size_t high = cost_[a].size();
     if (neighbours.size() == 1) {
-      for (std::size_t k = 0; k < high; ++k) {
-        double least = kInfinity;
-        for (std::size_t o = 0; o < cost_[i].size(); ++o) least = std::min(least, cost_[i][o] + to_a[o * high + k]);
-        cost_[a][k] += least;
-      }
+      for (std::size_t k = 0; k < high; ++k)
+        cost_[a][k] += least([&, k, &table = to_a](std::size_t o) { return table[o * high + k]; });
       return 0;
     }
     const auto& [b, to_b] = *neighbours.rbegin();
@@ -69,8 +147,9 @@ class Reduction {
     Table joined(high * wide, kInfinity);
     for (std::size_t k = 0; k < high; ++k) {
       for (std::size_t l = 0; l < wide; ++l) {
-        for (std::size_t o = 0; o < cost_[i].size(); ++o)
-          joined[k * wide + l] = std::min(joined[k * wide + l], cost_[i][o] + to_a[o * high + k] + to_b[o * wide + l]);
+        joined[k * wide + l] = least([&, k, l, &table_a = to_a, &table_b = to_b](std::size_t o) {
+          return table_a[o * high + k] + table_b[o * wide + l];
+        });
       }
     }
     add(a, b, joined);
@@ -79,6 +158,8 @@ class Reduction {
 
   std::vector<Table> cost_;
   std::vector<std::map<std::size_t, Table>> neighbours_;
+  std::vector<bool> gone_;
+  std::vector<Taken> taken_;
 };
 
 }  // namespace
@@ -99,14 +180,45 @@ bool within_budgets(const ChoiceProgram& program, const std::vector<std::size_t>
   });
 }
 
+namespace {
+
+// What single choices cost with their neighbours, so that most changes need no sum over everything.
+class Surroundings {
+ public:
+  explicit Surroundings(const ChoiceProgram& program) : program_(program), pairs_(program.cost.size()) {
+    for (const auto& pair : program.pairs) {
+      pairs_[pair.a].push_back(&pair);
+      pairs_[pair.b].push_back(&pair);
+    }
+  }
+
+  double cost(const std::vector<std::size_t>& options, std::size_t choice) const {
+    double cost = program_.cost[choice][options[choice]];
+    for (const auto* pair : pairs_[choice])
+      cost += pair->cost[options[pair->a] * program_.cost[pair->b].size() + options[pair->b]];
+    return cost;
+  }
+
+ private:
+  const ChoiceProgram& program_;
+  std::vector<std::vector<const ChoiceProgram::Pair*>> pairs_;
+};
+
+}  // namespace
+
 std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std::size_t> options) {
+  constexpr double kRounding = 1e-9;  // of all; what may be less is looked at by the sum over everything
+  const Surroundings around(program);
   double cost = cost_of(program, options);
   for (bool better = true; better;) {
     better = false;
     for (std::size_t i = 0; i < options.size(); ++i) {
       for (std::size_t k = 0; k < program.cost[i].size(); ++k) {
+        if (k == options[i]) continue;
+        const double here = around.cost(options, i);
         const std::size_t before = std::exchange(options[i], k);
-        const double now = k == before ? cost : cost_of(program, options);
+        const bool hopeless = around.cost(options, i) > here + kRounding * std::abs(cost);
+        const double now = hopeless ? kInfinity : cost_of(program, options);
         if (now < cost && within_budgets(program, options)) {
           cost = now;
           better = true;
@@ -120,5 +232,12 @@ std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std:
 }
 
 std::optional<double> reduced_minimum(const ChoiceProgram& program) { return Reduction(program).minimum(); }
+
+std::optional<std::vector<std::size_t>> reduced_options(const ChoiceProgram& program) {
+  Reduction reduction(program);
+  const auto minimum = reduction.minimum();
+  if (!minimum || !std::isfinite(*minimum)) return std::nullopt;
+  return reduction.options();
+}
 
 }  // namespace slmsim

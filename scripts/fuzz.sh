@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Fuzzes one parser, or all in turn: minutes in continuous integration, hours by hand.
+# Usage: scripts/fuzz.sh TARGET|all|list [HOURS | -runs=N]; one hour each where nothing is said.
+# Needs Debian's clang. Builds into build/fuzz; findings are left there as crash-*, and the exit status is then 1. A finding that
+# is mended belongs into tests/fuzz/corpus/TARGET, where every build goes through it (ctest -R '^fuzz\.').
+set -euo pipefail
+cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
+tree=build/fuzz
+mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
+
+if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
+  sed -n 's/^# \?//; 2,6p' "$0"
+  exit 0
+fi
+if [[ $1 == list ]]; then
+  printf '%s\n' "${targets[@]}"
+  exit 0
+fi
+[[ $1 == all ]] || targets=("$1")
+length=${2:-1}
+if [[ $length == -runs=* ]]; then bound=$length; else bound=-max_total_time=$(awk "BEGIN { printf \"%d\", $length * 3600 }"); fi
+
+for target in "${targets[@]}"; do
+  [[ -d tests/fuzz/corpus/$target ]] || { echo "error: there is no target \"$target\"; scripts/fuzz.sh list names them" >&2; exit 2; }
+done
+command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-get install clang)" >&2; exit 2; }
+! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+[[ -e $tree/build.ninja ]] || cmake -S . -B "$tree" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DSLMSIM_FUZZ=ON -DSLMSIM_UNITY=ON -DSLMSIM_WERROR=OFF
+cmake --build "$tree" --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
+
+status=0
+for target in "${targets[@]}"; do
+  mkdir -p "$tree/corpus/$target"
+  echo "== fuzz: $target $bound"
+  # What is found that is new goes into the first folder; a hang is a minute for one input.
+  nice -n 15 "$tree/fuzz_$target" "$bound" -max_len=8192 -timeout=60 -rss_limit_mb=2560 -print_final_stats=1 \
+    -dict=tests/fuzz/dictionary/yaml.dict -artifact_prefix="$tree/$target-" \
+    "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || status=1
+  grep -E 'SUMMARY|number_of_executed_units|Test unit written' "$tree/$target.log" || true
+done
+exit "$status"

@@ -1,0 +1,17 @@
+// What the workers of a search answer, as its journal holds it.
+#include <stdexcept>
+
+#include "sim/search/evaluate.h"
+#include "tests/fuzz/target.h"
+
+void slmsim::fuzz::try_input(std::string_view text) {
+  Finding finding;
+  try {
+    from_texts({std::string(text), ""}, finding);
+  } catch (const std::runtime_error&) {
+    return;
+  }
+  Finding again;
+  from_texts(to_texts(finding), again);
+  if (finding.index() != again.index()) __builtin_trap();
+}

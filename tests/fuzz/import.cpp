@@ -1,0 +1,12 @@
+// Every format of `slmsim import`, each by the input's first byte.
+#include "sim/import/format.h"
+#include "sim/import/gather.h"
+#include "tests/fuzz/target.h"
+
+void slmsim::fuzz::try_input(std::string_view text) {
+  if (text.empty()) return;
+  const auto& formats = import_formats();
+  const auto& format = formats[static_cast<unsigned char>(text.front()) % formats.size()];
+  ImportRequest request;
+  gather(format, {as_file(text.substr(1))}, request, {"a100"});
+}

@@ -1,0 +1,26 @@
+// Journals and parts: the lines that a sweep, a shard or a search left.
+#include "sim/crew/journal.h"
+
+#include "tests/fuzz/target.h"
+
+namespace slmsim {
+namespace {
+
+struct Any {
+  Texts texts;
+};
+void from_texts(const Texts& texts, Any& any) { any.texts = texts; }
+
+}  // namespace
+}  // namespace slmsim
+
+void slmsim::fuzz::try_input(std::string_view text) {
+  const Journal journal = Journal::read(as_file(text), {"sweep", "--output", "its file"});
+  std::uint64_t held = 0;
+  for (std::uint64_t question = 0; question < journal.of().questions; ++question) {
+    if (!journal.holds(question)) continue;
+    ++held;
+    journal.answer<Any>(question);
+  }
+  if (held != journal.count()) __builtin_trap();
+}

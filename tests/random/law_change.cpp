@@ -1,0 +1,146 @@
+// Laws of what a change of a figure may change.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "sim/planner/option.h"
+#include "sim/technique/replicas.h"
+#include "tests/random/law.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kSmall = 1e-6, kMoved = 1e-3;
+// Contention may put things into an order that is a little worse (Graham, Bounds on multiprocessing timing anomalies, 1969).
+constexpr double kAnomaly = 0.01;
+
+struct Change {
+  const char* what;
+  bool faster;  // with a factor above 1
+  std::function<void(Scenario&, double)> apply;
+};
+
+template <class Of>
+auto each_gpu(Of of) {
+  return [of](Scenario& s, double factor) {
+    for (auto& device : s.platform.devices) of(device.gpu) = of(device.gpu) * factor;
+  };
+}
+
+template <class Of>
+auto each_vm(Of of) {
+  return [of](Scenario& s, double factor) {
+    for (auto& vm : s.platform.vms) of(vm.type) = of(vm.type) * factor;
+  };
+}
+
+template <class Of>
+auto each_link(Of of) {
+  return [of](Scenario& s, double factor) {
+    for (auto& link : s.platform.links) {
+      of(link.forward) = of(link.forward) * factor;
+      of(link.backward) = of(link.backward) * factor;
+    }
+  };
+}
+
+const std::vector<Change>& changes() {
+  static const std::vector<Change> kChanges = {
+      {"GPUs' peak", true,
+       [](Scenario& s, double factor) {
+         for (auto& device : s.platform.devices) {
+           for (auto& peak : device.gpu.peak) peak = peak * factor;
+         }
+       }},
+      {"GPUs' memory bandwidth", true, each_gpu([](Gpu & g) -> auto& { return g.memory_bandwidth; })},
+      {"PCIe", true, each_gpu([](Gpu & g) -> auto& { return g.pcie; })},
+      {"NVLink", true, each_gpu([](Gpu & g) -> auto& { return g.nvlink; })},
+      {"GPUs' memory", true, each_gpu([](Gpu & g) -> auto& { return g.memory; })},
+      {"NICs", true, each_vm([](VmType & v) -> auto& { return v.nic; })},
+      {"sockets' copy rate", true, each_vm([](VmType & v) -> auto& { return v.tcp.copy_rate; })},
+      {"receive buffers", true, each_vm([](VmType & v) -> auto& { return v.tcp.receive_buffer; })},
+      {"send buffers", true, each_vm([](VmType & v) -> auto& { return v.tcp.send_buffer; })},
+      {"device latency", false, each_vm([](VmType & v) -> auto& { return v.device_latency; })},
+      {"links' bandwidth", true, each_link([](WanDirection & d) -> auto& { return d.bandwidth; })},
+      {"links' delay", false, each_link([](WanDirection & d) -> auto& { return d.delay; })},
+      {"links' loss", false,
+       [](Scenario& s, double factor) {
+         for (auto& link : s.platform.links) {
+           link.forward.loss = std::min(0.5, link.forward.loss * factor);
+           link.backward.loss = std::min(0.5, link.backward.loss * factor);
+         }
+       }},
+      {"one link's delay", false,
+       [](Scenario& s, double factor) {
+         if (s.platform.links.empty()) return;
+         s.platform.links.front().forward.delay = s.platform.links.front().forward.delay * factor;
+         s.platform.links.front().backward.delay = s.platform.links.front().backward.delay * factor;
+       }},
+      {"one GPU's peak", true,
+       [](Scenario& s, double factor) {
+         for (auto& peak : s.platform.devices.back().gpu.peak) peak = peak * factor;
+       }},
+      {"sites' RTT", false,
+       [](Scenario& s, double factor) {
+         for (auto& site : s.platform.sites) site.rtt = site.rtt * factor;
+       }},
+  };
+  return kChanges;
+}
+
+}  // namespace
+
+void small_changes_stay_small(const Drawn& drawn, Dice& dice, Faults& faults) {
+  const Change& change = dice.of(changes());
+  const double factor = dice.one_in(2) ? 1 + kSmall : 1 - kSmall;
+  Scenario changed = drawn.scenario;
+  change.apply(changed, factor);
+  const auto again = predicted(changed);
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const Prediction &p = drawn.predictions[i], &q = again[i];
+    if (p.status != Status::kOk || q.status != Status::kOk) continue;  // what just fits may no longer
+    const double moved = std::max(relative(p.iteration.value, q.iteration.value), relative(p.job.value, q.job.value));
+    if (moved > kMoved)
+      faults.push_back(fmt::format("{}: {} x (1 {:+g}): {:.6g} -> {:.6g} s, job {:.6g} -> {:.6g} s: {:.2f} %", which(p),
+                                   change.what, factor - 1, p.iteration.value, q.iteration.value, p.job.value,
+                                   q.job.value, 100 * moved));
+  }
+}
+
+// The mechanisms that may make more of something slower: NCCL's tuning, blind to the network, chooses another algorithm or
+// protocol, so that it is fixed here; and planners choose by their own costs, which are no simulation, so that the plans
+// must be equal.
+void more_is_not_slower(const Drawn& drawn, Dice& dice, Faults& faults) {
+  const Change& change = dice.of(changes());
+  const double by = dice.of(std::vector{1.1, 2.0, 10.0});
+  Scenario before = drawn.scenario;
+  if (before.nccl.algorithm == NcclAlgorithm::kAuto) before.nccl.algorithm = NcclAlgorithm::kRing;
+  if (before.nccl.protocol == NcclProtocol::kAuto) before.nccl.protocol = NcclProtocol::kSimple;
+  Scenario after = before;
+  change.apply(after, change.faster ? by : 1 / by);
+  const auto was = predicted(before), now = predicted(after);
+  for (std::size_t i = 0; i < was.size(); ++i) {
+    const Prediction &p = was[i], &q = now[i];
+    if (p.status != Status::kOk) continue;
+    if (q.status != Status::kOk) {
+      faults.push_back(fmt::format("{}: {} x {}: no longer ok: {}", which(p), change.what, by, q.reason));
+      continue;
+    }
+    if (p.plan->stages.size() != q.plan->stages.size()) continue;
+    bool equal_plans = true;
+    for (std::size_t s = 0; s < p.plan->stages.size(); ++s) {
+      const Stage &x = p.plan->stages[s], &y = q.plan->stages[s];
+      equal_plans = equal_plans && x.first == y.first && x.last == y.last && x.shardings == y.shardings &&
+                    x.batch_shares == y.batch_shares && x.columns == y.columns;
+    }
+    if (!equal_plans) continue;
+    if (q.iteration.value > p.iteration.value * (1 + kAnomaly))
+      faults.push_back(fmt::format("{}: {} better by {}: {:.6g} -> {:.6g} s: {:+.1f} %", which(p), change.what, by,
+                                   p.iteration.value, q.iteration.value,
+                                   100 * (q.iteration.value / p.iteration.value - 1)));
+  }
+}
+
+}  // namespace slmsim

@@ -1,0 +1,94 @@
+// Laws of memory and of what is simulated.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tests/random/law.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kAgree = 1e-5;             // relative, of two engines
+constexpr std::size_t kMostTasks = 60'000;  // of a graph that is simulated in several ways
+
+Bytes most_memory(const Prediction& p) {
+  Bytes most{0};
+  for (const auto& memory : p.memory) most = std::max(most, memory.total());
+  return most;
+}
+
+// Planned only: times do not matter.
+std::vector<Prediction> misfits_too(Scenario scenario) {
+  for (auto& device : scenario.platform.devices) device.gpu.memory = Bytes{1};
+  return predicted(scenario);
+}
+
+void each_graph(const Drawn& drawn, const auto& use) {
+  for (const Prediction& p : drawn.predictions) {
+    if (p.status != Status::kOk) continue;
+    const auto model = std::find_if(drawn.scenario.models.begin(), drawn.scenario.models.end(),
+                                    [&](const Transformer& m) { return m.name == p.model; });
+    const TaskGraph graph = iteration_graph(drawn.scenario, *model, *p.plan);
+    if (graph.tasks().size() <= kMostTasks) use(p, graph);
+  }
+}
+
+}  // namespace
+
+void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
+  const auto compare = [&](const char* what, const std::vector<Prediction>& less, const std::vector<Prediction>& more) {
+    for (std::size_t i = 0; i < less.size(); ++i) {
+      if (less[i].memory.empty() || more[i].memory.empty()) continue;
+      if (most_memory(less[i]) > most_memory(more[i]) * (1 + 1e-9))
+        faults.push_back(fmt::format("{}: {}: {:.6g} B, without {:.6g} B", which(less[i]), what,
+                                     most_memory(less[i]).value, most_memory(more[i]).value));
+    }
+  };
+  // The planners may divide otherwise where less is kept: only techniques that do not ask them.
+  Scenario kept = drawn.scenario;
+  kept.training.rematerialisation = false;
+  std::erase_if(kept.techniques, [](const TechniqueOptions& o) {
+    return !o.technique->divides_batch || o.technique->recompute(o, {}) != Recompute::kNone;
+  });
+  if (kept.techniques.empty()) return;
+  Scenario again = kept, deep = kept;
+  again.training.rematerialisation = true;
+  for (auto& model : deep.models) model.layers *= 2;
+  // A single layer is computed anew as a whole, so that keeping its input only adds to it.
+  std::erase_if(again.models, [](const Transformer& m) { return m.layers < 2; });
+  Scenario several = kept;
+  several.models = again.models;
+  compare("rematerialisation", misfits_too(again), misfits_too(several));
+  compare("half the layers", misfits_too(kept), misfits_too(deep));
+}
+
+void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
+  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
+    std::vector<double> asked(graph.connections().size()), carried(graph.connections().size());
+    for (const Task& task : graph.tasks()) {
+      if (task.kind == TaskKind::kTransfer) asked[static_cast<std::size_t>(task.place)] += task.amount;
+    }
+    for (const Flow& flow : simulate(graph, {}, {.record_flows = true}).flows)
+      carried[static_cast<std::size_t>(flow.connection)] += flow.bytes;
+    for (std::size_t c = 0; c < asked.size(); ++c) {
+      if (relative(asked[c], carried[c]) > 1e-9)
+        faults.push_back(
+            fmt::format("{}: connection {} carried {:.12g} of {:.12g} B", which(p), c, carried[c], asked[c]));
+    }
+  });
+}
+
+void engines_agree(const Drawn& drawn, Dice&, Faults& faults) {
+  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
+    const double usual = simulate(graph).end.value, events = simulate(graph, {}, {.always_events = true}).end.value;
+    const double engine = simulate(graph, {}, {.always_engine = true}).end.value;
+    if (usual != events)
+      faults.push_back(fmt::format("{}: in order {:.12g} s, by events {:.12g} s", which(p), usual, events));
+    if (relative(events, engine) > kAgree)
+      faults.push_back(fmt::format("{}: by events {:.9g} s, by SimGrid {:.9g} s: {:.3g} %", which(p), events, engine,
+                                   100 * (engine / events - 1)));
+  });
+}
+
+}  // namespace slmsim
