@@ -38,7 +38,7 @@ std::string model_of(const SliceRecord& component) {
 
 // Components and interfaces are called NODE-NAME where their node is not told.
 std::string node_of(const SliceRecord& record, const std::vector<Machine>& machines) {
-  if (const std::string node = record.at("node"); !node.empty()) return node;
+  if (std::string node = record.at("node"); !node.empty()) return node;
   const std::string name = record.at("name");
   std::string out;
   for (const auto& machine : machines) {

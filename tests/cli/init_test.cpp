@@ -84,7 +84,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
       {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; did you mean"},
       {{"--gpu", "a10:x"}, "\"x\" is no number of GPUs"},
       {{"--gpu", "a10", "--model", "gpt9"}, "there is no model \"gpt9\""},
-      {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\"?"},
+      {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\""},
       {{"--gpu", "a10", "--vm-type", "here=works"}, "there is no VM type \"works\"; did you mean \"workstation\"?"},
       {{"--gpu", "a10", "--vm-type", "her=workstation"}, "there is no machine \"her\"; did you mean \"here\"?"},
       {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,c=1ms"}, "--link: there is no site \"c\""},
