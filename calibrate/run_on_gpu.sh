@@ -53,7 +53,7 @@ fi
 mkdir -p "$out" || die "$out cannot be made."
 out=$(readlink -f "$out")
 build=${BUILD:-$(dirname "$here")/build-calibrate}
-shapes=${SHAPES:-$here/shapes/gpt2m.csv,$here/shapes/gpt2L.csv}
+shapes=${SHAPES:-$here/shapes/gpt2m.csv,$here/shapes/gpt2-656m.csv}
 batches=${BATCHES:-1,2,4,8,16,32}
 failed=()
 # 75, 80, 90; empty where the driver does not tell.

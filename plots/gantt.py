@@ -12,11 +12,11 @@ import trace
 from style import plt
 
 # By a task's category: its name, fill and hatch.
-KINDS = {"forward": ("forward", "#dcebf7", ""), "backward": ("backward", "#5a8fbd", ""),
-         "optimizer": ("optimizer", "#0b2440", ""), "launch": ("launching", "#ffffff", "////"),
-         "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#e4e4e4", "xxxx"),
-         "send": ("activations and their gradients", "#505050", ""),
-         "copy": ("copy between GPU and host", "#b4cfe4", "\\\\\\\\"), "drive": ("drive", "#c4c4c4", "||||")}
+KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b2", ""),
+         "optimizer": ("optimizer", "#1a1a1a", ""), "launch": ("launching", "#ffffff", "////"),
+         "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#fbe3b0", "xxxx"),
+         "send": ("activations and their gradients", "#e69f00", ""),
+         "copy": ("copy between GPU and host", "#d9f0e7", "\\\\\\\\"), "drive": ("drive", "#e3c2d5", "||||")}
 OTHER = ("other", "#ffffff", "++++")
 MOST_TRACKS = 24
 

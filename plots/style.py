@@ -1,6 +1,7 @@
 """What the figures have in common: looks that survive grey print, reading of files, errors, and writing.
 
-Techniques differ by lightness, line, marker and hatch, groups of GPUs by filled and hollow markers, never by hue alone.
+Techniques differ by lightness, line, marker and hatch, groups of GPUs by filled and hollow markers, never by hue alone;
+hues are Okabe and Ito's, which the colour-blind tell apart.
 Every script defines `arguments(parser)` and `draw(options)`, which returns a figure, and ends with `style.main(...)`.
 """
 import argparse
@@ -66,7 +67,7 @@ TECHNIQUES = read_looks()
 # Per group of a figure: how a marker is filled, and the line's width.
 GROUPS = [("full", 1.4), ("none", 1.0), ("left", 1.9), ("bottom", 0.7), ("right", 2.4), ("top", 1.2)]
 # Per part of a bar: fill and hatch.
-PARTS = [("#0b2440", ""), ("#dcebf7", "///"), ("#5a8fbd", ""), ("#ffffff", "..."), ("#9dc3e0", "xxx"), ("#cccccc", "|||")]
+PARTS = [("#0072b2", ""), ("#fbe3b0", "///"), ("#cc79a7", ""), ("#ffffff", "..."), ("#8fd3bd", "xxx"), ("#cccccc", "|||")]
 WORDS = {"oom": "out of memory", "unsupported": "cannot run"}
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,8 @@ std::string bound_text(double value, Dimension dimension) {
       return to_text(BytesPerSecond{value});
     case Dimension::kWorkRate:
       return to_text(FlopsPerSecond{value});
+    case Dimension::kPower:
+      return to_text(Watts{value});
   }
   return "";
 }
@@ -36,7 +39,7 @@ std::string bound_text(double value, Dimension dimension) {
 }  // namespace
 
 const std::vector<std::string>& provenance_names() {
-  static const std::vector<std::string> kNames = {"datasheet", "measured", "inferred", "typical"};
+  static const std::vector<std::string> kNames = {"datasheet", "measured", "inferred", "typical", "assumed"};
   return kNames;
 }
 
@@ -50,17 +53,41 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), good);
 }
 
-Fields::Fields(const Node& node, std::string path, Reading& reading)
-    : node_(node), path_(std::move(path)), reading_(reading) {
+Fields::Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names)
+    : node_(node), path_(std::move(path)), reading_(reading), second_names_(std::move(second_names)) {
   if (node.kind != Node::Kind::kMap) {
     reading_.error(node.place, fmt::format("{} is {}; a map of keys and values is expected",
                                            path_.empty() ? "the file" : path_, kind_name(node.kind)));
   }
 }
 
+const std::string& Fields::stated_name(const std::string& key) const {
+  const auto second = second_names_.find(key);
+  return second == second_names_.end() || node_.find(key) ? key : second->second;
+}
+
+void Fields::know(const std::string& key) {
+  known_.insert(key);
+  if (const auto second = second_names_.find(key); second != second_names_.end()) known_.insert(second->second);
+}
+
+const Node* Fields::find_node(const std::string& key) const {
+  const Node* found = node_.find(stated_name(key));
+  return found && found->kind == Node::Kind::kNull && !second_names_.empty() ? nullptr : found;
+}
+
 void Fields::record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback) {
+  if (const auto second = second_names_.find(key.name); second != second_names_.end() && second->second != key.name) {
+    const std::string theirs = second->second, instead = std::string(key.about) + " In place of " + theirs + ".";
+    const SecondNames names = std::exchange(second_names_, {{theirs, theirs}});
+    record({theirs, key.about, key.otherwise}, as_read, required, fallback);
+    second_names_ = {};
+    record({key.name, instead, "as " + theirs}, as_read, false);
+    second_names_ = names;
+    return;
+  }
   ValueType type = as_read;
-  type.nullable |= nullable_.contains(key.name);
+  type.nullable |= nullable_.contains(key.name) || (!second_names_.empty() && !required);
   const bool constant = key.otherwise.empty();  // what absence means may lie in another key's value
   const bool listed = type.kind == ValueType::Kind::kList && type.count.low > 0;
   reading_.description->add({path_,
@@ -78,11 +105,11 @@ const Node* Fields::child(const FileKey& key, const ValueType& type, bool requir
 }
 
 const Node* Fields::find(const std::string& key, bool required) {
-  known_.insert(key);
-  const Node* found = node_.find(key);
+  know(key);
+  const Node* found = required ? node_.find(stated_name(key)) : find_node(key);
   if (!found && required && node_.kind == Node::Kind::kMap) {
-    reading_.error(node_.place,
-                   fmt::format("{} has no \"{}\"; it is required", path_.empty() ? "the file" : path_, key));
+    reading_.error(node_.place, fmt::format("{} has no \"{}\"; it is required", path_.empty() ? "the file" : path_,
+                                            stated_name(key)));
   }
   return found;
 }
@@ -118,13 +145,24 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   }
   Fields stated(*found, path_of(key), reading_);
   const Node* value = stated.find("value", true);
-  const auto provenance =
-      static_cast<Provenance>(stated.choice({"provenance", "What kind of source the value has."}, provenance_names()));
-  const std::string source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
-  if (source.empty())
+  const bool open = stated.has("between") || stated.has("one_of");
+  const std::optional<std::size_t> guess =
+      open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
+  Parameter parameter{path_of(key), "", Provenance::kDatasheet, "", 0, std::nullopt, false, {}, {}};
+  parameter.provenance = static_cast<Provenance>(
+      stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
+  parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
+  if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
-  const double spread = stated.number(
-      {"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  parameter.spread =
+      stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  if (stated.has("scale") && !stated.has("between"))
+    stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
+  parameter.log_scale = stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+  stated.ignore({"between", "The ends between which the value lies."});
+  for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
+    if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
+  }
   stated.done();
   if (!value) return nullptr;
   if (value->kind != Node::Kind::kScalar) {
@@ -132,8 +170,41 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
                    fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
     return nullptr;
   }
-  reading_.parameters.push_back({path_of(key), value->scalar, provenance, source, spread});
+  parameter.value = value->scalar;
+  reading_.parameters.push_back(std::move(parameter));
   return value;
+}
+
+void Fields::open_value(const std::string& key, const ValueType& type,
+                        const std::function<std::optional<double>(const std::string&)>& parse) {
+  if (!stated(key)) return;
+  Parameter& parameter = reading_.parameters.back();
+  parameter.type = type;
+  const Node& map = *node_.find(key);
+  const auto wrong = [&](const char* part, const std::string& what) {
+    reading_.error(map.find(part)->place, fmt::format("{}.{} {}", path_of(key), part, what));
+  };
+  if (map.find("between") && map.find("one_of")) wrong("one_of", "stands beside between; one of them is enough");
+  if (const Node* between = map.find("between")) {
+    std::vector<double> ends;
+    for (const auto& end : between->items) {
+      if (const auto value = end.kind == Node::Kind::kScalar ? parse(end.scalar) : std::nullopt) ends.push_back(*value);
+    }
+    const auto value = parse(parameter.value);
+    if (!value || type.choices.size() > 0) return wrong("between", "is for numbers; list words by one_of: [...]");
+    if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
+      return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
+    if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not hold the value itself");
+    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; with scale: log it cannot");
+    parameter.between = {ends[0], ends[1]};
+  }
+  if (!map.find("one_of")) return;
+  for (const auto& word : parameter.one_of) {
+    if (!parse(word)) return wrong("one_of", fmt::format("holds \"{}\", which this value cannot be", quoted(word)));
+  }
+  const auto& words = parameter.one_of;
+  if (words.size() < 2 || std::find(words.begin(), words.end(), parameter.value) == words.end())
+    wrong("one_of", "lists at least two values, the present one among them");
 }
 
 const Parameter* Fields::stated(const std::string& key) const {
@@ -151,6 +222,12 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
+  type.dimension = dimension;
+  open_value(key.name, type, [&](const std::string& word) -> std::optional<double> {
+    const auto [value, problem] = parse_quantity(word, dimension);
+    return problem.empty() && value >= low && value <= high ? std::optional(value) : std::nullopt;
+  });
   const auto [value, problem] = parse_quantity(quoted(node->scalar), dimension);
   if (!problem.empty()) {
     reading_.error(node->place, fmt::format("{}: {}", path_of(key.name), problem));
@@ -173,11 +250,17 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  open_value(key.name, with_provenance(ValueType::Kind::kNumber, range.low, range.high), [&](const std::string& word) {
+    const auto value = parse_number(word);
+    return value && *value >= range.low && *value <= range.high ? value : std::nullopt;
+  });
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}", path_of(key.name),
-                             quoted(node->scalar), value ? "out of range" : "not a number", range.low, range.high));
+  const bool percent = node->scalar.ends_with('%');
+  const auto share = percent ? parse_number(node->scalar.substr(0, node->scalar.size() - 1)) : std::nullopt;
+  reading_.error(node->place, fmt::format("{}: \"{}\" is {}; expected a number from {:g} to {:g}{}", path_of(key.name),
+                                          quoted(node->scalar), value ? "out of range" : "not a number", range.low,
+                                          range.high, share ? fmt::format(": {:g}", *share / 100) : ""));
   return back;
 }
 
@@ -190,6 +273,10 @@ std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std:
   }
   const Node* node = scalar(key.name, fallback.has_value());
   if (!node) return back;
+  open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
+    const auto value = parse_number(word);
+    return value && *value >= low && *value <= high && *value == std::floor(*value) ? value : std::nullopt;
+  });
   const auto value = parse_number(node->scalar);
   const bool whole = value && *value == std::floor(*value);
   if (whole && *value >= low && *value <= high) return static_cast<std::int64_t>(*value);
@@ -247,6 +334,12 @@ std::size_t Fields::read_choice(const std::string& key, const std::vector<std::s
                                 std::optional<std::size_t> fallback) {
   const Node* node = scalar(key, fallback.has_value());
   if (!node) return fallback.value_or(0);
+  auto type = with_provenance(ValueType::Kind::kChoice);
+  type.choices = choices;
+  open_value(key, type, [&](const std::string& word) -> std::optional<double> {
+    const auto at = std::find(choices.begin(), choices.end(), word);
+    return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
+  });
   const auto at = std::find(choices.begin(), choices.end(), node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),
@@ -281,12 +374,16 @@ std::vector<const Node*> Fields::list(const FileKey& key, const std::vector<Valu
 
 bool Fields::has_value(const std::string& key) {
   if (describing()) nullable_.insert(key);
-  const Node* found = node_.find(key);
-  return has(key) && (describing() || found->kind != Node::Kind::kNull);
+  return has(key) && (describing() || find_node(key)->kind != Node::Kind::kNull);
+}
+
+bool Fields::has_number(const std::string& key) {
+  const Node* found = has(key) && !describing() ? find_node(key) : nullptr;
+  return describing() || (found && found->kind == Node::Kind::kScalar && parse_number(found->scalar));
 }
 
 void Fields::ignore(const FileKey& key, const ValueType& type) {
-  known_.insert(key.name);
+  know(key.name);
   describe(key, type);
 }
 
@@ -295,22 +392,37 @@ void Fields::describe(const FileKey& key, const ValueType& type) {
 }
 
 void Fields::error(const std::string& key, const std::string& text) {
-  const Node* found = node_.find(key);
+  const Node* found = node_.find(stated_name(key));
   reading_.error(found ? found->place : node_.place, text);
 }
 
 void Fields::done() {
   if (describing()) reading_.description->closed.insert(path_);
+  std::vector<const Entry*> all;
+  for (const auto& entry : node_.entries) all.push_back(&entry);
+  refuse_unknown(all);
+}
+
+void Fields::done_but_for_its_own() {
+  std::vector<const Entry*> laid_on;
+  for (const auto& entry : node_.entries) {
+    const auto &source = entry.place.source, &own = node_.place.source;
+    if (source && own && source->name != own->name) laid_on.push_back(&entry);
+  }
+  refuse_unknown(laid_on);
+}
+
+void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
   constexpr int kToldInFull = 20;
   const std::vector<std::string> known(known_.begin(), known_.end());
   int unknown = 0;
   const Place* last = nullptr;
-  for (const auto& entry : node_.entries) {
-    if (known_.contains(entry.key)) continue;
-    last = &entry.place;
+  for (const Entry* entry : entries) {
+    if (known_.contains(entry->key)) continue;
+    last = &entry->place;
     if (++unknown > kToldInFull) continue;
-    reading_.error(entry.place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry.key),
-                                            path_.empty() ? "" : " in " + path_, did_you_mean(entry.key, known)));
+    reading_.error(entry->place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key),
+                                             path_.empty() ? "" : " in " + path_, did_you_mean(entry->key, known)));
   }
   if (unknown > kToldInFull)
     reading_.error(*last, fmt::format("and {} more unknown keys before this one", unknown - kToldInFull - 1));

@@ -6,9 +6,14 @@
 //
 // A value may stand plain (`rtt: 103 ms`) or with where it comes from:
 //   rtt: {value: 103 ms, provenance: measured, source: "ping, Table I"}
+// or, where it is not known, with what it may be; then `value` is what is used, and what a fit begins with:
+//   batch: {value: 8, one_of: [4, 8, 16]}
+//   copy_rate: {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s], scale: log}
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,8 +26,8 @@
 namespace slmsim {
 
 // Where a number comes from: a data sheet, a measurement, a fit to measurements (then `source` says which),
-// or a typical value from the literature or a default of the software.
-enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical };
+// a typical value from the literature or a default of the software, or a guess.
+enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical, kAssumed };
 const std::vector<std::string>& provenance_names();
 
 struct Parameter {
@@ -31,6 +36,11 @@ struct Parameter {
   Provenance provenance = Provenance::kDatasheet;
   std::string source;
   double spread = 0;  // of the value, where it is known: eight of ten such values lie within this share of it
+  // Where it is stated in place of known, what else it may be: ends of `between` in base units, or the words of `one_of`.
+  std::optional<Range<double>> between;
+  bool log_scale = false;  // of `between`: equal factors are as likely, not equal differences
+  std::vector<std::string> one_of;
+  ValueType type;  // what may stand under the key
 
   bool operator==(const Parameter&) const = default;
 };
@@ -49,10 +59,15 @@ struct Reading {
   void check() const;
 };
 
+// Second names of keys, as another program's file has them: "hidden" is its "n_embd".
+using SecondNames = std::map<std::string, std::string>;
+
 class Fields {
  public:
-  // `path` names the map in messages and parameters ("platform.links.wan").
-  Fields(const Node& node, std::string path, Reading& reading);
+  // `path` names the map in messages and parameters ("platform.links.wan"). With second names the map is of another
+  // program's format: where it does not have a key, what stands under the key's second name is read in its place, and
+  // a null is as good as no key.
+  Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names = {});
 
   // Each returns the value, or `fallback` where the key is absent. Without a fallback an absent key is an
   // error and the range's low end is returned, so that reading can go on.
@@ -107,35 +122,51 @@ class Fields {
   bool describing() const { return reading_.describing(); }
   bool is_map() const { return node_.kind == Node::Kind::kMap; }
   // Whether the key is there; either way it is a known one from now on.
-  bool has(const std::string& key) { return known_.insert(key), describing() || node_.find(key) != nullptr; }
+  bool has(const std::string& key) { return know(key), describing() || find_node(key) != nullptr; }
   // Whether the key is there and not null.
   bool has_value(const std::string& key);
+  // Whether a number stands there, where a word may stand too.
+  bool has_number(const std::string& key);
+  // Of a key and its second name the one that the map has.
+  const std::string& stated_name(const std::string& key) const;
   // A key that may stand here and is not looked at; `type` is what it usually is.
   void ignore(const FileKey& key, const ValueType& type = ValueType::any());
   // A key that was read and taken out before: only described.
   void describe(const FileKey& key, const ValueType& type);
   void error(const std::string& key, const std::string& text);
   void error_at(const Place& place, const std::string& text) { reading_.error(place, text); }
-  std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  std::string path_of(const std::string& key) const {
+    return path_.empty() ? stated_name(key) : path_ + "." + stated_name(key);
+  }
 
   // Call last: keys that were not asked for are errors.
   void done();
+  // In its place, for a file of another program, which has keys that nobody needs: only those are errors that another
+  // file or an override laid upon it.
+  void done_but_for_its_own();
 
  private:
+  void know(const std::string& key);
+  const Node* find_node(const std::string& key) const;
   const Node* find(const std::string& key, bool required);
   // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else.
   const Node* scalar(const std::string& key, bool optional);
+  // What a value that states its provenance or range may be: `parse` reads one of its words, empty where it is none.
+  void open_value(const std::string& key, const ValueType& type,
+                  const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
                        std::optional<double> fallback);
   std::size_t read_choice(const std::string& key, const std::vector<std::string>& choices,
                           std::optional<std::size_t> fallback);
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);
+  void refuse_unknown(const std::vector<const Entry*>& entries);
   void record(const FileKey& key, const ValueType& as_read, bool required, const std::string& fallback = "");
 
   const Node& node_;
   std::string path_;
   Reading& reading_;
+  SecondNames second_names_;
   std::set<std::string> known_;
   std::set<std::string> nullable_;  // while describing
 };

@@ -4,12 +4,13 @@
 namespace slmsim {
 
 struct FileKind {
-  const char* name;    // of its schema: `slmsim schema gpu`
-  const char* what;    // in messages
-  const char* folder;  // below a data root
+  const char* name;           // of its schema: `slmsim schema gpu`
+  const char* what;           // in messages
+  const char* folder;         // below a data root
+  bool named_inside = false;  // a file is found by the name that it states too, which its own need not be
 };
 
-inline constexpr FileKind kModelFile{"model", "model", "models"};
+inline constexpr FileKind kModelFile{"model", "model", "models", true};
 inline constexpr FileKind kPlatformFile{"platform", "platform", "platforms"};
 inline constexpr FileKind kVmFile{"vm", "VM type", "platforms/vms"};
 inline constexpr FileKind kGpuFile{"gpu", "GPU", "platforms/gpus"};

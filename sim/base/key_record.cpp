@@ -37,10 +37,10 @@ void Description::add(KeyRecord record) {
     keys.push_back(std::move(record));
     return;
   }
-  // Asked for in two ways: a word or a number.
+  // Asked for in two ways: a word or a number; or twice, and only once it has to be there.
   for (auto& type : record.types) {
-    if (std::find(known->types.begin(), known->types.end(), type) == known->types.end())
-      known->types.push_back(std::move(type));
+    const auto same = [&](ValueType other) { return other.nullable = type.nullable, other == type; };
+    if (std::none_of(known->types.begin(), known->types.end(), same)) known->types.push_back(std::move(type));
   }
 }
 

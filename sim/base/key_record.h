@@ -22,6 +22,8 @@ template <class T>
 struct Range {
   T low;
   T high;
+
+  bool operator==(const Range&) const = default;
 };
 
 // A key where it is read: its name, one plain sentence of what it means, and, where absence means something that no

@@ -1,11 +1,14 @@
 #include "sim/base/quantity.h"
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace slmsim {
 namespace {
@@ -27,6 +30,7 @@ constexpr std::array kDataRateUnits = {Unit{"B/s", 1.0},      Unit{"kB/s", 1e3},
                                        Unit{"Gbps", 125e6},   Unit{"Tbps", 125e9},   Unit{"kbit/s", 125.0},
                                        Unit{"Mbit/s", 125e3}, Unit{"Gbit/s", 125e6}, Unit{"Tbit/s", 125e9}};
 constexpr std::array kWorkRateUnits = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
+constexpr std::array kPowerUnits = {Unit{"W", 1.0}, Unit{"kW", 1e3}};
 
 std::span<const Unit> units_of(Dimension dimension) {
   switch (dimension) {
@@ -38,6 +42,8 @@ std::span<const Unit> units_of(Dimension dimension) {
       return kDataRateUnits;
     case Dimension::kWorkRate:
       return kWorkRateUnits;
+    case Dimension::kPower:
+      return kPowerUnits;
   }
   return {};
 }
@@ -52,6 +58,8 @@ std::string_view example_of(Dimension dimension) {
       return "a rate such as \"100 Gbps\" or \"12 GB/s\"";
     case Dimension::kWorkRate:
       return "a rate such as \"65 TFLOP/s\"";
+    case Dimension::kPower:
+      return "a power such as \"300 W\"";
   }
   return "";
 }
@@ -84,6 +92,33 @@ std::string scaled(double value, std::span<const Unit> ladder) {
                      : fmt::format("{:.3g} {}", scaled, ladder[fit].name);
 }
 
+// "GBit/s" and "TFLOPS" as people write them.
+std::string folded(std::string_view unit) {
+  std::string out;
+  for (const char c : unit) {
+    if (std::isalpha(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+// What was meant by a unit that is not known: the one that is written so but for case and slashes, or those that begin so
+// ("10 Gb" of a rate: Gbps, Gbit/s). Empty where it may be anything.
+std::string likely_units(std::string_view unit, Dimension dimension) {
+  constexpr std::size_t kMostOffered = 2;
+  std::vector<std::string_view> same, begin, begin_in_any_case;
+  for (const auto& known : units_of(dimension)) {
+    if (folded(known.name) == folded(unit)) same.push_back(known.name);
+    if (known.name.starts_with(unit)) begin.push_back(known.name);
+    if (folded(known.name).starts_with(folded(unit))) begin_in_any_case.push_back(known.name);
+  }
+  for (const auto& offered : {same, begin, begin_in_any_case}) {
+    if (!offered.empty() && offered.size() <= kMostOffered && !folded(unit).empty())
+      return fmt::format("{}", fmt::join(offered, "\" or \""));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
@@ -111,7 +146,10 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
     const double value = number * known.factor;
     return {value, std::isfinite(value) ? "" : fmt::format("\"{}\" is too large for a number", text)};
   }
-  return {0.0, fmt::format("\"{}\" has the unit \"{}\"; expected {}", text, unit, example_of(dimension))};
+  const std::string meant = likely_units(unit, dimension);
+  return {0.0, fmt::format("\"{}\" has the unit \"{}\"; {}", text, unit,
+                           meant.empty() ? fmt::format("expected {}", example_of(dimension))
+                                         : fmt::format("did you mean \"{:g} {}\"?", number, meant))};
 }
 
 std::vector<std::string> unit_names(Dimension dimension) {
@@ -155,5 +193,7 @@ std::string to_text(FlopsPerSecond rate) {
   static constexpr std::array kLadder = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}};
   return scaled(rate.value, kLadder);
 }
+
+std::string to_text(Watts power) { return scaled(power.value, kPowerUnits); }
 
 }  // namespace slmsim

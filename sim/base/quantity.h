@@ -20,8 +20,8 @@ struct ParsedQuantity {
 };
 
 // kTime: ns us ms s min h d. kData: B kB MB GB TB KiB MiB GiB TiB. kDataRate: the same per second, and kbps
-// Mbps Gbps Tbps (or kbit/s ...), which count bits. kWorkRate: GFLOP/s TFLOP/s PFLOP/s.
-enum class Dimension { kTime, kData, kDataRate, kWorkRate };
+// Mbps Gbps Tbps (or kbit/s ...), which count bits. kWorkRate: GFLOP/s TFLOP/s PFLOP/s. kPower: W kW.
+enum class Dimension { kTime, kData, kDataRate, kWorkRate, kPower };
 ParsedQuantity parse_quantity(std::string_view text, Dimension dimension);
 std::vector<std::string> unit_names(Dimension dimension);
 // In the unit that makes it shortest, read back as the same value but for its last digits: "1500 B", "25 MiB".
@@ -45,11 +45,16 @@ template <>
 constexpr Dimension dimension_of<FlopsPerSecond>() {
   return Dimension::kWorkRate;
 }
+template <>
+constexpr Dimension dimension_of<Watts>() {
+  return Dimension::kPower;
+}
 
 // For messages and tables: three significant digits and a fitting unit, "103 ms", "12.5 GB/s", "22.4 GiB".
 std::string to_text(Seconds time);
 std::string to_text(Bytes size);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond rate);
+std::string to_text(Watts power);
 
 }  // namespace slmsim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,12 +13,20 @@ namespace {
 constexpr std::size_t kLongestWord = 64;  // a longer "name" is not a typing mistake
 constexpr std::size_t kListedNames = 24;
 constexpr std::size_t kLeastPart = 3;    // shorter words are in too many names by chance
-constexpr std::size_t kMostOffered = 4;  // longer names than what was written
+constexpr std::size_t kMostOffered = 4;  // names that contain what was written
+constexpr std::size_t kMostLonger = 8;   // names that begin with it
 
 std::string lower(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Without case and what joins words.
+std::string bare(std::string_view text) {
+  std::string out = lower(text.substr(0, kLongestWord));
+  std::erase_if(out, [](unsigned char c) { return std::ispunct(c) || std::isspace(c); });
   return out;
 }
 
@@ -68,8 +77,14 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  // "zero3" is ZeRO-3, though ZeRO2 is nearer by letters than by what was meant.
+  std::vector<std::string> same;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
+               [&](const std::string& candidate) { return bare(candidate) == bare(word); });
+  if (!same.empty() && !bare(word).empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" is nearer to "h100" by letters than to "a100-40", which is what was meant.
-  if (const auto longer = that_contain(word, candidates); !longer.empty() && longer.size() <= kMostOffered)
+  if (const auto longer = that_contain(word, candidates);
+      !longer.empty() && longer.size() <= (lower(longer.front()).starts_with(lower(word)) ? kMostLonger : kMostOffered))
     return fmt::format("did you mean \"{}\"?", fmt::join(longer, "\" or \""));
   if (const std::string best = nearest(word, candidates); !best.empty())
     return fmt::format("did you mean \"{}\"?", best);

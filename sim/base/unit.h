@@ -51,6 +51,17 @@ using Flops = Quantity<0, 0, 1>;
 using BytesPerSecond = Quantity<-1, 1, 0>;
 using FlopsPerSecond = Quantity<-1, 0, 1>;
 
+// Electrical power, and energy in joules; the three dimensions above do not reach there.
+struct Watts {
+  double value = 0.0;
+  constexpr bool operator==(const Watts&) const = default;
+};
+struct Joules {
+  double value = 0.0;
+  constexpr bool operator==(const Joules&) const = default;
+};
+constexpr Joules operator*(Watts power, Seconds time) { return {power.value * time.value}; }
+
 inline constexpr double kKibi = 1024.0;
 inline constexpr double kMebi = 1024.0 * kKibi;
 inline constexpr double kGibi = 1024.0 * kMebi;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
+
+#include "sim/base/suggest.h"
 
 namespace slmsim {
 namespace {
@@ -213,6 +216,18 @@ std::size_t first_binary_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
+// Line and column of the first tab that indents something; the parser calls it anything but that.
+std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::string_view row = text.substr(0, text.find('\n'));
+    const auto first = row.find_first_not_of(" \t\r");
+    const auto tab = row.find('\t');
+    if (first != std::string_view::npos && tab < first) return std::pair{line, static_cast<int>(tab) + 1};
+    text.remove_prefix(std::min(row.size() + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
 Node parse(const std::shared_ptr<const Source>& source) {
   if (const std::size_t at = first_binary_byte(source->text); at != std::string_view::npos) {
     const std::string_view before = std::string_view(source->text).substr(0, at);
@@ -233,6 +248,8 @@ Node parse(const std::shared_ptr<const Source>& source) {
     }
     return root;
   } catch (const YAML::Exception& error) {
+    if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
+      throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML takes spaces alone there");
     const bool marked = !error.mark.is_null();
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
                      fmt::format("not valid YAML: {}", error.msg));
@@ -262,12 +279,38 @@ std::string kind_name(Node::Kind kind) {
   return "";
 }
 
+namespace {
+
+// "; did you mean ...?" where the folder has a file of nearly that name, or of that name with another ending.
+std::string beside(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kMostRead = 4096;
+  const fs::path folder = path.parent_path();
+  std::map<std::string, fs::path> stems;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (stems.size() >= kMostRead) return "";
+    if (std::error_code unknown; at->is_regular_file(unknown))
+      stems[at->path().stem().string()] = at->path().filename();
+  }
+  std::vector<std::string> names;
+  for (const auto& [stem, file] : stems) names.push_back(stem);
+  const std::string near = nearest(path.stem().string(), names);
+  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
+}
+
+}  // namespace
+
 Node read_yaml(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   auto source = std::make_shared<Source>(Source{path.string(), ""});
   std::error_code failed;
   const auto status = fs::status(path, failed);
-  if (failed || status.type() == fs::file_type::not_found) throw InputError({source, 0, 0}, "no such file");
+  if (failed || status.type() == fs::file_type::not_found)
+    throw InputError({source, 0, 0}, "no such file" + beside(path));
+  if (status.type() == fs::file_type::directory)
+    throw InputError({source, 0, 0}, "this is a folder; name a file in it");
   // A pipe or a device may never end, so only regular files are read.
   if (status.type() != fs::file_type::regular) throw InputError({source, 0, 0}, "not a regular file");
   const auto size = fs::file_size(path, failed);

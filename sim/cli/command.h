@@ -33,5 +33,9 @@ Command add_plan(CLI::App& app);
 Command add_max_model(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_import(CLI::App& app);
+Command add_init(CLI::App& app);
+Command add_completion(CLI::App& app);
+Command add_fit(CLI::App& app);
+Command add_next(CLI::App& app);
 
 }  // namespace slmsim

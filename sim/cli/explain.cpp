@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/filter.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
@@ -14,15 +15,18 @@ namespace slmsim {
 namespace {
 
 struct ExplainVerb : ScenarioOptions {
-  std::string format = "table", technique;
+  std::string format = "table";
+  Filter filter;
 };
 
-Reload reload_of(const ScenarioOptions& options, const std::string& file) {
+Reload reload_of(const ExplainVerb& options, const std::string& file) {
   return [&options, file](const Overrides& more) -> std::optional<Scenario> {
     Overrides all = options.overrides;
     all.insert(all.end(), more.begin(), more.end());
     try {
-      return load_scenario(file, all);
+      Scenario scenario = load_scenario(file, all);
+      narrow(scenario, options.filter);
+      return scenario;
     } catch (const InputError&) {
       return std::nullopt;
     }
@@ -37,12 +41,11 @@ int explain_all(const ExplainVerb& verb) {
   options.on_progress = [&line](std::size_t done, std::size_t all) {
     line.update(fmt::format("{} of {} explained", done, all));
   };
-  if (!verb.technique.empty())
-    options.only = technique_table()[index_of("--technique", verb.technique, technique_names())];
   std::vector<ExplainResult> results;
-  auto scenarios = load_all(verb);
+  std::vector<std::string> files;
+  auto scenarios = load_filtered(verb, verb.filter, &files);
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    options.reload = reload_of(verb, verb.scenarios[i]);
+    options.reload = reload_of(verb, files[i]);
     auto explanations = explain(scenarios[i], options);
     results.push_back({std::move(scenarios[i]), std::move(explanations)});
   }
@@ -62,10 +65,10 @@ Command add_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainVerb>();
   add_scenario_options(*verb, *options);
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
-  verb->add_option("--technique,-t", options->technique,
-                   "explain this technique only: Data, ZeRO2, Shard or Pipeshard");
+  add_filter_options(*verb, options->filter);
   verb->footer(R"(
-Each number is a prediction of its own, with one thing without limit or one setting changed.
+Each number is a prediction of its own: with one thing without limit, with two that hide each other, with one after the
+other until at most a tenth of the time is left, or with one setting changed.
 
 Examples:
   slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all

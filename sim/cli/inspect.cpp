@@ -70,7 +70,7 @@ std::string list_models(const fs::path& root) {
     Reading reading;
     const auto m = read_transformer(read_yaml(root / "models" / (name + ".yaml")), name, name, reading);
     reading.check();
-    out += fmt::format("{:<12} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", name,
+    out += fmt::format("{:<14} {:>5.0f} M parameters, {} layers of {}, {} heads, sequence {}, vocabulary {}\n", m.name,
                        parameter_count(build_operator_graph(m)) / 1e6, m.layers, m.hidden, m.heads, m.sequence,
                        m.vocabulary);
   }

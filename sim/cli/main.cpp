@@ -27,6 +27,7 @@ Examples:
   slmsim list gpus
   slmsim shapes gpt2m --output gpt2m.csv
   slmsim schema scenario --output scenario.schema.json
+  slmsim init --gpu rtx3090:2 mine
 
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
 
@@ -47,8 +48,11 @@ std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
+  // "slmsim help" wants --help.
+  std::vector<std::string> words = verbs;
+  if (that_contain(argv[1], verbs).empty()) words.insert(words.end(), kOptions.begin(), kOptions.end());
   return fmt::format("unknown command \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
-                     did_you_mean(argv[1], verbs));
+                     did_you_mean(argv[1], words));
 }
 
 // Likewise for an option that the verb does not have; empty where it was another word.
@@ -75,10 +79,11 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "slmsim " SLMSIM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const std::array commands = {add_run(app),       add_select(app),   add_explain(app), add_sweep(app),
-                               add_merge(app),     add_validate(app), add_check(app),   add_list(app),
-                               add_plot(app),      add_report(app),   add_shapes(app),  add_plan(app),
-                               add_max_model(app), add_schema(app),   add_import(app)};
+  const std::array commands = {add_run(app),        add_select(app),   add_explain(app), add_sweep(app),
+                               add_merge(app),      add_validate(app), add_check(app),   add_list(app),
+                               add_plot(app),       add_report(app),   add_shapes(app),  add_plan(app),
+                               add_max_model(app),  add_schema(app),   add_import(app),  add_init(app),
+                               add_completion(app), add_fit(app),      add_next(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

@@ -11,18 +11,16 @@ namespace slmsim {
 namespace {
 
 struct MaxModelOptions : ScenarioOptions {
-  std::string format = "table", technique;
+  std::string format = "table";
+  Filter filter;
 };
 
 int max_model(const MaxModelOptions& options) {
   const std::size_t format = index_of("--format", options.format, {"table", "json"});
-  const Technique* only = nullptr;
-  if (!options.technique.empty())
-    only = technique_table()[index_of("--technique", options.technique, technique_names())];
   std::vector<LargestResult> results;
   bool any = false;
-  for (auto& scenario : load_all(options)) {
-    auto models = largest_models(scenario, only);
+  for (auto& scenario : load_filtered(options, options.filter)) {
+    auto models = largest_models(scenario, nullptr);
     any = any || std::any_of(models.begin(), models.end(), [](const LargestModel& m) { return m.layers > 0; });
     results.push_back({std::move(scenario), std::move(models)});
   }
@@ -37,7 +35,7 @@ Command add_max_model(CLI::App& app) {
   auto options = std::make_shared<MaxModelOptions>();
   add_scenario_options(*verb, *options);
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
-  verb->add_option("--technique,-t", options->technique, "this technique only; see slmsim list techniques");
+  add_filter_options(*verb, options->filter);
   verb->footer(R"(
 The model's hidden size, heads, sequence and vocabulary stay; layers are added until GPU, host memory or drives are full.
 

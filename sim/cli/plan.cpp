@@ -25,14 +25,25 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 struct PlanVerb : ScenarioOptions {
   std::string format = "table", technique, objective, journal, exported;
+  Filter filter;
   std::size_t list = 5, jobs = 0;
   double effort = 1, time_limit = 0;
   bool exhaustive = false, restart = false;
 };
 
-std::string progress_text(const std::string& scenario, const std::string& model, const SearchProgress& p) {
-  return fmt::format("{}, {}: {} of {} choices planned, {} simulated{}", scenario, model, p.assessed, p.choices,
-                     p.simulated, p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "");
+// How long what is left of the effort takes at the pace so far; the search may end before, where it proves its list.
+std::string estimate_text(double effort, double seconds) {
+  constexpr double kKnown = 0.02;  // before, the pace says nothing
+  if (effort < kKnown) return "";
+  return fmt::format(", at most {} more", to_text(Seconds{seconds * (1 - effort) / effort}));
+}
+
+std::string progress_text(const std::string& scenario, const std::string& model, const SearchProgress& p,
+                          double seconds) {
+  return fmt::format("{}, {}: {:.0f} s, {} of {} choices planned, {} simulated{}{}", scenario, model, seconds,
+                     p.assessed, p.choices, p.simulated,
+                     p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "",
+                     estimate_text(p.effort, seconds));
 }
 
 // Of what decides which choices there are and what they take: files, overrides, technique and version.
@@ -45,6 +56,7 @@ std::string search_identity(const PlanVerb& verb, const std::string& file) {
   std::vector<std::string> texts(read.begin(), read.end());
   texts.insert(texts.end(), verb.overrides.begin(), verb.overrides.end());
   texts.push_back(verb.technique);
+  texts.insert(texts.end(), verb.filter.models.begin(), verb.filter.models.end());
   return identity_of(SLMSIM_VERSION, texts);
 }
 
@@ -84,14 +96,12 @@ int plan(const PlanVerb& verb) {
   job.compare = format == 2;
   job.explain = format != 2;
   job.exhaustive = verb.exhaustive;
-  const auto end = steady_clock::now() +
-                   std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(verb.time_limit));
-  if (verb.time_limit > 0) job.deadline = [end] { return steady_clock::now() >= end; };
   PlanCrewOptions options;
   options.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
   options.restart = verb.restart;
   options.stop = [] { return stop_signal != 0; };
-  const auto scenarios = load_all(verb);
+  std::vector<std::string> files;
+  const auto scenarios = load_filtered(verb, verb.filter, &files);
   for (const auto& scenario : scenarios) {
     check_objective(job.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
     check_varied(scenario.plan, scenario.techniques);
@@ -99,14 +109,29 @@ int plan(const PlanVerb& verb) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
   std::vector<PlanReport> reports;
   std::string text;
+  const auto begin = steady_clock::now();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    ProgressLine line;
+    ProgressLine line(true);
+    std::string searched;
+    auto begun = steady_clock::now();
     job.progress = [&](const std::string& model, const SearchProgress& p) {
-      line.update(progress_text(scenarios[i].name, model, p));
+      if (searched != model) begun = steady_clock::now();
+      searched = model;
+      const std::chrono::duration<double> spent = steady_clock::now() - begun;
+      line.update(progress_text(scenarios[i].name, model, p, spent.count()));
     };
+    // Each model of each scenario has its share of what is left.
+    const auto start = steady_clock::now();
+    const double share = (verb.time_limit - std::chrono::duration<double>(start - begin).count()) /
+                         static_cast<double>(scenarios.size() - i);
+    if (verb.time_limit > 0)
+      job.deadline = [start, share](std::size_t index, std::size_t count) {
+        const std::chrono::duration<double> spent = steady_clock::now() - start;
+        return spent.count() >= share * static_cast<double>(index + 1) / static_cast<double>(count);
+      };
     if (!verb.journal.empty()) {
       options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
-      options.identity = search_identity(verb, verb.scenarios[i]);
+      options.identity = search_identity(verb, files[i]);
     }
     auto report = find_plans(scenarios[i], job, options);
     if (!report) {
@@ -145,12 +170,16 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--objective", options->objective,
                    "time, gpu_hours or dollars, in place of the scenario's plan.objective");
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
+  verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
   verb->add_option("--list,-k", options->list, "so many plans are listed")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   verb->add_option(
           "--effort", options->effort,
-          "how far to search clusters that are too large to go through all; 1 is some half a minute of two cores")
+          "how far to search clusters that are too large to go through all, for each model; it counts work and not "
+          "seconds: 1 takes two cores from half a minute to a quarter of an hour, and --time-limit bounds that")
       ->capture_default_str()
       ->check(CLI::Range(1e-6, 1e6));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")

@@ -8,15 +8,24 @@
 namespace slmsim {
 namespace {
 
+constexpr auto kPauseOfLines = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(200);
 constexpr const char* kOver = "\r\033[K";  // to the line's beginning, and what stands there away
 
 }  // namespace
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool in_logs)
+    : terminal_(isatty(STDERR_FILENO) == 1), in_logs_(in_logs), last_(std::chrono::steady_clock::now()) {}
 
 void ProgressLine::show(const std::string& text) {
-  if (!terminal_) return;
+  if (!terminal_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!in_logs_ || now - last_ < kPauseOfLines) return;
+    fmt::print(stderr, "slmsim: {}\n", text);
+    std::fflush(stderr);
+    last_ = now;
+    return;
+  }
   fmt::print(stderr, "{}{}", kOver, text);
   std::fflush(stderr);
   any_ = true;

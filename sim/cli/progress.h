@@ -1,4 +1,5 @@
-// How far a verb is: one line on the terminal that is written over itself, and nothing where standard error is none.
+// How far a verb is: on a terminal one line that is written over itself. Where standard error is a file or a pipe nothing, or, for
+// what may take minutes, a line of its own every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@ namespace slmsim {
 
 class ProgressLine {
  public:
-  ProgressLine();
+  explicit ProgressLine(bool in_logs = false);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
@@ -19,7 +20,7 @@ class ProgressLine {
   void clear();
 
  private:
-  bool terminal_, any_ = false;
+  bool terminal_, in_logs_, any_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
 

@@ -42,6 +42,7 @@ std::string timelines_of(const ModelReport& report) {
 
 int report(const ReportOptions& options) {
   RunResult result;
+  refuse_twice_overridden(options.overrides);
   result.scenario = load_scenario(options.scenario, options.overrides);
   reserve_network(Network(result.scenario.platform).links().size());
   ProgressLine progress;

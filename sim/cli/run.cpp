@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/intervals.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
@@ -18,10 +19,12 @@ namespace slmsim {
 namespace {
 
 struct RunOptions : ScenarioOptions {
-  std::string format = "table", trace, technique, timeline, engine = "slmsim";
+  std::string format = "table", trace, timeline, engine = "slmsim";
+  Filter filter;
   bool link_use = false;
   bool plan = false;
   bool whole = false;
+  IntervalOptions interval;
 };
 
 std::vector<std::string> plans_for(const Scenario& scenario) {
@@ -85,17 +88,17 @@ int run(const RunOptions& options) {
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   predict_options.whole = options.whole;
   predict_options.simgrid = index_of("--engine", options.engine, {"slmsim", "simgrid"}) == 1;
-  if (!options.technique.empty()) {
-    predict_options.only = technique_table()[index_of("--technique", options.technique, technique_names())];
-  }
+  const IntervalMaker intervals(options.interval, options);
+  std::vector<std::string> files;
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options)) {
+  for (auto& scenario : load_filtered(intervals.scenario_options(), options.filter, &files)) {
     PredictOptions own = predict_options;
     // Nobody reads a list of so many links, unless asked for.
     const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
                                   [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
     if (many && !options.link_use && options.timeline.empty()) own.links = false;
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
+    intervals.add(files[results.size() - 1], results.back());
   }
   std::vector<Result> outputs = {{to_text(results, format), options.output}};
   if (options.link_use && format == Format::kTable) outputs.front().text += to_link_use_table(results);
@@ -114,7 +117,7 @@ int run(const RunOptions& options) {
 int select(const RunOptions& options) {
   std::string text;
   std::vector<RunResult> results;
-  for (auto& scenario : load_all(options)) {
+  for (auto& scenario : load_filtered(options, options.filter)) {
     results.push_back(predict_and_select(std::move(scenario), {}));
     text += (text.empty() ? "" : "\n") + to_selection_table(results.back());
   }
@@ -131,12 +134,12 @@ Command add_run(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
-  verb->add_option("--technique,-t", options->technique,
-                   "predict this technique only: slmsim list techniques names them");
+  add_filter_options(*verb, options->filter);
   verb->add_flag("--plan", options->plan, "also search as slmsim plan does, and print the best plan beside the pick");
   verb->add_flag(
       "--link-use", options->link_use,
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
+  add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
   verb->add_option("--engine", options->engine,
                    "what shares links: slmsim, or simgrid, which is slower and agrees to some 1e-5")
@@ -148,6 +151,7 @@ Examples:
   slmsim run scenarios/gat-amst.yaml --format json --output gat-amst.json
   slmsim run scenarios/gat-amst.yaml --set training.batch=16 --set nccl.NCCL_NSOCKS_PERTHREAD=4
   slmsim run scenarios/xe8545-1.yaml --link-use --timeline rates.csv
+  slmsim run scenarios/gat-amst.yaml --intervals --level 0.9
   slmsim run scenarios/gat-amst.yaml --set 'groups=[[gat, amst/0]]' --technique Data
   slmsim run scenarios/gat-amst.yaml --set platform.vms.gat.type.tcp.net.ipv4.tcp_rmem=64MiB)");
   return {verb, [options] { return run(*options); }};
@@ -157,6 +161,7 @@ Command add_select(CLI::App& app) {
   auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
   add_scenario_options(*verb, *options);
+  add_filter_options(*verb, options->filter);
   verb->footer("\nExample:\n  slmsim select scenarios/tacc-tacc.yaml --set selection.delta=0.05");
   return {verb, [options] { return select(*options); }};
 }

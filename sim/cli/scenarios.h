@@ -19,11 +19,25 @@ struct ScenarioOptions {
 // A scenario's file: the word itself, or where it is the name of a shipped scenario and no file here, that one's.
 std::string scenario_file(const std::string& word);
 
+// Throws InputError where a key has two values: the first would do nothing.
+void refuse_twice_overridden(const Overrides& overrides);
+
 // SCENARIO..., --output and --set.
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 
 // All scenarios are read before the first is simulated, so that all their errors are told at once: throws InputError.
 std::vector<Scenario> load_all(const ScenarioOptions& options);
+
+// What of the scenarios is asked for: --model, --group and --technique; empty: all.
+struct Filter {
+  std::vector<std::string> models, groups, techniques;
+};
+void add_filter_options(CLI::App& verb, Filter& filter);
+
+// load_all, without what is not asked for. What none of the scenarios has is an error that names what there is; a scenario that
+// lacks it beside others that do not is left out, and told on standard error. `files` are those of the scenarios that stay.
+std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,
+                                    std::vector<std::string>* files = nullptr);
 
 // Which of the known words an option's word is. Throws InputError with the nearest one.
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known);

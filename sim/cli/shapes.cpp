@@ -29,20 +29,18 @@ struct ShapesOptions {
 // A name of models/, or the path of a model's file.
 Transformer load_model(const std::string& name) {
   fs::path file = name;
-  std::vector<std::string> known;
+  std::error_code ignored;
   if (name.find('/') == std::string::npos && !name.ends_with(".yaml") && !name.ends_with(".json")) {
-    file.clear();
-    for (const auto& root : data_roots(fs::current_path() / "x")) {
-      for (auto& other : names_in(root / "models")) known.push_back(std::move(other));
-      std::error_code ignored;
-      if (fs::path found = root / "models" / (name + ".yaml"); file.empty() && fs::exists(found, ignored)) file = found;
-    }
-    if (file.empty() || !is_name(name))
-      throw InputError(
-          {}, fmt::format("there is no model \"{}\"; {}", printable(name).substr(0, 64), did_you_mean(name, known)));
+    const auto roots = data_roots(fs::current_path() / "x");
+    file = is_name(name) ? find_named(roots, kModelFile, name) : fs::path();
+    if (file.empty())
+      throw InputError({}, fmt::format("there is no model \"{}\"; {}", printable(name).substr(0, 64),
+                                       did_you_mean(name, known_names(roots, kModelFile))));
+  } else if (fs::is_directory(file, ignored)) {
+    file /= "config.json";  // Hugging Face's folder
   }
   Reading reading;
-  Transformer model = read_transformer(read_yaml(file), "", file.stem().string(), reading);
+  Transformer model = read_transformer(read_yaml(file), "", model_name_of(file), reading);
   reading.check();
   return model;
 }

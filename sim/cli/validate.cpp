@@ -6,10 +6,13 @@
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
+#include "sim/cli/stop.h"
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/gpu_table.h"
+#include "sim/report/protocol_table.h"
 #include "sim/report/step_table.h"
 #include "sim/report/wan_table.h"
 #include "sim/scenario/data_root.h"
@@ -24,6 +27,9 @@ struct ValidateOptions {
   std::string study, reference, format = "markdown", output;
   std::string measured, gpu, profile;
   Overrides overrides;
+  bool held_out = false;
+  ProtocolOptions protocol;
+  double time_limit = 0;
 };
 
 bool wants_csv(const ValidateOptions& options) {
@@ -45,6 +51,19 @@ StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string&
     }
   }
   return {roots.front(), roots.front() / "reference" / (study + ".csv")};
+}
+
+int validate_protocol(const ValidateOptions& options, const std::string& study, const fs::path& root,
+                      const fs::path& facts) {
+  if (study != "fabric") throw InputError({}, "--held-out is of the study fabric, whose slices are left out in turn");
+  ProtocolOptions protocol = options.protocol;
+  protocol.stop = stop_at(options.time_limit);
+  ProgressLine line;
+  protocol.progress = [&](const std::string& text) { line.update(text); };
+  const FabricProtocol result = validate_held_out(root, facts, protocol);
+  line.clear();
+  write_result(wants_csv(options) ? to_csv(result) : to_markdown(result), options.output);
+  return kDone;
 }
 
 int validate_study(const ValidateOptions& options) {
@@ -79,6 +98,8 @@ int validate_study(const ValidateOptions& options) {
     return kDone;
   }
   const auto [root, facts] = place_of_study(roots, study);
+  if (options.held_out)
+    return validate_protocol(options, study, root, options.reference.empty() ? facts : fs::path(options.reference));
   const fs::path file = options.reference.empty() ? facts : fs::path(options.reference);
   const auto write = [&](const auto& validation) {
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
@@ -116,10 +137,21 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--profile", options->profile,
                    "with --measured: the GPU's profile, a name of platforms/profiles or a file");
   verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
+  verb->add_flag(
+      "--held-out", options->held_out,
+      "fabric: fit to all slices but one and predict that one, with no, one and two pilot runs; some minutes");
+  verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
+      ->capture_default_str()
+      ->check(CLI::Range(16, 100'000));
+  verb->add_option("--slice", options->protocol.slices, "with --held-out: leave out this one only; may be repeated");
+  verb->add_option("--seed", options->protocol.seed, "with --held-out: of the random numbers")->capture_default_str();
+  verb->add_option("--time-limit", options->time_limit, "with --held-out: seconds after which it ends with what it has")
+      ->check(CLI::Range(0.001, 1e7));
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
-      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n  slmsim validate deepspeed\n"
+      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
+      "  slmsim validate deepspeed\n"
       "  slmsim validate gpu --reference tests/data/gpu\n"
       "  slmsim validate wan --reference tests/data/wan\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");

@@ -58,6 +58,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
     case OperatorKind::kActivation:
       return whole(op.role == Role::kSwiglu ? KernelPart::kSwiglu : KernelPart::kGelu);
     case OperatorKind::kLoss:
+      if (op.capped) return {{KernelPart::kMask, op.outputs}, {KernelPart::kLoss, op.outputs}};
       return whole(KernelPart::kLoss);
     case OperatorKind::kSoftmax: {
       if (attention == AttentionKernel::kFlash) return {};
@@ -65,6 +66,7 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
           attention == AttentionKernel::kFusedSoftmax
               ? whole(KernelPart::kFusedSoftmax)
               : std::vector<PartUse>{{KernelPart::kMask, op.outputs}, {KernelPart::kSoftmax, op.outputs}};
+      if (op.capped) parts.push_back({KernelPart::kMask, op.outputs});
       if (op.dropout) parts.push_back({KernelPart::kDropout, op.outputs});
       return parts;
     }

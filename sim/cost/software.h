@@ -28,15 +28,15 @@ enum class KernelPart {
   kNorm,
   kBias,          // of queries, keys and values; other biases belong to the kernels below
   kRotary,        // per rotated element
-  kMask,          // scaling and masking the scores, where the softmax does not
+  kMask,          // scaling and masking the scores, where the softmax does not; bounding scores and logits by tanh
   kSoftmax,       // of the scores alone
   kFusedSoftmax,  // scale, causal mask and softmax in one
   kDropout,       // of the attention's probabilities
   kResidual,      // bias, dropout and addition
   kAddition,      // bias and addition, in models without dropout
-  kGelu,          // with its bias
-  kSwiglu,
-  kLoss  // per logit
+  kGelu,          // with its bias; a ReLU moves the same
+  kSwiglu,        // or another function that gates
+  kLoss           // per logit
 };
 inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
 // As stacks' files write them: "fused_softmax".

@@ -1,6 +1,8 @@
 #include "sim/explain/what_if.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,6 +51,46 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
   for (const int count : {now / 2, 2 * now}) {
     if (count >= 1 && count <= scenario.training.batch && scenario.training.batch % count == 0)
       out.push_back({fmt::format("techniques.{}.micro_batches={}", prediction.technique->name, count)});
+  }
+  return out;
+}
+
+std::vector<Group> other_orders(const Platform& platform, const Group& group) {
+  constexpr std::size_t kEveryOrder = 4;  // VMs
+  // The part of the group on each VM. A name is a VM's, or that of one of its GPUs.
+  std::vector<Group> parts;
+  std::map<int, std::size_t> part_of;
+  for (const int device : group.devices) {
+    const int vm = platform.devices[static_cast<std::size_t>(device)].vm;
+    const auto [at, is_new] = part_of.try_emplace(vm, parts.size());
+    if (is_new) parts.emplace_back();
+    parts[at->second].devices.push_back(device);
+  }
+  for (const auto& name : group.names) {
+    for (const auto& [vm, part] : part_of) {
+      const std::string& of = platform.vms[static_cast<std::size_t>(vm)].name;
+      if (name == of || name.starts_with(of + "/")) parts[part].names.push_back(name);
+    }
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::vector<std::size_t>> orders;
+  if (parts.size() <= kEveryOrder) {
+    while (std::next_permutation(order.begin(), order.end())) orders.push_back(order);
+  } else {
+    orders.emplace_back(order.rbegin(), order.rend());
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      orders.push_back(order);
+      std::swap(orders.back()[i], orders.back()[i + 1]);
+    }
+  }
+  std::vector<Group> out;
+  for (const auto& one : orders) {
+    Group& other = out.emplace_back();
+    for (const std::size_t part : one) {
+      other.names.insert(other.names.end(), parts[part].names.begin(), parts[part].names.end());
+      other.devices.insert(other.devices.end(), parts[part].devices.begin(), parts[part].devices.end());
+    }
   }
   return out;
 }

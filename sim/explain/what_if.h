@@ -10,4 +10,8 @@ namespace slmsim {
 // For a prediction that runs: kernel settings of its VMs, NCCL's settings, the number of micro-batches.
 std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group);
 
+// The group with its VMs in another order, which rings and pipelines follow: every order of up to four VMs; of more the
+// reverse, and each two neighbours changed about.
+std::vector<Group> other_orders(const Platform& platform, const Group& group);
+
 }  // namespace slmsim

@@ -17,11 +17,14 @@ constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResid
 // Appends operators in order and connects each to what it reads.
 class Builder {
  public:
-  explicit Builder(const Transformer& model) : model_(model) {}
+  explicit Builder(const Transformer& model) : model_(model), traits_(model.traits) {}
 
   OperatorGraph build() {
     Vertex stream = embedding();
-    for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) stream = mlp(attention(stream));
+    for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) {
+      const Vertex attended = attention(stream);
+      stream = mlp(traits_.parallel ? stream : attended, attended);
+    }
     head(stream);
     return graph_;
   }
@@ -30,7 +33,6 @@ class Builder {
   double s() const { return static_cast<double>(model_.sequence); }
   double h() const { return static_cast<double>(model_.hidden); }
   double v() const { return static_cast<double>(model_.vocabulary); }
-  bool gpt2() const { return model_.family == Family::kGpt2; }
   double token_elements() const { return s() * h(); }
 
   Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
@@ -41,15 +43,14 @@ class Builder {
     return vertex;
   }
 
-  bool dropout() const { return model_.dropout; }
   // A byte per element says what dropout kept.
-  double mask(double elements) const { return dropout() ? elements : 0.0; }
+  static double mask(bool dropout, double elements) { return dropout ? elements : 0.0; }
 
   Vertex elementwise(OperatorKind kind, Role role, double inputs, double outputs, double flops_each,
                      double saved_elements, double saved_bytes, std::int64_t columns,
                      std::initializer_list<Vertex> from) {
     Operator op{.kind = kind, .role = role};
-    op.dropout = dropout() && kind == OperatorKind::kResidual;
+    op.dropout = model_.dropout && kind == OperatorKind::kResidual;
     op.columns = columns;
     op.flops = flops_each * outputs;
     op.inputs = inputs;
@@ -61,21 +62,31 @@ class Builder {
 
   Vertex norm(Role role, Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = role};
-    op.parameters = op.weights = (gpt2() ? 2 : 1) * h();  // scale and shift; RMSNorm has no shift
+    op.parameters = op.weights = (traits_.rms_norm ? 1 : 2) * h();  // scale and shift; RMSNorm has no shift
     op.flops = kNormFlops * token_elements();
     op.inputs = op.outputs = op.saved_elements = token_elements();
     return add(op, {from});
   }
 
+  // Of each head's queries and keys, with a scale for queries and one for keys.
+  Vertex query_norm(Vertex from) {
+    Operator op{.kind = OperatorKind::kNorm, .role = Role::kQueryNorm};
+    op.parameters = op.weights = 2 * static_cast<double>(model_.head_width());
+    op.columns = model_.kv_heads;
+    op.inputs = op.outputs = op.saved_elements = s() * static_cast<double>(model_.query_width() + model_.kv_width());
+    op.flops = kNormFlops * op.outputs;
+    return add(op, {from});
+  }
+
   // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
-  Vertex linear(Role role, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows, Vertex from,
-                double rotated = 0) {
+  Vertex linear(Role role, bool bias, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows,
+                Vertex from, double rotated = 0) {
     Operator op{.kind = OperatorKind::kMatrix, .role = role};
     op.rotated = rotated;
     op.matrix = {1, model_.sequence, n, k};
     op.columns = columns;
     op.rows = rows;
-    op.bias = gpt2() ? static_cast<double>(n) : 0.0;
+    op.bias = bias ? static_cast<double>(n) : 0.0;
     op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
     op.parameters = op.weights;
     op.flops = op.matrix.flops();
@@ -86,73 +97,85 @@ class Builder {
 
   Vertex embedding() {
     Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
-    op.parameters = (v() + (gpt2() ? s() : 0.0)) * h();  // learned positions in GPT-2
+    op.parameters = (v() + (traits_.learned_positions ? static_cast<double>(model_.position_rows()) : 0.0)) * h();
     op.weights = op.parameters;
     op.columns = model_.hidden;
     op.rows = model_.vocabulary;
     op.inputs = op.outputs = token_elements();  // the rows looked up
-    op.saved_bytes = mask(token_elements());
+    op.saved_bytes = mask(model_.dropout, token_elements());
     layer_ = -1;
     return add(op, {});
   }
 
   Vertex attention(Vertex stream) {
-    const std::int64_t head_size = model_.hidden / model_.heads;
-    const std::int64_t kv = model_.kv_heads * head_size;
+    const std::int64_t wide = model_.query_width(), kv = model_.kv_width();
+    const bool dropout = model_.drops_attention();
     const double squares = static_cast<double>(model_.heads) * s() * s();
     const Vertex normed = norm(Role::kAttentionNorm, stream);
     // Rotary positions turn queries and keys.
-    const double rotated = gpt2() ? 0.0 : s() * (h() + static_cast<double>(kv));
-    const Vertex qkv =
-        linear(Role::kQkv, model_.hidden + 2 * kv, model_.hidden, model_.kv_heads, model_.hidden, normed, rotated);
+    const double turned = s() * static_cast<double>(wide + kv);
+    const double rotated = traits_.learned_positions ? 0.0 : traits_.rotary_share * turned;
+    const Vertex qkv = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
+                              model_.hidden, normed, rotated);
+    const Vertex queries = traits_.query_norm ? query_norm(qkv) : qkv;
 
     Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
-    scores.matrix = {model_.heads, model_.sequence, model_.sequence, head_size};
+    scores.matrix = {model_.heads, model_.sequence, model_.sequence, model_.head_width()};
     scores.factor_transposed = true;
     scores.columns = model_.kv_heads;
     scores.flops = scores.matrix.flops();
-    scores.inputs = scores.saved_elements = s() * (h() + static_cast<double>(kv));
+    scores.inputs = scores.saved_elements = turned;
     scores.outputs = squares;
-    const Vertex scored = add(scores, {qkv});
+    const Vertex scored = add(scores, {queries});
 
     // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
     Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
     softmax.columns = model_.kv_heads;
     softmax.flops = kSoftmaxFlops * squares;
     softmax.inputs = softmax.outputs = softmax.saved_scores = squares;
-    softmax.saved_score_bytes = mask(squares);
-    softmax.dropout = dropout();
+    softmax.saved_score_bytes = mask(dropout, squares);
+    softmax.dropout = dropout;
+    softmax.capped = traits_.score_cap;
+    if (softmax.capped) softmax.saved_scores += squares;  // of the tanh
     const Vertex soft = add(softmax, {scored});
     Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
-    values.matrix = {model_.heads, model_.sequence, head_size, model_.sequence};
+    values.matrix = {model_.heads, model_.sequence, model_.head_width(), model_.sequence};
     values.columns = model_.kv_heads;
     values.flops = values.matrix.flops();
     values.inputs = squares + s() * static_cast<double>(kv);
-    values.saved_scores = dropout() ? squares : 0.0;
+    values.saved_scores = dropout ? squares : 0.0;
     values.saved_elements = s() * static_cast<double>(kv);
-    values.outputs = token_elements();
+    values.outputs = s() * static_cast<double>(wide);
     const Vertex valued = add(values, {soft, qkv});
 
     const Vertex projected =
-        linear(Role::kProjection, model_.hidden, model_.hidden, model_.hidden, model_.kv_heads, valued);
-    return residual(Role::kAttentionResidual, projected, stream);
+        linear(Role::kProjection, traits_.projection_bias, model_.hidden, wide, model_.hidden, model_.kv_heads, valued);
+    const Vertex branch = traits_.branch_norm ? norm(Role::kAttentionBranchNorm, projected) : projected;
+    return residual(Role::kAttentionResidual, branch, stream);
   }
 
-  Vertex mlp(Vertex stream) {
-    const std::int64_t width = model_.intermediate;
-    const double wide = s() * static_cast<double>(width);
-    const Vertex normed = norm(Role::kMlpNorm, stream);
-    const Vertex up = linear(Role::kMlpUp, gpt2() ? width : 2 * width, model_.hidden, width, model_.hidden, normed);
-    const Vertex active =
-        elementwise(OperatorKind::kActivation, gpt2() ? Role::kGelu : Role::kSwiglu, (gpt2() ? 1 : 2) * wide, wide,
-                    kActivationFlops, (gpt2() ? 1 : 2) * wide, 0.0, width, {up});
-    const Vertex down = linear(Role::kMlpDown, model_.hidden, width, model_.hidden, width, active);
-    return residual(Role::kMlpResidual, down, stream);
+  // `from` is what it reads, `stream` what its branch is added to.
+  Vertex mlp(Vertex from, Vertex stream) {
+    const std::int64_t width = model_.intermediate, products = traits_.gated ? 2 : 1;
+    const double wide = s() * static_cast<double>(width), read = static_cast<double>(products) * wide;
+    const bool relu = traits_.activation == Activation::kRelu && !traits_.gated;
+    const Vertex normed = norm(Role::kMlpNorm, from);
+    const Vertex up =
+        linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
+    // What a ReLU writes tells its gradient, and the product behind it keeps that.
+    const Vertex active = elementwise(OperatorKind::kActivation,
+                                      traits_.gated ? Role::kSwiglu
+                                      : relu        ? Role::kRelu
+                                                    : Role::kGelu,
+                                      read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
+    const Vertex down = linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
+    const Vertex branch = traits_.branch_norm ? norm(Role::kMlpBranchNorm, down) : down;
+    return residual(Role::kMlpResidual, branch, stream);
   }
 
   Vertex residual(Role role, Vertex branch, Vertex stream) {
     return elementwise(OperatorKind::kResidual, role, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
-                       mask(token_elements()), model_.hidden, {branch, stream});
+                       mask(model_.dropout, token_elements()), model_.hidden, {branch, stream});
   }
 
   void head(Vertex stream) {
@@ -169,11 +192,14 @@ class Builder {
     op.outputs = s() * v();
     const Vertex logits = add(op, {normed});
     // Logits; what else is kept of them is the software's.
-    elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0, model_.vocabulary,
-                {logits});
+    const Vertex loss = elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0,
+                                    model_.vocabulary, {logits});
+    graph_[loss].capped = traits_.logit_cap;
+    if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // of the tanh
   }
 
   const Transformer& model_;
+  const Traits& traits_;
   OperatorGraph graph_;
   int layer_ = -1;
 };
@@ -181,9 +207,10 @@ class Builder {
 }  // namespace
 
 const char* name_of(Role role) {
-  constexpr std::array kNames = {"embedding",  "norm 1",     "qkv",        "scores", "softmax", "values",
-                                 "projection", "residual 1", "norm 2",     "mlp up", "gelu",    "swiglu",
-                                 "mlp down",   "residual 2", "final norm", "head",   "loss"};
+  constexpr std::array kNames = {
+      "embedding",  "norm 1",        "qkv",           "query norm", "scores",     "softmax", "values",
+      "projection", "branch norm 1", "residual 1",    "norm 2",     "mlp up",     "gelu",    "swiglu",
+      "relu",       "mlp down",      "branch norm 2", "residual 2", "final norm", "head",    "loss"};
   static_assert(kNames.size() == static_cast<std::size_t>(Role::kLoss) + 1);
   return kNames[static_cast<std::size_t>(role)];
 }
@@ -213,8 +240,13 @@ double tied_parameters(const OperatorGraph& operators) {
 Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation) {
   const double s = static_cast<double>(model.sequence), h = static_cast<double>(model.hidden);
   const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.vocabulary);
+  const double wide = static_cast<double>(model.query_width()), kv = static_cast<double>(model.kv_width());
   const double factor = rematerialisation ? 96.0 : 72.0;
-  return Flops{factor * sequences * s * h * h * layers * (1.0 + s / (6.0 * h)) + 6.0 * sequences * s * h * v};
+  // A layer's weights in products and the width of its queries, by those of the formula's layer: 12 h^2 and h.
+  const double mlp = (model.traits.gated ? 3.0 : 2.0) * static_cast<double>(model.intermediate);
+  const double weights = (2.0 * wide + 2.0 * kv + mlp) * h / (12.0 * h * h), width = wide / h;
+  return Flops{factor * sequences * s * h * h * layers * (weights + s / (6.0 * h) * width) +
+               6.0 * sequences * s * h * v};
 }
 
 }  // namespace slmsim

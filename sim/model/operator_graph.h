@@ -20,16 +20,20 @@ enum class Role {
   kEmbedding,
   kAttentionNorm,
   kQkv,
+  kQueryNorm,
   kScores,
   kSoftmax,
   kValues,
   kProjection,
+  kAttentionBranchNorm,
   kAttentionResidual,
   kMlpNorm,
   kMlpUp,
   kGelu,
-  kSwiglu,
+  kSwiglu,  // or another function that gates
+  kRelu,
   kMlpDown,
+  kMlpBranchNorm,
   kMlpResidual,
   kFinalNorm,
   kHead,
@@ -71,8 +75,10 @@ struct Operator {
   bool dropout = false;  // of what it writes
   double bias = 0;       // elements of its bias
   double rotated = 0;    // elements of what it writes that rotary positions turn
+  bool capped = false;   // tanh bounds what it reads
 
-  bool has_weights() const { return weights > 0; }
+  // Weights that are divided with it. The scales of queries' and keys' norm serve every head: they go wherever one goes.
+  bool has_weights() const { return weights > 0 && role != Role::kQueryNorm; }
   // Attention between its products with weights: scores, softmax and values.
   bool is_attention_core() const { return role == Role::kScores || role == Role::kSoftmax || role == Role::kValues; }
   // Its weights are the embedding's table.
@@ -99,7 +105,8 @@ double tied_parameters(const OperatorGraph& operators);
 
 // FLOPs of one training iteration of `sequences` sequences by Alpa's reporting formula (arXiv 2201.12023,
 // artifact: compute_gpt_tflop): 72 B S h^2 L (1 + S / 6h) + 6 B S h V; 96 in place of 72 with
-// rematerialisation.
+// rematerialisation. It is three (four) times all matrix products of the forward pass of a model whose heads are hidden /
+// heads wide and whose MLP has two products of 4 hidden; of other models it is the same count of their products.
 Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation);
 
 }  // namespace slmsim

@@ -1,17 +1,17 @@
 // A decoder-only transformer as its configuration gives it, read from one of this project's model files or
-// from a Hugging Face config.json (families GPT-2 and Llama).
+// from a Hugging Face config.json (sim/model/family.h lists the families).
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "sim/base/fields.h"
 #include "sim/base/yaml.h"
+#include "sim/model/family.h"
 
 namespace slmsim {
-
-enum class Family { kGpt2, kLlama };
 
 struct Transformer {
   std::string name;
@@ -22,19 +22,31 @@ struct Transformer {
   std::int64_t layers = 0;
   std::int64_t sequence = 0;  // tokens of one training sequence (a "block")
   std::int64_t vocabulary = 0;
-  std::int64_t intermediate = 0;  // width of the MLP
-  bool tied_embedding = true;     // the head uses the token embedding's weights
-  bool dropout = false;           // of attention's probabilities, both residual branches and the embedding
+  std::int64_t intermediate = 0;               // width of the MLP
+  bool tied_embedding = true;                  // the head uses the token embedding's weights
+  bool dropout = false;                        // of both branches and the embedding
+  std::optional<bool> attention_dropout = {};  // of attention's probabilities; none: as dropout
+  std::int64_t head_dim = 0;                   // 0: hidden / heads
+  std::int64_t positions = 0;                  // of a table of learned ones; 0: as many as the sequence has
+  Traits traits = traits_of(family);
+
+  bool drops_attention() const { return attention_dropout.value_or(dropout); }
+  std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }
+  // Of all heads together.
+  std::int64_t query_width() const { return heads * head_width(); }
+  std::int64_t kv_width() const { return kv_heads * head_width(); }
+  std::int64_t position_rows() const { return (positions > 0 ? positions : sequence) + traits.position_offset; }
 
   bool operator==(const Transformer&) const = default;
 };
 
-// Family names as the files write them.
-const std::vector<std::string>& family_names();
-
 // Reads either format; a file with "model_type" is Hugging Face's, whose other keys are ignored. Hugging Face
-// files do not name the model, so `fallback_name` does. Errors go to `reading`.
+// files do not name the model, so `fallback_name` does. Errors go to `reading`: one alone where the family cannot be
+// modelled.
 Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
                              Reading& reading);
+
+// What a model is called whose file does not say: the file's name, or its folder's for a config.json.
+std::string model_name_of(const std::filesystem::path& file);
 
 }  // namespace slmsim

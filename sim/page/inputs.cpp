@@ -7,6 +7,8 @@
 #include "sim/base/quantity.h"
 #include "sim/page/markup.h"
 #include "sim/page/sections.h"
+#include "sim/platform/site_way.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
@@ -23,6 +25,8 @@ std::string name_of(Provenance provenance) {
       return "inferred (fitted)";
     case Provenance::kTypical:
       return "typical";
+    case Provenance::kAssumed:
+      return "assumed";
   }
   return "";
 }
@@ -61,8 +65,7 @@ Rows training_rows(const Scenario& scenario) {
   const Training& t = scenario.training;
   const auto precision = [](Precision p) { return precision_names()[static_cast<std::size_t>(p)]; };
   Rows rows = {{"training.batch", fmt::format("{} sequences per iteration", t.batch)},
-               {"training.epochs", fmt::format("{}", t.epochs)},
-               {"training.blocks_per_epoch", fmt::format("{:g}", t.blocks_per_epoch)},
+               {"length of the job", extent_text(t)},
                {"training.precision", precision(t.precision)},
                {"training.gradient_precision", precision(t.gradient_precision)},
                {"training.optimizer", update_rule_names()[static_cast<std::size_t>(t.optimizer)]},
@@ -137,6 +140,12 @@ Rows platform_rows(const Platform& platform) {
                                 platform.sites[static_cast<std::size_t>(link.to)].name,
                                 to_text(link.forward.delay + link.backward.delay), to_text(link.forward.bandwidth),
                                 to_text(link.backward.bandwidth), link.forward.loss, link.backward.loss)});
+  }
+  constexpr std::size_t kMostWays = 64;
+  for (const auto& way : site_ways(platform, kMostWays)) {
+    const std::string text = to_text(way);
+    const auto colon = text.find(": ");
+    rows.push_back({"from " + text.substr(0, colon), text.substr(colon + 2)});
   }
   return rows;
 }

@@ -76,12 +76,11 @@ std::string escaped(const std::string& text) {
 
 std::string html_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                        std::size_t numeric) {
-  // On a narrow screen a row's cells stand below each other, each behind its column's name.
+  // On a narrow screen a table that is wider slides under its first column.
   const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{}{} data-label=\"{}\">{}</{}>", tag, i >= numeric ? " class=\"n\"" : "",
-                         i < head.size() ? escaped(head[i]) : "", escaped(cells[i]), tag);
+      out += fmt::format("<{}{}>{}</{}>", tag, i >= numeric ? " class=\"n\"" : "", escaped(cells[i]), tag);
     return out + "</tr>\n";
   };
   std::string out = "<div class=\"wide\" tabindex=\"0\"><table><thead>\n" + line(head, "th") + "</thead><tbody>\n";
@@ -89,13 +88,15 @@ std::string html_table(const std::vector<std::string>& head, const std::vector<s
   return out + "</tbody></table></div>\n";
 }
 
-std::string html_bars(const std::vector<Bar>& bars, const std::string& title) {
-  std::string out = fmt::format("<div class=\"bars\" role=\"group\" aria-label=\"{}\">\n", escaped(title));
+std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const std::string& title) {
+  std::string out = fmt::format("<div class=\"bars\" role=\"group\" aria-label=\"{}\">\n", escaped(title)), grid;
+  for (const Tick& tick : axis.ticks)
+    grid += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"16\" class=\"grid\"/>", 100 * tick.at);
   for (const auto& bar : bars) {
     out += fmt::format("<div class=\"bar{}\"><span class=\"label\">{}</span>", bar.strong ? " strong" : "",
                        escaped(bar.label));
-    out += fmt::format("<svg width=\"100%\" height=\"16\" role=\"img\" aria-label=\"{}: {}\">", escaped(bar.label),
-                       escaped(bar.text));
+    out += fmt::format("<svg width=\"100%\" height=\"16\" role=\"img\" aria-label=\"{}: {}\">{}", escaped(bar.label),
+                       escaped(bar.text), grid);
     for (const auto& part : bar.parts) {
       const std::string hint = part.hint.empty() ? "" : fmt::format("<title>{}</title>", escaped(part.hint));
       out += fmt::format("<rect x=\"{:.3f}%\" y=\"1\" width=\"{:.3f}%\" height=\"14\" class=\"{}\">{}</rect>",
@@ -104,6 +105,18 @@ std::string html_bars(const std::vector<Bar>& bars, const std::string& title) {
     if (bar.mark >= 0)
       out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"16\" class=\"mark\"/>", 100 * bar.mark);
     out += fmt::format("</svg><span class=\"text\">{}</span></div>\n", escaped(bar.text));
+  }
+  if (!axis.ticks.empty()) {
+    // A text at an end of the axis stays inside.
+    constexpr double kEnd = 0.06;
+    out += "<div class=\"bar ticks\"><div class=\"scale\">";
+    for (const auto& [at, text] : axis.ticks)
+      out += fmt::format("<span style=\"left:{:.3f}%\"{}>{}</span>", 100 * at,
+                         at < kEnd       ? " class=\"begin\""
+                         : at > 1 - kEnd ? " class=\"end\""
+                                         : "",
+                         escaped(text));
+    out += fmt::format("</div><span class=\"text\">{}</span></div>\n", escaped(axis.label));
   }
   return out + "</div>\n";
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/page/ticks.h"
+
 namespace slmsim {
 
 // Safe between tags and inside quotes, whatever the text holds.
@@ -27,10 +29,15 @@ struct Bar {
   double mark = -1;  // an upright line, if not negative
   bool strong = false;
 };
+// Under the bars, with a line through all of them at each tick.
+struct BarAxis {
+  std::string label;  // what it measures, with its unit
+  std::vector<Tick> ticks;
+};
 struct LegendEntry {
   std::string look, text;
 };
-std::string html_bars(const std::vector<Bar>& bars, const std::string& title);
+std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const std::string& title);
 std::string html_legend(const std::vector<LegendEntry>& entries);
 
 // Curves over two logarithmic axes.

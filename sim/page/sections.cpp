@@ -71,7 +71,10 @@ std::string comparison_section(const ModelReport& report) {
   }
   std::string out =
       fmt::format("<p>Time of the whole job{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "");
-  out += html_bars(bars, "time of the job by technique and group");
+  BarAxis axis{"time of the job", {}};
+  if (longest > 0)
+    axis.ticks = logarithmic ? uneven_duration_ticks(shortest / 2, longest, length) : duration_ticks(longest);
+  out += html_bars(bars, axis, "time of the job by technique and group");
   if (!reasons.empty()) out += "<ul>\n" + reasons + "</ul>\n";
   out += html_table(
       {"technique", "group", "GPUs", "job", "iteration", "TFLOP/s per GPU", "GPU-hours", "memory, GiB", ""}, rows, 2);
@@ -107,7 +110,8 @@ std::string memory_section(const ModelReport& report) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
   return "<p>On the GPU with the least room; the upright mark is the limit.</p>\n" +
-         html_bars(bars, "memory of the fullest GPU by parts") + html_legend(entries);
+         html_bars(bars, {"GiB", linear_ticks(most / kGibi)}, "memory of the fullest GPU by parts") +
+         html_legend(entries);
 }
 
 std::string breakdown_section(const ModelReport& report) {
@@ -138,7 +142,8 @@ std::string breakdown_section(const ModelReport& report) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
   return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
-         html_bars(bars, "where the time of an iteration goes") + html_legend(entries) + bases;
+         html_bars(bars, {"% of it", linear_ticks(100)}, "where the time of an iteration goes") + html_legend(entries) +
+         bases;
 }
 
 std::string latency_section(const ModelReport& report) {

@@ -53,7 +53,8 @@ struct Row {
   }
 };
 
-std::string rows_text(const std::map<int, Row>& rows, const auto& label, const std::string& title) {
+std::string rows_text(const std::map<int, Row>& rows, const auto& label, const BarAxis& axis,
+                      const std::string& title) {
   std::vector<Bar> bars;
   for (const auto& [index, row] : rows) {
     if (bars.size() == kMostRows) break;
@@ -67,7 +68,7 @@ std::string rows_text(const std::map<int, Row>& rows, const auto& label, const s
     }
     bars.push_back(std::move(bar));
   }
-  std::string out = html_bars(bars, title);
+  std::string out = html_bars(bars, axis, title);
   if (rows.size() > kMostRows) out += fmt::format("<p class=\"note\">and {} more</p>\n", rows.size() - kMostRows);
   return out;
 }
@@ -109,11 +110,12 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
   }
   const auto name = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].name; };
   const auto connection = [&](int index) { return graph.connections()[static_cast<std::size_t>(index)]; };
-  std::string out = rows_text(gpus, name, "what each GPU does");
+  const BarAxis axis{"since its begin", duration_ticks(end)};
+  std::string out = rows_text(gpus, name, axis, "what each GPU does");
   if (!hosts.empty()) {
     out += "<p class=\"note\">Hosts and drives, by the GPU whose process they work for:</p>\n" +
            rows_text(
-               hosts, [&](int index) { return name(connection(index).from) + " " + connection(index).name; },
+               hosts, [&](int index) { return name(connection(index).from) + " " + connection(index).name; }, axis,
                "what hosts and drives do");
   }
   if (!connections.empty()) {
@@ -123,7 +125,7 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
                [&](int index) {
                  return fmt::format("{} to {}", name(connection(index).from), name(connection(index).to));
                },
-               "what each connection between VMs does");
+               axis, "what each connection between VMs does");
   }
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < kTexts.size(); ++i) {

@@ -77,7 +77,13 @@ bool is_computed_anew(const Operator& op, Recompute recompute, int layers) {
 
 std::string uneven_micro_batches(const Training& training, int micro_batches) {
   if (training.batch % micro_batches == 0) return "";
-  return fmt::format("a batch of {} does not divide into {} micro-batches", training.batch, micro_batches);
+  return fmt::format("a batch of {} does not divide into {} micro-batches; batches of {} do", training.batch,
+                     micro_batches, nearest_batches(training.batch, micro_batches));
+}
+
+std::string nearest_batches(int batch, int factor) {
+  const int below = batch / factor * factor;
+  return below > 0 ? fmt::format("{} and {}", below, below + factor) : fmt::format("{}", factor);
 }
 
 std::vector<int> devices_of(const Plan& plan) {

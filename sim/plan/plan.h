@@ -181,6 +181,9 @@ bool is_computed_anew(const Operator& op, Recompute recompute, int layers);
 // What a batch that is cut into micro-batches must be; empty where it is.
 std::string uneven_micro_batches(const Training& training, int micro_batches);
 
+// The batches next to one that are multiples of a number: "12 and 16".
+std::string nearest_batches(int batch, int factor);
+
 // GPUs of the plan, each once, in the order of their numbers.
 std::vector<int> devices_of(const Plan& plan);
 

@@ -91,6 +91,9 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.pcie = fields.quantity<BytesPerSecond>({"pcie", "The rate of its PCIe slot, in one direction."}, kBusRange);
   const FileKey nvlink{"nvlink", "The rate of all its NVLinks together, in one direction.", "it has no NVLink"};
   gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>(nvlink, kBusRange) : BytesPerSecond{0};
+  const FileKey power{"board_power", "What the data sheet lets the card or module draw; energy is counted by it.",
+                      "no energy is told"};
+  if (fields.has(power.name)) gpu.board_power = fields.quantity<Watts>(power, {{1}, {1e5}});
   if (const Node* peaks = fields.child({"peak", "The data sheet's dense rates, by precision."}, true)) {
     Fields rates(*peaks, fields.path_of("peak"), reading);
     for (std::size_t p = 0; p < kPrecisions; ++p) {

@@ -37,6 +37,7 @@ struct Gpu {
   BytesPerSecond pcie;         // one direction
   BytesPerSecond nvlink;       // one direction, all links; 0 without NVLink
   int compute_capability = 0;  // 86: 8.6
+  Watts board_power;           // of the whole card or module under load, as its data sheet has it; 0: not stated
   // What the profile holds that the GPU names, where it names one.
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;

@@ -4,9 +4,6 @@
 #include <cassert>
 #include <cmath>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <boost/graph/visitors.hpp>
 #include <fmt/format.h>
 
 namespace slmsim {
@@ -43,7 +40,7 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   return window;
 }
 
-Network::Network(const Platform& platform) : platform_(platform), ways_(platform.sites.size()) {
+Network::Network(const Platform& platform) : platform_(platform), ways_(platform) {
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
     const auto known = [](BytesPerSecond measured, BytesPerSecond stated) {
@@ -85,66 +82,6 @@ void Network::add_pair(Link there, Link back) {
   links_.push_back(std::move(back));
 }
 
-const std::vector<Network::Hop>& Network::ways_from(int site) const {
-  auto& hops = ways_[static_cast<std::size_t>(site)];
-  if (!hops.empty()) return hops;
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
-  Graph graph(platform_.sites.size());
-  for (std::size_t i = 0; i < platform_.links.size(); ++i) {
-    const auto a = static_cast<std::size_t>(platform_.links[i].from),
-               b = static_cast<std::size_t>(platform_.links[i].to);
-    const int wan = static_cast<int>(i);
-    boost::add_edge(a, b, Hop{wan, true, platform_.links[i].forward.delay.value}, graph);
-    boost::add_edge(b, a, Hop{wan, false, platform_.links[i].backward.delay.value}, graph);
-  }
-  std::vector<Graph::edge_descriptor> last(platform_.sites.size());
-  boost::dijkstra_shortest_paths(graph, static_cast<std::size_t>(site),
-                                 boost::weight_map(boost::get(&Hop::delay, graph))
-                                     .visitor(boost::make_dijkstra_visitor(
-                                         boost::record_edge_predecessors(last.data(), boost::on_edge_relaxed()))));
-  hops.resize(platform_.sites.size());
-  for (std::size_t to = 0; to < hops.size(); ++to) {
-    if (last[to] != Graph::edge_descriptor()) hops[to] = graph[last[to]];
-  }
-  return hops;
-}
-
-std::vector<Network::Hop> Network::wan_path(int from_site, int to_site) const {
-  // A link that the platform states between two sites is the way between them, whatever others there are: no site carries
-  // its neighbours' traffic for being quicker.
-  Hop direct{-1, true, 0};
-  for (std::size_t i = 0; i < platform_.links.size(); ++i) {
-    const WanLink& link = platform_.links[i];
-    const bool forward = link.from == from_site && link.to == to_site;
-    if (!forward && (link.from != to_site || link.to != from_site)) continue;
-    const double delay = (forward ? link.forward : link.backward).delay.value;
-    if (direct.wan < 0 || delay < direct.delay) direct = {static_cast<int>(i), forward, delay};
-  }
-  if (direct.wan >= 0) return {direct};
-  const auto& last = ways_from(from_site);
-  std::vector<Hop> path;
-  for (int at = to_site; at != from_site;) {
-    const Hop& hop = last[static_cast<std::size_t>(at)];
-    assert(hop.wan >= 0 && "the platform was checked to be connected");
-    path.push_back(hop);
-    const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
-    at = hop.forward ? link.from : link.to;
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
-}
-
-const WanDirection& Network::direction(const Hop& hop) const {
-  const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
-  return hop.forward ? link.forward : link.backward;
-}
-
-Seconds Network::delay_of(const std::vector<Hop>& path) const {
-  Seconds delay{0};
-  for (const Hop& hop : path) delay += direction(hop).delay;
-  return delay;
-}
-
 Route Network::route(int from, int to, int nic) const {
   assert(from != to);
   const Device& source = platform_.devices[static_cast<std::size_t>(from)];
@@ -175,17 +112,18 @@ Route Network::route(int from, int to, int nic) const {
   const Seconds to_nic = route.latency;
   route.latency = to_nic + rtt / 2;
   if (vm_out.site != vm_in.site) {
-    const auto path = wan_path(vm_out.site, vm_in.site);
-    for (const Hop& hop : path) {
-      const WanLink& link = platform_.links[static_cast<std::size_t>(hop.wan)];
+    const auto& path = ways_.between(vm_out.site, vm_in.site);
+    assert(!path.empty() && "missing_ways was asked");
+    for (const WanHop& hop : path) {
+      const WanLink& link = platform_.links[static_cast<std::size_t>(hop.link)];
       route.links.push_back(wan_link(hop));
       mtu = std::min(mtu, link.mtu);
-      survival *= 1.0 - direction(hop).loss;
+      survival *= 1.0 - direction_of(platform_, hop).loss;
     }
     // Acknowledgements take the fastest way back, which may be another one.
-    rtt = delay_of(path);
+    rtt = delay_of(platform_, path);
     route.latency = to_nic + rtt;
-    rtt += delay_of(wan_path(vm_in.site, vm_out.site));
+    rtt += delay_of(platform_, ways_.between(vm_in.site, vm_out.site));
   }
   if (!append_from_nic(route, target.vm, nic, to)) {
     route.links.push_back(first_nic_ + 2 * target.vm + 1);

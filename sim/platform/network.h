@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/platform/platform.h"
+#include "sim/platform/wan_way.h"
 
 namespace slmsim {
 
@@ -72,8 +73,8 @@ class Network {
   explicit Network(const Platform& platform);
 
   const std::vector<Link>& links() const { return links_; }
-  // From GPU `from` to GPU `to`, indices into Platform::devices. Wide-area paths are the fastest by one-way
-  // delay (Dijkstra). Different GPUs only. Between VMs by the NICs of this number, or by the one nearest to `from`.
+  // From GPU `from` to GPU `to`, indices into Platform::devices; between sites by sim/platform/wan_way.h. Different GPUs
+  // only. Between VMs by the NICs of this number, or by the one nearest to `from`.
   Route route(int from, int to, int nic = -1) const;
   // Between two parts of a VM that says what is inside it: from part to part of Vm::type.inside. Without a way there is
   // no link on it.
@@ -91,16 +92,6 @@ class Network {
   Seconds round_trip(int from, int to) const;
 
  private:
-  struct Hop {
-    int wan = -1;  // index into Platform::links
-    bool forward = true;
-    double delay = 0;
-  };
-  // For every site the last hop of the fastest way there; found once per site.
-  const std::vector<Hop>& ways_from(int site) const;
-  std::vector<Hop> wan_path(int from_site, int to_site) const;
-  const WanDirection& direction(const Hop& hop) const;
-  Seconds delay_of(const std::vector<Hop>& path) const;
   void add_pair(Link there, Link back);
   void add_node_links(int vm);
   // Of GPUs of one VM that says what is inside it.
@@ -110,11 +101,11 @@ class Network {
   // GPU to NIC, and NIC to GPU; without a number, of the NIC that is the source GPU's nearest. False: no such way.
   bool append_to_nic(Route& route, int vm, int gpu, int& nic) const;
   bool append_from_nic(Route& route, int vm, int nic, int gpu) const;
-  int wan_link(const Hop& hop) const { return first_wan_ + 2 * hop.wan + (hop.forward ? 0 : 1); }
+  int wan_link(const WanHop& hop) const { return first_wan_ + 2 * hop.link + (hop.forward ? 0 : 1); }
 
   Platform platform_;
   std::vector<Link> links_;
-  mutable std::vector<std::vector<Hop>> ways_;  // a cache: from each site that was asked for
+  WanWays ways_;
   int first_wan_ = 0, first_nic_ = 0;
   // Of each VM: where the links inside it begin, two per link (one where half duplex is one), then its crossings, then its
   // NICs' ports.

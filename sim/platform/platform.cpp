@@ -4,13 +4,12 @@
 #include <numeric>
 #include <set>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/connected_components.hpp>
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
+#include "sim/platform/wan_way.h"
 
 namespace slmsim {
 namespace {
@@ -99,7 +98,10 @@ class PlatformReader {
     fields_.each({"links", "Wide-area links between sites, by names of yours."}, false,
                  [&](const Entry& entry, Fields& f) { read_link(entry, f); });
     fields_.done();
-    if (reading_.errors.empty()) check_connected();
+    check_currencies();
+    if (reading_.errors.empty() && !reading_.describing()) {
+      for (auto& problem : missing_ways(platform_)) reading_.error(place_, std::move(problem));
+    }
     return std::move(platform_);
   }
 
@@ -129,7 +131,8 @@ class PlatformReader {
   void read_site(const Entry& entry, Fields& fields) {
     platform_.sites.push_back(
         {entry.key, fields.quantity<Seconds>({"rtt", "Round trip between two VMs of the site."}, kRttRange, kSiteRtt),
-         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu)});
+         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu),
+         fields.flag({"transit", "Whether traffic between other sites, which no link joins, passes through."}, false)});
   }
 
   int site(Fields& fields, const std::string& key, const Node* node) {
@@ -148,6 +151,11 @@ class PlatformReader {
     vm.site = site(fields, "site", fields.child({"site", "The site where it stands."}, ValueType::name(), true));
     if (const Node* type = fields.file({"type", "What kind of VM it is."}, kVmFile, true))
       vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
+    vm.type.nic = fields.quantity<BytesPerSecond>(
+        {"nic", "The rate of its network card, in each direction; over its type's.", "its type's"}, kNetRange,
+        vm.type.nic);
+    const FileKey price{"price_per_hour", "What it costs per hour with all its GPUs; over its type's.", "its type's"};
+    if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
     if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},
@@ -267,21 +275,19 @@ class PlatformReader {
                                        kLossRange, link.backward.loss);
       back.done();
     }
+    link.transit = fields.flag(
+        {"transit", "Whether traffic passes on to other links with transit, where no link joins two sites."}, false);
     platform_.links.push_back(std::move(link));
   }
 
-  void check_connected() {
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> graph(platform_.sites.size());
-    for (const auto& link : platform_.links)
-      boost::add_edge(static_cast<std::size_t>(link.from), static_cast<std::size_t>(link.to), graph);
-    std::vector<int> part(platform_.sites.size());
-    boost::connected_components(graph, part.data());
-    const Vm& first = platform_.vms.front();
+  void check_currencies() {
+    const Vm* first = nullptr;
     for (const auto& vm : platform_.vms) {
-      if (part[static_cast<std::size_t>(vm.site)] == part[static_cast<std::size_t>(first.site)]) continue;
-      reading_.error(place_, fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links",
-                                         first.name, platform_.sites[static_cast<std::size_t>(first.site)].name,
-                                         vm.name, platform_.sites[static_cast<std::size_t>(vm.site)].name));
+      if (!vm.type.price_per_hour) continue;
+      if (!first) first = &vm;
+      if (vm.type.currency == first->type.currency) continue;
+      reading_.error(place_, fmt::format("{} is priced in {} and {} in {}; state all prices in one currency",
+                                         first->name, first->type.currency, vm.name, vm.type.currency));
     }
   }
 
@@ -327,6 +333,10 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.cloud = static_cast<Cloud>(fields.choice(
       {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
   type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
+  const FileKey price{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
+                      "no cost is told"};
+  if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
+  type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
   if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
                                          "every GPU has a PCIe slot, and the VM one network card"}))
     type.inside = read_inside(*inside, fields.path_of("inside"), reading);

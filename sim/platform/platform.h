@@ -1,6 +1,7 @@
 // A cluster: GPUs in VMs, VMs at sites, sites joined by wide-area links.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct VmType {
   Seconds device_latency;          // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
   Cloud cloud = Cloud::kOther;
+  // Of one VM with all its GPUs, per hour, in `currency` (ISO 4217); 0 for one that is owned. Nothing: no price is stated.
+  std::optional<double> price_per_hour;
+  std::string currency = "USD";
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
 
@@ -70,6 +74,7 @@ struct Site {
   std::string name;
   Seconds rtt;  // between two VMs of the site
   Bytes mtu;
+  bool transit = false;  // traffic between other sites passes through
 
   bool operator==(const Site&) const = default;
 };
@@ -88,6 +93,7 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
+  bool transit = false;  // traffic passes on to other such links
 
   bool operator==(const WanLink&) const = default;
 };

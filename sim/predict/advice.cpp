@@ -22,6 +22,26 @@ PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
   return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 
+// Of a batch that leaves no micro-batches of a sequence per GPU, the nearest one that fits: 12 where 13 sequences of three
+// GPUs have to be computed at once. 0: none is near.
+int fitting_batch(const PlanRequest& request) {
+  const int batch = request.scenario.training.batch;
+  const int gpus = static_cast<int>(request.group.devices.size());
+  if (batch % gpus == 0 || gpus == 1) return 0;
+  const int below = batch / gpus * gpus;
+  const int near[] = {below, below + gpus};
+  const bool up = near[1] - batch < batch - below;
+  for (const int other : {near[up ? 1 : 0], near[up ? 0 : 1]}) {
+    Scenario scenario = request.scenario;
+    scenario.training.batch = other;
+    if (other < 1) continue;
+    const auto plan =
+        make_plan({scenario, request.model, request.operators, request.group, request.options, request.memo});
+    if (fits(plan, request.operators, scenario)) return other;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string largest_part(const DeviceMemory& m) {
@@ -46,6 +66,8 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
       break;
     }
   }
+  if (const int other = fitting_batch(request); other > 0)
+    ways.push_back(fmt::format("a batch of {}, which divides among {} GPUs", other, group.devices.size()));
   if (plan.recompute == Recompute::kNone) {
     Plan again = plan;
     again.recompute = Recompute::kFull;

@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/predict/advice.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
 #include "sim/scenario/names.h"
@@ -138,6 +139,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     const bool whole = options.whole || options.links || options.simgrid;
     simulate_job(request, options, lower, whole ? out.plan->technique->lower(lower) : lower_alike(lower), out);
   }
+  out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
 }
 
@@ -162,6 +164,7 @@ std::string group_text(const std::vector<std::string>& all) {
 
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
+  const auto assumptions = assumptions_of(scenario);
   std::vector<Prediction> out;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   std::size_t number = 0;
@@ -173,6 +176,10 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         if (options.only && options.only != technique.technique) continue;
         DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
         out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
+        for (const auto& one : assumptions_of(assumptions, scenario, group.names))
+          out.back().assumed.push_back(one.about);
+        if (!out.back().plan) continue;
+        for (const auto& one : assumptions_of(*out.back().plan, scenario)) out.back().assumed.push_back(one.about);
       }
     }
   }

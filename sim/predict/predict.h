@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/memory/memory.h"
+#include "sim/predict/bill.h"
 #include "sim/predict/interconnect.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/prediction_memo.h"
@@ -37,6 +38,7 @@ struct Prediction {
   std::string reason;  // why not, and the nearest change that would help; empty where kOk
   Seconds job;         // whole job with its start-up
   Seconds startup;
+  Bill bill;  // of the whole job
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
   Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // optimizer steps
@@ -54,6 +56,7 @@ struct Prediction {
   std::vector<InterconnectUse> interconnects;  // likewise, of nodes that describe their inside
   std::optional<Plan> plan;
   std::vector<std::string> remarks;          // of the technique on its plan
+  std::vector<std::string> assumed;          // keys that state what it rests on and nobody measured; by predict()
   std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 

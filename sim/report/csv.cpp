@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -51,6 +52,12 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   for (std::size_t i = row.size() - 2; !memory && i < row.size(); ++i) row[i].text.clear();
   put_last("tokens_per_second", p.tokens_per_second);
   put_last("mfu", p.mfu);
+  put_last("energy_kwh", p.bill.energy ? p.bill.energy->value / kJoulesPerKwh : 0);
+  if (!p.bill.energy) row.back().text.clear();
+  put_last("cost", p.bill.cost.value_or(0));
+  if (!p.bill.cost) row.back().text.clear();
+  row.push_back(words("currency", p.is_timed() && p.bill.cost ? p.bill.currency : ""));
+  row.push_back(words("assumed", fmt::format("{}", fmt::join(p.assumed, " "))));
   return row;
 }
 
@@ -101,9 +108,13 @@ std::string json_members(const std::vector<Cell>& row) {
 }
 
 std::string to_csv(const std::vector<RunResult>& results) {
-  std::string out = csv_header() + "\n";
+  const bool intervals = !results.empty() && results.front().uncertainty;
+  std::string out = csv_header() + (intervals ? interval_header() : "") + "\n";
   for (const auto& result : results) {
-    for (const auto& p : result.predictions) out += csv_line(row_of(result.scenario.name, p)) + "\n";
+    for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+      out += csv_line(row_of(result.scenario.name, result.predictions[i]));
+      out += (intervals ? interval_cells(*result.uncertainty, i) : "") + "\n";
+    }
   }
   return out;
 }

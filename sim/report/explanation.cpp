@@ -1,5 +1,7 @@
 #include "sim/report/explanation.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,23 +18,42 @@ void add_explanation(std::string& out, const Explanation& e) {
     out += fmt::format("{}; {}\n", p.status == Status::kOutOfMemory ? "out of memory" : "cannot run", p.reason);
     return;
   }
-  out += fmt::format("{} per iteration\n", to_text(p.iteration));
-  for (const auto& limit : e.limits) {
-    out += fmt::format("  gives back {:>8}  {:>4.0f} %  {:<13}  {}\n", to_text(limit.given_back),
-                       100 * (limit.given_back / p.iteration), limit.name, limit.what);
+  out += fmt::format("{} per iteration\n  {}\n", to_text(p.iteration), e.advice);
+  std::size_t width = 0;
+  for (const auto& limit : e.limits.single) width = std::max(width, limit.name.size());
+  for (const auto& limit : e.limits.single) {
+    out += fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  {}\n", to_text(limit.given_back),
+                       100 * (limit.given_back / p.iteration), limit.name, width, limit.what);
   }
+  const auto share = [&](Seconds of) { return fmt::format("{:.0f} %", 100 * (of / p.iteration)); };
+  for (const auto& pair : e.limits.pairs) {
+    out += fmt::format("  hidden     {} and {} give back {} ({}) together, {} and {} alone\n", pair.first, pair.second,
+                       to_text(pair.together), share(pair.together), to_text(pair.alone_first),
+                       to_text(pair.alone_second));
+  }
+  std::vector<std::string> in_turn;
+  for (const auto& limit : e.limits.in_turn)
+    in_turn.push_back(fmt::format("{} {}", fmt::join(limit.names, " with "), share(limit.given_back)));
+  if (!in_turn.empty())
+    out += fmt::format("  in turn    {}; {} is left\n", fmt::join(in_turn, ", then "), share(e.limits.left));
   for (const auto& change : e.what_ifs) {
     out += fmt::format("  takes      {:>8}  {:>+4.0f} %  --set {}\n", to_text(change.iteration),
                        100 * (change.iteration / p.iteration - 1), fmt::join(change.set, " --set "));
   }
-  out += fmt::format("  {}\n", e.advice);
 }
 
 Json explanation_json(const Explanation& e) {
   const Prediction& p = e.prediction;
-  Json limits = Json::array(), changes = Json::array();
-  for (const auto& limit : e.limits)
+  Json limits = Json::array(), pairs = Json::array(), in_turn = Json::array(), changes = Json::array();
+  for (const auto& limit : e.limits.single)
     limits.push_back({{"name", limit.name}, {"given_back_s", rounded(limit.given_back.value)}, {"what", limit.what}});
+  for (const auto& pair : e.limits.pairs) {
+    pairs.push_back({{"names", {pair.first, pair.second}},
+                     {"given_back_s", rounded(pair.together.value)},
+                     {"alone_s", {rounded(pair.alone_first.value), rounded(pair.alone_second.value)}}});
+  }
+  for (const auto& limit : e.limits.in_turn)
+    in_turn.push_back({{"names", limit.names}, {"given_back_s", rounded(limit.given_back.value)}});
   for (const auto& change : e.what_ifs) {
     changes.push_back({{"set", change.set},
                        {"iteration_s", rounded(change.iteration.value)},
@@ -41,10 +62,13 @@ Json explanation_json(const Explanation& e) {
   Json out = head_json(p);
   out.update({{"breakdown_s", breakdown_json(p.breakdown)},
               {"latencies",
-               {{"between_vms", e.latencies.between_vms},
-                {"inside_vms", e.latencies.inside_vms},
-                {"sum_s", rounded(e.latencies.sum.value)}}},
+               {{"between_vms", e.limits.latencies.between_vms},
+                {"inside_vms", e.limits.latencies.inside_vms},
+                {"sum_s", rounded(e.limits.latencies.sum.value)}}},
               {"limits", limits},
+              {"pairs", pairs},
+              {"in_turn", in_turn},
+              {"left_s", rounded(e.limits.left.value)},
               {"what_ifs", changes},
               {"advice", e.advice}});
   return out;
@@ -56,8 +80,11 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
   std::string out;
   for (const auto& result : results) {
     out += fmt::format(
-        "{}{}: what an iteration gives back if one thing is without limit and all else as it is, and what it takes\n"
-        "with other settings. Each number is a prediction of its own, so they need not add up.\n",
+        "{}{}: what an iteration gives back if one thing is without limit and all else as it is; if one thing after "
+        "the\n"
+        "other is, in turn; and what it takes with other settings. Each number is a prediction of its own: those of "
+        "single\n"
+        "things need not add up.\n",
         out.empty() ? "" : "\n", result.scenario.name);
     for (const auto& e : result.explanations) add_explanation(out, e);
   }

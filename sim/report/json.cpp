@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
@@ -158,6 +159,10 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"gpu_hours", rounded(p.gpu_hours())},
               {"tokens_per_second", rounded(p.tokens_per_second)},
               {"mfu", rounded(p.mfu)},
+              {"energy_kwh", p.bill.energy ? Json(rounded(p.bill.energy->value / kJoulesPerKwh)) : Json(nullptr)},
+              {"cost", p.bill.cost ? Json(rounded(*p.bill.cost)) : Json(nullptr)},
+              {"currency", p.bill.cost ? Json(p.bill.currency) : Json(nullptr)},
+              {"assumed", p.assumed},
               {"memory", memory_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
@@ -192,6 +197,32 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
           {"steps", s.steps}};
 }
 
+constexpr std::size_t kMostWaysListed = 1024;
+
+Json interval_json(const Interval& interval, double unit, double level) {
+  return {{"low", rounded(interval.low / unit)}, {"high", rounded(interval.high / unit)}, {"level", level}};
+}
+
+// Beside what was predicted and picked.
+void add_uncertainty(const RunResult& result, Json& out) {
+  const Uncertainty& u = *result.uncertainty;
+  for (std::size_t i = 0; i < u.cells.size(); ++i) {
+    Json& prediction = out["predictions"][i];
+    prediction["probability_fits"] = rounded(u.cells[i].fits);
+    if (u.cells[i].job.high <= 0) continue;
+    prediction["minutes_interval"] = interval_json(u.cells[i].job, 60, u.level);
+    prediction["iteration_s_interval"] = interval_json(u.cells[i].iteration, 1, u.level);
+  }
+  const auto& objective = objective_names()[static_cast<std::size_t>(result.scenario.selection.objective)];
+  Json picks = Json::array();
+  for (const auto& pick : u.picks)
+    picks.push_back({{"model", pick.model},
+                     {"probability", rounded(pick.right)},
+                     {"regret", rounded(pick.regret)},
+                     {"objective", objective}});
+  out["uncertainty"] = {{"points", u.points}, {"fitted_to", u.fitted_to}, {"unknowns", u.unknowns}, {"picks", picks}};
+}
+
 Json run_json(const RunResult& result) {
   std::map<std::string, OperatorGraph> operators;
   for (const auto& model : result.scenario.models) operators[model.name] = build_operator_graph(model);
@@ -208,9 +239,23 @@ Json run_json(const RunResult& result) {
               {"selection", selections.empty() ? Json(nullptr) : selections.front()},
               {"selections", selections}};
   if (!result.plans.empty()) out["plans"] = result.plans;
+  Json ways = Json::array();
+  for (const auto& way : site_ways(result.scenario.platform, kMostWaysListed)) {
+    ways.push_back({{"from", way.from},
+                    {"to", way.to},
+                    {"links", way.links},
+                    {"over", way.over},
+                    {"rtt_s", rounded(way.rtt.value)},
+                    {"one_connection_Bps", rounded(way.there.value)},
+                    {"bound_by", way.bound_there},
+                    {"one_connection_back_Bps", rounded(way.back.value)},
+                    {"bound_back_by", way.bound_back}});
+  }
+  if (!ways.empty()) out["ways"] = std::move(ways);
+  if (result.uncertainty) add_uncertainty(result, out);
   Json assumed = Json::array();
-  for (const auto& assumption : assumptions_of(result.scenario))
-    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}});
+  for (const auto& assumption : all_assumptions(result))
+    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}, {"measure", assumption.measure}});
   out["assumed"] = std::move(assumed);
   return out;
 }

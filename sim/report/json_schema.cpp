@@ -62,8 +62,15 @@ Json stated() {
            {{"value", true},
             {"provenance", {{"enum", provenance_names()}}},
             {"source", {{"type", "string"}, {"minLength", 1}}},
-            {"spread", {{"type", "number"}, {"minimum", 0}, {"maximum", 10}}}}},
-          {"required", {"value", "provenance", "source"}},
+            {"spread", {{"type", "number"}, {"minimum", 0}, {"maximum", 10}}},
+            {"between", {{"type", "array"}, {"minItems", 2}, {"maxItems", 2}}},
+            {"scale", {{"enum", {"lin", "log"}}}},
+            {"one_of", {{"type", "array"}, {"minItems", 2}}}}},
+          {"required", Json::array({"value"})},
+          {"anyOf",
+           {{{"required", {"provenance", "source"}}},
+            {{"required", Json::array({"between"})}},
+            {{"required", Json::array({"one_of"})}}}},
           {"additionalProperties", false}};
 }
 

@@ -13,7 +13,8 @@ using Kind = ValueType::Kind;
 constexpr std::pair<Dimension, const char*> kDimensions[] = {{Dimension::kTime, "time"},
                                                              {Dimension::kData, "size"},
                                                              {Dimension::kDataRate, "data rate"},
-                                                             {Dimension::kWorkRate, "work rate"}};
+                                                             {Dimension::kWorkRate, "work rate"},
+                                                             {Dimension::kPower, "power"}};
 
 const char* name_of(Dimension dimension) {
   for (const auto& [known, name] : kDimensions) {

@@ -40,6 +40,18 @@ std::string round_text(const RoundTimes& round) {
   return out;
 }
 
+std::string extent_text(const Training& training) {
+  switch (training.extent) {
+    case Extent::kSamples:
+      return fmt::format("{:.0f} sequences", training.blocks_per_epoch);
+    case Extent::kTokens:
+      return fmt::format("{:.12g} tokens in {:.0f} sequences", training.tokens, training.blocks_per_epoch);
+    case Extent::kEpochs:
+      break;
+  }
+  return fmt::format("{} epochs of {:.0f} sequences", training.epochs, training.blocks_per_epoch);
+}
+
 std::string basis_text(const TimeBasis& basis) {
   const double whole = basis.total().value;
   const auto percent = [&](Seconds part) { return whole > 0 ? 100 * part.value / whole : 0.0; };

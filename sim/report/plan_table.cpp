@@ -104,7 +104,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
                      : s.stopped ? "stopped before the end"
                                  : "the others were not looked at");
   if (s.best.empty()) {
-    out += "  nothing fits\n";
+    out += s.stopped ? "  the time was over before a plan was found; give a longer --time-limit\n" : "  nothing fits\n";
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
@@ -131,7 +131,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   for (const auto& limit : m.limits)
     out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
                        100 * (limit.given_back / m.predictions[0].iteration), limit.what);
-  out += fmt::format("  the same by: slmsim run SCENARIO --set models={}{}\n", m.model, quoted(m.overrides[0]));
+  out += fmt::format("  the same by: slmsim run SCENARIO --model {}{}\n", m.model, quoted(m.overrides[0]));
 }
 
 Json model_json(const PlanReport& report, const PlannedModel& m) {
@@ -213,7 +213,8 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
 }
 
 std::string best_plan(const PlannedModel& planned) {
-  if (planned.predictions.empty()) return "nothing fits";
+  if (planned.predictions.empty())
+    return planned.search.stopped ? "the time was over before one was found" : "nothing fits";
   const Prediction& p = planned.predictions.front();
   return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), planned.descriptions.front(),
                      duration(p.job));

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/fit/interval.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/select/algorithm.h"
 
@@ -16,8 +19,12 @@ struct RunResult {
   // Of the scenario's algorithm and of the other one, per model. Empty where only one technique was asked
   // for.
   std::vector<Selection> selections, others;
-  std::vector<std::string> plans;  // what `plan` found, per model; empty where that was not asked for
+  std::vector<std::string> plans;          // what `plan` found, per model; empty where that was not asked for
+  std::optional<Uncertainty> uncertainty;  // of the predictions and selections, where that was asked for
 };
+
+// Of the scenario and of the plans that were predicted, each once.
+std::vector<Assumption> all_assumptions(const RunResult& result);
 
 enum class Format { kTable, kJson, kCsv };
 const std::vector<std::string>& format_names();

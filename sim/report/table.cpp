@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
+#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {
@@ -30,24 +32,122 @@ std::string share(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
-void add_row(std::string& out, const Prediction& p, const Selection* pick, const Seconds* best, std::size_t wide) {
+// A column has one unit, so that its numbers can be compared by eye: the largest in which the shortest time is not less than
+// `least_value`.
+struct TimeUnit {
+  const char* name;
+  double seconds;
+  std::string text(Seconds time) const {
+    const double value = time.value / seconds;
+    return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
+  }
+};
+
+TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::initializer_list<TimeUnit> units) {
+  TimeUnit out = *units.begin();
+  if (times.empty()) return out;
+  const Seconds least = *std::min_element(times.begin(), times.end());
+  for (const auto& unit : units) {
+    if (least.value >= least_value * unit.seconds) out = unit;
+  }
+  return out;
+}
+
+struct Columns {
+  TimeUnit job{"s", 1}, iteration{"s", 1};
+  std::size_t technique = 10, group = 5;
+  std::string currency;  // empty: nothing is priced
+  std::optional<Seconds> best;
+  const Selection* pick = nullptr;
+};
+
+std::string cost_text(double cost) {
+  return cost == 0    ? "0"
+         : cost < 1   ? fmt::format("{:.2g}", cost)
+         : cost < 100 ? fmt::format("{:.2f}", cost)
+                      : fmt::format("{:.0f}", cost);
+}
+
+// All but the technique and the verdict.
+std::string figures(const Prediction& p, const Columns& columns) {
   const DeviceMemory* memory = fullest(p.memory);
   const std::string used =
       memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-";
-  const std::string group = group_text(p.group);
-  if (p.status != Status::kOk) {
-    out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name,
-                       wide, group, p.gpus, "-", "-", "-", "-", "-", "-", used, verdict(p, pick, best));
-    return;
-  }
+  const bool runs = p.status == Status::kOk;
+  const auto cell = [&](const std::string& text) { return runs ? text : std::string("-"); };
   const auto& b = p.breakdown;
-  out += fmt::format(
-      "  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8.2f} {:>9} {:>6} {:>9} {:>11}  {}\n", p.technique->name, wide, group,
-      p.gpus, duration(p.job), to_text(p.iteration), p.rate_per_gpu.value / kTera, count_text(p.tokens_per_second),
-      fmt::format("{:.1f}", 100 * p.mfu),
-      fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
-                  share(b.exposed_communication + b.overhead, p.iteration), share(b.pipeline_bubble, p.iteration)),
-      used, verdict(p, pick, best));
+  std::string out = fmt::format("{:<{}} {:>4} {:>8} {:>9}", group_text(p.group), columns.group, p.gpus,
+                                cell(columns.job.text(p.job)), cell(columns.iteration.text(p.iteration)));
+  out += fmt::format(" {:>8} {:>8} {:>6} {:>9} {:>11}", cell(fmt::format("{:.2f}", p.rate_per_gpu.value / kTera)),
+                     cell(count_text(p.tokens_per_second)), cell(fmt::format("{:.1f}", 100 * p.mfu)),
+                     cell(fmt::format("{}/{}/{}", share(b.compute + b.optimizer, p.iteration),
+                                      share(b.exposed_communication + b.overhead, p.iteration),
+                                      share(b.pipeline_bubble, p.iteration))),
+                     used);
+  out += fmt::format(" {:>7} {:>6}", cell(count_text(p.gpu_hours())),
+                     cell(p.bill.energy ? count_text(p.bill.energy->value / kJoulesPerKwh) : "?"));
+  if (!columns.currency.empty()) out += fmt::format(" {:>7}", cell(p.bill.cost ? cost_text(*p.bill.cost) : "?"));
+  return out;
+}
+
+Columns columns_of(const std::vector<const Prediction*>& rows) {
+  Columns out;
+  std::vector<Seconds> jobs, iterations;
+  for (const Prediction* p : rows) {
+    out.technique = std::max(out.technique, std::strlen(p->technique->name));
+    out.group = std::max(out.group, group_text(p->group).size());
+    if (p->status != Status::kOk) continue;
+    if (!out.best || p->job < *out.best) out.best = p->job;
+    jobs.push_back(p->job);
+    iterations.push_back(p->iteration);
+    if (p->bill.cost) out.currency = p->bill.currency;
+  }
+  out.job = unit_of(jobs, 1, {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}});
+  out.iteration = unit_of(iterations, 0.1, {{"ms", 1e-3}, {"s", 1}});
+  return out;
+}
+
+// Techniques that do the same on a group, as all do on one GPU, are one row.
+void add_rows(std::string& out, const std::vector<const Prediction*>& rows, const Columns& columns) {
+  for (std::size_t i = 0; i < rows.size();) {
+    const std::string text = figures(*rows[i], columns);
+    std::string names = rows[i]->technique->name,
+                told = verdict(*rows[i], columns.pick, columns.best ? &*columns.best : nullptr);
+    std::size_t next = i + 1;
+    for (; next < rows.size() && rows[next]->status == Status::kOk && figures(*rows[next], columns) == text; ++next) {
+      const Prediction& p = *rows[next];
+      if (p.job != rows[i]->job || p.round.has_value()) break;
+      names += fmt::format(" = {}", p.technique->name);
+      if (const std::string other = verdict(p, columns.pick, columns.best ? &*columns.best : nullptr);
+          other == "<- pick")
+        told = fmt::format("<- pick {}", p.technique->name);
+    }
+    if (next > i + 1 && names.size() > columns.technique) {
+      out += fmt::format("  {}:\n  {:<{}} {}  {}\n", names, "", columns.technique, text, told);
+    } else {
+      out += fmt::format("  {:<{}} {}  {}\n", names, columns.technique, text, told);
+    }
+    i = next;
+  }
+}
+
+std::string head_text(const Columns& columns) {
+  std::string first = fmt::format("  {:<{}} {:<{}} {:>4} {:>8} {:>9} {:>8} {:>8} {:>6} {:>9} {:>11} {:>7} {:>6}",
+                                  "technique", columns.technique, "group", columns.group, "GPUs", "job,", "iteration",
+                                  "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB", "GPU-", "energy");
+  std::string second = fmt::format("  {:<{}} {:<{}} {:>4} {:>8} {:>9} {:>8} {:>8} {:>6} {:>9} {:>11} {:>7} {:>6}", "",
+                                   columns.technique, "", columns.group, "", columns.job.name, columns.iteration.name,
+                                   "per GPU", "", "", "c/w/b", "used/limit", "hours", "kWh");
+  if (!columns.currency.empty()) {
+    first += fmt::format(" {:>7}", "cost,");
+    second += fmt::format(" {:>7}", columns.currency);
+  }
+  return first + "\n" + second + "\n";
+}
+
+std::string parameters_text(double count) {
+  return count < 1e10 ? fmt::format("{:.0f} M parameters", count / 1e6)
+                      : fmt::format("{:.1f} B parameters", count / 1e9);
 }
 
 void add_selection(std::string& out, const Selection& s) {
@@ -59,21 +159,22 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   const std::string& model = result.scenario.models[index].name;
   const Selection* pick = result.selections.empty() ? nullptr : &result.selections[index];
   const double parameters = parameter_count(build_operator_graph(result.scenario.models[index]));
-  std::optional<Seconds> best;
-  std::size_t wide = 10;  // of the techniques' column
-  for (const auto& p : result.predictions) wide = std::max(wide, std::strlen(p.technique->name));
+  std::vector<const Prediction*> rows;
   for (const auto& p : result.predictions) {
-    if (p.model == model && p.status == Status::kOk && (!best || p.job < *best)) best = p.job;
+    if (p.model == model) rows.push_back(&p);
   }
-  out += fmt::format("\n{} ({:.0f} M parameters)\n", model, parameters / 1e6);
-  if (pick) out += fmt::format("  pick: {}\n", picked(*pick));
-  out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "technique", wide, "group",
-                     "GPUs", "job", "iteration", "TFLOP/s", "tokens/s", "MFU, %", "time, %", "memory, GiB");
-  out += fmt::format("  {:<{}} {:<20} {:>4} {:>10} {:>10} {:>8} {:>9} {:>6} {:>9} {:>11}\n", "", wide, "", "", "", "",
-                     "per GPU", "", "", "c/w/b", "used/limit");
-  for (const auto& p : result.predictions) {
-    if (p.model == model) add_row(out, p, pick, best ? &*best : nullptr, wide);
+  Columns columns = columns_of(rows);
+  columns.pick = pick;
+  out += fmt::format("\n{} ({})\n", model, parameters_text(parameters));
+  if (pick && result.uncertainty) {
+    const auto objective = result.scenario.selection.objective;
+    out += fmt::format("  pick: {}, {}\n", picked(*pick), pick_text(*result.uncertainty, index, objective));
+  } else if (pick) {
+    out += fmt::format("  pick: {}\n", picked(*pick));
   }
+  out += head_text(columns);
+  add_rows(out, rows, columns);
+  if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
@@ -82,6 +183,16 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
     if (p.model == model && p.status != Status::kOk)
       out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
   }
+}
+
+// A platform of many sites is told by its JSON.
+constexpr std::size_t kMostWays = 10;
+std::string ways_text(const Platform& platform) {
+  const auto ways = site_ways(platform, kMostWays + 1);
+  std::string out;
+  for (std::size_t i = 0; i < ways.size() && i < kMostWays; ++i) out += fmt::format("  {}\n", to_text(ways[i]));
+  if (ways.size() > kMostWays) out += "  and more pairs of sites, which --format json tells\n";
+  return out;
 }
 
 // Each once: what techniques say beside their figures hangs on the plan, and seldom on the group.
@@ -98,6 +209,19 @@ std::string remarks_text(const std::vector<Prediction>& predictions) {
 
 }  // namespace
 
+std::vector<Assumption> all_assumptions(const RunResult& result) {
+  std::vector<Assumption> out = assumptions_of(result.scenario);
+  for (const auto& p : result.predictions) {
+    if (!p.plan) continue;
+    for (auto& one : assumptions_of(*p.plan, result.scenario)) {
+      const bool told =
+          std::any_of(out.begin(), out.end(), [&](const auto& other) { return other.about == one.about; });
+      if (!told) out.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> kNames = {"table", "json", "csv"};
   return kNames;
@@ -105,15 +229,20 @@ const std::vector<std::string>& format_names() {
 
 std::string to_table(const RunResult& result) {
   const Training& t = result.scenario.training;
-  std::string out = fmt::format("{}: {} epochs of {:.0f} sequences, {} per iteration, {} iterations\n",
-                                result.scenario.name, t.epochs, t.blocks_per_epoch, t.batch, t.steps());
+  std::string out = fmt::format("{}: {}, {} per iteration, {} iterations\n", result.scenario.name, extent_text(t),
+                                t.batch, t.steps());
+  out += ways_text(result.scenario.platform);
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     add_model(out, result, i);
     if (!result.selections.empty()) add_selection(out, result.selections[i]);
     if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
   }
-  for (const auto& assumption : assumptions_of(result.scenario)) out += fmt::format("\nassumed: {}", assumption.text);
+  std::string assumed;
+  for (const auto& one : all_assumptions(result))
+    assumed += fmt::format("{}{}", assumed.empty() ? "\nassumed: " : " | ", one.text);
+  out += assumed;
   out += remarks_text(result.predictions);
+  if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
       "computes longest\n";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "sim/base/yaml.h"
+
 #ifndef SLMSIM_DATA_FROM_PROGRAM
 #define SLMSIM_DATA_FROM_PROGRAM ""
 #endif
@@ -27,6 +29,17 @@ fs::path data_of_program() {
   return (program.parent_path() / relative).lexically_normal();
 }
 
+// The name that a file states; empty where it cannot be read.
+std::string name_inside(const fs::path& file) {
+  try {
+    const Node node = read_yaml(file);
+    const Node* name = node.find("name");
+    return name ? name->scalar : "";
+  } catch (const InputError&) {
+    return "";  // who asks for the file itself hears what is wrong with it
+  }
+}
+
 }  // namespace
 
 std::vector<fs::path> data_roots(const fs::path& file) {
@@ -46,6 +59,29 @@ std::vector<fs::path> data_roots(const fs::path& file) {
     if (!known.empty()) add(known);
   }
   return roots;
+}
+
+fs::path find_named(const std::vector<fs::path>& roots, const FileKind& kind, const std::string& name) {
+  std::error_code ignored;
+  for (const auto& root : roots) {
+    if (fs::path file = root / kind.folder / (name + ".yaml"); fs::exists(file, ignored)) return file;
+    if (!kind.named_inside) continue;
+    for (const auto& other : names_in(root / kind.folder)) {
+      if (fs::path file = root / kind.folder / (other + ".yaml"); name_inside(file) == name) return file;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> known_names(const std::vector<fs::path>& roots, const FileKind& kind) {
+  std::vector<std::string> names;
+  for (const auto& root : roots) {
+    for (auto& name : names_in(root / kind.folder)) {
+      const std::string stated = kind.named_inside ? name_inside(root / kind.folder / (name + ".yaml")) : "";
+      names.push_back(stated.empty() ? std::move(name) : stated);
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {

@@ -5,11 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/file_kind.h"
+
 namespace slmsim {
 
 // For what a file names: the folders above it, the nearest first, then the data that were installed with this program, found
 // from the place that it runs from, then those of the place that it was built to be installed to, then the source tree's.
 std::vector<std::filesystem::path> data_roots(const std::filesystem::path& file);
+
+// The file of a name in the nearest folder that has it, by the file's name or, where the kind is named inside, by the name
+// that it states (two names that differ in case only cannot be two files everywhere); empty if none has.
+std::filesystem::path find_named(const std::vector<std::filesystem::path>& roots, const FileKind& kind,
+                                 const std::string& name);
+// All names that would be found, those of the nearest folder first.
+std::vector<std::string> known_names(const std::vector<std::filesystem::path>& roots, const FileKind& kind);
 
 // Names of the YAML files directly inside a folder, sorted, without their extension.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

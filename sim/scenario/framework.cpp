@@ -8,6 +8,10 @@ constexpr Range<BytesPerSecond> kRateRange{{1e6}, {1e14}};
 // DeepSpeed's defaults (deepspeed/runtime/zero/config.py; deepspeed/runtime/swap_tensor/constants.py).
 constexpr double kBucket = 5e8;  // reduce_bucket_size, allgather_bucket_size, elements
 constexpr double kLive = 1e9;    // stage3_max_live_parameters
+// What DeepSpeed's Python code around a layer costs (fetch, wait, release): the time per layer of ZeRO-3 beyond that of ZeRO-2
+// on one node of four A100, Table V of "Bandwidth Characterization of DeepSpeed on Distributed LLM Training". Nobody measured
+// another machine; some 1 to 4 ms are likely.
+constexpr Seconds kModuleHook{2e-3};
 constexpr Bytes kIoBlock{kMebi};
 constexpr int kIoDepth = 8;
 
@@ -25,7 +29,7 @@ Framework read_framework(Fields fields) {
       {"cpu_adam_rate", "Host memory that one rank's CPU Adam moves per second."}, kRateRange, BytesPerSecond{30e9});
   s.module_hook = fields.quantity<Seconds>(
       {"module_hook", "What fetching and releasing a layer's parameters under ZeRO-3 costs the host, per pass."},
-      {{0}, {1}}, Seconds{0});
+      {{0}, {1}}, kModuleHook);
   s.drive_share = fields.number({"drive_share", "Share of a drive's rated throughput that asynchronous I/O reaches."},
                                 {0.01, 1}, 1.0);
   s.swap_rate = fields.quantity<BytesPerSecond>(

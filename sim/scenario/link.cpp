@@ -10,6 +10,8 @@
 #include "sim/base/suggest.h"
 #include "sim/platform/iperf3.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/kind.h"
+#include "sim/scenario/training.h"
 
 namespace slmsim {
 
@@ -20,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
 constexpr std::size_t kDeepestExtends = 16;
 constexpr std::size_t kMostReferences = 32'000;  // GPUs of a platform, each replaced by its file's map
 constexpr std::size_t kMostValues = 600'000;   // some 70 per GPU
@@ -143,11 +144,13 @@ class Linker {
     const bool is_path = node.scalar.find('/') != std::string::npos;
     // A path counts from the folder of the file that states it; an override's from the current one.
     const fs::path folder_of_path = is_override(node) ? fs::path() : fs::path(node.place.source->name).parent_path();
-    const fs::path file = is_path ? folder_of_path / node.scalar : find_named(kind.folder, node.scalar);
+    fs::path file = is_path ? folder_of_path / node.scalar : named(kind, node.scalar);
+    std::error_code ignored;
+    if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // Hugging Face's folder
     try {
       if (node.scalar.empty() || file.empty()) {
         errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
-                                                   did_you_mean(node.scalar, known_names(kind.folder)))});
+                                                   did_you_mean(node.scalar, known_names(roots_, kind)))});
         return;
       }
       auto found = files_.find(file.string());
@@ -175,23 +178,10 @@ class Linker {
     }
   }
 
-  // The file of a name in the nearest folder that has it; empty if none has.
-  fs::path find_named(const std::string& folder, const std::string& name) {
-    const std::string key = folder + "/" + name;
-    if (const auto known = places_.find(key); known != places_.end()) return known->second;
-    for (const auto& root : roots_) {
-      std::error_code ignored;
-      if (fs::path file = root / folder / (name + ".yaml"); fs::exists(file, ignored)) return places_[key] = file;
-    }
-    return {};
-  }
-
-  std::vector<std::string> known_names(const std::string& folder) const {
-    std::vector<std::string> names;
-    for (const auto& root : roots_) {
-      for (auto& name : names_in(root / folder)) names.push_back(std::move(name));
-    }
-    return names;
+  fs::path named(const FileKind& kind, const std::string& name) {
+    const auto [place, is_new] = places_.try_emplace(std::string(kind.folder) + "/" + name);
+    if (is_new) place->second = find_named(roots_, kind, name);
+    return place->second;
   }
 
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
@@ -231,108 +221,20 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
     throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));
   Node base = read_with_bases(base_file, chain, texts);
   std::erase_if(node.entries, [](const Entry& entry) { return entry.key == kExtends.name; });
+  if (const Node* training = node.find("training")) {
+    for (const Entry& entry : training->entries) yield_to(base, "training." + entry.key);
+  }
   merge(base, node);
   base.place = node.place;
   return base;
 }
 
-// Keys may hold dots themselves ("net.ipv4.tcp_rmem"), so at each map the longest key that fits is taken.
-Node* step(Node& node, std::string& rest) {
-  if (node.kind == Node::Kind::kSequence) {
-    const auto dot = rest.find('.');
-    const auto index = parse_number(rest.substr(0, dot));
-    if (!index || *index < 0 || *index >= static_cast<double>(node.items.size())) return nullptr;
-    rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
-    return &node.items[static_cast<std::size_t>(*index)];
-  }
-  Entry* best = nullptr;
-  for (auto& entry : node.entries) {
-    const bool fits = rest == entry.key || rest.starts_with(entry.key + ".");
-    if (fits && (!best || entry.key.size() > best->key.size())) best = &entry;
-  }
-  if (!best) return nullptr;
-  rest = rest.size() == best->key.size() ? "" : rest.substr(best->key.size() + 1);
-  return &best->value;
-}
-
-// Adds the maps that `rest` names and the value below them. Linux's settings have dots in their own names.
-void add_path(Node& node, const std::string& rest, const Override& override) {
-  const auto dot = rest.starts_with("net.ipv4.") ? std::string::npos : rest.find('.');
-  node.kind = Node::Kind::kMap;
-  node.entries.push_back({rest.substr(0, dot), override.place, {}});
-  Node& value = node.entries.back().value;
-  value.place = override.place;
-  if (dot == std::string::npos) {
-    value = override.value;
-  } else {
-    add_path(value, rest.substr(dot + 1), override);
-  }
-}
-
-// Of a map the entries that a name or a list of names chooses, with what the map says of them; else the names.
-Node chosen(const Node& map, const Node& names) {
-  const std::vector<Node> listed = names.kind == Node::Kind::kScalar ? std::vector{names} : names.items;
-  if (map.kind != Node::Kind::kMap || listed.empty()) return names;
-  Node out;
-  out.kind = Node::Kind::kMap;
-  out.place = names.place;
-  for (const Node& name : listed) {
-    if (name.kind != Node::Kind::kScalar) return names;
-    const Node* options = map.find(name.scalar);
-    Node none;
-    none.place = name.place;
-    out.entries.push_back({name.scalar, name.place, options ? *options : none});
-  }
-  return out;
-}
-
-// False where the path runs into a name that is not yet replaced by its file.
-bool apply(Node& root, const Override& override) {
-  Node* node = &root;
-  std::string rest = override.path;
-  while (!rest.empty()) {
-    if (Node* next = step(*node, rest)) {
-      node = next;
-      continue;
-    }
-    if (node->kind == Node::Kind::kScalar) return false;
-    // Keys that are new are added, and if nobody knows them, reading will say so; but a path that goes on
-    // below a key much like one that is there is a slip.
-    std::vector<std::string> keys;
-    for (const auto& entry : node->entries) keys.push_back(entry.key);
-    const bool map = node->kind == Node::Kind::kMap || node->kind == Node::Kind::kNull;
-    const auto dot = rest.find('.');
-    if (map && (dot == std::string::npos || nearest(rest.substr(0, dot), keys).empty())) {
-      add_path(*node, rest, override);
-      return true;
-    }
-    throw InputError(override.place,
-                     fmt::format("there is no \"{}\" to override; {}", rest, did_you_mean(rest.substr(0, dot), keys)));
-  }
-  // A value that states its provenance keeps the statement's form out: an override is the user's own figure. Names of
-  // techniques alone choose among those that have options.
-  *node = override.path == "techniques" ? chosen(*node, override.value) : override.value;
-  return true;
-}
-
 }  // namespace
-
-Override parse_override(const std::string& text) {
-  auto source = std::make_shared<Source>(Source{kOverrideSource, text});
-  const Place place{source, 1, 1};
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw InputError(place, "an override reads KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
-  Node value;
-  const std::string right = text.substr(equals + 1);
-  if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
-  value = parse_yaml(right, fmt::format("{} {}", kOverrideSource, text));
-  return {text.substr(0, equals), std::move(value), place};
-}
 
 ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;
   root_ = read_with_bases(file, chain, texts_);
+  require_scenario(root_);
 }
 
 ScenarioFile::ScenarioFile(Node scenario, const fs::path& file)
@@ -342,6 +244,7 @@ Node ScenarioFile::link(const std::vector<Override>& overrides) {
   Node scenario = root_;
   std::vector<const Override*> later;
   for (const auto& override : overrides) {
+    yield_to(scenario, override.path);
     if (!apply(scenario, override)) later.push_back(&override);
   }
   Linker linker(roots_, files_, places_);

@@ -11,23 +11,12 @@
 
 #include "sim/base/key_record.h"
 #include "sim/base/yaml.h"
+#include "sim/scenario/override.h"
 
 namespace slmsim {
 
 // The key that names a scenario's base.
 extern const FileKey kExtends;
-
-// One "--set KEY=VALUE"; KEY is a path such as "platform.links.wan.rtt", VALUE is YAML.
-using Overrides = std::vector<std::string>;
-
-// An override taken apart. What is wrong with the path is told at `place`, what is wrong with the value at its own.
-struct Override {
-  std::string path;
-  Node value;
-  Place place;
-};
-// Throws InputError if the text is not KEY=VALUE.
-Override parse_override(const std::string& text);
 
 // A scenario's file that is read once and linked many times, each time with other overrides; so is every file that
 // its names lead to.

@@ -83,8 +83,8 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
       if (by_name.has(name))
-        rules.dollars_per_hour[name] =
-            by_name.number({name, "Dollars per hour of one GPU, by the GPU's name.", "unknown"}, {1e-6, 1e6});
+        rules.dollars_per_hour[name] = by_name.number(
+            {name, "Dollars per hour of one GPU, by the GPU's name; 0 of one that is owned.", "unknown"}, {0, 1e6});
     }
     by_name.done();
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
+#include "sim/scenario/training.h"
 
 namespace slmsim {
 namespace {
@@ -66,16 +67,15 @@ class ScenarioReader {
     if (models.empty() && !fields_.has("models") && fields_.is_map())
       fields_.error("models", "the file has no \"models\"; it is required");
     for (std::size_t i = 0; i < models.size(); ++i) {
-      // Hugging Face's config.json is named after its folder.
-      const std::filesystem::path file = models[i]->place.source ? models[i]->place.source->name : "";
-      const std::string folder = file.parent_path().filename().string();
-      auto model =
-          read_transformer(*models[i], fmt::format("models.{}", i), is_name(folder) ? folder : "model", reading_);
+      const bool of_file = models[i]->named_at.source && models[i]->place.source;
+      const std::string name = of_file ? model_name_of(models[i]->place.source->name) : "model";
+      auto model = read_transformer(*models[i], fmt::format("models.{}", i), name, reading_);
       const bool twice = std::any_of(scenario_.models.begin(), scenario_.models.end(),
                                      [&](const auto& m) { return m.name == model.name; });
       if (twice && !model.name.empty())
-        reading_.error(models[i]->named_at.source ? models[i]->named_at : models[i]->place,
-                       fmt::format("two models are named \"{}\"; names must differ", model.name));
+        reading_.error(
+            models[i]->named_at.source ? models[i]->named_at : models[i]->place,
+            fmt::format("two models are named \"{}\"; names must differ, and models.{}.name sets one", model.name, i));
       scenario_.models.push_back(std::move(model));
     }
   }
@@ -84,33 +84,15 @@ class ScenarioReader {
     const Node* training = fields_.child({"training", "What is trained, and how."}, true);
     if (!training) return;
     Fields fields(*training, "training", reading_);
-    Training& t = scenario_.training;
-    t.batch = static_cast<int>(fields.integer({"batch", "Sequences per optimizer step, over all GPUs."}, {1, 1 << 20}));
-    t.epochs = static_cast<int>(fields.integer({"epochs", "Passes over the data."}, {1, 1'000'000}));
-    t.blocks_per_epoch =
-        fields.number({"blocks_per_epoch", "Training sequences in one pass over the data."}, {1, 1e12});
-    t.precision =
-        static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names(), 0));
-    t.gradient_precision = static_cast<Precision>(
-        fields.choice({"gradient_precision", "The number format of stored and exchanged gradients.", "as precision"},
-                      precision_names(), static_cast<std::size_t>(t.precision)));
-    t.optimizer = static_cast<UpdateRule>(fields.choice(
-        {"optimizer", "What updates the weights; its state counts in memory and time."}, update_rule_names(), 0));
-    t.rematerialisation = fields.flag(
-        {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
-    t.iteration_overhead = fields.quantity<Seconds>(
-        {"iteration_overhead", "What launching an iteration takes on every GPU."}, {{0}, {60}}, Seconds{0});
-    t.control_round_trips =
-        fields.number({"control_round_trips",
-                       "Messages to and fro, one after the other, between the driver on the group's first VM "
-                       "and its farthest VM in each iteration."},
-                      {0, 10'000}, 0.0);
+    const Training& t = scenario_.training =
+        slmsim::read_training(fields, reading_.errors.empty() ? scenario_.models : std::vector<Transformer>{});
     fields.done();
     for (const auto& options : scenario_.techniques) {
-      if (options.micro_batches() <= t.batch) continue;
+      if (std::max(options.micro_batches(), t.gradient_accumulation) <= t.batch) continue;
       fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose "
                                         "at most as many as sequences",
-                                        t.batch, options.micro_batches(), options.technique->name));
+                                        t.batch, std::max(options.micro_batches(), t.gradient_accumulation),
+                                        options.technique->name));
     }
   }
 

@@ -18,10 +18,18 @@
 
 namespace slmsim {
 
+// How long a job is, as its scenario states it.
+enum class Extent { kEpochs, kSamples, kTokens };
+
 struct Training {
   int batch = 0;  // sequences per optimizer step, over all GPUs
+  // A job that is stated in samples or tokens is one pass over as many.
+  Extent extent = Extent::kEpochs;
   int epochs = 0;
   double blocks_per_epoch = 0;  // sequences in one pass over the data
+  double tokens = 0;            // of the whole job, where they are what is stated
+  // Micro-batches of every technique that does not say its own; 0: each technique's default.
+  int gradient_accumulation = 0;
   Precision precision = Precision::kFp16;
   Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
   UpdateRule optimizer = UpdateRule::kAdam;

@@ -17,7 +17,7 @@ std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   way.scenario.models = {space.model()};
   way.scenario.groups = {way.group};
   way.scenario.techniques = {way.options};
-  auto limits = explain(way.scenario).front().limits;
+  auto limits = explain(way.scenario, {.in_depth = false}).front().limits.single;
   if (limits.size() > kTold) limits.resize(kTold);
   return limits;
 }
@@ -72,10 +72,14 @@ std::optional<PlanReport> find_plans(const Scenario& scenario, const PlanJob& jo
   spaces.reserve(scenario.models.size());
   for (const auto& model : scenario.models) spaces.emplace_back(scenario, model, job.technique);
   PlanCrewOptions crew_options = options;
-  crew_options.stop = [&] { return (options.stop && options.stop()) || (job.deadline && job.deadline()); };
+  std::size_t model = 0;
+  crew_options.stop = [&] {
+    return (options.stop && options.stop()) || (job.deadline && job.deadline(model, spaces.size()));
+  };
   PlanCrew crew(spaces, crew_options);
   std::vector<SearchResult> found;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
+    model = i;
     SearchOptions search_options;
     search_options.objective = report.objective;
     search_options.list = job.list;

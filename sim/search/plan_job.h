@@ -53,9 +53,10 @@ struct PlanJob {
   std::size_t list = 5;
   double effort = 1;  // 1: what the largest clusters are given
   bool exhaustive = false;
-  bool compare = false;            // with Algorithm 1's picks
-  bool explain = true;             // find what limits the best plan
-  std::function<bool()> deadline;  // ends the search with what it has found
+  bool compare = false;  // with Algorithm 1's picks
+  bool explain = true;   // find what limits the best plan
+  // Whether the time of model `index` of `count` is over, which ends its search with what it has found.
+  std::function<bool(std::size_t index, std::size_t count)> deadline;
   std::function<void(const std::string& model, const SearchProgress&)> progress;
 };
 

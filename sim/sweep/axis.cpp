@@ -214,6 +214,26 @@ std::vector<Axis> read_axes(const Node& node, const std::string& path, Reading& 
   return axes;
 }
 
+void find_numbers(AxisKey& key) {
+  constexpr std::pair<Dimension, const char*> kSuffixes[] = {{Dimension::kTime, "_s"},
+                                                             {Dimension::kData, "_B"},
+                                                             {Dimension::kDataRate, "_Bps"},
+                                                             {Dimension::kWorkRate, "_FLOPps"},
+                                                             {Dimension::kPower, "_W"}};
+  for (const auto& [dimension, suffix] : kSuffixes) {
+    std::vector<double> numbers;
+    for (const Node& value : key.values) {
+      const auto parsed = parse_quantity(value.kind == Node::Kind::kScalar ? value.scalar : "", dimension);
+      if (!parsed.problem.empty()) break;
+      numbers.push_back(parsed.value);
+    }
+    if (numbers.empty() || numbers.size() != key.values.size()) continue;
+    key.number_column = key.key + suffix;
+    key.numbers = std::move(numbers);
+    return;
+  }
+}
+
 std::uint64_t point_count(const std::vector<Axis>& axes) {
   std::uint64_t count = 1;
   for (const auto& axis : axes) count = std::min(kMostPoints + 1, count * axis.size());

@@ -15,6 +15,10 @@ struct AxisKey {
   std::string key;
   Place place;  // of the key's name
   std::vector<Node> values;
+  // Where all values are quantities of one kind: what a column of plain numbers is called ("platform.links.wan.rtt_s"), and
+  // the values in base units; else empty.
+  std::string number_column;
+  std::vector<double> numbers;
 };
 
 // Keys that move together; all have equally many values.
@@ -33,6 +37,9 @@ inline constexpr std::size_t kMostValuesOfAxis = 1'000'000;
 //   {zip: [{key: ...}, {key: ...}]}                              keys that move together
 // `whole: yes` rounds the values of a range to whole numbers and drops repeats. Counted values have nine digits.
 std::vector<Axis> read_axes(const Node& node, const std::string& path, Reading& reading);
+
+// Fills number_column and numbers.
+void find_numbers(AxisKey& key);
 
 // The product of the axes' sizes, at most kMostPoints + 1.
 std::uint64_t point_count(const std::vector<Axis>& axes);

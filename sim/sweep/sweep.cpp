@@ -87,6 +87,7 @@ Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
   auto [fixed, axes, scenario] = read_keys(node, reading);
   fixed_ = std::move(fixed);
   axes_ = std::move(axes);
+  for (auto& axis : axes_) std::for_each(axis.keys.begin(), axis.keys.end(), find_numbers);
   for (const auto& text : overrides) {
     try {
       fixed_.push_back(parse_override(text));
@@ -178,7 +179,13 @@ std::string Sweep::header() const {
   for (const auto& axis : axes_) {
     for (const auto& key : axis.keys) out += csv_cell(key.key) + ",";
   }
-  return out + csv_header();
+  out += csv_header();
+  for (const auto& axis : axes_) {
+    for (const auto& key : axis.keys) {
+      if (!key.number_column.empty()) out.append(",").append(csv_cell(key.number_column));
+    }
+  }
+  return out;
 }
 
 std::vector<Override> Sweep::overrides_at(std::uint64_t point) const {
@@ -203,8 +210,17 @@ void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows
                             number ? value : json_string(value));
     }
   }
-  out.csv += csv_line(row) + "\n";
-  out.json += fmt::format("{{\"point\": {}, \"inputs\": {{{}}}, {}}}\n", point, inputs, json_members(row));
+  out.csv += csv_line(row);
+  std::string numbers;  // last, behind the columns whose places scripts count on
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    for (const auto& key : axes_[i].keys) {
+      if (key.number_column.empty()) continue;
+      out.csv += fmt::format(",{:.9g}", key.numbers[indices[i]]);
+      numbers += fmt::format(", {}: {:.9g}", json_string(key.number_column), key.numbers[indices[i]]);
+    }
+  }
+  out.csv += "\n";
+  out.json += fmt::format("{{\"point\": {}, \"inputs\": {{{}}}, {}{}}}\n", point, inputs, json_members(row), numbers);
 }
 
 std::optional<Scenario> Sweep::scenario_at(std::uint64_t point, std::string& problem) {

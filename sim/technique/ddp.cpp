@@ -70,7 +70,7 @@ ExportWays exports(const ExportRequest& request) {
 extern const Technique kDdp = {
     .name = "DDP",
     .summary = "PyTorch: replicas, gradients all-reduced in buckets during the backward pass",
-    .looks = {"#ffffff", "#9a9a9a", "v", "-", "---"},
+    .looks = {"#cfe3f5", "#0072b2", "v", "-", "---"},
     .options = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan_ddp,

@@ -18,7 +18,7 @@ Lowered lower(const LowerRequest& request) {
 extern const Technique kDeepSpeed1 = {
     .name = "ZeRO-1",
     .summary = "DeepSpeed: optimizer state divided over the GPUs",
-    .looks = {"#ffffff", "#8db3d3", "<", "0 6 1.5", "///"},
+    .looks = {"#fdf0c8", "#d8a200", "<", "0 6 1.5", "///"},
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

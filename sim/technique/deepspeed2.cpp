@@ -19,7 +19,7 @@ Lowered lower(const LowerRequest& request) {
 extern const Technique kDeepSpeed2 = {
     .name = "ZeRO-2",
     .summary = "DeepSpeed: optimizer state and gradients divided",
-    .looks = {"#b4cfe4", "#4f83b3", "P", "0 6 1.5 1 1.5", "---"},
+    .looks = {"#d6a928", "#b98a00", "P", "0 6 1.5 1 1.5", "---"},
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

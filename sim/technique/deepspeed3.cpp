@@ -23,7 +23,7 @@ Lowered lower(const LowerRequest& request) {
 extern const Technique kDeepSpeed3 = {
     .name = "ZeRO-3",
     .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
-    .looks = {"#7da9cd", "#1b4a7a", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
+    .looks = {"#e0b000", "#8a6600", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

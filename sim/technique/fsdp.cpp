@@ -96,7 +96,7 @@ ExportWays exports_of_fsdp(const ExportRequest& request) {
 extern const Technique kFsdp = {
     .name = "FSDP",
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
-    .looks = {"#ffffff", "#6e6e6e", "8 1 0", "0 4 1", "\\\\\\"},
+    .looks = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
     .options = {&kBatchSplit, &kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload,
                 &kNoSync, &kRecompute},
     .micro_batches = all_at_once,

@@ -100,8 +100,9 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
-    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas",
-                       request.scenario.training.batch, micro_batches, data);
+    return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do",
+                       request.scenario.training.batch, micro_batches, data,
+                       nearest_batches(request.scenario.training.batch, data * micro_batches));
   if (m.chunks > 1 && micro_batches % pipeline != 0)
     return fmt::format("the interleaved schedule needs micro-batches in multiples of {} stages, not {}", pipeline,
                        micro_batches);
@@ -215,7 +216,7 @@ ExportWays exports(const ExportRequest& request) {
 extern const Technique kMegatron = {
     .name = "Megatron",
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
-    .looks = {"#6a8fb0", "#000000", "d", "-", ""},
+    .looks = {"#1c2733", "#000000", "d", "-", ""},
     .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
                 &kFirstLayers, &kLastLayers, &kOrder, &kRecompute},
     .micro_batches = micro_batches,

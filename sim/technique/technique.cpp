@@ -18,7 +18,8 @@ Recompute recompute_as_told(const TechniqueOptions& options, const Training& tra
 PlanResult make_plan(const PlanRequest& request) {
   const Technique& technique = *request.options.technique;
   TechniqueOptions options = request.options;
-  if (options.micro_batches() == 0) options.set(kMicroBatches, technique.micro_batches(request));
+  const int told = request.scenario.training.gradient_accumulation;
+  if (options.micro_batches() == 0) options.set(kMicroBatches, told > 0 ? told : technique.micro_batches(request));
   return technique.plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 

@@ -1,37 +1,12 @@
 #include "sim/validate/facts.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
-#include "sim/base/csv_table.h"
-#include "sim/base/quantity.h"
 #include "sim/validate/study.h"
 
 namespace slmsim {
 namespace {
-
-const std::vector<std::string> kColumns = {"slice",     "gpus",    "n_gpus",         "model",
-                                           "technique", "minutes", "tflops_per_gpu", "status"};
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-// The study's "2xRTX" is a VM of that GPU; four GPUs are both VMs.
-bool is_group(const Prediction& p, const Scenario& scenario, const std::string& gpus, int count) {
-  if (p.gpus != count) return false;
-  if (count > 2) return true;
-  const std::string type = lower(gpus.substr(gpus.find('x') + 1));
-  const auto device = std::find_if(scenario.platform.devices.begin(), scenario.platform.devices.end(),
-                                   [&](const Device& d) { return d.name == p.group.front() + "/0"; });
-  return device != scenario.platform.devices.end() && device->gpu.name.starts_with(type);
-}
 
 FactSummary summarise(const std::vector<Fact>& facts) {
   FactSummary summary;
@@ -58,7 +33,7 @@ std::optional<Judged> Fact::rate_judged() const {
   return judged(prediction, tflops_per_gpu, prediction.rate_per_gpu.value / kTera);
 }
 
-bool Fact::status_agrees() const { return (status == "oom") == (prediction.status == Status::kOutOfMemory); }
+bool Fact::status_agrees() const { return fits() != (prediction.status == Status::kOutOfMemory); }
 
 Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference) {
   struct Slice {
@@ -68,23 +43,19 @@ Validation validate_fabric(const std::filesystem::path& root, const std::filesys
   std::map<std::string, Slice> slices;
   std::vector<const Scenario*> used;
   Validation out;
-  for (const auto& row : read_csv_table(reference, kColumns, "tests/reference/fabric.csv")) {
-    const std::string name = lower(row.at("slice"));
+  for (const auto& row : read_fabric_rows(reference)) {
+    const std::string name = row.scenario();
     if (!slices.contains(name)) {
       Slice slice{load_scenario(root / "scenarios" / (name + ".yaml")), {}};
       slice.predictions = predict(slice.scenario);
       used.push_back(&slices.emplace(name, std::move(slice)).first->second.scenario);
     }
     const Slice& slice = slices.at(name);
-    const int count = static_cast<int>(parse_number(row.at("n_gpus")).value_or(0));
+    const auto run = candidate_of(row, slice.scenario);
     const auto at = std::find_if(slice.predictions.begin(), slice.predictions.end(), [&](const Prediction& p) {
-      return p.model == row.at("model") && p.technique->name == row.at("technique") &&
-             is_group(p, slice.scenario, row.at("gpus"), count);
+      return run && p.model == run->model && p.technique->name == run->technique && p.group == run->group;
     });
-    if (at == slice.predictions.end()) continue;
-    out.facts.push_back({row.at("slice"), row.at("gpus"), row.at("model"), row.at("technique"),
-                         parse_number(row.at("minutes")), parse_number(row.at("tflops_per_gpu")), row.at("status"),
-                         *at});
+    if (at != slice.predictions.end()) out.facts.push_back({row, *at});
   }
   out.summary = summarise(out.facts);
   out.fitted = fitted_values(used);

@@ -3,22 +3,18 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/predict/predict.h"
 #include "sim/validate/error_summary.h"
+#include "sim/validate/fabric_rows.h"
 
 namespace slmsim {
 
 // One row of fabric.csv and what is predicted for it.
-struct Fact {
-  std::string slice, gpus, model, technique;
-  std::optional<double> minutes, tflops_per_gpu;  // as published
-  std::string status;                             // "ok", "oom", "ok?"
+struct Fact : FabricRow {
   Prediction prediction;
 
-  bool two_vms() const { return prediction.gpus > 2; }
   // Where a figure was published.
   std::optional<Judged> minutes_judged() const;
   std::optional<Judged> rate_judged() const;

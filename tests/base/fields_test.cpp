@@ -203,5 +203,57 @@ TEST(Reading, ThrowsAllItsErrorsAtOnce) {
   EXPECT_EQ(errors_of([&] { e.reading.check(); }).size(), 4);  // rtt, batch, delta missing, bath unknown
 }
 
+// Another program's config, which calls the width n_embd.
+struct Config {
+  explicit Config(const std::string& text)
+      : node(parse_yaml(text, "config.json")),
+        fields(node, "models.0", reading, {{"hidden", "n_embd"}, {"inner", "n_inner"}}) {}
+  Reading reading;
+  Node node;
+  Fields fields;
+};
+
+TEST(SecondNames, AreReadWhereTheKeyIsNotThere) {
+  Config theirs("{n_embd: 64}");
+  EXPECT_EQ(theirs.fields.integer(key("hidden"), {1, 1000}), 64);
+  EXPECT_EQ(theirs.fields.stated_name("hidden"), "n_embd");
+  Config both("{n_embd: 64, hidden: 32}");
+  EXPECT_EQ(both.fields.integer(key("hidden"), {1, 1000}), 32);
+  EXPECT_EQ(both.fields.stated_name("hidden"), "hidden");
+}
+
+TEST(SecondNames, StandInMessages) {
+  Config e("{n_embd: 0, n_inner: wide}");
+  e.fields.integer(key("hidden"), {1, 1000});
+  e.fields.integer(key("inner"), {1, 1000}, 4);
+  EXPECT_THAT(errors_of(e.reading),
+              ElementsAre("config.json:1:10: error: models.0.n_embd: \"0\" is out of range; expected a whole number "
+                          "from 1 to 1000",
+                          "config.json:1:22: error: models.0.n_inner: \"wide\" is not a whole number; expected a whole "
+                          "number from 1 to 1000"));
+}
+
+TEST(SecondNames, MakeANullAsGoodAsNoKey) {
+  Config e("{n_embd: 64, n_inner: null}");
+  EXPECT_EQ(e.fields.integer(key("inner"), {1, 1000}, 256), 256);
+  EXPECT_FALSE(e.fields.has("inner"));
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+}
+
+TEST(SecondNames, LetAFileHaveKeysThatNobodyNeedsButNoOneElse) {
+  Config e("{n_embd: 64, torch_dtype: bfloat16}");
+  e.fields.integer(key("hidden"), {1, 1000});
+  e.fields.done_but_for_its_own();
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  Node node = parse_yaml("{n_embd: 64, torch_dtype: bfloat16}", "config.json");
+  merge(node, parse_yaml("{banana: 4}", "--set"));
+  Reading reading;
+  Fields fields(node, "models.0", reading, {{"hidden", "n_embd"}});
+  fields.integer(key("hidden"), {1, 1000});
+  fields.done_but_for_its_own();
+  EXPECT_THAT(errors_of(reading),
+              ElementsAre("--set:1:2: error: unknown key \"banana\" in models.0; known are: hidden, n_embd"));
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -71,6 +71,7 @@ TEST(Quantity, CountsEightBitsToAByte) {
 }
 
 TEST(Quantity, ReadsUnitsOfWorkPerSecond) {
+  expect_values({{"300 W", 300}, {"1.2 kW", 1200}}, Dimension::kPower);
   expect_values({{"4 GFLOP/s", 4e9}, {"4 TFLOP/s", 4e12}, {"4 PFLOP/s", 4e15}}, Dimension::kWorkRate);
 }
 
@@ -85,7 +86,7 @@ TEST(Quantity, RefusesANumberWithoutAUnit) {
 
 TEST(Quantity, RefusesAUnitOfAnotherDimension) {
   EXPECT_EQ(problem_of("12 GB", Dimension::kDataRate),
-            "\"12 GB\" has the unit \"GB\"; expected a rate such as \"100 Gbps\" or \"12 GB/s\"");
+            "\"12 GB\" has the unit \"GB\"; did you mean \"12 GB/s\"?");
   EXPECT_EQ(problem_of("65 GB/s", Dimension::kWorkRate),
             "\"65 GB/s\" has the unit \"GB/s\"; expected a rate such as \"65 TFLOP/s\"");
   EXPECT_EQ(problem_of("24 Gbps", Dimension::kData),
@@ -149,6 +150,18 @@ TEST(Quantity, NeverPrintsAPowerOfTen) {
   for (const auto& text : {to_text(Bytes{1000 * kMebi}), to_text(Bytes{1023 * kKibi}), to_text(Bytes{16384 * kGibi}),
                            to_text(Seconds{0.9999}), to_text(Seconds{1000 * 3600}), to_text(BytesPerSecond{1e14})})
     EXPECT_THAT(text, Not(HasSubstr("e+")));
+}
+
+TEST(Quantity, AUnitThatIsNearlyOneIsSuggested) {
+  const auto said = [](const char* text, Dimension dimension) { return parse_quantity(text, dimension).problem; };
+  EXPECT_THAT(said("10gbps", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbps\"?"));
+  EXPECT_THAT(said("10GBit/s", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbit/s\"?"));
+  EXPECT_THAT(said("10GB", Dimension::kDataRate), testing::EndsWith("did you mean \"10 GB/s\"?"));
+  EXPECT_THAT(said("10Gb", Dimension::kDataRate), testing::EndsWith("did you mean \"10 Gbps\" or \"Gbit/s\"?"));
+  EXPECT_THAT(said("165TFLOPS", Dimension::kWorkRate), testing::EndsWith("did you mean \"165 TFLOP/s\"?"));
+  EXPECT_THAT(said("16M", Dimension::kData), testing::EndsWith("did you mean \"16 MB\" or \"MiB\"?"));
+  EXPECT_THAT(said("24GB/s", Dimension::kData), testing::HasSubstr("expected a size"));
+  EXPECT_THAT(said("3 furlongs", Dimension::kTime), testing::HasSubstr("expected a time"));
 }
 
 }  // namespace

@@ -60,5 +60,12 @@ TEST(Suggest, CutsALongList) {
   EXPECT_EQ(did_you_mean("zzzzzzzz", many), listed + ", ...");
 }
 
+TEST(Suggest, CaseAndPunctuationAreNoDifference) {
+  EXPECT_EQ(did_you_mean("zero3", {"ZeRO2", "ZeRO-2", "ZeRO-3"}), "did you mean \"ZeRO-3\"?");
+  EXPECT_EQ(did_you_mean("zero_2", {"ZeRO2", "ZeRO-2", "ZeRO-3"}), "did you mean \"ZeRO2\" or \"ZeRO-2\"?");
+  EXPECT_EQ(did_you_mean("microbatches", {"micro_batches", "batch"}), "did you mean \"micro_batches\"?");
+  EXPECT_EQ(did_you_mean("--", {"--help", "-"}), "known are: --help, -");
+}
+
 }  // namespace
 }  // namespace slmsim

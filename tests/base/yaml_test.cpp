@@ -111,6 +111,11 @@ TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(errors_in("a: 1\nb: *nobody\n"), ElementsAre(StartsWith("run.yaml:2:4: error: not valid YAML: ")));
 }
 
+TEST(Yaml, SaysThatATabIndents) {
+  EXPECT_THAT(errors_in("a: 1\ntraining:\n\tbatch: 8\n"),
+              ElementsAre("run.yaml:3:1: error: a tab in the indentation; YAML takes spaces alone there"));
+}
+
 TEST(Yaml, RefusesBytesThatAreNoText) {
   const std::string says = ": error: not a text file; a YAML file in UTF-8 is expected";
   EXPECT_THAT(errors_in("a: 1\nb: \x01\n"), ElementsAre("run.yaml:2:4" + says));
@@ -141,8 +146,19 @@ TEST(Yaml, ReadsAFileUnderItsPath) {
 
 TEST(Yaml, RefusesWhatIsNoFile) {
   EXPECT_THAT(errors_of([] { read_yaml("/nowhere/run.yaml"); }), ElementsAre("/nowhere/run.yaml: error: no such file"));
-  EXPECT_THAT(errors_of([] { read_yaml(testing::TempDir()); }), ElementsAre(EndsWith("not a regular file")));
+  EXPECT_THAT(errors_of([] { read_yaml(testing::TempDir()); }),
+              ElementsAre(EndsWith("this is a folder; name a file in it")));
   EXPECT_THAT(errors_of([] { read_yaml("/dev/zero"); }), ElementsAre("/dev/zero: error: not a regular file"));
+}
+
+TEST(Yaml, NamesTheFileThatWasMeant) {
+  const std::string folder = testing::TempDir() + "/meant";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/mine.yaml") << "a: 1\n";
+  EXPECT_THAT(errors_of([&] { read_yaml(folder + "/mine.yml"); }),
+              ElementsAre(EndsWith("no such file; did you mean \"" + folder + "/mine.yaml\"?")));
+  EXPECT_THAT(errors_of([&] { read_yaml(folder + "/other.yaml"); }), ElementsAre(EndsWith("no such file")));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class Report(unittest.TestCase):
             self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
                 "width": size[0], "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE})
             self.browser.save_screenshot(f"{folder}/{name}-{size[0]}{'-dark' if dark else ''}.png")
+        self.closed_height = self.browser.execute_script("return document.documentElement.scrollHeight")
+        self.browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = true)")
         return self.browser.find_element("tag name", "body").text
 
     def check_layout(self):
@@ -96,6 +98,33 @@ class Report(unittest.TestCase):
                                   "Time of an iteration", "Round-trip time", "Timeline of an iteration", "Inputs",
                                   "arXiv 2602.02632, Table I", "inferred (fitted)"):
                         self.assertIn(words, text)
+
+    def test_three_models_fit_eight_screens_of_a_phone(self):
+        self.show("three", ["scenarios/gat-amst.yaml"], PHONE)
+        self.assertLessEqual(self.closed_height, 8 * PHONE[1])
+
+    def test_verdict_and_evidence_are_linked(self):
+        self.show("linked", ["scenarios/gat-amst.yaml", "--set", "models=[gpt2m, gpt2l]", "--set", "groups=[gat, all]"], PHONE)
+        self.browser.execute_script("document.querySelectorAll('details').forEach(e => e.open = false)")
+        links = self.browser.execute_script("return [...document.querySelectorAll('a')].map(e => e.getAttribute('href'))")
+        self.assertEqual(len(links), 2 * 2 * 5)
+        for link in links:
+            self.assertEqual(len(self.browser.find_elements("css selector", link)), 1, link)
+        # A link opens what it leads into, also of the model that lies closed.
+        self.browser.find_element("css selector", ".verdict:nth-of-type(2) nav a:nth-of-type(2)").click()
+        heading = self.browser.find_element("id", "m1-memory")
+        self.assertTrue(heading.is_displayed())
+        top = self.browser.execute_script("return arguments[0].getBoundingClientRect().top", heading)
+        self.assertTrue(0 <= top < PHONE[1], top)
+
+    def test_bars_have_axes(self):
+        self.show("axes", ["scenarios/gat-amst.yaml", "--set", "models=gpt2m"], DESKTOP)
+        axes = self.browser.execute_script("return [...document.querySelectorAll('.bars')].map(e => "
+                                           "[...e.querySelectorAll('.scale span')].map(t => t.textContent))")
+        self.assertGreaterEqual(len(axes), 4)
+        for texts in axes:
+            self.assertGreaterEqual(len(texts), 3, axes)
+        self.assertEqual(axes[2], ["0", "20", "40", "60", "80", "100"])
 
     def test_what_does_not_fit(self):
         text = self.show("tacc-tacc", ["scenarios/tacc-tacc.yaml", "--set", "models=gpt2L"], PHONE)

@@ -27,7 +27,7 @@ inline std::vector<BadCase> bad_reference_cases() {
        "escape-path.yaml",
        {{"2:10", "model \"../../../../../../../etc/no-such-model.yaml\": no such file"}},
        ""},
-      {"run", "escape-folder.yaml", {{"2:11", "platform \"./\": not a regular file"}}, ""},
+      {"run", "escape-folder.yaml", {{"2:11", "platform \"./\": this is a folder; name a file in it"}}, ""},
       {"run", "escape-device.yaml", {{"2:11", "platform \"/dev/zero\": not a regular file"}}, ""},
 
       {"run",

@@ -46,7 +46,7 @@ TEST_F(HostileFile, ThatNeverEndsIsNotRead) {
 
 TEST_F(HostileFile, ThatIsAFolderIsNotRead) {
   const std::string file = folder_.file("");
-  expect_refused({"check", file}, file, {{"", "not a regular file"}});
+  expect_refused({"check", file}, file, {{"", "this is a folder; name a file in it"}});
 }
 
 TEST_F(HostileFile, WithoutReadPermissionIsToldSo) {

@@ -97,5 +97,12 @@ TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
   EXPECT_THAT(slmsim_run(run).out, HasSubstr("slmsim plan: Data on"));
 }
 
+TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
+  const Finished run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_THAT(run.out, testing::HasSubstr("the time was over before a plan was found; give a longer --time-limit"));
+  EXPECT_THAT(run.out, testing::Not(testing::HasSubstr("nothing fits")));
+}
+
 }  // namespace
 }  // namespace slmsim

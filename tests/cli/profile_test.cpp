@@ -85,9 +85,9 @@ TEST(ProfileOfAGpu, WithoutKernelsChangesNoComputation) {
 }
 
 TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
-  for (const std::string model : {"gpt2m", "gpt2l", "gpt2L"}) {
-    EXPECT_EQ(slmsim_run({"shapes", model}).out, contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/" + model + ".csv"));
-  }
+  const std::string folder = SLMSIM_SOURCE_DIR "/calibrate/shapes/";
+  for (const auto& [model, file] : {std::pair{"gpt2m", "gpt2m"}, {"gpt2l", "gpt2-577m"}, {"gpt2L", "gpt2-656m"}})
+    EXPECT_EQ(slmsim_run({"shapes", model}).out, contents(folder + file + ".csv"));
   EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "--format", "json"}).out,
             contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/models.json"));
 }

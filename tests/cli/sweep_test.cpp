@@ -72,13 +72,16 @@ TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
   std::getline(csv, line);
   EXPECT_TRUE(
       line.starts_with("point,platform.links.wan.rtt,training.batch,scenario,model,technique,group,gpus,status,"));
+  EXPECT_TRUE(line.ends_with(",assumed,platform.links.wan.rtt_s")) << line;
   std::getline(csv, line);
   EXPECT_TRUE(line.starts_with("0,0.1 ms,4,gat-amst,gpt2m,Data,gat+amst,4,ok,,")) << line;
+  EXPECT_TRUE(line.ends_with(",0.0001")) << line;  // 0.1 ms
   std::size_t rows = 0;
   for (; std::getline(json, line); ++rows) {
     const auto row = nlohmann::json::parse(line);
     EXPECT_EQ(row.at("point"), rows / 2);
     EXPECT_EQ(row.at("inputs").at("training.batch"), rows / 2 % 2 == 0 ? 4 : 8);
+    EXPECT_GT(row.at("platform.links.wan.rtt_s").get<double>(), 0.99e-4);
     EXPECT_EQ(row.at("technique"), rows % 2 == 0 ? "Data" : "Pipeshard");
   }
   EXPECT_EQ(rows, 60);
@@ -120,7 +123,8 @@ TEST_F(SweepTest, AgreesWithRun) {
   const std::string row = slmsim_run({"run", kScenario, "--set", "models=gpt2m", "--set", "groups=all", "--set",
                                       "platform.links.wan.rtt=200 ms", "--set", "techniques=Data", "--format", "csv"})
                               .out;
-  EXPECT_THAT(contents(folder_.file("a.csv")), HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1)));
+  EXPECT_THAT(contents(folder_.file("a.csv")),
+              HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1, row.size() - row.find('\n') - 2) + ",0.2\n"));
 }
 
 TEST_F(SweepTest, EndsWithTheSameBytesHoweverManyWorkersItHas) {

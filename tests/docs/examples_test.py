@@ -42,6 +42,13 @@ class Examples(unittest.TestCase):
             for command in example.commands_of(os.path.join(EXAMPLES, name)):
                 self.assertIn("    " + command + "\n", page, name)
 
+    def test_a_page_says_no_times_that_are_not_printed(self):
+        for name in folders():
+            folder = os.path.join(EXAMPLES, name)
+            printed = "\n".join(read(folder, "expected", file) for file in os.listdir(os.path.join(folder, "expected")))
+            for time in re.findall(r"\b\d+\.\d+\s(?:min|h|d)\b", read(folder, "README.md")):
+                self.assertIn(" ".join(time.split()), printed, f"{name}/README.md")
+
     def test_there_are_five(self):
         self.assertEqual([name[0] for name in folders()], list("12345"))
 

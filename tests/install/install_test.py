@@ -63,6 +63,19 @@ class Installed(unittest.TestCase):
         self.assertIn("Two-VM gpt2m minutes: 15 cells", self.slmsim("validate", "fabric"))
         self.assertIn("largest models: 5 cells", self.slmsim("validate", "deepspeed"))
 
+    def test_brings_man_page_and_completions(self):
+        for name in ("man/man1/slmsim.1", "bash-completion/completions/slmsim", "zsh/site-functions/_slmsim",
+                     "fish/vendor_completions.d/slmsim.fish"):
+            with open(os.path.join(self.place, "share", name), encoding="utf-8") as file:
+                text = file.read()
+            for verb in ("run", "init", "max-model", "completion"):
+                self.assertIn(verb.replace("-", "\\-") if name.endswith(".1") else verb, text, name)
+
+    def test_writes_a_cluster_that_runs(self):
+        folder = os.path.join(self.folder, "mine")
+        self.slmsim("init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40", folder)
+        self.assertIn("desk+rented", self.slmsim("run", os.path.join(folder, "scenario.yaml")))
+
     def test_plots(self):
         try:
             import matplotlib  # noqa: F401
@@ -72,6 +85,44 @@ class Installed(unittest.TestCase):
         self.slmsim("run", "gat-amst", "--set", "models=gpt2m", "--format", "csv", "--output", table)
         self.slmsim("plot", "technique-comparison", table, "-o", figure)
         self.assertTrue(os.path.getsize(figure))
+
+
+class Packaged(unittest.TestCase):
+    """What `cpack -G DEB` makes, unpacked: it depends on the libraries that it needs, and runs without the source tree."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("dpkg-shlibdeps"):
+            raise unittest.SkipTest("dpkg-dev is missing")
+        cls.folder = tempfile.mkdtemp(prefix="slmsim-package-")
+        subprocess.run(["cpack", "-G", "DEB", "-B", cls.folder], cwd=os.path.dirname(BINARY), check=True,
+                       capture_output=True)
+        cls.package, = (os.path.join(cls.folder, name) for name in os.listdir(cls.folder) if name.endswith(".deb"))
+        cls.root = os.path.join(cls.folder, "root")
+        subprocess.run(["dpkg", "-x", cls.package, cls.root], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def field(self, name):
+        return subprocess.run(["dpkg-deb", "-f", self.package, name], check=True, capture_output=True, text=True).stdout
+
+    def test_depends_on_its_libraries(self):
+        for library in ("libsimgrid", "libyaml-cpp", "libfmt", "libc6"):
+            self.assertIn(library, self.field("Depends"))
+
+    def test_says_what_it_is(self):
+        self.assertEqual(self.field("Package").strip(), "slmsim")
+        self.assertIn("predicts", self.field("Description"))
+
+    def test_runs_where_it_lies(self):
+        hide = HIDE if may_hide() else []
+        program = os.path.join(self.root, "usr/bin/slmsim")
+        for words in (["list", "gpus"], ["run", "gat-amst", "--set", "models=gpt2m", "-t", "Data"]):
+            done = subprocess.run(hide + [program, *words], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stdout)
 
 
 if __name__ == "__main__":

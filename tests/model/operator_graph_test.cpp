@@ -61,12 +61,12 @@ TEST(OperatorGraph, CountsTheParametersOfATinyGpt2) {
 TEST(OperatorGraph, CountsTheParametersOfTheStudysModels) {
   // The sums stand in the model files, e.g. 12 x 24 x 1024^2 + 13 x 24 x 1024 + 2 x 1024 + 51281 x 1024.
   EXPECT_EQ(parameter_count(build_operator_graph(bundled("gpt2m"))), 354823168.0);
-  EXPECT_EQ(parameter_count(build_operator_graph(bundled("gpt2l"))), 577255680.0);
-  EXPECT_EQ(parameter_count(build_operator_graph(bundled("gpt2L"))), 655965440.0);
+  EXPECT_EQ(parameter_count(build_operator_graph(bundled("gpt2-577m"))), 577255680.0);
+  EXPECT_EQ(parameter_count(build_operator_graph(bundled("gpt2-656m"))), 655965440.0);
 }
 
 TEST(OperatorGraph, CountsParametersByTheFormulaOfGpt2) {
-  for (const char* name : {"gpt2m", "gpt2l", "gpt2L"}) {
+  for (const char* name : {"gpt2m", "gpt2-577m", "gpt2-656m"}) {
     const Transformer model = bundled(name);
     EXPECT_EQ(parameter_count(build_operator_graph(model)), gpt2_parameters(model)) << name;
   }
@@ -107,7 +107,7 @@ TEST(OperatorGraph, ForwardThreeTimesIsAlpasFormula) {
   // 72 x 2 x 16 x (1 + 2 / 24) + 6 x 2 x 4 x 10 = 2304 + 192 + 480
   EXPECT_DOUBLE_EQ(reported_flops(tiny(), 1, false).value, 2976.0);
   EXPECT_EQ(3 * forward_flops(build_operator_graph(tiny())), 2976.0);
-  for (const char* name : {"gpt2m", "gpt2l", "gpt2L"}) {
+  for (const char* name : {"gpt2m", "gpt2-577m", "gpt2-656m"}) {
     const Transformer model = bundled(name);
     // Both are integers below 2^53 but for the formula's division: a rounding or two, 1e-14.
     EXPECT_NEAR(3 * forward_flops(build_operator_graph(model)) / reported_flops(model, 1, false).value, 1.0, 1e-14)
@@ -182,14 +182,84 @@ TEST(OperatorGraph, GivesEveryLayerTheSame) {
 
 TEST(OperatorGraph, GivesGroupedKeyValueHeadsSmallerProjections) {
   // Llama, h = 8, 4 heads of 2, 2 key-value heads: qkv has 8 + 2 x 4 columns of 8, no bias.
-  Transformer model = tiny();
-  model.family = Family::kLlama;
-  model.hidden = 8;
-  model.heads = 4;
-  model.kv_heads = 2;
+  Transformer model{.name = "l",
+                    .family = Family::kLlama,
+                    .hidden = 8,
+                    .heads = 4,
+                    .kv_heads = 2,
+                    .layers = 1,
+                    .sequence = 2,
+                    .vocabulary = 10,
+                    .intermediate = 16};
   EXPECT_EQ(find(build_operator_graph(model), "qkv").parameters, 128.0);
   model.kv_heads = 4;
   EXPECT_EQ(find(build_operator_graph(model), "qkv").parameters, 192.0);  // 8 x 3 x 8
+}
+
+// h = 8, 4 heads, S = 2, V = 10, w = 16.
+Transformer small(Family family, std::int64_t kv_heads = 4) {
+  return {.name = "small",
+          .family = family,
+          .hidden = 8,
+          .heads = 4,
+          .kv_heads = kv_heads,
+          .layers = 1,
+          .sequence = 2,
+          .vocabulary = 10,
+          .intermediate = 16};
+}
+
+TEST(OperatorGraph, GivesProductsTheWidthOfHeads) {
+  Transformer model = small(Family::kLlama, 2);
+  model.head_dim = 6;  // queries are 24 wide, keys and values 12 each
+  const OperatorGraph graph = build_operator_graph(model);
+  EXPECT_EQ(find(graph, "qkv").matrix.n, 48);
+  EXPECT_EQ(find(graph, "qkv").matrix.k, 8);
+  EXPECT_EQ(find(graph, "qkv").rotated, 72.0);  // 2 x (24 + 12)
+  EXPECT_EQ(find(graph, "scores").matrix.k, 6);
+  EXPECT_EQ(find(graph, "scores").flops, 192.0);  // 2 x 4 heads x 2 x 2 x 6
+  EXPECT_EQ(find(graph, "values").outputs, 48.0);
+  EXPECT_EQ(find(graph, "projection").matrix.n, 8);
+  EXPECT_EQ(find(graph, "projection").matrix.k, 24);
+}
+
+TEST(OperatorGraph, ReportsThreeTimesTheProductsOfAnyModel) {
+  for (const auto& row : family_table()) {
+    const auto family = static_cast<Family>(&row - family_table().data());
+    Transformer model = small(family, row.traits.rms_norm ? 2 : 4);
+    model.head_dim = 6;
+    EXPECT_NEAR(reported_flops(model, 1, false).value, 3 * forward_flops(build_operator_graph(model)), 1e-9)
+        << row.name;
+  }
+}
+
+TEST(OperatorGraph, LetsAttentionAndMlpReadTheSameStreamInGptNeoX) {
+  const OperatorGraph graph = build_operator_graph(small(Family::kGptNeoX));
+  for (const auto vertex : operators_of(graph)) {
+    if (graph[vertex].role != Role::kMlpNorm) continue;
+    EXPECT_EQ(graph[boost::source(*boost::in_edges(vertex, graph).first, graph)].role, Role::kEmbedding);
+  }
+  EXPECT_EQ(find(graph, "qkv").rotated, 8.0);  // a quarter of 2 x (8 + 8)
+}
+
+TEST(OperatorGraph, NormsQueriesAndKeysOfQwen3) {
+  const Operator norm = find(build_operator_graph(small(Family::kQwen3, 2)), "query norm");
+  EXPECT_EQ(norm.parameters, 4.0);  // a scale of 2 for queries, one for keys
+  EXPECT_EQ(norm.outputs, 24.0);    // 2 tokens of 4 + 2 heads
+}
+
+TEST(OperatorGraph, NormsBranchesAndBoundsScoresOfGemma2) {
+  const OperatorGraph gemma = build_operator_graph(small(Family::kGemma)),
+                      second = build_operator_graph(small(Family::kGemma2));
+  EXPECT_EQ(parameter_count(second) - parameter_count(gemma), 16.0);  // two norms more
+  // Besides the scores' softmax, 4 heads x 2 x 2, what tanh made of them is kept.
+  EXPECT_EQ(find(second, "softmax").saved_scores - find(gemma, "softmax").saved_scores, 16.0);
+  EXPECT_EQ(find(second, "loss").saved_elements - find(gemma, "loss").saved_elements, 20.0);
+}
+
+TEST(OperatorGraph, KeepsNothingForARelu) {
+  EXPECT_EQ(find(build_operator_graph(small(Family::kOpt)), "relu").saved_elements, 0.0);
+  EXPECT_EQ(find(build_operator_graph(small(Family::kGpt2)), "gelu").saved_elements, 32.0);  // 2 x 16
 }
 
 }  // namespace

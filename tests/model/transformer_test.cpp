@@ -108,12 +108,109 @@ TEST(Transformer, AsksForTheSequenceWhereOnlyTheLongestIsTold) {
                           "takes, hardly that of its training; say which, e.g. by --set models.0.sequence=2048"));
 }
 
-TEST(Transformer, RefusesHeadsOfAnotherWidth) {
-  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", sequence: 512, head_dim: 16}").reading), IsEmpty());
+TEST(Transformer, TakesHeadsOfAnotherWidth) {
   const Example e(std::string(kLlama) + ", sequence: 512, head_dim: 32}");
-  ASSERT_EQ(errors_of(e.reading).size(), 1u);
-  EXPECT_THAT(errors_of(e.reading)[0],
-              testing::HasSubstr("heads that are not hidden size / heads = 16 wide are not modelled"));
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  // h = 64, w = 128, L = 2, V = 100, four heads of 32: queries, keys, values and projection have 64 x 128 each.
+  EXPECT_EQ(parameter_count(build_operator_graph(e.model)), 2 * (4 * 8192 + 3 * 8192 + 2 * 64) + 2 * 6400 + 64);
+}
+
+TEST(Transformer, TakesBiasesOfAConfig) {
+  const Example e(std::string(kLlama) + ", sequence: 512, attention_bias: true, mlp_bias: true}");
+  EXPECT_THAT(errors_of(e.reading), IsEmpty());
+  const Example without(std::string(kLlama) + ", sequence: 512}");
+  // Of queries, keys, values, and projection 64 each, of the MLP 2 x 128 and 64, in two layers.
+  EXPECT_EQ(parameter_count(build_operator_graph(e.model)) - parameter_count(build_operator_graph(without.model)),
+            2 * (4 * 64 + 2 * 128 + 64));
+}
+
+TEST(Transformer, TakesTheActivationOfAConfig) {
+  EXPECT_EQ(Example(std::string(kLlama) + ", sequence: 512, hidden_act: gelu_pytorch_tanh}").model.traits.activation,
+            Activation::kGelu);
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", sequence: 512, hidden_act: sillu}").reading),
+              ElementsAre("m.yaml:1:213: error: models.0.hidden_act: unknown value \"sillu\"; did you mean \"silu\"?"));
+}
+
+TEST(Transformer, TakesAnOwnNameInAConfig) {
+  EXPECT_EQ(Example(std::string(kLlama) + ", sequence: 512, name: mine}").model.name, "mine");
+}
+
+TEST(Transformer, NamesAModelAfterItsFileOrAConfigsFolder) {
+  EXPECT_EQ(model_name_of("/x/small/config.json"), "small");
+  EXPECT_EQ(model_name_of("/x/small.json"), "small");
+  EXPECT_EQ(model_name_of("/x/../y/config.json"), "y");
+  EXPECT_EQ(model_name_of("/x/Qwen2.5-0.5B"), "Qwen2.5-0.5B");
+  EXPECT_EQ(model_name_of("/x/Qwen2.5-0.5B/config.json"), "Qwen2.5-0.5B");
+}
+
+constexpr const char* kMistral =
+    "{model_type: mistral, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, vocab_size: 100, "
+    "intermediate_size: 128, max_position_embeddings: 32768, ";
+
+TEST(Transformer, TakesAWindowThatIsNoShorterThanSequences) {
+  EXPECT_THAT(errors_of(Example(std::string(kMistral) + "sequence: 4096, sliding_window: 4096}").reading), IsEmpty());
+  EXPECT_THAT(errors_of(Example(std::string(kMistral) + "sequence: 8192, sliding_window: null}").reading), IsEmpty());
+}
+
+TEST(Transformer, RefusesAWindowThatIsShorterThanSequences) {
+  EXPECT_THAT(errors_of(Example(std::string(kMistral) + "sequence: 8192, sliding_window: 4096}").reading),
+              ElementsAre("m.yaml:1:191: error: attention over a sliding window of 4096 tokens is not modelled where "
+                          "sequences have 8192; train on sequences of at most 4096"));
+}
+
+TEST(Transformer, HeedsAWindowOfQwenOnlyWhereItIsUsed) {
+  const std::string qwen =
+      "{model_type: qwen2, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, vocab_size: 100, "
+      "intermediate_size: 128, max_position_embeddings: 32768, sequence: 2048, sliding_window: 1024, "
+      "use_sliding_window: ";
+  EXPECT_THAT(errors_of(Example(qwen + "false}").reading), IsEmpty());
+  EXPECT_EQ(errors_of(Example(qwen + "true}").reading).size(), 1u);
+}
+
+TEST(Transformer, SaysOnceWhatCannotBeModelled) {
+  for (const auto& [type, why] : {std::pair{"mixtral", "a mixture of experts"},
+                                  {"qwen3_moe", "a mixture of experts"},
+                                  {"bert", "an encoder, not a decoder"},
+                                  {"t5", "an encoder with a decoder"},
+                                  {"mamba2", "a state-space or recurrent model"}}) {
+    const Example e("{model_type: " + std::string(type) + ", d_model: 64, num_local_experts: 8}");
+    EXPECT_THAT(errors_of(e.reading),
+                ElementsAre("m.yaml:1:14: error: model_type: \"" + std::string(type) + "\" is " + why +
+                            ", which is not modelled; decoders are: gpt2, llama, mistral, qwen2, "
+                            "qwen3, phi3, gemma, gemma2, opt, gpt_neox"));
+  }
+  EXPECT_THAT(errors_of(Example(std::string(kLlama) + ", num_local_experts: 8}").reading),
+              ElementsAre(testing::HasSubstr("\"llama\" is a mixture of experts by its num_local_experts")));
+}
+
+TEST(Transformer, SaysOnceThatNobodyKnowsTheModelType) {
+  EXPECT_THAT(errors_of(Example("{model_type: falcon, hidden_size: 64}").reading),
+              ElementsAre(testing::HasSubstr("m.yaml:1:14: error: models.0.model_type: unknown value \"falcon\"; ")));
+}
+
+TEST(Transformer, RefusesOptWithNormsBehind) {
+  const Example e(
+      "{model_type: opt, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, vocab_size: 100, ffn_dim: 256, "
+      "max_position_embeddings: 128, do_layer_norm_before: false, word_embed_proj_dim: 32}");
+  EXPECT_THAT(errors_of(e.reading), ElementsAre(testing::HasSubstr("norms behind attention and MLP are not modelled")));
+}
+
+TEST(Transformer, RefusesASequenceBeyondTheLearnedPositions) {
+  const std::string gpt2 = "{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 8, vocab_size: 10, ";
+  EXPECT_EQ(Example(gpt2 + "sequence: 4}").model.positions, 8);  // those that are not used are trained too
+  EXPECT_THAT(errors_of(Example(gpt2 + "sequence: 16}").reading),
+              ElementsAre("m.yaml:1:96: error: a sequence of 16 is longer than the 8 positions that the model learns; "
+                          "choose at most as many, or state positions"));
+}
+
+TEST(Transformer, DropsAsAConfigSays) {
+  const std::string gpt2 = "{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 8, vocab_size: 10, ";
+  const Transformer both = Example(gpt2 + "resid_pdrop: 0.1}").model;
+  EXPECT_TRUE(both.dropout && both.drops_attention());  // GPT2Config's default is 0.1 for both
+  const Transformer branches = Example(gpt2 + "attn_pdrop: 0.0}").model;
+  EXPECT_TRUE(branches.dropout && !branches.drops_attention());
+  const Transformer none = Example(gpt2 + "attn_pdrop: 0.1, resid_pdrop: 0.1, dropout: no}").model;
+  EXPECT_FALSE(none.dropout || none.drops_attention());  // this project's key speaks of both
 }
 
 TEST(Transformer, RefusesWhatIsLaidUponAConfigAndMeansNothing) {
@@ -122,7 +219,7 @@ TEST(Transformer, RefusesWhatIsLaidUponAConfigAndMeansNothing) {
   const Example e(node);
   EXPECT_EQ(e.model.layers, 4);
   ASSERT_EQ(errors_of(e.reading).size(), 1u);
-  EXPECT_THAT(errors_of(e.reading)[0], testing::HasSubstr("--set:1:13: error: unknown key \"banana\" of a model"));
+  EXPECT_THAT(errors_of(e.reading)[0], testing::HasSubstr("--set:1:13: error: unknown key \"banana\" in models.0"));
 }
 
 TEST(Transformer, TakesHuggingFacesInnerWidth) {

@@ -147,14 +147,43 @@ TEST(Network, TakesTheLinkThatIsStatedBetweenTwoSites) {
   EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.1);
 }
 
-TEST(Network, GoesOverOtherSitesWhereNoLinkJoinsTwo) {
-  const World world(with(kTriangle, "  direct: {between: [west, east], rtt: 100 ms, bandwidth: 8 Gbps}\n", ""));
+const std::string kDetour = with(kTriangle, "  direct: {between: [west, east], rtt: 100 ms, bandwidth: 8 Gbps}\n", "");
+
+TEST(Network, GoesOverASiteThatLetsTrafficPassWhereNoLinkJoinsTwo) {
+  const World world(with(kDetour, "mid: {}", "mid: {transit: yes}"));
   EXPECT_THAT(world.crossed("w/0", "e/0"), ElementsAre("pcie:w/0:out", "nic:w:out", "first:west->mid",
                                                        "second:mid->east", "nic:e:in", "pcie:e/0:in"));
   EXPECT_THAT(world.crossed("e/0", "w/0"), ElementsAre("pcie:e/0:out", "nic:e:out", "second:east->mid",
                                                        "first:mid->west", "nic:w:in", "pcie:w/0:in"));
   EXPECT_DOUBLE_EQ(world.route("w/0", "e/0").latency.value, 25.02e-3);  // 10 + 15 ms + 2 x 10 us
   EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.05);
+}
+
+TEST(Network, GoesOverLinksThatLetTrafficPass) {
+  const std::string one = with(kDetour, "[west, mid], rtt: 20 ms", "[west, mid], rtt: 20 ms, transit: yes");
+  Reading reading;
+  read_platform(parse_yaml(one, "p.yaml"), "", reading);
+  EXPECT_EQ(reading.errors.size(), 1u);  // from one such link to another one
+  const World world(with(one, "[east, mid], rtt: 30 ms", "[east, mid], rtt: 30 ms, transit: yes"));
+  EXPECT_DOUBLE_EQ(world.round_trip("w/0", "e/0"), 0.05);
+}
+
+TEST(Network, RefusesTrafficThatNobodyLetsPass) {
+  Reading reading;
+  read_platform(parse_yaml(kDetour, "p.yaml"), "", reading);
+  EXPECT_THAT(
+      errors_of(reading),
+      ElementsAre("p.yaml:1:1: error: no link leads from w (site west) to e (site east); add one under links, or "
+                  "transit: yes on site mid, which lies between"));
+}
+
+TEST(Network, TakesTheQuickestOfTheWaysThatLetTrafficPass) {
+  // Over the near site 10 ms, but nothing passes there; over the far one 50 ms.
+  const std::string two = with(with(kDetour, "mid: {}", "mid: {transit: yes}, near: {}"), "links:\n",
+                               "links:\n  a: {between: [west, near], rtt: 5 ms, bandwidth: 8 Gbps}\n"
+                               "  b: {between: [near, east], rtt: 5 ms, bandwidth: 8 Gbps}\n");
+  EXPECT_DOUBLE_EQ(World(two).round_trip("w/0", "e/0"), 0.05);
+  EXPECT_DOUBLE_EQ(World(with(two, "near: {}", "near: {transit: yes}")).round_trip("w/0", "e/0"), 0.01);
 }
 
 TEST(Network, HasOneRoundTripWhicheverEndAsks) {

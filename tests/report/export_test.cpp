@@ -82,6 +82,28 @@ TEST(Export, GivesDegreesToMegatron) {
     EXPECT_THAT(text, HasSubstr(word));
 }
 
+TEST(Export, GivesTheLayersOfAModelToMegatron) {
+  const auto exported = [](const std::string& model, const std::string& precision) {
+    const Example e({"groups=[[utah, gpn]]", "techniques={Pipeshard: {micro_batches: 4, stages: 2, tensor: 2}}",
+                     "models=[" + model + "]", "models.0.layers=2", "training.precision=" + precision});
+    return export_megatron(e.request());
+  };
+  const Export llama = exported("llama-3.2-1b", "bf16");
+  ASSERT_THAT(llama.cannot, IsEmpty());
+  const std::string text = file_of(llama, "megatron.sh");
+  for (const char* word :
+       {"--disable-bias-linear", "--swiglu", "--normalization RMSNorm", "--position-embedding-type rope",
+        "--group-query-attention", "--num-query-groups 8", "--bf16", "--hidden-dropout 0"})
+    EXPECT_THAT(text, HasSubstr(word));
+  for (const char* word : {"--fp16", "--untie-embeddings", "--add-qkv-bias", "--kv-channels"})
+    EXPECT_THAT(text, testing::Not(HasSubstr(word)));
+  EXPECT_THAT(file_of(exported("qwen2.5-0.5b", "fp16"), "megatron.sh"), HasSubstr("--add-qkv-bias"));
+  const std::string gpt2 = file_of(exported("gpt2-medium", "fp16"), "megatron.sh");
+  for (const char* word : {"--disable-bias-linear", "--swiglu", "--normalization", "rope", "--hidden-dropout"})
+    EXPECT_THAT(gpt2, testing::Not(HasSubstr(word)));
+  EXPECT_THAT(exported("pythia-160m", "fp16").cannot, Contains(HasSubstr("read the same stream")));
+}
+
 TEST(Export, TellsWhatMegatronCannot) {
   EXPECT_THAT(export_megatron(Example({"groups=[[utah, gpn]]", "techniques={Shard: {}}"}).request()).cannot,
               Contains(HasSubstr("integer program")));

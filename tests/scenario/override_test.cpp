@@ -50,6 +50,52 @@ TEST_F(Override, NamesAnotherPlatformOrModel) {
   EXPECT_EQ(load({"models=small"}).models[0].name, "small");
 }
 
+TEST_F(Override, TakesAHuggingFaceFolderAndItsKeys) {
+  write(
+      "hf/small-llama/config.json",
+      R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 100,
+            "max_position_embeddings": 2048, "intermediate_size": 128, "architectures": ["LlamaForCausalLM"]})");
+  write("run.yaml", "platform: pair\nmodels: [tiny, ./hf/small-llama]\n" + kTraining);
+  EXPECT_EQ(load().models[1].name, "small-llama");
+  EXPECT_EQ(load({"models.1.layers=3", "models.1.sequence=512"}).models[1].sequence, 512);
+  EXPECT_EQ(load({"models.1.num_hidden_layers=3"}).models[1].layers, 3);
+  EXPECT_THAT(errors({"models.1.banana=4"}), ElementsAre(HasSubstr("unknown key \"banana\" in models.1")));
+  // Of the models that the file names those of these names, as `slmsim plan` prints them.
+  EXPECT_EQ(load({"models=small-llama"}).models[0].hidden, 64);
+  EXPECT_EQ(load({"models=[small-llama, small]"}).models[1].name, "small");
+  EXPECT_EQ(load({"models=small-llama", "models.0.layers=5"}).models[0].layers, 5);
+}
+
+TEST_F(Override, FindsAModelByTheNameThatItsFileStates) {
+  write("models/tiny-two.yaml",
+        "name: Tiny\nfamily: gpt2\nhidden: 8\nheads: 2\nlayers: 1\nsequence: 2\nvocabulary: 10\n");
+  EXPECT_EQ(load({"models=Tiny"}).models[0].hidden, 8);  // no file has this name, and tiny.yaml has not
+  EXPECT_EQ(load({"models=tiny-two"}).models[0].name, "Tiny");
+  EXPECT_EQ(load({"models=tiny"}).models[0].hidden, 4);
+}
+
+TEST_F(Override, TellsTwoConfigsOfOneFolderApart) {
+  for (const char* name : {"a", "b"})
+    write(std::string("hf/") + name + ".json",
+          R"({"model_type": "gpt2", "n_embd": 4, "n_head": 2, "n_layer": 1, "n_positions": 8, "vocab_size": 10})");
+  const Scenario scenario =
+      load({"models=[" + (path_ / "hf/a.json").string() + ", " + (path_ / "hf/b.json").string() + "]"});
+  EXPECT_EQ(scenario.models[0].name, "a");
+  EXPECT_EQ(scenario.models[1].name, "b");
+}
+
+TEST_F(Override, SetsAnOptionOfATechniqueInAListToo) {
+  write("run.yaml", kRun + "techniques: [Data, Pipeshard]\n");
+  const Scenario listed = load({"techniques.Pipeshard.micro_batches=4"});
+  ASSERT_EQ(listed.techniques.size(), 2u);
+  EXPECT_EQ(listed.techniques[0].micro_batches(), 0);
+  EXPECT_EQ(listed.techniques[1].micro_batches(), 4);
+  EXPECT_THAT(errors({"techniques.Pipshard.micro_batches=4"}), ElementsAre(HasSubstr("did you mean \"Pipeshard\"?")));
+  write("run.yaml", kRun);  // the usual techniques
+  const Scenario usual = load({"techniques.Pipeshard.micro_batches=4"});
+  EXPECT_EQ(usual.techniques.size(), load().techniques.size());
+}
+
 TEST_F(Override, TakesAWholeMap) {
   EXPECT_EQ(load({"training={batch: 2, epochs: 1, blocks_per_epoch: 4}"}).training.batch, 2);
 }

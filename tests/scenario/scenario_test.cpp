@@ -130,7 +130,8 @@ TEST_F(ScenarioFile, SaysThatAModelsPathLeadsNowhere) {
 
 TEST_F(ScenarioFile, RefusesTwoModelsOfOneName) {
   write("run.yaml", "platform: pair\nmodels: [tiny, tiny]\n" + kTraining);
-  EXPECT_THAT(errors(), ElementsAre(HasSubstr("two models are named \"tiny\"; names must differ")));
+  EXPECT_THAT(errors(),
+              ElementsAre(HasSubstr("two models are named \"tiny\"; names must differ, and models.1.name sets one")));
 }
 
 TEST_F(ScenarioFile, ReportsAllItsErrorsAtOnce) {

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every test that ctest lists is named in words: no addresses, no bytes, no expressions."""
+"""Every test that ctest lists is named in words: no addresses, no bytes, no expressions. No two files' names differ in
+case only, which a disk may not tell apart."""
 import os
 import re
 import subprocess
@@ -7,6 +8,17 @@ import unittest
 
 BUILD = os.path.dirname(os.environ["SLMSIM_BINARY"])
 WORDS = re.compile(r"[\w./+-]+(<[\w, :]+>)?")
+
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Files(unittest.TestCase):
+    def test_differ_in_more_than_case(self):
+        for folder, folders, files in os.walk(ROOT):
+            folders[:] = [name for name in folders if not name.startswith((".", "build"))]
+            names = folders + files
+            self.assertEqual(len({name.lower() for name in names}), len(names), folder)
 
 
 class Names(unittest.TestCase):

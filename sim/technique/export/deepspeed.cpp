@@ -40,8 +40,9 @@ Export export_deepspeed(const ExportRequest& request) {
   if (!even) out.cannot.emplace_back("GPUs get different numbers of sequences; DeepSpeed gives each as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (even && training.batch % (gpus * plan.micro_batches) != 0)
-    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} GPUs x {} micro-batches", training.batch, gpus,
-                                     plan.micro_batches));
+    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} GPUs x {} micro-batches; {} are",
+                                     training.batch, gpus, plan.micro_batches,
+                                     nearest_batches(training.batch, gpus * plan.micro_batches)));
   if (training.optimizer == UpdateRule::kAdam8bit)
     out.cannot.emplace_back("its configuration has no 8-bit Adam; hand bitsandbytes' to deepspeed.initialize yourself");
   if (!out.cannot.empty()) return out;

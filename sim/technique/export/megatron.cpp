@@ -46,6 +46,41 @@ void refuse(const ExportRequest& request, Export& out) {
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
 }
 
+// What tells the model's layers from those of GPT-2, which are Megatron's defaults.
+std::vector<std::string> layer_arguments(const Transformer& model) {
+  const Traits& t = model.traits;
+  std::vector<std::string> words;
+  if (model.query_width() != model.hidden) words.push_back(fmt::format("--kv-channels {}", model.head_width()));
+  if (t.rms_norm) words.emplace_back("--normalization RMSNorm");
+  if (t.gated && t.activation == Activation::kSilu) words.emplace_back("--swiglu");
+  if (!t.learned_positions) {
+    words.emplace_back("--position-embedding-type rope");
+    if (t.rotary_share < 1) words.push_back(fmt::format("--rotary-percent {:g}", t.rotary_share));
+  }
+  if (!t.mlp_bias) {
+    words.emplace_back("--disable-bias-linear");
+    if (t.qkv_bias) words.emplace_back("--add-qkv-bias");
+  }
+  if (t.query_norm) words.emplace_back("--qk-layernorm");
+  if (!model.dropout) words.emplace_back("--hidden-dropout 0");
+  if (!model.drops_attention()) words.emplace_back("--attention-dropout 0");
+  return words;
+}
+
+// What of a model Megatron-LM's arguments do not state.
+void refuse_layers(const Transformer& model, Export& out) {
+  const Traits& t = model.traits;
+  const auto cannot = [&](bool wanted, const char* what) {
+    if (wanted) out.cannot.push_back(fmt::format("pretrain_gpt.py has no argument for {}", what));
+  };
+  cannot(t.gated && t.activation == Activation::kGelu, "an MLP gated by GELU");
+  cannot(!t.gated && t.activation != Activation::kGelu, "an activation other than GELU and SwiGLU");
+  cannot(t.parallel, "attention and MLP that read the same stream");
+  cannot(t.branch_norm, "norms behind attention and MLP");
+  cannot(t.score_cap || t.logit_cap, "scores and logits that tanh bounds");
+  cannot(t.mlp_bias != t.projection_bias, "biases of attention's projection alone");
+}
+
 }  // namespace
 
 Export export_megatron(const ExportRequest& request) {
@@ -56,11 +91,13 @@ Export export_megatron(const ExportRequest& request) {
   Export out{"Megatron-LM", {}, {}, {}};
   if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
   refuse(request, out);
+  refuse_layers(model, out);
   std::vector<std::string> words = how.pipeline ? *how.pipeline : stage_arguments(request, out);
   const int replicas = static_cast<int>(plan.stages.front().mesh.size()) / tensor;
   if (training.batch % (plan.micro_batches * replicas) != 0)
-    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches", training.batch,
-                                     replicas, plan.micro_batches));
+    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches; {} are",
+                                     training.batch, replicas, plan.micro_batches,
+                                     nearest_batches(training.batch, plan.micro_batches * replicas)));
   if (training.optimizer == UpdateRule::kAdam8bit) out.cannot.emplace_back("it has no 8-bit Adam");
   if (!out.cannot.empty()) return out;
 
@@ -73,17 +110,13 @@ Export export_megatron(const ExportRequest& request) {
   add("--ffn-hidden-size", model.intermediate);
   add("--num-attention-heads", model.heads);
   add("--seq-length", model.sequence);
-  add("--max-position-embeddings", model.sequence);
+  add("--max-position-embeddings", model.traits.learned_positions ? model.position_rows() : model.sequence);
   if (model.kv_heads != model.heads) {
     words.emplace_back("--group-query-attention");
     add("--num-query-groups", model.kv_heads);
   }
   if (!model.tied_embedding) words.emplace_back("--untie-embeddings-and-output-weights");
-  if (model.family == Family::kLlama) {
-    add("--normalization", "RMSNorm");
-    words.emplace_back("--swiglu");
-    add("--position-embedding-type", "rope");
-  }
+  for (auto& word : layer_arguments(model)) words.push_back(std::move(word));
   if (training.precision == Precision::kFp16) words.emplace_back("--fp16");
   if (training.precision == Precision::kBf16) words.emplace_back("--bf16");
   if (training.gradient_precision == Precision::kFp32 && element_bytes(training.precision) < 4)

@@ -1,0 +1,81 @@
+// slmsim fit SCENARIO --measured FILE: what pilot runs tell of what is unknown.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/cli/command.h"
+#include "sim/cli/output.h"
+#include "sim/cli/progress.h"
+#include "sim/cli/scenarios.h"
+#include "sim/cli/stop.h"
+#include "sim/fit/scenario_fit.h"
+#include "sim/report/fit_table.h"
+
+namespace slmsim {
+namespace {
+
+struct FitOptions {
+  std::string scenario, measured, output;
+  Overrides overrides;
+  std::uint64_t seed = 1;
+  std::size_t points = 256;
+  double time_limit = 0;
+};
+
+int fit_verb(const FitOptions& options) {
+  ScenarioFit request{options.scenario, options.overrides, options.measured, {}};
+  request.sampling.particles = options.points;
+  request.sampling.seed = options.seed;
+  request.sampling.stop = stop_at(options.time_limit);
+  ProgressLine line;
+  request.sampling.progress = [&](double beta, std::size_t evaluated) {
+    line.update(fmt::format("the runs count {:.2g} %, {} points tried", 100 * beta, evaluated));
+  };
+  const FitReport report = fit_scenario(request);
+  line.clear();
+  if (!options.output.empty()) write_result(to_yaml(report), options.output);
+  write_result(to_table(report), "");
+  return kDone;
+}
+
+}  // namespace
+
+Command add_fit(CLI::App& app) {
+  auto* verb = app.add_subcommand("fit", "fit what is unknown of a scenario to runs that were measured");
+  auto options = std::make_shared<FitOptions>();
+  verb->add_option("SCENARIO", options->scenario, "a scenario's file, or a name as slmsim list scenarios prints it")
+      ->required()
+      ->transform(scenario_file);
+  verb->add_option("--measured", options->measured,
+                   "table of runs (CSV) with the columns model, technique, group, what, value and noise")
+      ->required();
+  verb->add_option("--output,-o", options->output, "write the fit to this file, which slmsim run --fitted takes");
+  verb->add_option("--set", options->overrides, "override a value by its path; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--seed", options->seed, "of the random numbers: the same seed, the same fit")
+      ->capture_default_str();
+  verb->add_option("--points", options->points, "that stand for the result")
+      ->capture_default_str()
+      ->check(CLI::Range(16, 100'000));
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds after which the fit ends with what it has; the result then depends on the machine")
+      ->check(CLI::Range(0.001, 1e7));
+  verb->footer(R"(
+Unknown is what states what it may be, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s],
+scale: log}, what is inferred or assumed, and defaults that differ between machines; docs/fit.md lists them.
+
+What a row measured: job, iteration (with a unit), peak_memory, tokens_per_second, tflops_per_gpu, fits (yes or no), or
+log, the file that Megatron-LM, DeepSpeed, torchtitan or Alpa printed its steps to:
+  model,technique,group,what,value
+  gpt2m,Data,gat+amst,iteration,58.1 s
+  gpt2m,Shard,gat,fits,yes
+  gpt2m,Data,gat,log,data.log
+
+Examples:
+  slmsim fit scenarios/gat-amst.yaml --measured runs.csv -o fitted.yaml
+  slmsim run scenarios/gat-amst.yaml --fitted fitted.yaml)");
+  return {verb, [options] { return fit_verb(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,207 @@
+#include "sim/cli/machines.h"
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/base/suggest.h"
+#include "sim/cli/subprocess.h"
+#include "sim/inventory/fablib.h"
+#include "sim/inventory/gpu_names.h"
+
+namespace slmsim {
+namespace {
+
+Machine* find(Inventory& inventory, const std::string& name) {
+  auto& all = inventory.machines;
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+Pair pair_of(const std::string& option, const std::string& text, const char* form) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    throw InputError({}, fmt::format("{} \"{}\": {} is expected", option, printable(text).substr(0, 64), form));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Place word_place(const std::string& option) { return {std::make_shared<Source>(Source{option, ""}), 0, 0}; }
+
+// As nvidia-smi names them; none where there is no such program or no GPU.
+std::vector<std::string> gpus_of_this_machine() {
+  const auto told = output_of({"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"});
+  std::vector<std::string> out;
+  std::istringstream lines(told.value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    const std::string name = gpu_called(line);
+    if (name.empty())
+      throw InputError({},
+                       fmt::format("nvidia-smi tells of a \"{}\", which platforms/gpus does not hold; name one that "
+                                   "is like it by --gpu, or write its file (docs/scenario.md#gpus)",
+                                   printable(line).substr(0, 64)));
+    out.push_back(name);
+  }
+  return out;
+}
+
+Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name) {
+  if (Machine* machine = find(inventory, name)) return *machine;
+  std::vector<std::string> known;
+  for (const auto& machine : inventory.machines) known.push_back(machine.name);
+  throw InputError({}, fmt::format("{}: there is no machine \"{}\"; {}", option, printable(name).substr(0, 64),
+                                   did_you_mean(name, known)));
+}
+
+namespace {
+
+void add_machine(Inventory& inventory, const std::string& name, std::vector<std::string> gpus) {
+  Machine machine;
+  machine.name = name;
+  machine.site = name;
+  machine.gpus = std::move(gpus);
+  inventory.machines.push_back(std::move(machine));
+}
+
+// --gpu TYPE:COUNT is for this machine, or for those of an inventory that say none; NAME=TYPE:COUNT for one machine.
+void add_gpus(const InitOptions& options, Inventory& inventory) {
+  const bool listed = !inventory.machines.empty();
+  for (const auto& word : options.gpus) {
+    const bool named = word.find('=') != std::string::npos;
+    const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
+    const auto gpus = read_gpus(pair.value, word_place("--gpu"));
+    if (listed && !named) {
+      for (auto& machine : inventory.machines) {
+        if (machine.gpus.empty()) machine.gpus = gpus;
+      }
+    } else if (Machine* machine = find(inventory, pair.key)) {
+      machine->gpus.insert(machine->gpus.end(), gpus.begin(), gpus.end());
+    } else if (listed) {
+      machine_called(inventory, "--gpu", pair.key);
+    } else {
+      add_machine(inventory, pair.key, gpus);
+    }
+  }
+}
+
+struct Question {
+  explicit Question(bool may_ask) : asks(may_ask) {}
+  bool asks;
+  std::string operator()(const std::string& text, const std::string& usual) const {
+    fmt::print("{}{}: ", text, usual.empty() ? "" : fmt::format(" [{}]", usual));
+    std::fflush(stdout);
+    std::string line;
+    if (!std::getline(std::cin, line)) throw InputError({}, "the questions were not answered; nothing is written");
+    line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    return line.empty() ? usual : line;
+  }
+};
+
+// On a terminal, where no machine was named.
+void ask(InitOptions& options, const std::vector<std::string>& found) {
+  const Question question(true);
+  std::string usual;
+  if (!found.empty()) usual = fmt::format("{}:{}", found.front(), found.size());
+  const std::string here = question("GPUs of this machine, as TYPE:COUNT (- for none)", usual.empty() ? "-" : usual);
+  if (here != "-") options.gpus.push_back(here);
+  for (;;) {
+    const std::string other = question("another machine, as NAME=TYPE:COUNT (- for no more)", "-");
+    if (other == "-") break;
+    const Pair pair = pair_of("machine", other, "NAME=TYPE:COUNT");
+    options.gpus.push_back(other);
+    if (here == "-") continue;
+    const std::string rtt =
+        question(fmt::format("round trip from here to {}, as ping tells (- if unknown)", pair.key), "-");
+    if (rtt == "-") continue;
+    const std::string rate = question("and the rate of that path, such as 1 Gbps (- if unknown)", "-");
+    options.links.push_back(fmt::format("{},{}={}{}", kHere, pair.key, rtt, rate == "-" ? "" : "," + rate));
+  }
+  if (options.models.empty())
+    options.models = {question("model, a name of models/ or a Hugging Face config.json", "gpt2m")};
+  if (options.batch == 0) {
+    const std::string batch = question("sequences per iteration (- for 8 per GPU)", "-");
+    const auto number = parse_number(batch);
+    if (batch != "-" && (!number || *number < 1 || *number > 1e6))
+      throw InputError({}, fmt::format("\"{}\" is no number of sequences", printable(batch).substr(0, 64)));
+    if (number) options.batch = static_cast<int>(*number);
+  }
+}
+
+}  // namespace
+
+Inventory machines_of(InitOptions& options) {
+  const int sources = int(!options.fablib.empty()) + int(!options.ansible.empty()) + int(!options.ssh.empty());
+  if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
+  Inventory out;
+  if (!options.fablib.empty()) out = read_fablib(options.fablib);
+  if (!options.ansible.empty()) out = read_ansible(options.ansible);
+  if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
+  if (sources == 0) {
+    const bool names_here = std::any_of(options.gpus.begin(), options.gpus.end(), [](const std::string& word) {
+      return word.find('=') == std::string::npos || word.starts_with(fmt::format("{}=", kHere));
+    });
+    const bool needs_here = !names_here && (options.gpus.empty() || !options.peers.empty());
+    const auto found = needs_here ? gpus_of_this_machine() : std::vector<std::string>{};
+    if (options.gpus.empty() && options.peers.empty() && isatty(STDIN_FILENO)) {
+      ask(options, found);
+    } else if (!found.empty()) {
+      add_machine(out, kHere, found);
+    }
+  }
+  add_gpus(options, out);
+  // Of a list some machines are for other work; where none has GPUs, who wrote it has still to say them.
+  const bool any = std::any_of(out.machines.begin(), out.machines.end(), [](const auto& m) { return !m.gpus.empty(); });
+  if (sources > 0 && any) {
+    std::erase_if(out.machines, [&](const Machine& machine) {
+      if (!machine.gpus.empty()) return false;
+      out.remarks.push_back(fmt::format("{} does not say its GPUs (gpus=TYPE:COUNT) and is left out", machine.name));
+      return true;
+    });
+  }
+  if (out.machines.empty())
+    throw InputError({},
+                     "no machine is named, and nvidia-smi finds no GPU here; give --gpu TYPE:COUNT, --gpu "
+                     "NAME=TYPE:COUNT, --fablib, --ansible or --ssh FILE");
+  return out;
+}
+
+void add_links(const InitOptions& options, Inventory& inventory) {
+  for (const auto& word : options.links) {
+    const char* form = "SITE,SITE=RTT or SITE,SITE=RTT,RATE";
+    const Pair pair = pair_of("--link", word, form);
+    const auto comma = pair.key.find(',');
+    if (comma == std::string::npos || comma == 0 || comma + 1 == pair.key.size())
+      throw InputError({}, fmt::format("--link \"{}\": {} is expected", printable(word).substr(0, 64), form));
+    SiteLink connection{pair.key.substr(0, comma), pair.key.substr(comma + 1), {}, "--link", {}, "--link", ""};
+    for (const std::string* end : {&connection.from, &connection.to}) {
+      std::vector<std::string> sites;
+      for (const auto& machine : inventory.machines) sites.push_back(machine.site);
+      if (std::find(sites.begin(), sites.end(), *end) == sites.end())
+        throw InputError({}, fmt::format("--link: there is no site \"{}\"; {}", printable(*end).substr(0, 64),
+                                         did_you_mean(*end, sites)));
+    }
+    const auto second = pair.value.find(',');
+    const auto rtt = parse_quantity(pair.value.substr(0, second), Dimension::kTime);
+    if (!rtt.problem.empty()) throw InputError({}, fmt::format("--link: {}", rtt.problem));
+    connection.rtt = Seconds{rtt.value};
+    if (second != std::string::npos) {
+      const auto rate = parse_quantity(pair.value.substr(second + 1), Dimension::kDataRate);
+      if (!rate.problem.empty()) throw InputError({}, fmt::format("--link: {}", rate.problem));
+      connection.bandwidth = BytesPerSecond{rate.value};
+    }
+    std::erase_if(inventory.connections, [&](const SiteLink& known) {
+      return (known.from == connection.from && known.to == connection.to) ||
+             (known.from == connection.to && known.to == connection.from);
+    });
+    inventory.connections.push_back(std::move(connection));
+  }
+}
+
+}  // namespace slmsim

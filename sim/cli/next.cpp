@@ -1,0 +1,75 @@
+// slmsim next SCENARIO: the pilot run that tells most about the pick.
+#include "sim/fit/next.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/cli/command.h"
+#include "sim/cli/intervals.h"
+#include "sim/cli/output.h"
+#include "sim/cli/stop.h"
+#include "sim/report/next_table.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kPoints = 64;
+
+struct NextOptions : ScenarioOptions {
+  IntervalOptions interval;
+  NextRules rules;
+  std::string format = "table";
+  double time_limit = 0;
+};
+
+int next_verb(const NextOptions& options) {
+  const bool json = index_of("--format", options.format, {"table", "json"}) == 1;
+  if (options.scenarios.size() != 1) throw InputError({}, "slmsim next takes one scenario");
+  IntervalOptions asked = options.interval;
+  asked.intervals = true;
+  const IntervalMaker intervals(asked, options);
+  const Scenario scenario = load_all(intervals.scenario_options()).front();
+  const auto candidates = candidates_of(scenario);
+  Forecaster forecaster({{options.scenarios.front(), options.overrides, candidates, 0, {}}});
+  const Draws draws = intervals.draws_for(options.scenarios.front(), kPoints);
+  const Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop_at(options.time_limit));
+  if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
+  std::vector<std::size_t> open;
+  for (std::size_t c = 0; c < candidates.size(); ++c) open.push_back(c);
+  NextRules rules = options.rules;
+  rules.trial_epochs = 1;
+  rules.seed = options.interval.seed;
+  NextReport report{scenario, candidates, draws.fitted_to, {}};
+  for (const auto& model : scenario.models)
+    report.picks.push_back(next_run(scenario, ensemble, model.name, open, rules));
+  write_result(json ? to_json(report) : to_table(report), options.output);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_next(CLI::App& app) {
+  auto* verb = app.add_subcommand("next", "tell which pilot run says most about the pick for the GPU-minutes it takes");
+  auto options = std::make_shared<NextOptions>();
+  add_scenario_options(*verb, *options);
+  verb->add_option("--fitted", options->interval.fitted, "what runs told before (slmsim fit)");
+  verb->add_option("--seed", options->interval.seed, "of the points that are weighed; another seed, other points")
+      ->capture_default_str();
+  verb->add_option("--sure", options->rules.sure, "probability of the pick at which no run is worth it")
+      ->capture_default_str()
+      ->check(CLI::Range(0.5, 0.999));
+  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds after which it ends with the points it has; the result then depends on the machine")
+      ->check(CLI::Range(0.001, 1e7));
+  verb->footer(R"(
+A pilot run is the start-up and selection.epsilon_epochs epochs. What it saves is of the expected cost of a wrong pick.
+
+Examples:
+  slmsim next scenarios/gat-amst.yaml --set models=gpt2m
+  slmsim next scenarios/tacc-tacc.yaml --set models=gpt2m --sure 0.95 --format json)");
+  return {verb, [options] { return next_verb(*options); }};
+}
+
+}  // namespace slmsim

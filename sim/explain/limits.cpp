@@ -1,0 +1,170 @@
+#include "sim/explain/limits.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/predict/iterations.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kLeast = 0.01;     // of an iteration: what gives back less is not told
+constexpr double kHidden = 0.1;     // of an iteration: what two give back beyond the sum of both
+constexpr double kAccounted = 0.1;  // of an iteration: so much may remain unaccounted for
+constexpr double kWeighs = 0.02;    // of an iteration: with all else ideal, what takes less hides nothing
+
+using Ideals = std::vector<const Ideal*>;
+
+class Finder {
+ public:
+  Finder(const Scenario& scenario, const Transformer& model, const Prediction& prediction)
+      : prediction_(prediction), runs_(scenario, model, *prediction.plan) {
+    const IterationTimes times = simulate_iterations(runs_.graph());
+    iteration_ = times.steady() / prediction.plan->workload.steps;
+    out_.left = iteration_;
+    out_.latencies = latencies_of(runs_.graph(), times.last, critical_path(runs_.graph(), times.last));
+  }
+
+  Limits found(bool in_depth) && {
+    singles();
+    if (in_depth) {
+      wholes();
+      pairs();
+      in_turn();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool counts(Seconds given_back) const { return given_back > iteration_ * kLeast; }
+  Seconds given_back(const Ideals& ideals) const { return iteration_ - runs_.with(ideals); }
+
+  const Ideal* find(const std::string& name) const {
+    const auto& all = runs_.ideals();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Ideal& one) { return one.name == name; });
+    return at == all.end() ? nullptr : &*at;
+  }
+
+  // The pipeline's bubble is no resource; its number is that of the breakdown.
+  void singles() {
+    // A whole is listed before its parts: those of one that gives nothing back are not tried.
+    std::vector<std::string> idle;
+    std::vector<const Limit*> together;
+    for (const Ideal& ideal : runs_.ideals()) {
+      const bool hopeless = std::find(idle.begin(), idle.end(), ideal.whole) != idle.end();
+      const Seconds back = hopeless ? Seconds{0} : ideal.without_latency ? latency(ideal) : given_back({&ideal});
+      alone_.push_back(back);
+      if (!counts(back)) {
+        idle.push_back(ideal.name);
+        continue;
+      }
+      out_.single.push_back({ideal.name, described(ideal), back});
+    }
+    for (const Ideal& ideal : runs_.ideals()) {
+      if (ideal.only_together && any_part_told(ideal.name))
+        std::erase_if(out_.single, [&](const Limit& limit) { return limit.name == ideal.name; });
+    }
+    if (const Seconds bubble = prediction_.breakdown.pipeline_bubble; counts(bubble))
+      out_.single.push_back({"bubble", "no stage waits for another, as with ever more micro-batches", bubble});
+    std::stable_sort(out_.single.begin(), out_.single.end(),
+                     [](const Limit& a, const Limit& b) { return a.given_back > b.given_back; });
+  }
+
+  std::string described(const Ideal& ideal) const {
+    if (!ideal.without_latency) return ideal.what;
+    const PathLatencies& l = out_.latencies;
+    return fmt::format("{}, beside the window ({} latencies between VMs and {} inside on the critical path: {})",
+                       ideal.what, l.between_vms, l.inside_vms, to_text(l.sum));
+  }
+
+  bool any_part_told(const std::string& whole) const {
+    return std::any_of(out_.single.begin(), out_.single.end(), [&](const Limit& limit) {
+      const Ideal* ideal = find(limit.name);
+      return ideal && ideal->whole == whole;
+    });
+  }
+
+  // A window that must wait for acknowledgements hides what the messages themselves wait for: so both are without.
+  Seconds latency(const Ideal& ideal) const {
+    const Ideal* window = find("window");
+    return window ? runs_.with({window}) - runs_.with({window, &ideal}) : given_back({&ideal});
+  }
+
+  // Those that take a while even where nothing else does: only they can hide another, or be what is left.
+  void wholes() {
+    Ideals all;
+    std::vector<Seconds> alone;
+    for (std::size_t i = 0; i < runs_.ideals().size(); ++i) {
+      if (!runs_.ideals()[i].whole.empty()) continue;
+      all.push_back(&runs_.ideals()[i]);
+      alone.push_back(alone_[i]);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Ideals others = all;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      if (runs_.with(others) < iteration_ * kWeighs) continue;
+      wholes_.push_back(all[i]);
+      wholes_alone_.push_back(alone[i]);
+    }
+  }
+
+  void pairs() {
+    for (std::size_t a = 0; a < wholes_.size(); ++a) {
+      for (std::size_t b = a + 1; b < wholes_.size(); ++b) {
+        // Windows wait for the same distance: latency's own number is told beside them.
+        if (wholes_[a]->without_latency || wholes_[b]->without_latency) continue;
+        const Seconds together = given_back({wholes_[a], wholes_[b]});
+        if (together - wholes_alone_[a] - wholes_alone_[b] >= iteration_ * kHidden)
+          out_.pairs.push_back({wholes_[a]->name, wholes_[b]->name, wholes_alone_[a], wholes_alone_[b], together});
+      }
+    }
+    std::stable_sort(out_.pairs.begin(), out_.pairs.end(),
+                     [](const LimitPair& a, const LimitPair& b) { return a.together > b.together; });
+  }
+
+  void in_turn() {
+    Ideals without, rest = wholes_;
+    while (!rest.empty() && out_.left > iteration_ * kAccounted) {
+      Ideals best;
+      Seconds least = out_.left;
+      const auto try_also = [&](const Ideals& more) {
+        Ideals all = without;
+        all.insert(all.end(), more.begin(), more.end());
+        if (const Seconds takes = runs_.with(all); takes < least) least = takes, best = more;
+      };
+      for (const Ideal* one : rest) try_also({one});
+      if (!counts(out_.left - least)) {
+        for (std::size_t a = 0; a < rest.size(); ++a) {
+          for (std::size_t b = a + 1; b < rest.size(); ++b) try_also({rest[a], rest[b]});
+        }
+      }
+      if (!counts(out_.left - least)) break;
+      LimitInTurn step{.names = {}, .given_back = out_.left - least};
+      for (const Ideal* one : best) {
+        step.names.push_back(one->name);
+        without.push_back(one);
+        std::erase(rest, one);
+      }
+      out_.in_turn.push_back(std::move(step));
+      out_.left = least;
+    }
+  }
+
+  const Prediction& prediction_;
+  IdealRuns runs_;
+  Seconds iteration_;
+  std::vector<Seconds> alone_;  // per ideal
+  Ideals wholes_;
+  std::vector<Seconds> wholes_alone_;
+  Limits out_;
+};
+
+}  // namespace
+
+Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth) {
+  return Finder(scenario, model, prediction).found(in_depth);
+}
+
+}  // namespace slmsim

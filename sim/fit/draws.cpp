@@ -1,0 +1,218 @@
+#include "sim/fit/draws.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/hash.h"
+
+namespace slmsim {
+namespace {
+
+constexpr const char* kSchema = "slmsim/fitted/1";
+
+// The first principal component's coordinates, by power iteration; choices and discrepancies take part like the rest.
+std::vector<double> along_main_direction(const std::vector<Point>& points) {
+  const std::size_t dimensions = points.front().size();
+  Point mean(dimensions, 0.0);
+  for (const auto& point : points) {
+    for (std::size_t d = 0; d < dimensions; ++d) mean[d] += point[d] / static_cast<double>(points.size());
+  }
+  Point direction(dimensions, 1.0);
+  std::vector<double> along(points.size());
+  const auto project = [&] {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      along[i] = 0;
+      for (std::size_t d = 0; d < dimensions; ++d) along[i] += direction[d] * (points[i][d] - mean[d]);
+    }
+  };
+  for (int round = 0; round < 50; ++round) {
+    project();
+    Point next(dimensions, 0.0);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      for (std::size_t d = 0; d < dimensions; ++d) next[d] += along[i] * (points[i][d] - mean[d]);
+    }
+    const double length = std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
+    if (length <= 0) break;
+    for (std::size_t d = 0; d < dimensions; ++d) direction[d] = next[d] / length;
+  }
+  project();
+  return along;
+}
+
+Point point_nearest_to_all(const std::vector<Point>& points) {
+  const Point* best = nullptr;
+  double least = 0;
+  for (const auto& p : points) {
+    double sum = 0;
+    for (const auto& q : points) {
+      for (std::size_t d = 0; d < p.size(); ++d) sum += (p[d] - q[d]) * (p[d] - q[d]);
+    }
+    if (!best || sum < least) best = &p, least = sum;
+  }
+  return *best;
+}
+
+PointLayout layout_of(const Posterior& posterior) {
+  FitRequest request;
+  request.experiments.resize(1);
+  request.shared = posterior.unknowns;
+  return PointLayout(request);
+}
+
+std::vector<std::size_t> in_order(const std::vector<Point>& points) {
+  const auto along = along_main_direction(points);
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return along[a] < along[b]; });
+  return order;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string unknown_text(const Unknown& u, const Narrowing& n) {
+  std::string out = fmt::format("  - paths: [{}]\n", fmt::join(u.paths, ", "));
+  if (u.is_choice()) {
+    out += fmt::format("    value: {}\n    probabilities: {{", u.words[static_cast<std::size_t>(n.median)]);
+    for (std::size_t i = 0; i < u.words.size(); ++i)
+      out += fmt::format("{}{}: {:.3f}", i == 0 ? "" : ", ", u.words[i], n.shares[i]);
+    out += "}\n";
+  } else {
+    out += fmt::format("    value: {}\n    interval: [{}, {}]\n", u.text(n.median), u.text(n.low), u.text(n.high));
+  }
+  out += fmt::format("    prior: {}\n    left: {:.2f}\n    provenance: measured\n", quoted(u.prior_text()), n.left);
+  return out;
+}
+
+}  // namespace
+
+Draws draws_of(const Posterior& posterior, std::size_t most) {
+  const PointLayout layout = layout_of(posterior);
+  const auto order = in_order(posterior.points);
+  most = std::min(most, order.size());
+  Draws out;
+  for (std::size_t i = 0; i < most; ++i) {
+    const Point& point = posterior.points[order[(2 * i + 1) * order.size() / (2 * most)]];
+    out.points.push_back({layout.overrides(0, point), layout.discrepancy(point)});
+  }
+  out.centre = layout.overrides(0, point_nearest_to_all(posterior.points));
+  for (const auto& u : posterior.unknowns) out.unknowns.push_back(fmt::format("{}: {}", u.name(), u.prior_text()));
+  return out;
+}
+
+std::string to_yaml(const FitReport& report) {
+  const Posterior& posterior = report.posterior;
+  const Draws draws = draws_of(posterior, posterior.points.size());
+  std::string out = fmt::format(
+      "# Values of {} that runs were fitted to, by slmsim fit. slmsim run --fitted takes this file.\n"
+      "schema: {}\nscenario: {}\nidentity: {}\nmeasured: {}\nruns: {}\nseed: {}\n",
+      report.scenario, kSchema, report.scenario, report.identity, quoted(report.measured), report.residuals.size(),
+      report.seed);
+  if (!posterior.complete) out += "stopped: yes  # before the runs counted in full\n";
+  out +=
+      "# left: of the prior's 80 % width (of a choice: of its entropy); 1: the runs told nothing of it.\nunknowns:\n";
+  const auto narrowings = narrowings_of(posterior);
+  for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) out += unknown_text(posterior.unknowns[i], narrowings[i]);
+  const auto entangled = entangled_in(posterior);
+  if (!entangled.empty()) {
+    out +=
+        "# The runs could not tell these apart: where one is larger, so (or less, below 0) is the other.\nentangled:\n";
+    for (const auto& pair : entangled)
+      out += fmt::format("  - {{first: {}, second: {}, correlation: {:.2f}}}\n", posterior.unknowns[pair.first].name(),
+                         posterior.unknowns[pair.second].name(), pair.correlation);
+  }
+  out += "fit:\n";
+  for (const auto& r : report.residuals) {
+    Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
+    predicted.value = r.predicted, low.value = r.low, high.value = r.high;
+    out += fmt::format("  - {{run: {}, what: {}, measured: {}, fitted: {}", quoted(r.pilot.cell.text()),
+                       measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
+                       predicted.value_text());
+    if (r.pilot.measure != Measure::kFits)
+      out += fmt::format(", interval: [{}, {}]", low.value_text(), high.value_text());
+    out += "}\n";
+  }
+  out += "centre:\n";
+  for (const auto& text : draws.centre) out += fmt::format("  - {}\n", quoted(text));
+  out += fmt::format(
+      "# {} points, equally likely: time and memory are the model's own discrepancies, values in the order of the "
+      "unknowns.\nensemble:\n",
+      draws.points.size());
+  for (std::size_t i = 0; i < draws.points.size(); ++i) {
+    const Draw& draw = draws.points[i];
+    std::vector<std::string> values;
+    std::size_t at = 0;
+    for (const auto& u : posterior.unknowns) {
+      values.push_back(draw.overrides[at].substr(u.name().size() + 1));
+      at += u.paths.size();
+    }
+    out += fmt::format("  - {{time: {:.4f}, memory: {:.4f}, values: [{}]}}\n", draw.discrepancy.time,
+                       draw.discrepancy.memory, fmt::join(values, ", "));
+  }
+  return out;
+}
+
+Draws read_fitted(const std::filesystem::path& file, const std::string& identity, bool& stale) {
+  const Node root = read_yaml(file);
+  Reading reading;
+  Fields fields(root, "", reading);
+  const std::string schema = fields.text({"schema", "What the file is."}, "");
+  if (schema != kSchema)
+    throw InputError(root.place, fmt::format("schema is not {}; a file that slmsim fit wrote is expected", kSchema));
+  stale = fields.text({"identity", "Of the files that were fitted."}, "") != identity;
+  Draws out;
+  out.fitted_to = fields.text({"measured", "The file of runs."}, "runs");
+  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled", "fit"})
+    fields.ignore({key, "Told of the fit."});
+  std::vector<std::vector<std::string>> paths;
+  for (const Node* item : fields.list({"unknowns", "What was fitted."}, {ValueType::map()})) {
+    Fields unknown(*item, "unknowns", reading);
+    paths.emplace_back();
+    for (const Node* path : unknown.list({"paths", "In the scenario."}, {ValueType::text()}))
+      paths.back().push_back(path->scalar);
+    out.unknowns.push_back(fmt::format("{}: {}", paths.back().empty() ? "" : paths.back().front(),
+                                       unknown.text({"value", "The fit's."}, "")));
+    for (const char* key : {"interval", "probabilities", "prior", "left", "provenance"})
+      unknown.ignore({key, "Told of the fit."});
+    unknown.done();
+  }
+  for (const Node* text : fields.list({"centre", "The point nearest to all."}, {ValueType::text()}))
+    out.centre.push_back(text->scalar);
+  for (const Node* item : fields.list({"ensemble", "The points."}, {ValueType::map()})) {
+    Fields point(*item, "ensemble", reading);
+    Draw draw;
+    draw.discrepancy.time = point.number({"time", "The model's discrepancy of times."}, {1e-6, 10});
+    draw.discrepancy.memory = point.number({"memory", "The model's discrepancy of memory."}, {1e-6, 10});
+    const auto values = point.list({"values", "Of the unknowns, in their order."}, {ValueType::text()});
+    point.done();
+    if (values.size() != paths.size()) {
+      reading.error(item->place, fmt::format("{} values of {} unknowns", values.size(), paths.size()));
+      continue;
+    }
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      for (const auto& path : paths[i]) draw.overrides.push_back(path + "=" + values[i]->scalar);
+    }
+    out.points.push_back(std::move(draw));
+  }
+  fields.done();
+  if (out.points.empty()) reading.error(root.place, "no ensemble; a file that slmsim fit wrote is expected");
+  reading.check();
+  return out;
+}
+
+std::string identity_of(const ScenarioFile& file) {
+  const auto texts = file.texts();
+  return identity_of("", std::vector<std::string>(texts.begin(), texts.end()));
+}
+
+}  // namespace slmsim

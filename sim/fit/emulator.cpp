@@ -1,0 +1,224 @@
+#include "sim/fit/emulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Dense>
+
+namespace slmsim {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kRidge = 1e-3;     // of the quadratic, per point: keeps directions that no point tells apart still
+constexpr double kNugget = 0.01;    // of the remainder's variance: what is not smooth
+constexpr double kOutside = 1;      // how far below its range a spike at 0 stands, in logarithms
+constexpr double kLeastPoints = 2;  // per coordinate, for terms of second order
+
+// What the quadratic and the kernel see of an unknown.
+double feature_of(const Unknown& u, double coordinate) {
+  const double figure = u.is_choice() ? u.figure(coordinate) : 0;
+  if (figure > 0) return std::log(figure);  // a choice among numbers
+  const double number = u.number(coordinate);
+  if (u.is_choice() || u.prior == Unknown::Prior::kUniform) return number;
+  return number > 0 ? std::log(number) : std::log(u.low) - kOutside;
+}
+
+struct Figure {
+  std::size_t cell = 0;
+  bool memory = false;  // the share of its limit; else `measure`
+  Measure measure = Measure::kJob;
+};
+
+double value_of(const Forecast& f, const Figure& figure) {
+  return figure.memory ? f.memory_share : figure_of(f, figure.measure);
+}
+
+}  // namespace
+
+struct Emulator::Parts {
+  std::vector<Unknown> unknowns;
+  std::vector<Figure> figures;
+  std::size_t cells = 0;
+  VectorXd middle, spread, lengths;  // of each feature
+  MatrixXd design;                   // points by scaled features
+  MatrixXd quadratic, remainder;     // coefficients by figures; kernel weights of points by figures
+  VectorXd errors;
+  std::vector<bool> never;  // figures that no point of the design has
+
+  VectorXd scaled(const Point& point) const {
+    VectorXd out(static_cast<Eigen::Index>(unknowns.size()));
+    for (std::size_t d = 0; d < unknowns.size(); ++d) {
+      const auto i = static_cast<Eigen::Index>(d);
+      out[i] = (feature_of(unknowns[d], point[d]) - middle[i]) / spread[i];
+    }
+    return out;
+  }
+
+  // 1, each feature, and products of two where the design has points enough for them.
+  VectorXd terms(const VectorXd& x) const {
+    const Eigen::Index d = x.size();
+    const bool products =
+        static_cast<double>(design.rows()) > kLeastPoints * static_cast<double>((d + 1) * (d + 2) / 2);
+    VectorXd out(products ? (d + 1) * (d + 2) / 2 : 1 + 2 * d);
+    Eigen::Index at = 0;
+    out[at++] = 1;
+    for (Eigen::Index i = 0; i < d; ++i) out[at++] = x[i];
+    for (Eigen::Index i = 0; i < d; ++i) {
+      for (Eigen::Index j = i; j < (products ? d : i + 1); ++j) out[at++] = x[i] * x[j];
+    }
+    return out;
+  }
+
+  VectorXd kernel(const VectorXd& x) const {
+    VectorXd out(design.rows());
+    for (Eigen::Index i = 0; i < design.rows(); ++i)
+      out[i] = std::exp(-0.5 * ((design.row(i).transpose() - x).array() / lengths.array()).square().sum());
+    return out;
+  }
+
+  void train(const MatrixXd& logs);
+};
+
+void Emulator::Parts::train(const MatrixXd& logs) {
+  const Eigen::Index n = design.rows(), d = design.cols();
+  MatrixXd basis(n, terms(design.row(0).transpose()).size());
+  for (Eigen::Index i = 0; i < n; ++i) basis.row(i) = terms(design.row(i).transpose()).transpose();
+  MatrixXd normal = basis.transpose() * basis;
+  normal.diagonal().tail(normal.rows() - 1).array() += kRidge * static_cast<double>(n);
+  quadratic = normal.ldlt().solve(basis.transpose() * logs);
+  const MatrixXd rest = logs - basis * quadratic;
+  // How much the figures move with each feature, by the linear terms.
+  VectorXd moves = VectorXd::Zero(d);
+  for (Eigen::Index i = 0; i < d; ++i) moves[i] = quadratic.row(1 + i).norm();
+  const double most = std::max(1e-12, moves.maxCoeff());
+  MatrixXd best_inverse;
+  VectorXd best_lengths;
+  double least = -1;
+  for (const double factor : {1.0, 2.0, 4.0}) {
+    lengths = VectorXd(d);
+    for (Eigen::Index i = 0; i < d; ++i) lengths[i] = factor / std::sqrt(0.05 + moves[i] / most);
+    MatrixXd covariance(n, n);
+    for (Eigen::Index i = 0; i < n; ++i) covariance.col(i) = kernel(design.row(i).transpose());
+    covariance.diagonal().array() += kNugget;
+    const MatrixXd inverse = covariance.llt().solve(MatrixXd::Identity(n, n));
+    // Leaving out one point changes its prediction by alpha_i / inverse_ii (Rasmussen and Williams 2006, equation 5.12).
+    const MatrixXd left_out = (inverse * rest).array().colwise() / inverse.diagonal().array();
+    const double error = left_out.squaredNorm();
+    if (least < 0 || error < least) {
+      least = error;
+      best_lengths = lengths;
+      best_inverse = inverse;
+      errors = (left_out.colwise().squaredNorm() / static_cast<double>(n)).array().sqrt().transpose();
+    }
+  }
+  lengths = best_lengths;
+  remainder = best_inverse * rest;
+}
+
+Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
+                   const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts)
+    : parts_(std::make_unique<Parts>()) {
+  Parts& p = *parts_;
+  p.unknowns = std::move(unknowns);
+  p.cells = experiment.cells.size();
+  for (std::size_t c = 0; c < p.cells; ++c) {
+    p.figures.push_back({c, true, {}});
+    if (c + experiment.untimed >= p.cells) continue;
+    for (const Measure measure : measures) {
+      if (measure != Measure::kFits) p.figures.push_back({c, false, measure});
+    }
+  }
+  std::vector<std::size_t> used;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!forecasts[i].empty()) used.push_back(i);
+  }
+  const auto n = static_cast<Eigen::Index>(used.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
+  if (n == 0) return;
+  MatrixXd features(n, d);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index k = 0; k < d; ++k)
+      features(i, k) = feature_of(p.unknowns[static_cast<std::size_t>(k)],
+                                  points[used[static_cast<std::size_t>(i)]][static_cast<std::size_t>(k)]);
+  }
+  p.middle = features.colwise().mean().transpose();
+  p.spread = ((features.rowwise() - p.middle.transpose()).colwise().squaredNorm() / static_cast<double>(n))
+                 .array()
+                 .sqrt()
+                 .transpose();
+  p.spread = (p.spread.array() > 1e-12).select(p.spread, 1.0);
+  p.design = (features.rowwise() - p.middle.transpose()).array().rowwise() / p.spread.transpose().array();
+  MatrixXd logs(n, static_cast<Eigen::Index>(p.figures.size()));
+  for (std::size_t f = 0; f < p.figures.size(); ++f) {
+    double sum = 0, count = 0;
+    std::vector<double> values;
+    for (const std::size_t i : used) {
+      const double value = value_of(forecasts[i][p.figures[f].cell], p.figures[f]);
+      values.push_back(value > 0 ? std::log(value) : NAN);
+      if (value > 0) sum += values.back(), count += 1;
+    }
+    p.never.push_back(count == 0);
+    // Where a few points have no figure, the mean of the others stands for it.
+    for (std::size_t i = 0; i < values.size(); ++i)
+      logs(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
+          std::isnan(values[i]) ? (count > 0 ? sum / count : 0) : values[i];
+  }
+  p.train(logs);
+}
+
+Emulator::~Emulator() = default;
+Emulator::Emulator(Emulator&&) noexcept = default;
+Emulator& Emulator::operator=(Emulator&&) noexcept = default;
+
+std::vector<Forecast> Emulator::at(const Point& point) const {
+  const Parts& p = *parts_;
+  if (p.design.rows() == 0) return {};
+  const VectorXd x = p.scaled(point);
+  const VectorXd logs = p.quadratic.transpose() * p.terms(x) + p.remainder.transpose() * p.kernel(x);
+  std::vector<Forecast> out(p.cells);
+  for (std::size_t f = 0; f < p.figures.size(); ++f) {
+    if (p.never[f]) continue;
+    const double value = std::exp(logs[static_cast<Eigen::Index>(f)]);
+    Forecast& forecast = out[p.figures[f].cell];
+    if (p.figures[f].memory) {
+      forecast.memory_share = value;
+      forecast.memory = std::max(forecast.memory, 1.0);
+      forecast.status = value <= 1 ? Status::kOk : Status::kOutOfMemory;
+      continue;
+    }
+    switch (p.figures[f].measure) {
+      case Measure::kJob:
+        forecast.job = value;
+        break;
+      case Measure::kIteration:
+        forecast.iteration = value;
+        break;
+      case Measure::kTokensPerSecond:
+        forecast.tokens_per_second = value;
+        break;
+      case Measure::kRate:
+        forecast.rate_per_gpu = value;
+        break;
+      case Measure::kPeakMemory:
+        forecast.memory = value;
+        break;
+      case Measure::kFits:
+        break;
+    }
+  }
+  return out;
+}
+
+double Emulator::error(std::size_t cell, Measure measure) const {
+  for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
+    const Figure& figure = parts_->figures[f];
+    if (figure.cell == cell && !figure.memory && figure.measure == measure)
+      return parts_->errors[static_cast<Eigen::Index>(f)];
+  }
+  return 0;
+}
+
+double Emulator::worst_error() const { return parts_->errors.size() > 0 ? parts_->errors.maxCoeff() : 0; }
+
+}  // namespace slmsim

@@ -1,0 +1,37 @@
+// Stands in for the simulator where it is asked ten thousand times: figures of an experiment as functions of its unknowns.
+//
+// Enters: points of a design and what was simulated there. Leaves, for any point, the logarithm of each figure: a full
+// quadratic in the unknowns (of numbers with factors, their logarithms), and a Gaussian process with a squared-exponential
+// kernel over what that leaves (Sacks, Welch, Mitchell and Wynn, Statistical Science 4, 1989). Its length scales follow the
+// quadratic's sensitivities, times a factor of the least leave-one-out error. The error of each figure is told, and counts as
+// noise where figures are compared with runs.
+#pragma once
+
+#include <memory>
+
+#include "sim/fit/forecast.h"
+#include "sim/fit/pilot.h"
+
+namespace slmsim {
+
+class Emulator {
+ public:
+  // `points` and `forecasts` are those of the design; points at which nothing could be are left out. `measures`: of timed
+  // candidates; of the others only memory is told.
+  Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
+           const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts);
+  ~Emulator();
+  Emulator(Emulator&&) noexcept;
+  Emulator& operator=(Emulator&&) noexcept;
+
+  std::vector<Forecast> at(const Point& point) const;
+  // Deviation of the logarithm, as it comes out where a point of the design is left out.
+  double error(std::size_t cell, Measure measure) const;
+  double worst_error() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace slmsim

@@ -1,0 +1,334 @@
+#include "sim/fit/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kDiscrepancies = 2;
+constexpr std::size_t kLeastDesign = 100, kDesignPerUnknown = 20;  // points of the first emulator
+constexpr int kRefinements = 2;
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+
+std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
+  std::vector<double> out;
+  for (const auto& point : points) out.push_back(point[d]);
+  return out;
+}
+
+}  // namespace
+
+PointLayout::PointLayout(const FitRequest& request) : unknowns_(request.shared), shared_(request.shared.size()) {
+  for (std::size_t e = 0; e < request.experiments.size(); ++e) {
+    const std::size_t first = unknowns_.size();
+    if (e < request.own.size()) unknowns_.insert(unknowns_.end(), request.own[e].begin(), request.own[e].end());
+    own_.emplace_back(first, unknowns_.size());
+    each_.push_back(request.experiments[e].each);
+  }
+  size_ = unknowns_.size() + kDiscrepancies;
+}
+
+Overrides PointLayout::overrides(std::size_t experiment, const Point& point) const {
+  const auto [first, last] = own_[experiment];
+  // An own factor goes with the shared value of its path.
+  const auto word_of = [&, first = first, last = last](std::size_t i) {
+    double factor = 1;
+    bool changed = false;
+    for (std::size_t k = first; k < last; ++k) {
+      if (!unknowns_[k].relative || unknowns_[k].name() != unknowns_[i].name()) continue;
+      factor *= unknowns_[k].figure(point[k]);
+      changed = true;
+    }
+    if (!changed) return unknowns_[i].word(point[i]);
+    Unknown scaled = unknowns_[i];
+    scaled.prior = Unknown::Prior::kUniform;  // no choice any more: a number
+    return scaled.text(unknowns_[i].figure(point[i]) * factor);
+  };
+  Overrides out;
+  const auto add = [&](std::size_t i) {
+    const std::string word = word_of(i);
+    for (const auto& path : unknowns_[i].paths) {
+      const std::size_t star = path.find('*');
+      if (star == std::string::npos) {
+        out.push_back(path + "=" + word);
+        continue;
+      }
+      for (const auto& name : each_[experiment])
+        out.push_back(path.substr(0, star) + name + path.substr(star + 1) + "=" + word);
+    }
+  };
+  for (std::size_t i = 0; i < shared_; ++i) add(i);
+  for (std::size_t i = first; i < last; ++i) {
+    if (!unknowns_[i].relative) add(i);
+  }
+  return out;
+}
+
+Discrepancy PointLayout::discrepancy(const Point& point) const {
+  return discrepancy_at(point[size_ - kDiscrepancies], point[size_ - kDiscrepancies + 1]);
+}
+
+std::vector<Unknown> PointLayout::seen(std::size_t experiment) const {
+  const auto [first, last] = own_[experiment];
+  std::vector<Unknown> out(unknowns_.begin(), unknowns_.begin() + static_cast<std::ptrdiff_t>(shared_));
+  out.insert(out.end(), unknowns_.begin() + static_cast<std::ptrdiff_t>(first),
+             unknowns_.begin() + static_cast<std::ptrdiff_t>(last));
+  return out;
+}
+
+Point PointLayout::seen(std::size_t experiment, const Point& point) const {
+  const auto [first, last] = own_[experiment];
+  Point out(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(shared_));
+  out.insert(out.end(), point.begin() + static_cast<std::ptrdiff_t>(first),
+             point.begin() + static_cast<std::ptrdiff_t>(last));
+  return out;
+}
+
+Point PointLayout::whole(std::size_t experiment, const Point& seen) const {
+  Point out(size_, 0.0);
+  const auto own = static_cast<std::ptrdiff_t>(shared_);
+  std::copy(seen.begin(), seen.begin() + own, out.begin());
+  std::copy(seen.begin() + own, seen.end(), out.begin() + static_cast<std::ptrdiff_t>(own_[experiment].first));
+  return out;
+}
+
+std::vector<std::vector<std::size_t>> PointLayout::blocks() const {
+  std::vector<std::vector<std::size_t>> out(1);
+  for (std::size_t i = 0; i < shared_; ++i) out.front().push_back(i);
+  for (std::size_t i = size_ - kDiscrepancies; i < size_; ++i) out.front().push_back(i);
+  // Of all experiments at once: each sees only its own, and is answered from memory where they stay.
+  out.emplace_back();
+  for (std::size_t i = shared_; i < size_; ++i) out.back().push_back(i);
+  return out;
+}
+
+std::vector<std::vector<Pilot>> runs_of(const std::vector<Pilot>& pilots) {
+  std::vector<std::vector<Pilot>> out;
+  for (const auto& pilot : pilots) {
+    const auto run = std::find_if(out.begin(), out.end(), [&](const auto& r) { return r.front().cell == pilot.cell; });
+    if (run == out.end()) {
+      out.push_back({pilot});
+    } else {
+      run->push_back(pilot);
+    }
+  }
+  return out;
+}
+
+std::vector<Point> some_of(const std::vector<Point>& points, std::size_t count) {
+  count = std::min(count, points.size());
+  std::vector<Point> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(points[(2 * i + 1) * points.size() / (2 * count)]);
+  return out;
+}
+
+Surrogate::Surrogate(const PointLayout& layout, std::size_t experiment, std::vector<Measure> measures,
+                     Forecaster& forecaster, const Sampling& sampling)
+    : layout_(layout), experiment_(experiment), measures_(std::move(measures)) {
+  const std::size_t dimensions = layout.seen(experiment).size();
+  Dice dice(sampling.seed);
+  std::vector<Point> points;
+  for (const auto& point : latin_hypercube(std::max(kLeastDesign, kDesignPerUnknown * dimensions), dimensions, dice))
+    points.push_back(layout.whole(experiment, point));
+  refine(points, forecaster, sampling.stop);
+}
+
+void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster, const std::function<bool()>& stop) {
+  std::vector<Question> questions;
+  for (const auto& point : points) questions.push_back({experiment_, layout_.overrides(experiment_, point)});
+  const auto answers = forecaster.ask(questions, stop);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points_.push_back(layout_.seen(experiment_, points[i]));
+    forecasts_.push_back(answers[i]);
+  }
+  emulator_.emplace(layout_.seen(experiment_), forecaster.experiments()[experiment_], measures_, points_, forecasts_);
+}
+
+namespace {
+
+// The likelihood of what was measured, by emulators.
+class Likelihood {
+ public:
+  Likelihood(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling)
+      : layout_(request), forecaster_(forecaster), sampling_(sampling) {
+    for (std::size_t e = 0; e < request.pilots.size(); ++e) {
+      if (request.pilots[e].empty()) continue;
+      std::vector<Measure> measures;
+      for (const auto& pilot : request.pilots[e]) {
+        if (std::find(measures.begin(), measures.end(), pilot.measure) == measures.end())
+          measures.push_back(pilot.measure);
+      }
+      measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
+      add_noise(measured_.back());
+    }
+  }
+
+  void refine(const std::vector<Point>& points) {
+    for (auto& m : measured_) {
+      m.surrogate.refine(some_of(points, kRefined), forecaster_, sampling_.stop);
+      add_noise(m);
+    }
+  }
+
+  Sample sample() const {
+    Target target;
+    target.dimensions = layout_.size();
+    target.blocks = layout_.blocks();
+    target.choices.assign(layout_.size(), false);
+    for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.choices[i] = layout_.unknowns()[i].is_choice();
+    target.log_likelihood = [this](const std::vector<Point>& points) {
+      std::vector<double> out;
+      for (const auto& point : points) out.push_back(of(point));
+      return out;
+    };
+    return draw(target, sampling_);
+  }
+
+  double worst_error() const {
+    double worst = 0;
+    for (const auto& m : measured_) {
+      for (const auto& run : m.runs) {
+        for (const auto& pilot : run)
+          worst = std::max(worst, m.surrogate.emulator().error(cell_of(m, run), pilot.measure));
+      }
+    }
+    return worst;
+  }
+  const PointLayout& layout() const { return layout_; }
+
+ private:
+  struct Measured {
+    std::size_t experiment = 0;
+    std::vector<std::vector<Pilot>> runs;   // as measured
+    std::vector<std::vector<Pilot>> noisy;  // with what the emulator may be off
+    Surrogate surrogate;
+  };
+
+  std::size_t cell_of(const Measured& m, const std::vector<Pilot>& run) const {
+    const auto& cells = forecaster_.experiments()[m.experiment].cells;
+    return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
+  }
+
+  void add_noise(Measured& m) const {
+    m.noisy = m.runs;
+    for (auto& run : m.noisy) {
+      for (auto& pilot : run)
+        pilot.noise = std::hypot(pilot.noise, m.surrogate.emulator().error(cell_of(m, run), pilot.measure));
+    }
+  }
+
+  double of(const Point& point) const {
+    double sum = 0;
+    const Discrepancy discrepancy = layout_.discrepancy(point);
+    for (const auto& m : measured_) {
+      const auto forecasts = m.surrogate.at(point);
+      if (forecasts.empty()) return kImpossible;
+      for (const auto& run : m.noisy) sum += log_likelihood(run, forecasts[cell_of(m, run)], discrepancy);
+    }
+    return sum;
+  }
+
+  PointLayout layout_;
+  Forecaster& forecaster_;
+  const Sampling& sampling_;
+  std::vector<Measured> measured_;
+};
+
+}  // namespace
+
+Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling) {
+  Likelihood likelihood(request, forecaster, sampling);
+  Sample sample = likelihood.sample();
+  for (int round = 0; round < kRefinements && sample.beta >= 1; ++round) {
+    likelihood.refine(sample.points);
+    sample = likelihood.sample();
+  }
+  Posterior out;
+  out.unknowns = likelihood.layout().unknowns();
+  out.points = std::move(sample.points);
+  out.log_evidence = sample.log_evidence;
+  out.complete = sample.beta >= 1;
+  out.simulated = forecaster.simulated();
+  out.emulated_error = likelihood.worst_error();
+  return out;
+}
+
+double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double probability) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double passed = 0;
+  for (const std::size_t i : order) {
+    passed += weights[i];
+    if (passed >= probability * sum * (1 - 1e-12)) return values[i];
+  }
+  return values[order.back()];
+}
+
+std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
+  std::vector<Narrowing> out;
+  const std::vector<double> weights(posterior.points.size(), 1.0);
+  const double prior_width = normal_quantile(0.9) - normal_quantile(0.1);
+  for (std::size_t d = 0; d < posterior.unknowns.size(); ++d) {
+    const Unknown& unknown = posterior.unknowns[d];
+    const auto coordinates = column(posterior.points, d);
+    Narrowing n;
+    if (unknown.is_choice()) {
+      n.shares.assign(unknown.words.size(), 0);
+      for (const double z : coordinates)
+        n.shares[static_cast<std::size_t>(unknown.number(z))] += 1.0 / static_cast<double>(coordinates.size());
+      const auto likeliest = std::max_element(n.shares.begin(), n.shares.end());
+      n.median = n.low = n.high = static_cast<double>(likeliest - n.shares.begin());
+      // Of the prior's entropy.
+      double entropy = 0;
+      for (const double share : n.shares) entropy -= share > 0 ? share * std::log(share) : 0;
+      n.left = entropy / std::log(static_cast<double>(n.shares.size()));
+    } else {
+      const auto at = [&](double probability) { return weighted_quantile(coordinates, weights, probability); };
+      n.median = unknown.number(at(0.5));
+      n.low = unknown.number(at(0.1));
+      n.high = unknown.number(at(0.9));
+      n.left = (at(0.9) - at(0.1)) / prior_width;
+    }
+    out.push_back(n);
+  }
+  return out;
+}
+
+std::vector<Entangled> entangled_in(const Posterior& posterior, double least) {
+  std::vector<Entangled> out;
+  const auto count = static_cast<double>(posterior.points.size());
+  const auto deviations = [&](std::size_t d) {
+    auto z = column(posterior.points, d);
+    const double mean = std::accumulate(z.begin(), z.end(), 0.0) / count;
+    for (double& value : z) value -= mean;
+    return z;
+  };
+  for (std::size_t a = 0; a < posterior.unknowns.size(); ++a) {
+    const auto x = deviations(a);
+    for (std::size_t b = a + 1; b < posterior.unknowns.size(); ++b) {
+      const auto y = deviations(b);
+      const double xx = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
+      const double yy = std::inner_product(y.begin(), y.end(), y.begin(), 0.0);
+      const double xy = std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+      if (xx <= 0 || yy <= 0) continue;
+      const double correlation = xy / std::sqrt(xx * yy);
+      if (std::abs(correlation) >= least) out.push_back({a, b, correlation});
+    }
+  }
+  return out;
+}
+
+Posterior prior_of(std::vector<Unknown> unknowns, std::size_t points, std::uint64_t seed) {
+  Dice dice(seed);
+  Posterior out;
+  out.points = latin_hypercube(points, unknowns.size() + kDiscrepancies, dice);
+  out.unknowns = std::move(unknowns);
+  return out;
+}
+
+}  // namespace slmsim

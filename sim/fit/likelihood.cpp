@@ -1,0 +1,84 @@
+#include "sim/fit/likelihood.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include <boost/math/distributions/students_t.hpp>
+
+namespace slmsim {
+namespace {
+
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+constexpr Discrepancy kTypical;
+constexpr double kDiscrepancyFactor = 2;
+
+const boost::math::students_t kTail(kTailFreedom);
+
+double mixed(double probability) { return kOtherCause / 2 + (1 - kOtherCause) * probability; }
+
+}  // namespace
+
+double tail_quantile(double probability) {
+  return boost::math::quantile(kTail, std::clamp(probability, 1e-12, 1 - 1e-12));
+}
+
+double tail_probability(double distance) { return boost::math::cdf(kTail, distance); }
+
+Discrepancy discrepancy_at(double time_coordinate, double memory_coordinate) {
+  const double sigma = sigma_of_factor(kDiscrepancyFactor);
+  return {kTypical.time * std::exp(sigma * time_coordinate), kTypical.memory * std::exp(sigma * memory_coordinate)};
+}
+
+double probability_fits(const Forecast& forecast, const Discrepancy& discrepancy) {
+  if (!forecast.can_run()) return 0;
+  if (forecast.memory_share <= 0) return 1;
+  // Host memory or drives that do not suffice are no matter of percents.
+  if (forecast.status == Status::kOutOfMemory && forecast.memory_share <= 1) return mixed(0);
+  return mixed(normal_probability(-std::log(forecast.memory_share) / discrepancy.memory));
+}
+
+double log_likelihood(const std::vector<Pilot>& figures, const Forecast& forecast, const Discrepancy& discrepancy) {
+  double out = 0;
+  std::optional<bool> ran;
+  // Of the figures of speed: covariance discrepancy^2 (all alike) + noise^2 (each its own), by Sherman and Morrison.
+  double count = 0, inverse = 0, sum = 0, squares = 0, log_determinant = 0;
+  for (const auto& pilot : figures) {
+    if (pilot.measure == Measure::kFits) {
+      ran = pilot.value > 0;
+      continue;
+    }
+    ran = true;
+    const double predicted = figure_of(forecast, pilot.measure);
+    if (predicted <= 0 || pilot.value <= 0) return kImpossible;
+    double distance = std::log(pilot.value / predicted);
+    if (pilot.measure == Measure::kPeakMemory) {
+      const double scale = std::hypot(discrepancy.memory, pilot.noise);
+      out += std::log(boost::math::pdf(kTail, distance / scale) / scale);
+      continue;
+    }
+    if (pilot.measure == Measure::kTokensPerSecond || pilot.measure == Measure::kRate) distance = -distance;
+    const double weight = 1 / (pilot.noise * pilot.noise);
+    count += 1;
+    inverse += weight;
+    sum += weight * distance;
+    squares += weight * distance * distance;
+    log_determinant -= std::log(weight);
+  }
+  if (count > 0) {
+    const double variance = discrepancy.time * discrepancy.time, shared = 1 + variance * inverse;
+    const double square = squares - variance * sum * sum / shared;
+    out += std::lgamma((kTailFreedom + count) / 2) - std::lgamma(kTailFreedom / 2) -
+           count / 2 * std::log(kTailFreedom * std::numbers::pi) - (log_determinant + std::log(shared)) / 2 -
+           (kTailFreedom + count) / 2 * std::log1p(square / kTailFreedom);
+  }
+  if (ran) {
+    const double fits = std::clamp(probability_fits(forecast, discrepancy), kOtherCause / 2, 1 - kOtherCause / 2);
+    out += std::log(*ran ? fits : 1 - fits);
+  }
+  return out;
+}
+
+}  // namespace slmsim

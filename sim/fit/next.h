@@ -1,0 +1,41 @@
+// Which pilot run tells most about the pick, for what it costs.
+//
+// Enters: an ensemble of forecasts of all candidates. Leaves: of each run that could be made, what knowing its result would
+// take off the expected cost of picking wrong (the expected value of sample information, Raiffa and Schlaifer 1961), and what
+// the run takes. Each point of the ensemble in turn is taken for the truth, a result is drawn from it, and the others are
+// weighted by how well they agree with that; the pick is then the candidate of the least expected cost.
+#pragma once
+
+#include "sim/fit/uncertainty.h"
+
+namespace slmsim {
+
+struct NextRules {
+  double trial_epochs = 1;  // of a pilot run, beside its start-up
+  double sure = 0.9;        // probability of the pick at which no run is worth it
+  std::size_t draws = 400;  // of what may come about
+  std::uint64_t seed = 1;
+};
+
+struct NextRun {
+  std::size_t candidate = 0;
+  double minutes = 0, gpu_minutes = 0;  // of the run
+  double right = 0;                     // probability that the pick is right after it, on the mean
+  double saved = 0;                     // of the expected regret, in the objective's unit
+  double per_gpu_minute() const { return gpu_minutes > 0 ? saved / gpu_minutes : 0; }
+};
+
+struct NextPick {
+  std::string model;
+  std::size_t pick = 0;       // of least expected cost, as a candidate
+  double right = 0;           // probability that nothing is better by more than delta
+  double regret = 0;          // expected, in the objective's unit (seconds)
+  bool stop = false;          // sure enough, or no run tells more than it costs
+  std::vector<NextRun> runs;  // the most telling per GPU-minute first
+};
+
+// Among the candidates of one model. `open`: those that may be run.
+NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
+                  const std::vector<std::size_t>& open, const NextRules& rules);
+
+}  // namespace slmsim

@@ -1,0 +1,180 @@
+#include "sim/fit/pilot.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/csv_table.h"
+#include "sim/base/suggest.h"
+#include "sim/fit/training_log.h"
+
+namespace slmsim {
+namespace {
+
+const std::string kLog = "log";
+constexpr Range<double> kNoise = {1e-3, 2};
+
+struct Reader {
+  const Scenario& scenario;
+  std::shared_ptr<const Source> source;
+  std::filesystem::path folder;
+  std::vector<Error> errors;
+  std::vector<Pilot> pilots;
+
+  void error(int row, const std::string& text) {
+    const Place place{source, row, 1};
+    errors.push_back({place, text});
+  }
+
+  std::optional<Candidate> cell_of(const CsvRow& row, int number) {
+    std::vector<std::string> models, techniques, groups;
+    const auto add = [](std::vector<std::string>& list, const std::string& word) {
+      if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+    };
+    for (const auto& cell : candidates_of(scenario)) {
+      const std::string group = fmt::format("{}", fmt::join(cell.group, "+"));
+      if (cell.model == row.at("model") && cell.technique == row.at("technique") && group == row.at("group"))
+        return cell;
+      add(models, cell.model);
+      add(techniques, cell.technique);
+      add(groups, group);
+    }
+    const auto check = [&](const char* column, const std::vector<std::string>& known) {
+      const std::string& word = row.at(column);
+      if (std::find(known.begin(), known.end(), word) == known.end())
+        error(number, fmt::format("{}: the scenario has no \"{}\"; {}", column, printable(word).substr(0, 64),
+                                  did_you_mean(word, known)));
+    };
+    check("model", models);
+    check("technique", techniques);
+    check("group", groups);
+    return std::nullopt;
+  }
+
+  // GPUs, and tokens of a sequence.
+  std::pair<int, double> sizes_of(const Candidate& cell) const {
+    const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
+                                    [&](const Transformer& m) { return m.name == cell.model; });
+    const auto group = std::find_if(scenario.groups.begin(), scenario.groups.end(),
+                                    [&](const Group& g) { return g.names == cell.group; });
+    return {static_cast<int>(group->devices.size()), static_cast<double>(model->sequence)};
+  }
+
+  std::optional<double> value_of(Measure measure, const std::string& text, int number) {
+    const auto quantity = [&](Dimension dimension) -> std::optional<double> {
+      const auto [value, problem] = parse_quantity(text, dimension);
+      if (problem.empty() && value > 0) return value;
+      return error(number,
+                   fmt::format("value: {}",
+                               problem.empty() ? "0 or less; a figure that was measured is expected" : problem)),
+             std::nullopt;
+    };
+    switch (measure) {
+      case Measure::kJob:
+      case Measure::kIteration:
+        return quantity(Dimension::kTime);
+      case Measure::kPeakMemory:
+        return quantity(Dimension::kData);
+      case Measure::kFits:
+        if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
+        error(number, fmt::format("value: \"{}\"; fits is yes or no", printable(text).substr(0, 64)));
+        return std::nullopt;
+      default:
+        break;
+    }
+    const auto value = parse_number(text);
+    if (value && *value > 0) return *value * (measure == Measure::kRate ? kTera : 1);
+    error(number, fmt::format("value: \"{}\" is no number above 0", printable(text).substr(0, 64)));
+    return std::nullopt;
+  }
+
+  void read_row(const CsvRow& row, int number) {
+    const auto cell = cell_of(row, number);
+    const std::string& what = row.at("what");
+    double noise = kUsualNoise;
+    if (const auto given = row.find("noise"); given != row.end() && !given->second.empty()) {
+      const auto share = parse_number(given->second);
+      if (!share || *share < kNoise.low || *share > kNoise.high)
+        return error(number, fmt::format("noise: \"{}\"; a share from {} to {} is expected, 0.03 for 3 %",
+                                         printable(given->second).substr(0, 64), kNoise.low, kNoise.high));
+      noise = *share;
+    }
+    if (what == kLog) {
+      if (!cell) return;
+      const auto [gpus, sequence] = sizes_of(*cell);
+      const auto log = read_training_log(folder / row.at("value"), gpus, sequence);
+      for (const auto& [measure, value, spread] : log.figures)
+        pilots.push_back({*cell, measure, value, std::max(noise, spread)});
+      return;
+    }
+    const auto& names = measure_names();
+    const auto at = std::find(names.begin(), names.end(), what);
+    if (at == names.end()) {
+      std::vector<std::string> known = names;
+      known.push_back(kLog);
+      return error(number,
+                   fmt::format("what: unknown \"{}\"; {}", printable(what).substr(0, 64), did_you_mean(what, known)));
+    }
+    const auto measure = static_cast<Measure>(at - names.begin());
+    const auto value = value_of(measure, row.at("value"), number);
+    if (cell && value) pilots.push_back({*cell, measure, *value, noise});
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string>& measure_names() {
+  static const std::vector<std::string> kNames = {"job",         "iteration", "tokens_per_second", "tflops_per_gpu",
+                                                  "peak_memory", "fits"};
+  return kNames;
+}
+
+std::string Pilot::value_text() const {
+  switch (measure) {
+    case Measure::kJob:
+    case Measure::kIteration:
+      return to_text(Seconds{value});
+    case Measure::kPeakMemory:
+      return to_text(Bytes{value});
+    case Measure::kRate:
+      return fmt::format("{:.3g}", value / kTera);
+    case Measure::kTokensPerSecond:
+      return fmt::format("{:.3g}", value);
+    case Measure::kFits:
+      return value > 0 ? "yes" : "no";
+  }
+  return "";
+}
+
+double figure_of(const Forecast& f, Measure measure) {
+  switch (measure) {
+    case Measure::kJob:
+      return f.job;
+    case Measure::kIteration:
+      return f.iteration;
+    case Measure::kTokensPerSecond:
+      return f.tokens_per_second;
+    case Measure::kRate:
+      return f.rate_per_gpu;
+    case Measure::kPeakMemory:
+      return f.memory;
+    case Measure::kFits:
+      return f.status == Status::kOk ? 1 : 0;
+  }
+  return 0;
+}
+
+std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario) {
+  const auto rows = read_csv_table(file, {"model", "technique", "group", "what", "value"},
+                                   "\"model,technique,group,what,value\" and \"gpt2m,Data,gat+amst,job,41 min\"");
+  Reader reader{scenario, std::make_shared<Source>(Source{file.string(), ""}), file.parent_path(), {}, {}};
+  int number = 1;
+  for (const auto& row : rows) reader.read_row(row, ++number);
+  if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
+  if (reader.pilots.empty())
+    throw InputError({reader.source, 0, 0}, "no run was measured; a row for each figure is expected");
+  return std::move(reader.pilots);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,38 @@
+// What somebody measured of a scenario: pilot runs, one figure each.
+//
+// Enters: a CSV table with the columns model, technique, group (VMs joined by +), what, value and, where it is known, noise
+// (the relative deviation of the same run repeated; 3 % otherwise). `what` is job, iteration (with a unit), peak_memory,
+// tokens_per_second, tflops_per_gpu (by Alpa's formula), fits (yes or no), or log: then `value` is the path of a training
+// program's log (sim/fit/training_log.h), from the table's folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/fit/forecast.h"
+
+namespace slmsim {
+
+enum class Measure { kJob, kIteration, kTokensPerSecond, kRate, kPeakMemory, kFits };
+// As tables write them.
+const std::vector<std::string>& measure_names();
+
+inline constexpr double kUsualNoise = 0.03;  // of a run repeated on the same machines
+
+struct Pilot {
+  Candidate cell;
+  Measure measure = Measure::kIteration;
+  double value = 0;  // seconds, bytes, tokens/s, FLOP/s; 1 and 0 for yes and no
+  double noise = kUsualNoise;
+
+  std::string value_text() const;
+};
+
+// Throws InputError with everything that is wrong: also cells that the scenario does not have, with the nearest.
+std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario);
+
+// The measured figure as this forecast has it, 0 where there is none.
+double figure_of(const Forecast& forecast, Measure measure);
+
+}  // namespace slmsim

@@ -1,0 +1,237 @@
+// Which values of a scenario are unknown, and what they may be. The widths stand here, in one table, with their sources;
+// docs/fit.md tells them.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/fit/unknown.h"
+#include "sim/platform/kernel_table.h"
+
+namespace slmsim {
+namespace {
+
+// Of a value that is inferred or assumed and does not state its own range, by the end of its path: eight of ten lie within
+// this factor.
+struct Width {
+  const char* ending;
+  double factor;
+  double zero;  // probability that it is 0
+  const char* source;
+};
+
+constexpr Width kWidths[] = {
+    {".loss", 4, 0.25, "between measured paths of one pair of sites, losses differ by an order of magnitude"},
+    {".copy_rate", 1.7, 0, "0.6 to 1.7 GB/s per connection: NCCL over sockets, one core copying"},
+    {".startup", 1.6, 0, "compilation of the same model takes this much longer or shorter on other hosts"},
+    {".blocks_per_epoch", 1.15, 0, "how texts are packed into sequences"},
+    {".control_round_trips", 2, 0, "drivers differ in how many messages wait for each other"},
+    {".memory_efficiency", 1.2, 0, "0.65 to 0.95 of the data sheet's bandwidth, docs/validation/gpu.md"},
+};
+constexpr Width kOtherwise = {"", 1.5, 0, "inferred values of such studies move by this factor between machines"};
+
+// What a scenario leaves to a default that is a matter of machine and software.
+struct Default {
+  const char* path;
+  double value, factor;
+  Dimension dimension;
+  bool plain;  // a number without a unit
+  const char* source;
+};
+
+constexpr Default kDefaults[] = {
+    {"software.memory_efficiency", 0.8, 1.2, Dimension::kTime, true,
+     "0.65 to 0.95 of the data sheet's bandwidth, docs/validation/gpu.md"},
+    {"software.kernel_launch", 5e-6, 1.7, Dimension::kTime, false,
+     "3 to 9 us from host to GPU, by CPU and virtualisation"},
+    {"software.framework_memory", 600.0 * kMebi, 1.6, Dimension::kData, false,
+     "CUDA context with its libraries: 0.4 to 1 GB by version and GPU"},
+};
+
+// A share of the peak that the GPU's file tells of single products; whole steps of other software differ by more.
+constexpr double kLeastEfficiencyFactor = 1.3;
+
+// A wide-area path of which nobody said that it loses anything.
+constexpr double kPathLosesNothing = 0.75;
+constexpr Range<double> kPathLoss = {1e-6, 1e-4};
+
+bool ends_with(const std::string& path, const std::string& ending) { return path.ends_with(ending); }
+
+const Width& width_of(const std::string& path) {
+  const auto* at =
+      std::find_if(std::begin(kWidths), std::end(kWidths), [&](const Width& w) { return ends_with(path, w.ending); });
+  return at == std::end(kWidths) ? kOtherwise : *at;
+}
+
+Unknown log_normal(const std::string& path, double center, double factor, const ValueType& type) {
+  Unknown out;
+  out.paths = {path};
+  out.prior = Unknown::Prior::kLogNormal;
+  out.center = center;
+  out.sigma = sigma_of_factor(factor);
+  out.type = type;
+  // Four deviations; nearer where the key allows no more.
+  out.low = std::max(type.low, center * std::exp(-4 * out.sigma));
+  out.high = std::min(type.high, center * std::exp(4 * out.sigma));
+  return out;
+}
+
+std::optional<double> number_of(const Parameter& parameter) {
+  if (parameter.type.kind != ValueType::Kind::kQuantity) return parse_number(parameter.value);
+  const auto [value, problem] = parse_quantity(parameter.value, parameter.type.dimension);
+  return problem.empty() ? std::optional(value) : std::nullopt;
+}
+
+// Half and twice a whole number that was inferred, as people choose batches.
+std::vector<std::string> neighbours(double value, const ValueType& type) {
+  std::vector<std::string> out;
+  for (const double number : {value / 2, value, value * 2}) {
+    if (number == std::round(number) && number >= type.low && number <= type.high)
+      out.push_back(fmt::format("{:.0f}", number));
+  }
+  return out;
+}
+
+// Of an architecture or GPU that no group has, nothing is predicted.
+bool matters(const Parameter& parameter, const Scenario& scenario) {
+  const std::string key = "software.matrix_efficiency.";
+  if (!parameter.path.starts_with(key)) return true;
+  const std::string name = parameter.path.substr(key.size());
+  return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
+    return std::any_of(group.devices.begin(), group.devices.end(), [&](int device) {
+      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      return gpu.name == name || gpu.architecture == name;
+    });
+  });
+}
+
+std::optional<Unknown> unknown_of(const Parameter& parameter) {
+  Unknown out;
+  const ValueType& type = parameter.type;
+  if (parameter.between) {
+    out.prior = parameter.log_scale ? Unknown::Prior::kLogUniform : Unknown::Prior::kUniform;
+    out.low = parameter.between->low;
+    out.high = parameter.between->high;
+    out.source = "the scenario's range";
+  } else if (!parameter.one_of.empty()) {
+    out.prior = Unknown::Prior::kOneOf;
+    out.words = parameter.one_of;
+    out.source = "the scenario's list";
+  } else {
+    const bool guessed = parameter.provenance == Provenance::kInferred || parameter.provenance == Provenance::kAssumed;
+    const auto value = number_of(parameter);
+    // A kernel's figures have no single value to put in their place; the GPU's own efficiencies come by the software.
+    if (!guessed || !value || *value <= 0 || type.kind == ValueType::Kind::kAny) return std::nullopt;
+    const Width& width = width_of(parameter.path);
+    if (type.kind == ValueType::Kind::kInteger) {
+      out.prior = Unknown::Prior::kOneOf;
+      out.words = neighbours(*value, type);
+      out.source = "half and twice what was inferred";
+    } else {
+      out = log_normal(parameter.path, *value, parameter.spread > 0 ? 1 + parameter.spread : width.factor, type);
+      out.spike = type.low > 0 ? 0 : width.zero;
+      out.source = parameter.spread > 0 ? "its stated spread" : width.source;
+    }
+  }
+  out.paths = {parameter.path};
+  out.type = type;
+  out.written = parameter.value;
+  return out;
+}
+
+// Whether the linked scenario says anything at this path.
+bool is_stated(const Node& linked, const std::string& path) {
+  const Node* node = &linked;
+  for (std::size_t begin = 0; node && begin <= path.size();) {
+    const std::size_t dot = std::min(path.find('.', begin), path.size());
+    node = node->find(path.substr(begin, dot - begin));
+    begin = dot + 1;
+  }
+  return node != nullptr;
+}
+
+void add_defaults(const Node& linked, std::vector<Unknown>& out) {
+  for (const Default& d : kDefaults) {
+    if (is_stated(linked, d.path)) continue;
+    ValueType type = ValueType::of(d.plain ? ValueType::Kind::kNumber : ValueType::Kind::kQuantity);
+    type.dimension = d.dimension;
+    type.high = d.plain ? 1 : d.value * 100;
+    Unknown unknown = log_normal(d.path, d.value, d.factor, type);
+    unknown.written = unknown.word(0);
+    unknown.source = d.source;
+    out.push_back(std::move(unknown));
+  }
+}
+
+// By the data sheet's share where the software does not say what it reaches.
+void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
+  std::set<std::string> seen;
+  for (const auto& group : scenario.groups) {
+    for (const int device : group.devices) {
+      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      const auto& stated = scenario.software.matrix;
+      const bool measured = gpu.kernels && gpu.kernels->knows_products();
+      if (measured || stated.contains(gpu.name) || stated.contains(gpu.architecture)) continue;
+      if (!seen.insert(gpu.name).second) continue;
+      auto precision = static_cast<std::size_t>(scenario.training.precision);
+      if (gpu.peak[precision].value <= 0) precision = static_cast<std::size_t>(Precision::kFp32);
+      const MatrixEfficiency& share = gpu.efficiency[precision];
+      ValueType type = ValueType::of(ValueType::Kind::kNumber);
+      type.low = 1e-4;
+      type.high = 2;
+      Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), share.share,
+                                   std::max(kLeastEfficiencyFactor, 1 + share.spread), type);
+      unknown.written = fmt::format("{:g}", share.share);
+      unknown.source = "the GPU's file; between programs more than between products";
+      out.push_back(std::move(unknown));
+    }
+  }
+}
+
+void add_paths(const Scenario& scenario, const Node& linked, std::vector<Unknown>& out) {
+  if (std::none_of(scenario.groups.begin(), scenario.groups.end(), [](const Group& g) { return g.names.size() > 1; }))
+    return;
+  for (const auto& link : scenario.platform.links) {
+    const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
+    const bool told = is_stated(linked, at("loss")) || is_stated(linked, at("path")) ||
+                      is_stated(linked, at("forward")) || is_stated(linked, at("backward"));
+    if (told) continue;
+    Unknown unknown;
+    unknown.paths = {at("loss")};
+    unknown.prior = Unknown::Prior::kLogUniform;
+    unknown.low = kPathLoss.low;
+    unknown.high = kPathLoss.high;
+    unknown.spike = kPathLosesNothing;
+    unknown.type = ValueType::of(ValueType::Kind::kNumber);
+    unknown.written = fmt::format("{}", 0);
+    unknown.source = "no loss is stated; three of four such paths show none that TCP feels";
+    out.push_back(std::move(unknown));
+  }
+}
+
+}  // namespace
+
+std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
+  std::vector<Unknown> out;
+  std::vector<std::pair<std::string, std::string>> statements;  // of each in `out`
+  for (const auto& parameter : scenario.parameters) {
+    auto unknown = unknown_of(parameter);
+    if (!unknown || !matters(parameter, scenario)) continue;
+    const std::string key = parameter.path.substr(parameter.path.rfind('.') + 1);
+    const auto statement = std::pair{fmt::format("{}={}", key, parameter.value), parameter.source};
+    const auto known = std::find(statements.begin(), statements.end(), statement);
+    if (known != statements.end()) {
+      out[static_cast<std::size_t>(known - statements.begin())].paths.push_back(parameter.path);
+      continue;
+    }
+    statements.push_back(statement);
+    out.push_back(std::move(*unknown));
+  }
+  add_efficiencies(scenario, out);
+  add_paths(scenario, linked, out);
+  add_defaults(linked, out);
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,207 @@
+#include "sim/fit/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace slmsim {
+namespace {
+
+constexpr double kEffectiveShare = 0.5;  // of the particles, after a step of beta
+constexpr double kRedrawn = 0.3;         // of the moves of a choice: drawn anew
+constexpr double kJump = 0.1;            // of the moves: by a whole difference, from mode to mode
+constexpr double kJitter = 0.05;         // deviation added to each proposal
+
+double log_prior(const Point& point) {
+  double sum = 0;
+  for (const double z : point) sum -= 0.5 * z * z;
+  return sum;
+}
+
+// Of weights exp(step * l), relative to the largest.
+std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step) {
+  const double most = *std::max_element(log_likelihood.begin(), log_likelihood.end());
+  std::vector<double> out;
+  for (const double l : log_likelihood) out.push_back(std::isfinite(l) ? std::exp(step * (l - most)) : 0);
+  return out;
+}
+
+double effective(const std::vector<double>& weights) {
+  double sum = 0, squares = 0;
+  for (const double w : weights) sum += w, squares += w * w;
+  return squares > 0 ? sum * sum / squares : 0;
+}
+
+class Sampler {
+ public:
+  Sampler(const Target& target, const Sampling& sampling)
+      : target_(target), sampling_(sampling), dice_(sampling.seed), blocks_(target.blocks) {
+    if (blocks_.empty()) {
+      blocks_.emplace_back(target.dimensions);
+      std::iota(blocks_.front().begin(), blocks_.front().end(), std::size_t{0});
+    }
+  }
+
+  Sample run() {
+    out_.points = latin_hypercube(sampling_.particles, target_.dimensions, dice_);
+    out_.log_likelihood = evaluate(out_.points);
+    while (out_.beta < 1 && !stopped()) {
+      temper();
+      for (int sweep = 0; sweep < sampling_.sweeps && !stopped(); ++sweep) {
+        for (const auto& block : blocks_) move(block);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool stopped() const { return sampling_.stop && sampling_.stop(); }
+
+  std::vector<double> evaluate(const std::vector<Point>& points) {
+    out_.evaluations += points.size();
+    return target_.log_likelihood(points);
+  }
+
+  // The largest step that keeps enough particles effective, and the particles resampled by it.
+  void temper() {
+    const auto& l = out_.log_likelihood;
+    if (std::none_of(l.begin(), l.end(), [](double x) { return std::isfinite(x); })) {
+      out_.beta = 1;  // nothing is possible: what there is stays
+      return;
+    }
+    const double least = kEffectiveShare * static_cast<double>(l.size());
+    double low = 0, high = 1 - out_.beta;
+    if (effective(weights_of(l, high)) < least) {
+      for (int i = 0; i < 50; ++i) {
+        const double middle = (low + high) / 2;
+        (effective(weights_of(l, middle)) < least ? high : low) = middle;
+      }
+      high = std::max(low, 1e-6);
+    }
+    const auto weights = weights_of(l, high);
+    const double most = *std::max_element(l.begin(), l.end());
+    const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+    out_.log_evidence += std::log(mean) + high * most;
+    out_.beta = std::min(1.0, out_.beta + high);
+    if (1 - out_.beta < 1e-9) out_.beta = 1;
+    std::vector<Point> points;
+    std::vector<double> likelihoods;
+    for (const std::size_t i : resampled(weights, l.size(), dice_.uniform())) {
+      points.push_back(out_.points[i]);
+      likelihoods.push_back(l[i]);
+    }
+    out_.points = std::move(points);
+    out_.log_likelihood = std::move(likelihoods);
+    if (sampling_.progress) sampling_.progress(out_.beta, out_.evaluations);
+  }
+
+  // Half of the particles at a time, by differences of the other half, so that detailed balance holds. The halves are drawn
+  // anew, since copies of a particle stand side by side.
+  void move(const std::vector<std::size_t>& block) {
+    std::vector<std::size_t> order(out_.points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[dice_.below(i)]);
+    const std::size_t half = order.size() / 2;
+    const std::vector<std::size_t> first(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(half));
+    const std::vector<std::size_t> second(order.begin() + static_cast<std::ptrdiff_t>(half), order.end());
+    move(block, first, second);
+    move(block, second, first);
+  }
+
+  void move(const std::vector<std::size_t>& block, const std::vector<std::size_t>& moved,
+            const std::vector<std::size_t>& others) {
+    if (moved.empty() || others.size() < 2 || stopped()) return;
+    std::vector<Point> proposals;
+    for (const std::size_t i : moved) proposals.push_back(proposal(block, out_.points[i], others));
+    const auto likelihoods = evaluate(proposals);
+    if (stopped()) return;
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      const std::size_t i = moved[k];
+      const double before = out_.beta * out_.log_likelihood[i] + log_prior(out_.points[i]);
+      const double after = out_.beta * likelihoods[k] + log_prior(proposals[k]);
+      const double chance = dice_.uniform();
+      if (!std::isfinite(likelihoods[k])) continue;
+      if (std::isfinite(out_.log_likelihood[i]) && std::log(chance) >= after - before + correction_[k]) continue;
+      out_.points[i] = proposals[k];
+      out_.log_likelihood[i] = likelihoods[k];
+    }
+    correction_.clear();
+  }
+
+  // `correction_`: of coordinates drawn anew from the prior, whose ratio of priors is no part of the acceptance.
+  Point proposal(const std::vector<std::size_t>& block, const Point& from, const std::vector<std::size_t>& others) {
+    const std::size_t a = dice_.below(others.size());
+    std::size_t b = dice_.below(others.size() - 1);
+    if (b >= a) ++b;
+    const Point &p = out_.points[others[a]], &q = out_.points[others[b]];
+    // Optimal for normals; shrunk at random, since few of many coordinates may move at once.
+    const double scale = 2.38 / std::sqrt(2.0 * static_cast<double>(block.size()));
+    const double gamma = dice_.uniform() < kJump ? 1.0 : scale * (0.25 + dice_.uniform());
+    Point to = from;
+    double correction = 0;
+    for (const std::size_t d : block) {
+      if (target_.choices[d] && dice_.uniform() < kRedrawn) {
+        to[d] = dice_.normal();
+        correction += 0.5 * (to[d] * to[d] - from[d] * from[d]);
+        continue;
+      }
+      to[d] += gamma * (p[d] - q[d]) + kJitter * dice_.normal();
+    }
+    correction_.push_back(correction);
+    return to;
+  }
+
+  const Target& target_;
+  const Sampling& sampling_;
+  Dice dice_;
+  std::vector<std::vector<std::size_t>> blocks_;
+  std::vector<double> correction_;
+  Sample out_;
+};
+
+}  // namespace
+
+std::uint64_t Dice::next() {
+  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+double Dice::uniform() { return (static_cast<double>(next() >> 11) + 0.5) / 9007199254740992.0; }
+
+double Dice::normal() { return normal_quantile(uniform()); }
+
+std::size_t Dice::below(std::size_t count) {
+  return std::min(count - 1, static_cast<std::size_t>(uniform() * static_cast<double>(count)));
+}
+
+std::vector<Point> latin_hypercube(std::size_t count, std::size_t dimensions, Dice& dice) {
+  std::vector<Point> out(count, Point(dimensions));
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[dice.below(i)]);
+    for (std::size_t i = 0; i < count; ++i)
+      out[i][d] = normal_quantile((static_cast<double>(order[i]) + dice.uniform()) / static_cast<double>(count));
+  }
+  return out;
+}
+
+std::vector<std::size_t> resampled(const std::vector<double>& weights, std::size_t count, double offset) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<std::size_t> out;
+  double passed = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double target = sum * (static_cast<double>(i) + offset) / static_cast<double>(count);
+    while (at + 1 < weights.size() && passed + weights[at] <= target) passed += weights[at++];
+    out.push_back(at);
+  }
+  return out;
+}
+
+Sample draw(const Target& target, const Sampling& sampling) { return Sampler(target, sampling).run(); }
+
+}  // namespace slmsim

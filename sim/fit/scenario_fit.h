@@ -1,0 +1,26 @@
+// One scenario's fit, from its files to the report: what slmsim fit does.
+#pragma once
+
+#include "sim/fit/draws.h"
+
+namespace slmsim {
+
+struct ScenarioFit {
+  std::filesystem::path file;
+  Overrides overrides;
+  std::filesystem::path measured;  // a table of runs (pilot.h)
+  Sampling sampling;
+};
+
+// Throws InputError with everything that is wrong.
+FitReport fit_scenario(const ScenarioFit& request);
+
+// A scenario as its files and overrides make it, and the tree that it was read from.
+struct LinkedScenario {
+  ScenarioFile file;
+  Node linked;
+  Scenario scenario;
+};
+LinkedScenario link_scenario(const std::filesystem::path& file, const Overrides& overrides);
+
+}  // namespace slmsim

@@ -1,0 +1,109 @@
+#include "sim/fit/training_log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostLines = 2'000'000;
+
+// The number that follows a marker in a line, "7,503" too.
+std::optional<double> number_after(const std::string& line, const std::string& marker) {
+  const auto at = line.find(marker);
+  if (at == std::string::npos) return std::nullopt;
+  std::string digits;
+  for (std::size_t i = at + marker.size(); i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == ' ' && digits.empty()) continue;
+    if (c == ',') continue;
+    if (std::string("0123456789.eE+-").find(c) == std::string::npos) break;
+    digits += c;
+  }
+  char* end = nullptr;
+  const double value = std::strtod(digits.c_str(), &end);
+  return end == digits.c_str() || !std::isfinite(value) || value <= 0 ? std::nullopt : std::optional(value);
+}
+
+// Units of a marker's number beside what a forecast has.
+enum class Per { kAll, kGpu, kSequences };
+
+struct Marker {
+  const char* program;
+  const char* text;
+  Measure measure;
+  double unit;  // times the number
+  Per per;
+  bool most;  // the largest of all steps, not the median
+};
+
+// Of one program, the first that is found counts for its measure.
+constexpr Marker kMarkers[] = {
+    {"Megatron-LM", "elapsed time per iteration (ms):", Measure::kIteration, 1e-3, Per::kAll, false},
+    {"DeepSpeed", "CurrSamplesPerSec=", Measure::kTokensPerSecond, 1, Per::kSequences, false},
+    {"DeepSpeed", " SamplesPerSec=", Measure::kTokensPerSecond, 1, Per::kSequences, false},
+    {"DeepSpeed", "MaxMemAllocated=", Measure::kPeakMemory, kGibi, Per::kAll, true},
+    {"torchtitan", " tps:", Measure::kTokensPerSecond, 1, Per::kGpu, false},
+    {"torchtitan", " memory:", Measure::kPeakMemory, kGibi, Per::kAll, true},
+    {"Alpa", "token/s,", Measure::kRate, kTera, Per::kAll, false},
+};
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+LoggedFigure figure_of(const Marker& marker, std::vector<double> values, int gpus, double sequence) {
+  const double unit = marker.unit * (marker.per == Per::kGpu ? gpus : marker.per == Per::kSequences ? sequence : 1.0);
+  if (marker.most) return {marker.measure, unit * *std::max_element(values.begin(), values.end()), 0};
+  const std::size_t warm = std::min(values.size() - 1, std::max<std::size_t>(1, values.size() / 10));
+  values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(warm));
+  const double median = median_of(values);
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  // Of the median, as of a mean of so many.
+  const double spread = (at(0.84) - at(0.16)) / 2 / median / std::sqrt(static_cast<double>(values.size()));
+  return {marker.measure, unit * median, spread};
+}
+
+}  // namespace
+
+TrainingLog read_training_log(const std::filesystem::path& file, int gpus, double sequence) {
+  const auto source = std::make_shared<Source>(Source{file.string(), ""});
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file))
+    throw InputError({source, 0, 0}, "no such file; the log of a training run is expected");
+  std::vector<std::vector<double>> found(std::size(kMarkers));
+  std::string line;
+  for (std::size_t number = 0; number < kMostLines && std::getline(in, line); ++number) {
+    for (std::size_t m = 0; m < std::size(kMarkers); ++m) {
+      if (const auto value = number_after(line, kMarkers[m].text)) found[m].push_back(*value);
+    }
+  }
+  TrainingLog log;
+  for (std::size_t m = 0; m < std::size(kMarkers); ++m) {
+    const Marker& marker = kMarkers[m];
+    if (found[m].empty() || (!log.program.empty() && log.program != marker.program)) continue;
+    const bool known = std::any_of(log.figures.begin(), log.figures.end(),
+                                   [&](const LoggedFigure& f) { return f.measure == marker.measure; });
+    if (known) continue;
+    log.program = marker.program;
+    log.figures.push_back(figure_of(marker, found[m], gpus, sequence));
+  }
+  if (log.figures.empty())
+    throw InputError(
+        {source, 0, 0},
+        "no steps of Megatron-LM, DeepSpeed, torchtitan or Alpa are in it; give the figure itself, such as "
+        "iteration,1.19 s");
+  return log;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,181 @@
+#include "sim/fit/uncertainty.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kDraws = 1000;  // of what may come about, for the probability of a pick
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The probability that a run of the cell shows at most `value`.
+double probability_below(const Ensemble& e, std::size_t cell, Measure measure, double value) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double predicted = figure_of(e.forecasts[i][cell], measure);
+    if (predicted <= 0) continue;
+    const double model = measure == Measure::kPeakMemory ? e.discrepancies[i].memory : e.discrepancies[i].time;
+    const double scale = std::hypot(model, kUsualNoise);
+    sum += e.weights[i] * tail_probability(std::log(value / predicted) / scale);
+    all += e.weights[i];
+  }
+  return all > 0 ? sum / all : 0;
+}
+
+double quantile_of(const Ensemble& e, std::size_t cell, Measure measure, double probability) {
+  double low = kNever, high = 0;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double predicted = figure_of(e.forecasts[i][cell], measure);
+    if (predicted <= 0 || e.weights[i] <= 0) continue;
+    low = std::min(low, predicted);
+    high = std::max(high, predicted);
+  }
+  if (high <= 0) return 0;
+  low /= 100;
+  high *= 100;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = std::sqrt(low * high);
+    (probability_below(e, cell, measure, middle) < probability ? low : high) = middle;
+  }
+  return std::sqrt(low * high);
+}
+
+}  // namespace
+
+double cost_of(const Forecast& f, Objective objective) {
+  switch (objective) {
+    case Objective::kTime:
+      return f.job;
+    case Objective::kGpuHours:
+      return f.gpu_hours;
+    case Objective::kTflopsPerGpu:
+      return 1.0 / std::max(1.0, f.trial_rate);
+  }
+  return 0;
+}
+
+Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop) {
+  const std::size_t all = draws.points.size();
+  count = std::min(count, all);
+  std::vector<std::size_t> chosen;
+  std::vector<Question> questions;
+  for (std::size_t i = 0; i < count; ++i) {
+    chosen.push_back((2 * i + 1) * all / (2 * count));
+    questions.push_back({0, draws.points[chosen.back()].overrides});
+  }
+  Ensemble out;
+  out.cells = forecaster.experiments().front().cells;
+  const auto answers = forecaster.ask(questions, stop);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (answers[i].empty()) continue;
+    out.forecasts.push_back(answers[i]);
+    out.discrepancies.push_back(draws.points[chosen[i]].discrepancy);
+    out.weights.push_back(1);
+  }
+  return out;
+}
+
+Interval interval_of(const Ensemble& ensemble, std::size_t cell, Measure measure, double level) {
+  return {quantile_of(ensemble, cell, measure, (1 - level) / 2), quantile_of(ensemble, cell, measure, (1 + level) / 2)};
+}
+
+double median_of(const Ensemble& ensemble, std::size_t cell, Measure measure) {
+  return quantile_of(ensemble, cell, measure, 0.5);
+}
+
+double fits_of(const Ensemble& ensemble, std::size_t cell) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < ensemble.size(); ++i) {
+    sum += ensemble.weights[i] * probability_fits(ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
+    all += ensemble.weights[i];
+  }
+  return all > 0 ? sum / all : 0;
+}
+
+std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Candidate>& cells) {
+  std::vector<std::string> out;
+  for (const auto& cell : cells) {
+    std::string kind = cell.model + " " + cell.technique;
+    for (const auto& group : scenario.groups) {
+      if (group.names != cell.group) continue;
+      for (const int device : group.devices)
+        kind += " " + scenario.platform.devices[static_cast<std::size_t>(device)].gpu.name;
+    }
+    out.push_back(std::move(kind));
+  }
+  return out;
+}
+
+std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
+                                             Objective objective, std::size_t draws, std::uint64_t seed) {
+  Dice dice(seed);
+  std::vector<std::vector<double>> out;
+  for (const std::size_t i : resampled(ensemble.weights, draws, dice.uniform())) {
+    std::map<std::string, std::pair<double, double>> shared;  // discrepancies of a kind: of time, and whether it fits
+    auto& outcome = out.emplace_back();
+    for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
+      auto [known, fresh] = shared.try_emplace(kinds[c]);
+      if (fresh) known->second = {tail_quantile(dice.uniform()), dice.uniform()};
+      const Forecast& f = ensemble.forecasts[i][c];
+      const bool fits = known->second.second < probability_fits(f, ensemble.discrepancies[i]);
+      const double factor = std::exp(ensemble.discrepancies[i].time * known->second.first);
+      outcome.push_back(fits && f.is_timed() ? cost_of(f, objective) * factor : kNever);
+    }
+  }
+  return out;
+}
+
+PickUncertainty judge_pick(const std::vector<std::vector<double>>& outcomes, const std::vector<Candidate>& cells,
+                           const Selection& pick, double delta) {
+  PickUncertainty out;
+  out.model = pick.model;
+  std::optional<std::size_t> picked;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (pick.technique && cells[c].model == pick.model && cells[c].technique == pick.technique->name &&
+        cells[c].group == pick.group)
+      picked = c;
+  }
+  double finite = 0;
+  for (const auto& outcome : outcomes) {
+    double best = kNever;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (cells[c].model == pick.model) best = std::min(best, outcome[c]);
+    }
+    const double own = picked ? outcome[*picked] : kNever;
+    // Where nothing runs, to pick nothing is right.
+    const bool right = picked ? std::isfinite(own) && own <= best * (1 + delta) : !std::isfinite(best);
+    out.right += right ? 1.0 / static_cast<double>(outcomes.size()) : 0;
+    if (!std::isfinite(own)) continue;
+    finite += 1;
+    out.regret += own - best;
+  }
+  out.regret = finite > 0 ? out.regret / finite : 0;
+  return out;
+}
+
+Uncertainty uncertainty_of(const Scenario& scenario, const Ensemble& ensemble, const std::vector<Selection>& selections,
+                           double level, std::uint64_t seed) {
+  Uncertainty out;
+  out.level = level;
+  out.points = ensemble.size();
+  for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
+    CandidateUncertainty cell;
+    cell.job = interval_of(ensemble, c, Measure::kJob, level);
+    cell.iteration = interval_of(ensemble, c, Measure::kIteration, level);
+    cell.spread = cell.job.low > 0 ? cell.job.high / cell.job.low : 1;
+    cell.fits = fits_of(ensemble, c);
+    out.cells.push_back(cell);
+  }
+  const auto outcomes =
+      outcomes_of(ensemble, kinds_of(scenario, ensemble.cells), scenario.selection.objective, kDraws, seed);
+  for (const auto& pick : selections)
+    out.picks.push_back(judge_pick(outcomes, ensemble.cells, pick, scenario.selection.delta));
+  return out;
+}
+
+}  // namespace slmsim

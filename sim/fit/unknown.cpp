@@ -1,0 +1,120 @@
+#include "sim/fit/unknown.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/math/distributions/normal.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+namespace {
+
+const boost::math::normal kNormal;
+constexpr double kFarthest = 8;  // deviations; beyond, probabilities are 0 and 1 to a double
+
+// In the largest unit of which it is at least one.
+std::string readable(double value, Dimension dimension) {
+  struct Unit {
+    const char* name;
+    double size;
+  };
+  static const std::vector<Unit> kTimes = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+  static const std::vector<Unit> kSizes = {{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}};
+  static const std::vector<Unit> kRates = {{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
+  static const std::vector<Unit> kWork = {{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}};
+  const auto& units = dimension == Dimension::kTime       ? kTimes
+                      : dimension == Dimension::kData     ? kSizes
+                      : dimension == Dimension::kDataRate ? kRates
+                                                          : kWork;
+  const auto at = std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return value >= u.size; });
+  return fmt::format("{:.6g} {}", value / at->size, at->name);
+}
+
+// Four digits: values that are read by people, and more than anything is known to.
+double rounded_value(double value) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
+  return std::round(value / unit) * unit;
+}
+
+std::string number_text(const ValueType& type, double value) {
+  if (type.kind == ValueType::Kind::kInteger) return fmt::format("{:.0f}", value);
+  if (type.kind == ValueType::Kind::kQuantity) return readable(rounded_value(value), type.dimension);
+  return fmt::format("{:.4g}", value);
+}
+
+}  // namespace
+
+double normal_quantile(double probability) {
+  return boost::math::quantile(kNormal, std::clamp(probability, 1e-15, 1 - 1e-15));
+}
+
+double normal_probability(double coordinate) {
+  return boost::math::cdf(kNormal, std::clamp(coordinate, -kFarthest, kFarthest));
+}
+
+double sigma_of_factor(double factor) { return std::log(factor) / normal_quantile(0.9); }
+
+double Unknown::number(double coordinate) const {
+  double share = normal_probability(coordinate);
+  if (spike > 0) {
+    if (share < spike) return spike_at;
+    share = (share - spike) / (1 - spike);
+  }
+  double drawn = 0;
+  switch (prior) {
+    case Prior::kOneOf:
+      return std::min(std::floor(share * static_cast<double>(words.size())), static_cast<double>(words.size() - 1));
+    case Prior::kUniform:
+      drawn = low + share * (high - low);
+      break;
+    case Prior::kLogUniform:
+      drawn = low * std::pow(high / low, share);
+      break;
+    case Prior::kLogNormal:
+      drawn = std::clamp(center * std::exp(sigma * normal_quantile(share)), low, high);
+      break;
+  }
+  return type.kind == ValueType::Kind::kInteger ? std::clamp(std::round(drawn), std::ceil(low), std::floor(high))
+                                                : drawn;
+}
+
+std::string Unknown::text(double of) const {
+  return is_choice() ? words[static_cast<std::size_t>(of)] : number_text(type, of);
+}
+
+double Unknown::figure(double coordinate) const {
+  return is_choice() ? parse_number(word(coordinate)).value_or(0) : number(coordinate);
+}
+
+std::string Unknown::word(double coordinate) const { return text(number(coordinate)); }
+
+std::string Unknown::prior_text() const {
+  std::string text;
+  switch (prior) {
+    case Prior::kOneOf:
+      return fmt::format("{}", fmt::join(words, " or "));
+    case Prior::kUniform:
+      text = fmt::format("{} to {}", number_text(type, low), number_text(type, high));
+      break;
+    case Prior::kLogUniform:
+      text = fmt::format("{} to {}, by factors", number_text(type, low), number_text(type, high));
+      break;
+    case Prior::kLogNormal:
+      text = fmt::format("{}, within a factor of {:.3g}", number_text(type, center),
+                         std::exp(sigma * normal_quantile(0.9)));
+  }
+  return spike > 0 ? fmt::format("{:g} ({:.0f} %), else {}", spike_at, 100 * spike, text) : text;
+}
+
+Overrides overrides_at(const std::vector<Unknown>& unknowns, const Point& point) {
+  Overrides out;
+  for (std::size_t i = 0; i < unknowns.size(); ++i) {
+    const std::string word = unknowns[i].word(point[i]);
+    for (const auto& path : unknowns[i].paths) out.push_back(path + "=" + word);
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,121 @@
+#include "sim/platform/wan_way.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kToldInFull = 20;
+
+int end_of(const WanLink& link, const WanHop& hop) { return hop.forward ? link.to : link.from; }
+int begin_of(const WanLink& link, const WanHop& hop) { return hop.forward ? link.from : link.to; }
+
+}  // namespace
+
+Seconds delay_of(const Platform& platform, const std::vector<WanHop>& way) {
+  Seconds delay{0};
+  for (const WanHop& hop : way) delay += direction_of(platform, hop).delay;
+  return delay;
+}
+
+WanWays::WanWays(const Platform& platform, bool everywhere)
+    : sites_(platform.sites), links_(platform.links), everywhere_(everywhere), ways_(platform.sites.size()) {}
+
+const std::vector<WanHop>& WanWays::between(int from, int to) const {
+  auto& ways = ways_[static_cast<std::size_t>(from)];
+  if (ways.empty()) ways = ways_from(from);
+  return ways[static_cast<std::size_t>(to)];
+}
+
+// Dijkstra's algorithm over hops, since whether traffic passes from one to the next hangs on both. Out of a site it passes
+// at once to all hops or to those with transit, so that each site is opened at most twice.
+std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const std::size_t count = 2 * links_.size();
+  const auto hop_of = [](std::size_t i) { return WanHop{static_cast<int>(i / 2), i % 2 == 0}; };
+  std::vector<std::vector<std::size_t>> leaving(sites_.size());
+  for (std::size_t i = 0; i < count; ++i)
+    leaving[static_cast<std::size_t>(begin_of(links_[i / 2], hop_of(i)))].push_back(i);
+  std::vector<double> delay(count, kNever);
+  std::vector<int> before(count, -1);  // the hop in front of it
+  using Reached = std::pair<double, std::size_t>;
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> next;
+  const auto reach = [&](std::size_t hop, double start, int previous) {
+    const WanLink& link = links_[hop / 2];
+    const double end = start + (hop % 2 == 0 ? link.forward : link.backward).delay.value;
+    if (end >= delay[hop]) return;
+    delay[hop] = end;
+    before[hop] = previous;
+    next.emplace(end, hop);
+  };
+  std::vector<bool> direct(sites_.size());
+  for (const std::size_t hop : leaving[static_cast<std::size_t>(from)]) {
+    direct[static_cast<std::size_t>(end_of(links_[hop / 2], hop_of(hop)))] = true;
+    reach(hop, 0, -1);
+  }
+  std::vector<std::vector<WanHop>> ways(sites_.size());
+  std::vector<bool> opened(sites_.size()), opened_to_transit(sites_.size());
+  while (!next.empty()) {
+    const auto [reached, hop] = next.top();
+    next.pop();
+    if (reached > delay[hop]) continue;
+    const auto site = static_cast<std::size_t>(end_of(links_[hop / 2], hop_of(hop)));
+    if (static_cast<int>(site) == from) continue;
+    if (ways[site].empty() && (!direct[site] || before[hop] < 0)) {
+      for (int i = static_cast<int>(hop); i >= 0; i = before[static_cast<std::size_t>(i)])
+        ways[site].push_back(hop_of(static_cast<std::size_t>(i)));
+      std::reverse(ways[site].begin(), ways[site].end());
+    }
+    const bool all = everywhere_ || sites_[site].transit;
+    if (opened[site] || (!all && (!links_[hop / 2].transit || opened_to_transit[site]))) continue;
+    (all ? opened : opened_to_transit)[site] = true;
+    for (const std::size_t out : leaving[site]) {
+      if (all || links_[out / 2].transit) reach(out, reached, static_cast<int>(hop));
+    }
+  }
+  return ways;
+}
+
+std::vector<std::string> missing_ways(const Platform& platform) {
+  const WanWays stated(platform), through(platform, true);
+  const auto name = [&](int site) { return platform.sites[static_cast<std::size_t>(site)].name; };
+  const auto vm_at = [&](int site) {
+    return std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) { return vm.site == site; })->name;
+  };
+  std::set<int> used;
+  for (const Vm& vm : platform.vms) used.insert(vm.site);
+  std::vector<std::string> out;
+  std::size_t more = 0;
+  for (auto from = used.begin(); from != used.end(); ++from) {
+    for (auto to = std::next(from); to != used.end(); ++to) {
+      if (!stated.between(*from, *to).empty()) continue;
+      if (out.size() == kToldInFull) {
+        ++more;
+        continue;
+      }
+      std::vector<std::string> between;
+      for (const WanHop& hop : through.between(*from, *to)) {
+        const int at = end_of(platform.links[static_cast<std::size_t>(hop.link)], hop);
+        if (at != *to && !platform.sites[static_cast<std::size_t>(at)].transit) between.push_back("site " + name(at));
+      }
+      out.push_back(fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links{}", vm_at(*from),
+                                name(*from), vm_at(*to), name(*to),
+                                between.empty()
+                                    ? ""
+                                    : fmt::format(", or transit: yes on {}, which {} between",
+                                                  fmt::join(between, " and "), between.size() == 1 ? "lies" : "lie")));
+    }
+  }
+  if (more > 0) out.push_back(fmt::format("and no link between {} more pairs of sites", more));
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,108 @@
+#include "sim/report/protocol_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+namespace {
+
+struct Tally {
+  int cells = 0, held = 0;
+  double errors = 0, worst = 0, log_width = 0;
+
+  void add(const HeldOut& cell) {
+    ++cells;
+    held += cell.held() ? 1 : 0;
+    errors += std::abs(cell.error());
+    worst = std::max(worst, std::abs(cell.error()));
+    log_width += std::log(cell.interval.high / cell.interval.low);
+  }
+  std::string row(const std::string& first) const {
+    if (cells == 0) return "";
+    return fmt::format("| {} | {} | {:.1f} % | {:.0f} % | {:.0f} % | {:.1f} |\n", first, cells, 100 * errors / cells,
+                       100 * worst, 100.0 * held / cells, std::exp(log_width / cells));
+  }
+};
+
+constexpr const char* kTallyHead =
+    "| pilot runs of the slice | cells | mean absolute error | worst | held by the interval | high / low end |\n"
+    "|---|--:|--:|--:|--:|--:|\n";
+
+std::string without(const FabricProtocol& protocol) {
+  std::string out =
+      "| slice left out | technique | min measured | predicted | error | interval | held "
+      "|\n|---|---|--:|--:|--:|--:|---|\n";
+  for (const auto& cell : protocol.cells) {
+    if (!cell.pilots.empty()) continue;
+    out += fmt::format("| {} | {} | {:.0f} | {:.0f} | {:+.0f} % | {:.0f} to {:.0f} | {} |\n", cell.slice,
+                       cell.technique, cell.measured, cell.predicted, 100 * cell.error(), cell.interval.low,
+                       cell.interval.high, cell.held() ? "yes" : "no");
+  }
+  return out;
+}
+
+std::string fits_text(const FabricProtocol& protocol) {
+  double brier = 0;
+  int agree = 0;
+  for (const auto& fit : protocol.fits) {
+    const double truth = fit.row.fits() ? 1 : 0;
+    brier += (fit.probability - truth) * (fit.probability - truth);
+    agree += (fit.probability > 0.5) == fit.row.fits() ? 1 : 0;
+  }
+  const auto count = static_cast<double>(protocol.fits.size());
+  return fmt::format(
+      "Fits in memory or not, of slices left out: {} of {} facts on the right side of one half, Brier score {:.3f} "
+      "(0 is perfect, 0.25 is knowing nothing).\n",
+      agree, protocol.fits.size(), count > 0 ? brier / count : 0);
+}
+
+std::string choices_text(const FabricProtocol& protocol) {
+  std::string out = "| alternative | slice left out | probabilities |\n|---|---|---|\n";
+  for (const auto& choice : protocol.choices) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < choice.shares.size(); ++i)
+      parts.push_back(fmt::format("{} {:.0f} %", choice.unknown.words[i], 100 * choice.shares[i]));
+    out += fmt::format("| `{}` | {} | {} |\n", choice.unknown.name(), choice.slice, fmt::join(parts, ", "));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_markdown(const FabricProtocol& protocol) {
+  std::string out;
+  if (!protocol.complete) out += "Stopped before the end: slices are missing.\n\n";
+  std::map<std::size_t, Tally> by_pilots;
+  std::map<std::string, std::map<std::size_t, Tally>> by_slice;
+  std::vector<std::string> slices;
+  for (const auto& cell : protocol.cells) {
+    by_pilots[cell.pilots.size()].add(cell);
+    by_slice[cell.slice][cell.pilots.size()].add(cell);
+    if (std::find(slices.begin(), slices.end(), cell.slice) == slices.end()) slices.push_back(cell.slice);
+  }
+  out += fmt::format("{}\n{}", without(protocol), kTallyHead);
+  for (const auto& [pilots, tally] : by_pilots) out += tally.row(std::to_string(pilots));
+  for (const auto& slice : slices) {
+    for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
+  }
+  out += fmt::format("\nIntervals of {:.0f} %. ", 100 * protocol.level) + fits_text(protocol) + "\n" +
+         choices_text(protocol);
+  return out;
+}
+
+std::string to_csv(const FabricProtocol& protocol) {
+  std::string out =
+      "slice,technique,pilots,measured_minutes,predicted_minutes,minutes_low,minutes_high,interval_level,effective\n";
+  for (const auto& cell : protocol.cells) {
+    out += fmt::format("{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{:g},{:.1f}\n", cell.slice, cell.technique,
+                       fmt::join(cell.pilots, "+"), cell.measured, cell.predicted, cell.interval.low,
+                       cell.interval.high, protocol.level, cell.effective);
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,169 @@
+#include "sim/scenario/training.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr Range<double> kBlocksRange{1, 1e12};
+constexpr Range<double> kTokensRange{1, 1e18};
+constexpr Range<std::int64_t> kBatchRange{1, 1 << 20};
+
+// Ways to state one thing; where one is stated anew, the others are gone.
+const std::vector<std::vector<std::vector<std::string>>>& rivals() {
+  static const std::vector<std::vector<std::vector<std::string>>> kRivals = {
+      {{"epochs", "blocks_per_epoch", "tokens_per_epoch"}, {"samples"}, {"tokens"}},
+      {{"blocks_per_epoch"}, {"tokens_per_epoch"}},
+      {{"batch"}, {"batch_tokens"}}};
+  return kRivals;
+}
+
+class TrainingReader {
+ public:
+  TrainingReader(Fields& fields, const std::vector<Transformer>& models) : fields_(fields), models_(models) {}
+
+  Training read() {
+    read_batch();
+    read_extent();
+    t_.gradient_accumulation = static_cast<int>(fields_.integer(
+        {"gradient_accumulation", "Micro-batches of an optimizer step, for every technique that does not say its own.",
+         "as the technique has it"},
+        kBatchRange, 0));
+    t_.precision =
+        static_cast<Precision>(fields_.choice({"precision", "The number format of the passes."}, precision_names(), 0));
+    t_.gradient_precision = static_cast<Precision>(
+        fields_.choice({"gradient_precision", "The number format of stored and exchanged gradients.", "as precision"},
+                       precision_names(), static_cast<std::size_t>(t_.precision)));
+    t_.optimizer = static_cast<UpdateRule>(fields_.choice(
+        {"optimizer", "What updates the weights; its state counts in memory and time."}, update_rule_names(), 0));
+    t_.rematerialisation = fields_.flag(
+        {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
+    t_.iteration_overhead = fields_.quantity<Seconds>(
+        {"iteration_overhead", "What launching an iteration takes on every GPU."}, {{0}, {60}}, Seconds{0});
+    t_.control_round_trips =
+        fields_.number({"control_round_trips",
+                        "Messages to and fro, one after the other, between the driver on the group's first VM "
+                        "and its farthest VM in each iteration."},
+                       {0, 10'000}, 0.0);
+    return t_;
+  }
+
+ private:
+  bool has(const char* key) { return fields_.has(key) && !fields_.describing(); }
+
+  void read_batch() {
+    const bool in_tokens = has("batch_tokens");
+    const FileKey in_sequences{"batch", "Sequences per optimizer step, over all GPUs.", "by batch_tokens"};
+    if (!in_tokens || fields_.describing()) t_.batch = static_cast<int>(fields_.integer(in_sequences, kBatchRange));
+    if (!in_tokens && !fields_.describing()) return;
+    refuse_beside("batch_tokens", {"batch"});
+    const std::int64_t tokens = fields_.integer(
+        {"batch_tokens", "Tokens per optimizer step, over all GPUs; in place of batch.", "batch"}, {1, 1LL << 40}, 1);
+    const std::int64_t length = sequence("batch_tokens");
+    if (length == 0) return;
+    t_.batch = static_cast<int>(std::clamp(tokens / length, kBatchRange.low, kBatchRange.high));
+    if (t_.batch * length == tokens) return;
+    const std::int64_t below = tokens / length * length;
+    fields_.error("batch_tokens", fmt::format("{}: {} tokens are no whole number of sequences of {}; {}{} are",
+                                              fields_.path_of("batch_tokens"), tokens, length,
+                                              below > 0 ? fmt::format("{} and ", below) : "", below + length));
+  }
+
+  void read_extent() {
+    static const std::vector<std::string> kPasses = {"epochs", "blocks_per_epoch", "tokens_per_epoch"};
+    if (fields_.forks_on("tokens")) {
+      t_.extent = Extent::kTokens;
+      refuse_beside("tokens", kPasses, "; of a pass they are tokens_per_epoch");
+      refuse_beside("tokens", {"samples"});
+      t_.tokens = fields_.number({"tokens", "Tokens of the whole job; in place of epochs."}, kTokensRange);
+      t_.blocks_per_epoch = sequences_of("tokens", t_.tokens);
+    } else if (fields_.forks_on("samples")) {
+      t_.extent = Extent::kSamples;
+      refuse_beside("samples", kPasses, "; of a pass they are blocks_per_epoch");
+      t_.blocks_per_epoch =
+          fields_.number({"samples", "Sequences of the whole job; in place of epochs."}, kBlocksRange);
+    } else {
+      return read_passes();
+    }
+    t_.epochs = 1;
+  }
+
+  void read_passes() {
+    t_.epochs = static_cast<int>(fields_.integer({"epochs", "Passes over the data."}, {1, 1'000'000}));
+    const bool in_tokens = has("tokens_per_epoch");
+    if (!in_tokens || fields_.describing())
+      t_.blocks_per_epoch = fields_.number(
+          {"blocks_per_epoch", "Training sequences in one pass over the data.", "by tokens_per_epoch"}, kBlocksRange);
+    if (!in_tokens && !fields_.describing()) return;
+    refuse_beside("tokens_per_epoch", {"blocks_per_epoch"});
+    const double tokens = fields_.number(
+        {"tokens_per_epoch", "Tokens in one pass over the data; in place of blocks_per_epoch.", "by blocks_per_epoch"},
+        kTokensRange);
+    t_.blocks_per_epoch = sequences_of("tokens_per_epoch", tokens);
+  }
+
+  // Those of a last sequence that is not full are dropped, as GPT's loaders do.
+  double sequences_of(const char* key, double tokens) {
+    const auto length = static_cast<double>(sequence(key));
+    if (length == 0) return 1;
+    if (tokens < length)
+      fields_.error(key, fmt::format("{}: {:g} tokens make no sequence of {:g}", fields_.path_of(key), tokens, length));
+    return std::max(1.0, std::floor(tokens / length));
+  }
+
+  void refuse_beside(const char* key, const std::vector<std::string>& others, const char* hint = "") {
+    for (const auto& other : others) {
+      if (has(other.c_str()))
+        fields_.error(other,
+                      fmt::format("{} beside {}: leave one out{}", fields_.path_of(other), fields_.path_of(key), hint));
+    }
+  }
+
+  // Tokens of a sequence of all models; 0 where they are not known or not one.
+  std::int64_t sequence(const char* key) {
+    if (models_.empty() || models_.front().sequence == 0 || fields_.describing()) return 0;
+    for (const auto& model : models_) {
+      if (model.sequence == models_.front().sequence || model.sequence == 0) continue;
+      fields_.error(key, fmt::format("{}: sequences of {} have {} tokens, those of {} {}, so that they make different "
+                                     "numbers of sequences; run one model at a time, e.g. --set models={}",
+                                     fields_.path_of(key), models_.front().name, models_.front().sequence, model.name,
+                                     model.sequence, model.name));
+      return 0;
+    }
+    return models_.front().sequence;
+  }
+
+  Fields& fields_;
+  const std::vector<Transformer>& models_;
+  Training t_;
+};
+
+}  // namespace
+
+Training read_training(Fields& fields, const std::vector<Transformer>& models) {
+  return TrainingReader(fields, models).read();
+}
+
+void yield_to(Node& scenario, const std::string& path) {
+  constexpr std::string_view kSection = "training.";
+  Node* training = scenario.find("training");
+  if (!training || !path.starts_with(kSection)) return;
+  const std::string key = path.substr(kSection.size());
+  for (const auto& ways : rivals()) {
+    const auto has = [&](const std::vector<std::string>& way) {
+      return std::find(way.begin(), way.end(), key) != way.end();
+    };
+    const auto own = std::find_if(ways.begin(), ways.end(), has);
+    if (own == ways.end()) continue;
+    for (auto way = ways.begin(); way != ways.end(); ++way) {
+      if (way == own) continue;
+      std::erase_if(training->entries,
+                    [&](const Entry& entry) { return std::find(way->begin(), way->end(), entry.key) != way->end(); });
+    }
+  }
+}
+
+}  // namespace slmsim

@@ -1,0 +1,97 @@
+// Priors of what the FABRIC study does not publish: from data sheets, defaults and documentation of the software that it
+// names, and written down without its measurements.
+#include <fmt/format.h>
+
+#include "sim/validate/fabric_protocol.h"
+
+namespace slmsim {
+namespace {
+
+ValueType number_type(double low, double high) {
+  ValueType type = ValueType::of(ValueType::Kind::kNumber);
+  type.low = low;
+  type.high = high;
+  return type;
+}
+
+ValueType quantity_type(Dimension dimension) {
+  ValueType type = ValueType::of(ValueType::Kind::kQuantity);
+  type.dimension = dimension;
+  return type;
+}
+
+Unknown by_factors(std::vector<std::string> paths, double low, double high, const ValueType& type, const char* source) {
+  Unknown out;
+  out.paths = std::move(paths);
+  out.prior = Unknown::Prior::kLogUniform;
+  out.low = low;
+  out.high = high;
+  out.type = type;
+  out.source = source;
+  return out;
+}
+
+Unknown one_of(std::vector<std::string> paths, std::vector<std::string> words, const char* source) {
+  Unknown out;
+  out.paths = std::move(paths);
+  out.prior = Unknown::Prior::kOneOf;
+  out.words = std::move(words);
+  out.type = ValueType::of(ValueType::Kind::kInteger);
+  out.type.low = 1;
+  out.type.high = 1 << 20;
+  out.source = source;
+  return out;
+}
+
+}  // namespace
+
+std::vector<Unknown> fabric_shared() {
+  const ValueType share = number_type(1e-4, 2), time = quantity_type(Dimension::kTime);
+  return {
+      one_of({"training.batch"}, {"4", "8", "16", "32"}, "Alpa's GPT-2 example asks for batches of such sizes"),
+      one_of({"training.precision", "training.gradient_precision"}, {"fp16", "fp32"},
+             "JAX's default is fp32, Alpa's example fp16"),
+      one_of({"training.rematerialisation"}, {"no", "yes"}, "Alpa's option, off by default"),
+      one_of({"models.0.vocabulary", "models.1.vocabulary", "models.2.vocabulary"}, {"50257", "50256"},
+             "GPT-2's, or the one that Alpa's example trains"),
+      one_of({"techniques.ZeRO2.gathered"}, {"fp16", "fp32"}, "what Alpa's train state holds"),
+      by_factors({"software.matrix_efficiency.Turing"}, 0.05, 1.2, share,
+                 "of the data sheet's peak in either precision"),
+      by_factors({"software.matrix_efficiency.Ampere"}, 0.05, 1.2, share,
+                 "of the data sheet's peak in either precision"),
+      by_factors({"platform.vms.*.type.tcp.copy_rate"}, 0.3e9, 3e9, quantity_type(Dimension::kDataRate),
+                 "one core copying for a socket"),
+      by_factors({"techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"}, 20, 600, time,
+                 "XLA compiles a GPT-2 in a minute to some minutes"),
+      by_factors({"techniques.Pipeshard.startup"}, 60, 1200, time, "Alpa also profiles and builds stages"),
+      by_factors({"training.blocks_per_epoch"}, 200, 2000, number_type(1, 1e12),
+                 "a wiki of some megabytes in 1024 tokens each"),
+      by_factors({"training.control_round_trips"}, 1, 100, number_type(0, 10'000), "Ray's messages of an iteration"),
+      by_factors({"software.framework_memory"}, 300 * kMebi, 1500 * kMebi, quantity_type(Dimension::kData),
+                 "CUDA context, cuBLAS, cuDNN and NCCL"),
+  };
+}
+
+std::vector<Unknown> fabric_own(const Scenario& slice) {
+  Unknown work =
+      by_factors({"training.blocks_per_epoch"}, 0.25, 4, number_type(1, 1e12), "runs that were cut short or went on");
+  work.relative = true;
+  work.spike = 0.8;
+  work.spike_at = 1;
+  // Most slices have the common batch.
+  Unknown batch = one_of({"training.batch"}, {"1", "1", "1", "1", "0.5", "2"}, "may differ where memory does");
+  batch.relative = true;
+  std::vector<Unknown> out = {work, batch};
+  for (const auto& link : slice.platform.links) {
+    const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
+    const double rtt = link.forward.delay.value + link.backward.delay.value;
+    out.push_back(
+        by_factors({at("rtt")}, rtt, 1.3 * rtt, quantity_type(Dimension::kTime), "under load, beyond the ping's"));
+    Unknown loss = by_factors({at("loss")}, 1e-6, 1e-4, number_type(0, 1), "research networks lose nothing, or little");
+    loss.spike = 0.5;
+    out.push_back(loss);
+  }
+  return out;
+}
+
+}  // namespace slmsim

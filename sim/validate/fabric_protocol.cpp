@@ -1,0 +1,227 @@
+#include "sim/validate/fabric_protocol.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/fit/scenario_fit.h"
+
+namespace slmsim {
+namespace {
+
+struct Slice {
+  std::string name;
+  std::filesystem::path file;
+  Scenario scenario;
+  std::vector<std::pair<FabricRow, Candidate>> rows;
+  std::vector<Pilot> pilots;
+};
+
+std::vector<Slice> read_slices(const std::filesystem::path& root, const std::filesystem::path& reference) {
+  std::vector<Slice> out;
+  for (const auto& row : read_fabric_rows(reference)) {
+    auto at = std::find_if(out.begin(), out.end(), [&](const Slice& s) { return s.name == row.slice; });
+    if (at == out.end()) {
+      const auto file = root / "scenarios" / (row.scenario() + ".yaml");
+      out.push_back({row.slice, file, load_scenario(file), {}, {}});
+      at = out.end() - 1;
+    }
+    const auto candidate = candidate_of(row, at->scenario);
+    if (!candidate) continue;
+    at->rows.emplace_back(row, *candidate);
+    for (auto& pilot : row.pilots(*candidate)) at->pilots.push_back(std::move(pilot));
+  }
+  return out;
+}
+
+// Timed where times or rates were published, else only whether it fits.
+Experiment experiment_of(const Slice& slice) {
+  Experiment out{slice.file, {}, {}, 0, {}};
+  for (const bool timed : {true, false}) {
+    for (const auto& [row, candidate] : slice.rows) {
+      if ((row.minutes || row.tflops_per_gpu) != timed) continue;
+      out.cells.push_back(candidate);
+      out.untimed += timed ? 0 : 1;
+    }
+  }
+  for (const auto& vm : slice.scenario.platform.vms) out.each.push_back(vm.name);
+  return out;
+}
+
+// Those of one run.
+std::vector<Pilot> run_of(const Slice& slice, const Candidate& candidate) {
+  std::vector<Pilot> out;
+  std::copy_if(slice.pilots.begin(), slice.pilots.end(), std::back_inserter(out),
+               [&](const Pilot& p) { return p.cell == candidate && p.measure != Measure::kFits; });
+  return out;
+}
+
+class Protocol {
+ public:
+  Protocol(std::vector<Slice> slices, const ProtocolOptions& options) : slices_(std::move(slices)), options_(options) {
+    std::vector<Experiment> experiments;
+    for (const auto& slice : slices_) experiments.push_back(experiment_of(slice));
+    forecaster_.emplace(std::move(experiments));
+    out_.level = options.level;
+  }
+
+  FabricProtocol run() {
+    for (std::size_t s = 0; s < slices_.size() && out_.complete; ++s) {
+      const auto& wanted = options_.slices;
+      if (wanted.empty() || std::find(wanted.begin(), wanted.end(), slices_[s].name) != wanted.end()) leave_out(s);
+    }
+    out_.simulated = forecaster_->simulated();
+    return std::move(out_);
+  }
+
+ private:
+  Sampling sampling() const {
+    Sampling out;
+    out.particles = options_.points;
+    out.seed = options_.seed;
+    out.stop = options_.stop;
+    return out;
+  }
+
+  // The fit to the other slices. Their experiments keep their numbers: the one left out has no runs and nothing of its own.
+  Posterior fit_without(std::size_t left_out) {
+    FitRequest request;
+    request.shared = fabric_shared();
+    for (std::size_t s = 0; s < slices_.size(); ++s) {
+      request.experiments.push_back(forecaster_->experiments()[s]);
+      request.pilots.push_back(s == left_out ? std::vector<Pilot>{} : slices_[s].pilots);
+      request.own.push_back(s == left_out ? std::vector<Unknown>{} : fabric_own(slices_[s].scenario));
+    }
+    Sampling asked = sampling();
+    asked.progress = [&](double beta, std::size_t evaluated) {
+      if (options_.progress)
+        options_.progress(fmt::format("without {}: the runs count {:.2g} %, {} points", slices_[left_out].name,
+                                      100 * beta, evaluated));
+    };
+    return fit(request, *forecaster_, asked);
+  }
+
+  void leave_out(std::size_t s) {
+    const Slice& slice = slices_[s];
+    const Posterior posterior = fit_without(s);
+    out_.complete = posterior.complete;
+    out_.emulated_error = std::max(out_.emulated_error, posterior.emulated_error);
+    if (!posterior.complete) return;
+    const auto narrowings = narrowings_of(posterior);
+    const std::size_t shared = fabric_shared().size();
+    for (std::size_t i = 0; i < shared; ++i) {
+      if (posterior.unknowns[i].is_choice())
+        out_.choices.push_back({slice.name, posterior.unknowns[i], narrowings[i].shares});
+    }
+    const Ensemble ensemble = ensemble_without(s, posterior);
+    if (ensemble.size() == 0) {
+      out_.complete = false;
+      return;
+    }
+    for (const auto& [row, candidate] : slice.rows)
+      out_.fits.push_back({row, fits_of(ensemble, position(ensemble, candidate))});
+    predict_cells(slice, ensemble);
+  }
+
+  static std::size_t position(const Ensemble& ensemble, const Candidate& candidate) {
+    return static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), candidate) -
+                                    ensemble.cells.begin());
+  }
+
+  // The slice left out at the points of the fit, each with several draws of what it has for itself. An emulator of the slice
+  // answers: it is simulated over the prior, and where the fit's points are.
+  Ensemble ensemble_without(std::size_t s, const Posterior& posterior) {
+    FitRequest request;
+    request.shared = fabric_shared();
+    request.experiments = forecaster_->experiments();
+    request.own.resize(slices_.size());
+    request.own[s] = fabric_own(slices_[s].scenario);
+    const PointLayout layout(request);
+    const std::size_t shared = request.shared.size(), own = request.own[s].size();
+    Dice dice(options_.seed + s);
+    std::vector<Point> points;
+    const auto drawn = latin_hypercube(posterior.points.size() * options_.draws, own, dice);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      const Point& fitted = posterior.points[i % posterior.points.size()];
+      Point point(fitted.begin(), fitted.begin() + static_cast<std::ptrdiff_t>(shared));
+      point.insert(point.end(), drawn[i].begin(), drawn[i].end());
+      point.insert(point.end(), fitted.end() - 2, fitted.end());
+      points.push_back(std::move(point));
+    }
+    if (options_.progress) options_.progress(fmt::format("{} by the others", slices_[s].name));
+    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate}, *forecaster_, sampling());
+    surrogate.refine(some_of(points, 2 * kRefined), *forecaster_, options_.stop);
+    Ensemble out;
+    out.cells = request.experiments[s].cells;
+    double error = 0;
+    for (std::size_t c = 0; c < out.cells.size(); ++c)
+      error = std::max(error, surrogate.emulator().error(c, Measure::kJob));
+    out_.emulated_error = std::max(out_.emulated_error, error);
+    for (const auto& point : points) {
+      auto forecasts = surrogate.at(point);
+      if (forecasts.empty()) continue;
+      out.forecasts.push_back(std::move(forecasts));
+      out.discrepancies.push_back(layout.discrepancy(point));
+      out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
+      out.weights.push_back(1);
+    }
+    return out;
+  }
+
+  // Table II's cells, with every choice of at most two of them as pilot runs.
+  void predict_cells(const Slice& slice, const Ensemble& prior) {
+    std::vector<const std::pair<FabricRow, Candidate>*> table;
+    for (const auto& row : slice.rows) {
+      if (row.first.two_vms() && row.first.minutes && row.first.model == "gpt2m") table.push_back(&row);
+    }
+    for (std::size_t mask = 0; mask < (std::size_t{1} << table.size()); ++mask) {
+      std::vector<std::string> pilots;
+      Ensemble ensemble = prior;
+      std::vector<double> logs(ensemble.size(), 0.0);
+      for (std::size_t t = 0; t < table.size(); ++t) {
+        if ((mask >> t & 1) == 0) continue;
+        pilots.push_back(table[t]->first.technique);
+        const auto run = run_of(slice, table[t]->second);
+        const std::size_t cell = position(ensemble, table[t]->second);
+        for (std::size_t i = 0; i < ensemble.size(); ++i)
+          logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
+      }
+      if (pilots.size() > 2) continue;
+      const double most = *std::max_element(logs.begin(), logs.end());
+      double sum = 0, squares = 0;
+      for (std::size_t i = 0; i < ensemble.size(); ++i) {
+        ensemble.weights[i] = std::isfinite(most) ? std::exp(logs[i] - most) : 1;
+        sum += ensemble.weights[i];
+        squares += ensemble.weights[i] * ensemble.weights[i];
+      }
+      for (std::size_t t = 0; t < table.size(); ++t) {
+        if ((mask >> t & 1) != 0) continue;
+        const std::size_t cell = position(ensemble, table[t]->second);
+        const Interval interval = interval_of(ensemble, cell, Measure::kJob, options_.level);
+        out_.cells.push_back({slice.name,
+                              table[t]->first.technique,
+                              pilots,
+                              *table[t]->first.minutes,
+                              median_of(ensemble, cell, Measure::kJob) / 60,
+                              {interval.low / 60, interval.high / 60},
+                              sum * sum / squares});
+      }
+    }
+  }
+
+  std::vector<Slice> slices_;
+  const ProtocolOptions& options_;
+  std::optional<Forecaster> forecaster_;
+  FabricProtocol out_;
+};
+
+}  // namespace
+
+FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
+                                 const ProtocolOptions& options) {
+  return Protocol(read_slices(root, reference), options).run();
+}
+
+}  // namespace slmsim

@@ -1,0 +1,67 @@
+// The FABRIC study by a protocol that cannot flatter: each slice is predicted by what the other four tell.
+//
+// Enters: the study's table and scenarios, of which only what the study publishes is used: GPUs, round trips, models. All that
+// was inferred from its times is unknown again, with priors that were written down without them (fabric_priors). Leaves: for
+// each slice, fitted to the four others: every cell of Table II without any run of the slice, and with one or two of its
+// techniques as pilot runs; probabilities that models fit in memory; and which alternatives of structure the runs speak for.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "sim/fit/uncertainty.h"
+#include "sim/validate/fabric_rows.h"
+
+namespace slmsim {
+
+struct ProtocolOptions {
+  std::size_t points = 256;  // of each fit
+  std::size_t draws = 16;    // of what the slice left out has for itself, for each point
+  std::uint64_t seed = 1;
+  double level = 0.8;
+  std::vector<std::string> slices;  // left out in turn; empty: all
+  std::function<bool()> stop = {};
+  std::function<void(const std::string&)> progress = {};
+};
+
+// A cell of Table II that the fit did not see.
+struct HeldOut {
+  std::string slice, technique;
+  std::vector<std::string> pilots;  // techniques of the slice that were run before
+  double measured = 0, predicted = 0;
+  Interval interval;     // all in minutes
+  double effective = 0;  // of the points, with these pilots
+
+  double error() const { return predicted / measured - 1; }
+  bool held() const { return interval.low <= measured && measured <= interval.high; }
+};
+
+struct HeldOutFit {
+  FabricRow row;
+  double probability = 0;  // that it fits
+};
+
+struct HeldOutChoice {
+  std::string slice;  // that was left out
+  Unknown unknown;
+  std::vector<double> shares;  // of its words
+};
+
+struct FabricProtocol {
+  double level = 0.8;
+  std::vector<HeldOut> cells;  // without, with one and with two pilot runs
+  std::vector<HeldOutFit> fits;
+  std::vector<HeldOutChoice> choices;
+  std::size_t simulated = 0;
+  double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
+  bool complete = true;
+};
+
+FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
+                                 const ProtocolOptions& options);
+
+// What all slices share and what each has for itself, with priors that no run of the study has touched.
+std::vector<Unknown> fabric_shared();
+std::vector<Unknown> fabric_own(const Scenario& slice);
+
+}  // namespace slmsim

@@ -1,0 +1,161 @@
+// slmsim init: from machines to a platform and a scenario that run.
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "tests/cli/process.h"
+#include "tests/cli/refusal.h"
+
+namespace slmsim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/inventory/files/";
+
+// What init wrote is checked and run; the run's table.
+std::string run_what_was_written(const std::string& folder) {
+  const Finished check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
+  EXPECT_EQ(check.status, 0) << check.err;
+  const Finished run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "Data"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  return run.out;
+}
+
+TEST(Init, WritesWhatRuns) {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("mine");
+  const Finished run = slmsim_run({"init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40:2", "--link",
+                                   "desk,rented=28ms,1Gbps", "--batch", "24", "-m", "gpt2m", out});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("2 machines, 3 GPUs, 2 sites\n"), HasSubstr("\nassumed: desk is a workstation"),
+                             HasSubstr("\nnext: slmsim run " + out + "/scenario.yaml\n")));
+  EXPECT_THAT(contents(out + "/platform.yaml"),
+              HasSubstr("rtt: {value: 28 ms, provenance: measured, source: \"--link\"}"));
+  const std::string table = run_what_was_written(out);
+  EXPECT_THAT(table, HasSubstr("desk+rented"));
+  EXPECT_THAT(table, Not(HasSubstr("rtt 28 ms")));
+}
+
+TEST(Init, WritesASliceOfFabric) {
+  for (const std::string& file :
+       {std::string("context.json"), std::string("slice.txt"), std::string("slice.graphml")}) {
+    SCOPED_TRACE(file);
+    const TemporaryFolder folder;
+    const Finished run = slmsim_run({"init", "--fablib", kFiles + file, folder.file("slice")});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("2 machines, 3 GPUs, 2 sites"), HasSubstr("remark: head has no GPU")));
+    EXPECT_THAT(contents(folder.file("slice/platform.yaml")),
+                AllOf(HasSubstr("type: fabric-slice\n"), HasSubstr("nic: {value: 25 Gbps, provenance: datasheet")));
+    EXPECT_THAT(run_what_was_written(folder.file("slice")), HasSubstr("gpu-a+gpu-b"));
+  }
+}
+
+TEST(Init, WritesInventories) {
+  for (const auto& [option, file] : {std::pair{"--ansible", "inventory.ini"},
+                                     {"--ansible", "inventory.yaml"},
+                                     {"--ansible", "hostfile"},
+                                     {"--ssh", "ssh_config"}}) {
+    SCOPED_TRACE(file);
+    const TemporaryFolder folder;
+    const Finished run = slmsim_run({"init", option, kFiles + file, folder.file("mine")});
+    ASSERT_EQ(run.status, 0) << run.err;
+    run_what_was_written(folder.file("mine"));
+  }
+}
+
+TEST(Init, WritesOverNothingUnlessForced) {
+  const TemporaryFolder folder;
+  const std::string kept = folder.write("platform.yaml", "old");
+  expect_refused({"init", "--gpu", "a10", folder.file(".")}, folder.file("./platform.yaml"),
+                 {{"", "is there already; give --force"}});
+  EXPECT_EQ(contents(kept), "old");
+  EXPECT_EQ(folder.count(), 1);
+  EXPECT_EQ(slmsim_run({"init", "--gpu", "a10", "--force", folder.file(".")}).status, 0);
+  EXPECT_THAT(contents(kept), HasSubstr("gpus: [a10]"));
+}
+
+TEST(Init, WritesNothingWhereAnythingIsWrong) {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("mine");
+  const std::pair<std::vector<std::string>, std::string> kWrong[] = {
+      {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; did you mean"},
+      {{"--gpu", "a10:x"}, "\"x\" is no number of GPUs"},
+      {{"--gpu", "a10", "--model", "gpt9"}, "there is no model \"gpt9\""},
+      {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\"?"},
+      {{"--gpu", "a10", "--vm-type", "here=works"}, "there is no VM type \"works\"; did you mean \"workstation\"?"},
+      {{"--gpu", "a10", "--vm-type", "her=workstation"}, "there is no machine \"her\"; did you mean \"here\"?"},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,c=1ms"}, "--link: there is no site \"c\""},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=1"}, "--link: \"1\" has no unit"},
+      {{"--gpu", "a=a10", "--gpu", "b=a10", "--link", "a=1ms"}, "SITE,SITE=RTT or SITE,SITE=RTT,RATE is expected"},
+      {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},
+      {{"--fablib", kFiles + "slice.txt", "--ssh", kFiles + "ssh_config"}, "give one of --fablib, --ansible and --ssh"},
+      {{"--ansible", "no-such.ini"}, "no-such.ini: error: no such file"},
+      {{"--gpu", "a10", "--batch", "-1"}, "--batch is out of range"},
+  };
+  for (const auto& [words, text] : kWrong) {
+    std::vector<std::string> all = {"init"};
+    all.insert(all.end(), words.begin(), words.end());
+    all.push_back(out);
+    const Finished run = slmsim_run(all);
+    EXPECT_EQ(run.status, 2) << text;
+    EXPECT_THAT(run.err, HasSubstr(text));
+    EXPECT_EQ(folder.count(), 0) << text;
+  }
+}
+
+// Programs of the test's own in place of those of the system.
+class InitWithPrograms : public testing::Test {
+ protected:
+  void program(const std::string& name, const std::string& text) {
+    const std::string file = folder_.write(name, "#!/bin/sh\n" + text);
+    chmod(file.c_str(), 0700);
+  }
+  Finished run(const std::string& words, const std::string& before = "") {
+    const std::string path = "PATH=" + folder_.file("") + ":$PATH ";
+    return run_program({"/bin/sh", "-c", before + path + SLMSIM_BINARY " init " + words + " " + folder_.file("mine")});
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(InitWithPrograms, AsksTheDriverForGpus) {
+  program("nvidia-smi", "echo 'Tesla T4'\necho 'Tesla T4'\n");
+  const Finished done = run("");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), HasSubstr("gpus: [t4, t4]"));
+}
+
+TEST_F(InitWithPrograms, SaysSoWhereTheDriverNamesAnotherGpu) {
+  program("nvidia-smi", "echo 'NVIDIA Z9000'\n");
+  const Finished done = run("");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("nvidia-smi tells of a \"NVIDIA Z9000\", which platforms/gpus does not hold"));
+}
+
+TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {
+  program("nvidia-smi", "exit 9\n");
+  const Finished done = run("");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("no machine is named, and nvidia-smi finds no GPU here"));
+}
+
+// script(1) of bsdutils, which Debian always has, makes the terminal.
+TEST_F(InitWithPrograms, AsksOnATerminal) {
+  program("nvidia-smi", "exit 9\n");
+  const std::string answers = "a10:2\nlab=t4\n12ms\n1Gbps\n-\ngpt2m\n16\n";
+  const Finished done =
+      run_program({"/bin/sh", "-c",
+                   "printf '" + answers + "' | PATH=" + folder_.file("") +
+                       ":$PATH script -qec '" SLMSIM_BINARY " init " + folder_.file("mine") + "' /dev/null"});
+  ASSERT_EQ(done.status, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("GPUs of this machine, as TYPE:COUNT"));
+  const std::string platform = contents(folder_.file("mine/platform.yaml"));
+  EXPECT_THAT(platform, AllOf(HasSubstr("gpus: [a10, a10]"), HasSubstr("gpus: [t4]"), HasSubstr("rtt: {value: 12 ms"),
+                              HasSubstr("bandwidth: {value: 1 Gbps")));
+  EXPECT_THAT(contents(folder_.file("mine/scenario.yaml")), HasSubstr("batch: 16  # sequences per iteration"));
+}
+
+}  // namespace
+}  // namespace slmsim

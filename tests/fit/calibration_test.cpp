@@ -1,0 +1,109 @@
+// Simulation-based calibration (Talts et al., arXiv 1804.06788): unknowns drawn from their priors, runs simulated with noise
+// and discrepancy as the model says, and fitted: intervals must hold the truth as often as they say.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "sim/fit/draws.h"
+#include "sim/fit/fit.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kNoise = 0.05;
+
+Unknown by_factors(const std::string& path, double low, double high) {
+  Unknown out;
+  out.paths = {path};
+  out.prior = Unknown::Prior::kLogUniform;
+  out.low = low;
+  out.high = high;
+  out.type = ValueType::of(ValueType::Kind::kNumber);
+  return out;
+}
+
+FitRequest made_up() {
+  FitRequest request;
+  Experiment experiment{SLMSIM_SOURCE_DIR "/scenarios/utah-mass.yaml", {"models=gpt2m"}, {}, 0, {}};
+  for (const auto& group : {std::vector<std::string>{"utah", "mass"}, {"utah"}})
+    experiment.cells.push_back({"gpt2m", "Data", group});
+  request.experiments = {experiment};
+  request.shared = {by_factors("software.matrix_efficiency.Turing", 0.05, 0.3),
+                    by_factors("training.control_round_trips", 10, 200)};
+  return request;
+}
+
+TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  constexpr int kTruths = 40;
+  Dice dice(11);
+  FitRequest request = made_up();
+  const PointLayout layout(request);
+  Forecaster forecaster(request.experiments);
+  int held = 0;
+  for (int truth = 0; truth < kTruths; ++truth) {
+    Point point;
+    for (std::size_t d = 0; d < layout.size(); ++d) point.push_back(dice.normal());
+    const auto forecasts = forecaster.ask({{0, layout.overrides(0, point)}}).front();
+    ASSERT_EQ(forecasts.size(), 2);
+    request.pilots = {{}};
+    const double discrepancy = layout.discrepancy(point).time;
+    for (std::size_t c = 0; c < forecasts.size(); ++c) {
+      const double scale = std::hypot(discrepancy, kNoise);
+      const double seen = forecasts[c].iteration * std::exp(scale * tail_quantile(dice.uniform()));
+      request.pilots[0].push_back({request.experiments[0].cells[c], Measure::kIteration, seen, kNoise});
+    }
+    const Posterior posterior = fit(request, forecaster, {.particles = 200, .seed = static_cast<std::uint64_t>(truth)});
+    const auto narrowings = narrowings_of(posterior);
+    for (std::size_t i = 0; i < narrowings.size(); ++i) {
+      const double value = layout.unknowns()[i].number(point[i]);
+      held += narrowings[i].low <= value && value <= narrowings[i].high ? 1 : 0;
+    }
+  }
+  // 80 intervals of 80 %: 64, and with a probability of 99 % between 55 and 73 (binomial).
+  EXPECT_GE(held, 55);
+  EXPECT_LE(held, 73);
+}
+
+// 30 s of iterations are told within what noise and the prior leave: the efficiency follows the one VM's time.
+TEST(Fit, NarrowsWhatARunTellsAndLeavesTheRest) {
+  FitRequest request = made_up();
+  const PointLayout layout(request);
+  Forecaster forecaster(request.experiments);
+  const auto truth = forecaster.ask({{0, layout.overrides(0, {0, 0, 0, 0})}}).front();
+  request.pilots = {{{request.experiments[0].cells[1], Measure::kIteration, truth[1].iteration, 0.01}}};
+  const Posterior posterior = fit(request, forecaster, {.particles = 300, .seed = 1});
+  const auto narrowings = narrowings_of(posterior);
+  EXPECT_LT(narrowings[0].left, 0.5) << "one VM's time follows its efficiency";
+  EXPECT_GT(narrowings[1].left, 0.8) << "one VM sends nothing over the wide area";
+  EXPECT_LT(posterior.emulated_error, 0.05);
+  EXPECT_LE(narrowings[0].low, layout.unknowns()[0].number(0));
+  EXPECT_GE(narrowings[0].high, layout.unknowns()[0].number(0));
+}
+
+// What stands in a file is what was written there.
+TEST(FittedFile, ReadsBackAsItWasWritten) {
+  FitReport report;
+  report.scenario = "made-up";
+  report.identity = "0123456789abcdef";
+  report.measured = "runs.csv";
+  report.posterior = prior_of(made_up().shared, 20, 3);
+  const auto file = std::filesystem::path(testing::TempDir()) / "fitted.yaml";
+  std::ofstream(file) << to_yaml(report);
+  bool stale = true;
+  const Draws read = read_fitted(file, report.identity, stale);
+  EXPECT_FALSE(stale);
+  const Draws given = draws_of(report.posterior, 20);
+  ASSERT_EQ(read.points.size(), given.points.size());
+  for (std::size_t i = 0; i < read.points.size(); ++i) {
+    EXPECT_EQ(read.points[i].overrides, given.points[i].overrides);
+    EXPECT_NEAR(read.points[i].discrepancy.time, given.points[i].discrepancy.time, 1e-4);
+  }
+  EXPECT_EQ(read.centre, given.centre);
+  read_fitted(file, "fedcba9876543210", stale);
+  EXPECT_TRUE(stale);
+}
+
+}  // namespace
+}  // namespace slmsim

@@ -1,0 +1,120 @@
+// Tables of runs and training logs.
+#include "sim/fit/pilot.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "sim/fit/training_log.h"
+#include "tests/errors_of.h"
+
+namespace slmsim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::filesystem::path written(const std::string& name, const std::string& text) {
+  const auto file = std::filesystem::path(testing::TempDir()) / name;
+  std::ofstream(file) << text;
+  return file;
+}
+
+const Scenario& scenario() {
+  static const Scenario kScenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml");
+  return kScenario;
+}
+
+TEST(Pilots, AreReadWithTheirUnits) {
+  const auto pilots = read_pilots(written("runs.csv",
+                                          "model,technique,group,what,value,noise\n"
+                                          "gpt2m,Data,gat+amst,iteration,1500 ms,0.05\n"
+                                          "gpt2m,Shard,gat,job,2 h,\n"
+                                          "gpt2L,Data,gat,fits,no,\n"
+                                          "gpt2m,Data,gat,tflops_per_gpu,3.5,\n"
+                                          "gpt2m,Data,gat,peak_memory,8 GiB,\n"),
+                                  scenario());
+  ASSERT_EQ(pilots.size(), 5);
+  EXPECT_EQ(pilots[0].value, 1.5);
+  EXPECT_EQ(pilots[0].noise, 0.05);
+  EXPECT_THAT(pilots[0].cell.group, ElementsAre("gat", "amst"));
+  EXPECT_EQ(pilots[1].value, 7200);
+  EXPECT_EQ(pilots[1].noise, kUsualNoise);
+  EXPECT_EQ(pilots[2].value, 0);
+  EXPECT_EQ(pilots[3].value, 3.5e12);
+  EXPECT_EQ(pilots[4].value, 8 * kGibi);
+}
+
+TEST(Pilots, ErrorsNameLineAndNearest) {
+  const auto file = written("bad.csv",
+                            "model,technique,group,what,value\n"
+                            "gpt2n,Data,gat,job,2 h\n"
+                            "gpt2m,Data,gat,jobs,2 h\n"
+                            "gpt2m,Data,gat,job,2\n"
+                            "gpt2m,Data,gat,fits,perhaps\n");
+  const auto errors = errors_of([&] { read_pilots(file, scenario()); });
+  ASSERT_EQ(errors.size(), 4);
+  EXPECT_THAT(errors[0], HasSubstr("bad.csv:2:1: error: model: the scenario has no \"gpt2n\""));
+  EXPECT_THAT(errors[1], HasSubstr(":3:1: error: what: unknown \"jobs\""));
+  EXPECT_THAT(errors[2], HasSubstr(":4:1: error: value: "));
+  EXPECT_THAT(errors[3], HasSubstr(":5:1: error: value: \"perhaps\"; fits is yes or no"));
+}
+
+// Made-up logs in each program's words; the first step warms up, the median of the others counts.
+TEST(TrainingLog, OfMegatronHasItsIterations) {
+  const auto log = read_training_log(
+      written(
+          "megatron.log",
+          " iteration       1/  10 | consumed samples: 8 | elapsed time per iteration (ms): 9000.0 | lm loss: 9.1 |\n"
+          " iteration       2/  10 | consumed samples: 16 | elapsed time per iteration (ms): 1000.0 | lm loss: 9.0 |\n"
+          " iteration       3/  10 | consumed samples: 24 | elapsed time per iteration (ms): 1100.0 | lm loss: 8.9 |\n"
+          " iteration       4/  10 | consumed samples: 32 | elapsed time per iteration (ms): 1200.0 | lm loss: 8.8 "
+          "|\n"),
+      4, 1024);
+  EXPECT_EQ(log.program, "Megatron-LM");
+  ASSERT_EQ(log.figures.size(), 1);
+  EXPECT_EQ(log.figures[0].measure, Measure::kIteration);
+  EXPECT_NEAR(log.figures[0].value, 1.1, 1e-12);
+}
+
+TEST(TrainingLog, OfDeepSpeedHasSequencesAndMemory) {
+  const auto log = read_training_log(
+      written("deepspeed.log",
+              "[INFO] [timer.py:258:stop] epoch=0/micro_step=1/global_step=1, RunningAvgSamplesPerSec=1.0, "
+              "CurrSamplesPerSec=1.0, MemAllocated=1.5GB, MaxMemAllocated=4.0GB\n"
+              "[INFO] [timer.py:258:stop] epoch=0/micro_step=2/global_step=2, RunningAvgSamplesPerSec=7.0, "
+              "CurrSamplesPerSec=8.0, MemAllocated=1.5GB, MaxMemAllocated=4.5GB\n"),
+      4, 1024);
+  EXPECT_EQ(log.program, "DeepSpeed");
+  ASSERT_EQ(log.figures.size(), 2);
+  EXPECT_EQ(log.figures[0].value, 8 * 1024);  // tokens of sequences of 1024
+  EXPECT_EQ(log.figures[1].value, 4.5 * kGibi);
+}
+
+TEST(TrainingLog, OfTorchtitanCountsTokensPerGpu) {
+  const auto log = read_training_log(written("titan.log",
+                                             "step:  1  loss: 9  memory:  9.46GiB(64.99%)  tps: 1,000  tflops: 0.5\n"
+                                             "step:  2  loss: 9  memory:  9.50GiB(65.10%)  tps: 7,000  tflops: 0.5\n"),
+                                     4, 1024);
+  ASSERT_EQ(log.figures.size(), 2);
+  EXPECT_EQ(log.figures[0].value, 28000);
+  EXPECT_EQ(log.figures[1].value, 9.5 * kGibi);
+}
+
+TEST(TrainingLog, OfAlpaHasItsRate) {
+  const auto log = read_training_log(
+      written("alpa.log",
+              "Step... 1 | Loss: 9.1, Learning Rate: 0.0005, Throughput: 10.00 token/s, 0.10 TFLOP/s\n"
+              "Step... 2 | Loss: 9.0, Learning Rate: 0.0005, Throughput: 6900.00 token/s, 8.35 TFLOP/s\n"),
+      2, 1024);
+  ASSERT_EQ(log.figures.size(), 1);
+  EXPECT_EQ(log.figures[0].value, 8.35e12);
+}
+
+TEST(TrainingLog, OfNoProgramIsAnError) {
+  EXPECT_THAT(errors_of([&] { read_training_log(written("none.log", "hello\n"), 1, 1); }).front(),
+              HasSubstr("no steps of Megatron-LM, DeepSpeed, torchtitan or Alpa"));
+}
+
+}  // namespace
+}  // namespace slmsim

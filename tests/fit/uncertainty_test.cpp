@@ -1,0 +1,106 @@
+#include "sim/fit/uncertainty.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "sim/fit/next.h"
+
+namespace slmsim {
+namespace {
+
+using testing::DoubleNear;
+
+// Each candidate's seconds at each point; all fit, and the model's discrepancy is nearly none.
+Ensemble ensemble_of_seconds(const std::vector<std::vector<double>>& seconds, double discrepancy = 1e-6) {
+  Ensemble out;
+  for (std::size_t c = 0; c < seconds.front().size(); ++c)
+    out.cells.push_back({"m", c == 0 ? "Data" : "Shard", {std::string(1, static_cast<char>('a' + c))}});
+  for (const auto& point : seconds) {
+    auto& forecasts = out.forecasts.emplace_back();
+    for (const double s : point) {
+      Forecast f;
+      f.status = Status::kOk;
+      f.job = f.iteration = f.trial = s;
+      f.gpu_hours = s / 3600;
+      f.memory = 1;
+      f.memory_share = 0.1;
+      forecasts.push_back(f);
+    }
+    out.discrepancies.push_back({discrepancy, 0.01});
+    out.weights.push_back(1);
+  }
+  return out;
+}
+
+Scenario two_groups() {
+  Scenario scenario;
+  scenario.groups = {{{"a"}, {}}, {{"b"}, {}}};
+  scenario.selection.delta = 0.1;
+  return scenario;
+}
+
+// Of one point: Student's t with 4 degrees of freedom holds 80 % within 1.5332 scales.
+TEST(Intervals, OfOnePointAreTheDiscrepancys) {
+  const auto e = ensemble_of_seconds({{100}}, 0.4);
+  const double scale = std::hypot(0.4, kUsualNoise);
+  const auto interval = interval_of(e, 0, Measure::kJob, 0.8);
+  EXPECT_NEAR(interval.low, 100 * std::exp(-1.533206 * scale), 1e-3);
+  EXPECT_NEAR(interval.high, 100 * std::exp(1.533206 * scale), 1e-3);
+  EXPECT_NEAR(median_of(e, 0, Measure::kJob), 100, 1e-6);
+}
+
+TEST(Intervals, HoldAllPointsThatDiffer) {
+  const auto interval = interval_of(ensemble_of_seconds({{10}, {1000}}), 0, Measure::kJob, 0.8);
+  EXPECT_THAT(interval.low, DoubleNear(10, 1));
+  EXPECT_THAT(interval.high, DoubleNear(1000, 100));
+}
+
+TEST(Intervals, GrowWithTheirLevel) {
+  const auto e = ensemble_of_seconds({{10}, {12}, {15}}, 0.1);
+  const auto half = interval_of(e, 0, Measure::kJob, 0.5), most = interval_of(e, 0, Measure::kJob, 0.95);
+  EXPECT_LT(most.low, half.low);
+  EXPECT_GT(most.high, half.high);
+}
+
+// Of four points Data is the faster by far in three.
+TEST(Picks, AreRightAsOftenAsTheyWin) {
+  const auto e = ensemble_of_seconds({{10, 20}, {10, 20}, {10, 20}, {30, 20}});
+  const Scenario scenario = two_groups();
+  const auto outcomes = outcomes_of(e, kinds_of(scenario, e.cells), Objective::kTime, 400, 1);
+  Technique data;
+  data.name = "Data";
+  Selection pick;
+  pick.model = "m";
+  pick.technique = &data;
+  pick.group = {"a"};
+  const auto judged = judge_pick(outcomes, e.cells, pick, 0.1);
+  EXPECT_NEAR(judged.right, 0.75, 1e-9);
+  EXPECT_NEAR(judged.regret, 2.5, 0.01);  // 10 s in one of four
+}
+
+TEST(Next, RunsWhatTellsTheTwoApart) {
+  // What is not known moves the first candidate only: to run the second tells nothing.
+  const auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
+  const Scenario scenario = two_groups();
+  const NextPick next = next_run(scenario, e, "m", {0, 1}, {});
+  EXPECT_NEAR(next.right, 0.5, 0.01);
+  // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s.
+  EXPECT_EQ(next.pick, 1);
+  EXPECT_NEAR(next.regret, 300, 5);
+  ASSERT_EQ(next.runs.size(), 2);
+  EXPECT_EQ(next.runs.front().candidate, 0);
+  EXPECT_NEAR(next.runs.front().saved, 300, 10);
+  EXPECT_NEAR(next.runs.front().right, 1, 0.01);
+  EXPECT_NEAR(next.runs.back().saved, 0, 5);
+}
+
+TEST(Next, StopsWhereThePickIsSure) {
+  const NextPick next = next_run(two_groups(), ensemble_of_seconds({{10, 20}, {11, 20}}), "m", {0, 1}, {});
+  EXPECT_TRUE(next.stop);
+  EXPECT_EQ(next.pick, 0);
+  EXPECT_EQ(next.regret, 0);
+}
+
+}  // namespace
+}  // namespace slmsim

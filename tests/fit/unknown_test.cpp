@@ -1,0 +1,81 @@
+// What of a scenario is unknown, and what its coordinates mean.
+#include "sim/fit/unknown.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "sim/fit/scenario_fit.h"
+
+namespace slmsim {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsSupersetOf;
+using testing::Not;
+
+std::vector<Unknown> unknowns(const Overrides& overrides) {
+  const auto given = link_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", overrides);
+  return unknowns_of(given.scenario, given.linked);
+}
+
+std::vector<std::string> names_of(const std::vector<Unknown>& all) {
+  std::vector<std::string> out;
+  for (const auto& u : all) out.push_back(u.name());
+  return out;
+}
+
+const Unknown& named(const std::vector<Unknown>& all, const std::string& name) {
+  return *std::find_if(all.begin(), all.end(), [&](const Unknown& u) { return u.name() == name; });
+}
+
+TEST(Unknowns, AreWhatIsInferredOrLeftToADefault) {
+  const auto all = unknowns({});
+  EXPECT_THAT(names_of(all), IsSupersetOf({"training.batch", "training.control_round_trips", "platform.links.wan.loss",
+                                           "software.matrix_efficiency.Ampere", "software.memory_efficiency"}));
+  EXPECT_THAT(names_of(all), Not(Contains("platform.links.wan.rtt"))) << "it was measured";
+}
+
+TEST(Unknowns, OneStatementAtSeveralPlacesIsOne) {
+  const auto& startup = named(unknowns({}), "techniques.Data.startup");
+  EXPECT_THAT(startup.paths,
+              ElementsAre("techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"));
+  EXPECT_EQ(overrides_at({startup}, {0}).size(), 3);
+}
+
+TEST(Unknowns, TakeTheRangesThatAreStated) {
+  const auto all = unknowns({"training.batch={value: 8, one_of: [2, 8, 16]}",
+                             "training.control_round_trips={value: 10, between: [1, 100], scale: log}",
+                             "training.iteration_overhead={value: 2 ms, between: [1 ms, 5 ms]}"});
+  const auto& batch = named(all, "training.batch");
+  // Thirds of a normal: its quantiles at 1/6, 1/2 and 5/6.
+  EXPECT_EQ(batch.word(normal_quantile(1.0 / 6)), "2");
+  EXPECT_EQ(batch.word(0), "8");
+  EXPECT_EQ(batch.word(normal_quantile(5.0 / 6)), "16");
+  EXPECT_EQ(batch.figure(0), 8);
+  EXPECT_NEAR(named(all, "training.control_round_trips").number(0), 10, 1e-9);  // the middle by factors
+  EXPECT_NEAR(named(all, "training.iteration_overhead").number(0), 3e-3, 1e-12);
+  EXPECT_EQ(named(all, "training.iteration_overhead").word(0), "3 ms");
+}
+
+TEST(Unknowns, WhatIsSetIsKnown) {
+  EXPECT_THAT(names_of(unknowns({"training.batch=8"})), Not(Contains("training.batch")));
+}
+
+TEST(Prior, LogNormalHoldsEightOfTenWithinItsFactor) {
+  const auto& copy = named(unknowns({}), "platform.vms.gat.type.tcp.copy_rate");
+  EXPECT_NEAR(copy.number(normal_quantile(0.5)), 0.6e9, 1);
+  EXPECT_NEAR(copy.number(normal_quantile(0.9)) / 0.6e9, 1.7, 1e-6);
+  EXPECT_NEAR(copy.number(normal_quantile(0.1)) * 1.7 / 0.6e9, 1, 1e-6);
+}
+
+TEST(Prior, ASpikeHasItsShare) {
+  const auto& loss = named(unknowns({}), "platform.links.wan.loss");
+  EXPECT_EQ(loss.number(normal_quantile(0.24)), 0);
+  EXPECT_GT(loss.number(normal_quantile(0.26)), 0);
+}
+
+}  // namespace
+}  // namespace slmsim
