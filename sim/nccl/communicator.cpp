@@ -153,9 +153,13 @@ int Communicator::sockets_to(std::size_t rank) const {
   return nccl_sockets(scenario_.nccl, vm_of(scenario_, devices_[rank % devices_.size()]).type.cloud);
 }
 
+// Connections of orders that are equal may be alike; the same two devices may be neighbours in orders that are not.
+void Communicator::begin_order(std::size_t order) {
+  if (order == 0 || orders_[order] != orders_[order - 1]) graph_.begin_group();
+}
+
 std::vector<Ring>& Communicator::rings() {
   if (!rings_.empty()) return rings_;
-  graph_.begin_group();
   const int each = std::max(1, channels_ / static_cast<int>(orders_.size()));
   std::vector<std::vector<int>> devices;
   for (const auto& order : orders_) {
@@ -168,6 +172,7 @@ std::vector<Ring>& Communicator::rings() {
     if (!copies.empty()) rules.last_copy = copies[i];
     for (std::size_t at = 0; at < orders_[i].size(); ++at)
       rules.sockets.push_back(sockets_to(orders_[i][(at + 1) % orders_[i].size()]));
+    begin_order(i);
     rings_.emplace_back(graph_, network_, std::move(devices[i]), std::move(rules));
   }
   return rings_;
@@ -180,7 +185,6 @@ int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
-  graph_.begin_group();
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
     std::vector<int> devices, nodes;
@@ -189,6 +193,7 @@ std::vector<Tree>& Communicator::trees() {
       devices.push_back(devices_[rank]);
       nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
     }
+    begin_order(i);
     trees_.emplace_back(graph_, network_, std::move(devices), nodes, std::move(rules));
   }
   return trees_;

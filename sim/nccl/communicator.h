@@ -38,6 +38,7 @@ class Communicator {
   int sockets_to(std::size_t rank) const;
   int rails() const;
   int nic_of(std::size_t order) const;
+  void begin_order(std::size_t order);
   std::vector<Ring>& rings();
   std::vector<Tree>& trees();
   // Of collectives that carry a part each: `run(i, ready)` is the i-th, with its ranks in the i-th order.
