@@ -116,7 +116,7 @@ TEST_P(Alike, GivesFewerTasksWhereReplicasAreEqual) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpus, Alike, testing::ValuesIn(cases()),
-                         [](const auto& info) { return word_name(info.param.name); });
+                         [](const auto& one) { return word_name(one.param.name); });
 
 }  // namespace
 }  // namespace slmsim

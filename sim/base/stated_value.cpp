@@ -1,0 +1,87 @@
+// Values that say where they come from: {value: 8, provenance: measured, source: "..."}, and what else they may be.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/fields.h"
+
+namespace slmsim {
+
+const Node* Fields::scalar(const std::string& key, bool optional) {
+  const Node* found = find(key, !optional);
+  if (!found || found->kind == Node::Kind::kScalar) return found;
+  if (found->kind != Node::Kind::kMap) {
+    error(key, fmt::format("{} is {}; a single value is expected", path_of(key), kind_name(found->kind)));
+    return nullptr;
+  }
+  Fields stated(*found, path_of(key), reading_);
+  const Node* value = stated.find("value", true);
+  const bool open = stated.has("between") || stated.has("one_of");
+  const std::optional<std::size_t> guess =
+      open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
+  Parameter parameter{path_of(key), "", Provenance::kDatasheet, "", 0, std::nullopt, false, {}, {}};
+  parameter.provenance = static_cast<Provenance>(
+      stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
+  parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
+  if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
+    stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
+  parameter.spread =
+      stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  if (stated.has("scale") && !stated.has("between"))
+    stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
+  parameter.log_scale = stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+  stated.ignore({"between", "The ends between which the value lies."});
+  for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
+    if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
+  }
+  stated.done();
+  if (!value) return nullptr;
+  if (value->kind != Node::Kind::kScalar) {
+    reading_.error(value->place,
+                   fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
+    return nullptr;
+  }
+  parameter.value = value->scalar;
+  reading_.parameters.push_back(std::move(parameter));
+  return value;
+}
+
+void Fields::open_value(const std::string& key, const ValueType& type,
+                        const std::function<std::optional<double>(const std::string&)>& parse) {
+  if (!stated(key)) return;
+  Parameter& parameter = reading_.parameters.back();
+  parameter.type = type;
+  const Node& map = *node_.find(key);
+  const auto wrong = [&](const char* part, const std::string& what) {
+    reading_.error(map.find(part)->place, fmt::format("{}.{} {}", path_of(key), part, what));
+  };
+  if (map.find("between") && map.find("one_of")) wrong("one_of", "stands beside between; one of them is enough");
+  if (const Node* between = map.find("between")) {
+    std::vector<double> ends;
+    for (const auto& end : between->items) {
+      if (const auto value = end.kind == Node::Kind::kScalar ? parse(end.scalar) : std::nullopt) ends.push_back(*value);
+    }
+    const auto value = parse(parameter.value);
+    if (!value || type.choices.size() > 0) return wrong("between", "is for numbers; list words by one_of: [...]");
+    if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
+      return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
+    if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not hold the value itself");
+    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; with scale: log it cannot");
+    parameter.between = {ends[0], ends[1]};
+  }
+  if (!map.find("one_of")) return;
+  for (const auto& word : parameter.one_of) {
+    if (!parse(word))
+      return wrong("one_of", fmt::format("holds \"{}\", which this value cannot be", word.substr(0, 80)));
+  }
+  const auto& words = parameter.one_of;
+  if (words.size() < 2 || std::find(words.begin(), words.end(), parameter.value) == words.end())
+    wrong("one_of", "lists at least two values, the present one among them");
+}
+
+const Parameter* Fields::stated(const std::string& key) const {
+  const bool last = !reading_.parameters.empty() && reading_.parameters.back().path == path_of(key);
+  return last ? &reading_.parameters.back() : nullptr;
+}
+
+}  // namespace slmsim
