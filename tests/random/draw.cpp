@@ -38,6 +38,7 @@ class Drawing {
       Json site = Json::object();
       if (dice_.one_in(2)) site["rtt"] = with_unit(dice_.log_between(0.05, 2), "ms");
       if (dice_.one_in(4)) site["mtu"] = dice_.of({"1500 B", "9000 B"});
+      if (sites > 2) site["transit"] = "yes";  // links make a tree
       platform["sites"][fmt::format("s{}", s)] = std::move(site);
     }
     if (sites > 1) platform["links"] = Json::object();
@@ -171,7 +172,7 @@ class Drawing {
   }
 
   Json draw_model(int number) {
-    if (dice_.one_in(8)) return dice_.of({"gpt2m", "gpt2L"});
+    if (number == 0 && dice_.one_in(8)) return dice_.of({"gpt2m", "gpt2"});
     const std::string family = dice_.of({"gpt2", "llama"});
     const std::int64_t heads = dice_.of(std::vector{1, 2, 5, 8, 12, 16}), width = dice_.of(std::vector{4, 16, 64, 128});
     Json out = {{"name", fmt::format("m{}", number)},
