@@ -25,8 +25,8 @@ double log_likelihood(const std::vector<Pilot>& figures, const Forecast& forecas
 // That the run fits in memory.
 double probability_fits(const Forecast& forecast, const Discrepancy& discrepancy);
 
-// Prior of the discrepancies, from a coordinate each: log-normal, eight of ten within a factor of two of these, which is
-// what both studies' slices and nodes show (docs/fit.md).
+// Prior of the discrepancies, from a coordinate each: log-normal, eight of ten within a factor of two of these. Assumed,
+// from the errors of docs/validation, and not computed from them.
 Discrepancy discrepancy_at(double time_coordinate, double memory_coordinate);
 
 // Of Student's t, in units of its scale.

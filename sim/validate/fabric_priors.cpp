@@ -1,5 +1,6 @@
-// Priors of what the FABRIC study does not publish: from data sheets, defaults and documentation of the software that it
-// names, and written down without its measurements.
+// Priors of what the FABRIC study does not publish: ranges of data sheets, of defaults and of the documentation of the
+// software that it names. Who wrote them down had seen the study's figures, so that they may be narrower, or better placed,
+// than a stranger's would be.
 #include <fmt/format.h>
 
 #include "sim/validate/fabric_protocol.h"
