@@ -64,7 +64,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"completion"}, "WHAT is required"),
       usage({"completion", "tcsh"}, "completion \"tcsh\" is unknown; known are: bash, zsh, fish, man"),
       usage({"run", kScenario, "--technique", "Horovod"}, "\"Horovod\" is unknown; known are: Data, ZeRO2, "),
-      usage({"run", kScenario, "--seed", "7"}, "unknown option \"--seed\" of slmsim run; "),
+      usage({"run", kScenario, "--seed", "7"}, "--seed is of intervals; ask for them by --intervals or --fitted FILE"),
       usage({"plan", kScenario, "--seed=7"}, "unknown option \"--seed\" of slmsim plan; "),
       usage({"run", kScenario, "--output"}, "--output"),
       usage({"select", kScenario, "--format", "json"}, "--format"),

@@ -39,7 +39,8 @@ TEST(Unknowns, AreWhatIsInferredOrLeftToADefault) {
 }
 
 TEST(Unknowns, OneStatementAtSeveralPlacesIsOne) {
-  const auto& startup = named(unknowns({}), "techniques.Data.startup");
+  const auto all = unknowns({});
+  const auto& startup = named(all, "techniques.Data.startup");
   EXPECT_THAT(startup.paths,
               ElementsAre("techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"));
   EXPECT_EQ(overrides_at({startup}, {0}).size(), 3);

@@ -44,7 +44,8 @@ class Installed(unittest.TestCase):
 
     def test_reads_its_own_data_first(self):
         name = os.path.join(self.data, "models/only-installed.yaml")
-        shutil.copy(os.path.join(self.data, "models/gpt2m.yaml"), name)
+        with open(os.path.join(self.data, "models/gpt2m.yaml"), encoding="utf-8") as file, open(name, "w", encoding="utf-8") as own:
+            own.write(file.read().replace("name: gpt2m", "name: only-installed"))
         self.assertIn("only-installed", self.slmsim("list", "models"))
         os.remove(name)
         self.assertNotIn("only-installed", self.slmsim("list", "models"))

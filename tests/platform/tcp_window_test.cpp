@@ -71,7 +71,7 @@ TEST(TcpWindow, HasAMeanUnderLossThatMathisAndRfc9438Give) {
 }
 
 TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
-  const Platform platform = platform_of(with(kPair, "east: {}", "east: {}, mid: {}") +
+  const Platform platform = platform_of(with(kPair, "east: {}", "east: {}, mid: {transit: yes}") +
                                         "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
                                         "  one: {between: [west, mid], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n"
                                         "  two: {between: [mid, east], bandwidth: 8 Gbps, rtt: 20 ms, loss: 0.2}\n");

@@ -118,8 +118,9 @@ TEST_F(ScenarioFile, PointsIntoThePlatformsFileForAnUnknownGpuOrVmType) {
   EXPECT_THAT(
       errors(),
       ElementsAre(
-          "platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, cloud-vm, dgx-1v, dgx-a100, "
-          "dgx-h100, fabric-vm, gpu-server, nvlink-pairs-8, pcie-switch-8, pcie5-switch-8, workstation, xe8545",
+          testing::AllOf(
+              testing::StartsWith("platforms/wrong.yaml:4:28: error: there is no VM type \"boks\"; known are: box, "),
+              testing::HasSubstr(", cloud-vm, dgx-1v, ")),
           "platforms/wrong.yaml:4:44: error: there is no GPU \"othr\"; did you mean \"other\"?"));
 }
 

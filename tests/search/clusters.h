@@ -44,7 +44,7 @@ inline const std::vector<Cluster>& clusters() {
        "{a: {site: w, type: fabric-vm, gpus: [a30, t4]}, b: {site: e, type: fabric-vm, gpus: [a30]}}",
        "{l: {between: [w, e], rtt: 20 ms, bandwidth: 10 Gbps}}", "techniques: [Data, ZeRO2, Shard, Pipeshard]", 4,
        "control_round_trips: 30"},
-      {"three_sites", "{w: {}, e: {}, s: {}}",
+      {"three_sites", "{w: {}, e: {transit: yes}, s: {}}",
        "{a: {site: w, type: fabric-vm, gpus: [t4]}, b: {site: e, type: fabric-vm, gpus: [t4]}, "
        "c: {site: s, type: fabric-vm, gpus: [rtx6000]}}",
        "{l: {between: [w, e], rtt: 2 ms, bandwidth: 10 Gbps}, m: {between: [e, s], rtt: 30 ms, bandwidth: 10 Gbps}}",

@@ -73,7 +73,8 @@ class Drawn {
     const int sites = number(1, 3);
     std::string links;
     for (int s = 0; s < sites; ++s) {
-      sites_ += (s > 0 ? ", s" : "{s") + std::to_string(s) + ": {rtt: " + one_of({"0.1 ms", "2 ms"}) + "}";
+      sites_ += (s > 0 ? ", s" : "{s") + std::to_string(s) + ": {rtt: " + one_of({"0.1 ms", "2 ms"}) +
+                (s == 0 ? ", transit: yes}" : "}");
       if (s > 0)
         links += (s > 1 ? ", l" : "l") + std::to_string(s) + ": {between: [s0, s" + std::to_string(s) +
                  "], rtt: " + one_of({"0.5 ms", "8 ms", "70 ms"}) +
