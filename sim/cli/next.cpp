@@ -14,7 +14,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kPoints = 64;
+constexpr std::size_t kDrawnPoints = 64;
 
 struct NextOptions : ScenarioOptions {
   IntervalOptions interval;
@@ -32,8 +32,8 @@ int next_verb(const NextOptions& options) {
   const Scenario scenario = load_all(intervals.scenario_options()).front();
   const auto candidates = candidates_of(scenario);
   Forecaster forecaster({{options.scenarios.front(), options.overrides, candidates, 0, {}}});
-  const Draws draws = intervals.draws_for(options.scenarios.front(), kPoints);
-  const Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop_at(options.time_limit));
+  const Draws draws = intervals.draws_for(options.scenarios.front(), kDrawnPoints);
+  const Ensemble ensemble = ensemble_of(draws, forecaster, kDrawnPoints, stop_at(options.time_limit));
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
   std::vector<std::size_t> open;
   for (std::size_t c = 0; c < candidates.size(); ++c) open.push_back(c);
