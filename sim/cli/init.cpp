@@ -88,10 +88,11 @@ void check(const std::vector<Result>& files, const std::string& folder) {
   Node scenario = parse_yaml(text_of("scenario.yaml"), stem);
   *scenario.find("platform") = parse_yaml(text_of("platform.yaml"), (fs::path(folder) / "platform.yaml").string());
   // A path that was measured just now is not there yet.
-  for (auto& link : scenario.find("platform")->find("links") ? scenario.find("platform")->find("links")->entries
-                                                             : std::vector<Entry>{}) {
-    if (Node* path = link.value.find("path"))
-      *path = parse_yaml(text_of(fs::path(path->scalar).filename()), path->scalar);
+  if (Node* links = scenario.find("platform")->find("links")) {
+    for (auto& link : links->entries) {
+      if (Node* path = link.value.find("path"))
+        *path = parse_yaml(text_of(fs::path(path->scalar).filename()), path->scalar);
+    }
   }
   for (auto& vm : scenario.find("platform")->find("vms")->entries) {
     Node* tcp = vm.value.find("tcp");

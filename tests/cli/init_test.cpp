@@ -1,4 +1,5 @@
 // slmsim init: from machines to a platform and a scenario that run.
+#include <filesystem>
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -125,6 +126,22 @@ TEST_F(InitWithPrograms, AsksTheDriverForGpus) {
   const Finished done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), HasSubstr("gpus: [t4, t4]"));
+}
+
+// A probe in place of slmsim-netprobe's 90 s: it writes a profile that was measured over an emulated path.
+TEST_F(InitWithPrograms, TakesThePathThatAPeerWasProbedOver) {
+  program("slmsim-netprobe",
+          "while [ \"$1\" != -o ]; do shift; done\n"
+          "cp " SLMSIM_SOURCE_DIR "/tests/data/path/emulated-20ms-300mbps.yaml \"$2\"\n");
+  const std::string beside = folder_.file("slmsim");  // the probe is looked for beside the program
+  std::filesystem::copy_file(SLMSIM_BINARY, beside);
+  const Finished done = run_program({beside, "init", "--gpu", "rtx3090", "--gpu", "lab=a30:2", "--peer",
+                                     "lab=192.0.2.7", "--token", "0123456789abcdef", folder_.file("mine")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(contents(folder_.file("mine/path-lab.yaml")),
+            contents(SLMSIM_SOURCE_DIR "/tests/data/path/emulated-20ms-300mbps.yaml"));
+  EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), HasSubstr("path: ./path-lab.yaml"));
+  EXPECT_THAT(run_what_was_written(folder_.file("mine")), HasSubstr("RTT 20"));
 }
 
 TEST_F(InitWithPrograms, SaysSoWhereTheDriverNamesAnotherGpu) {
