@@ -46,6 +46,7 @@ std::string without(const FabricProtocol& protocol) {
 }
 
 std::string fits_text(const FabricProtocol& protocol) {
+  if (protocol.fits.empty()) return "No slice was predicted before the end.\n";
   double brier = 0;
   int agree = 0;
   for (const auto& fit : protocol.fits) {
@@ -57,7 +58,7 @@ std::string fits_text(const FabricProtocol& protocol) {
   return fmt::format(
       "Fits in memory or not, of slices left out: {} of {} facts on the right side of one half, Brier score {:.3f} "
       "(0 is perfect, 0.25 is knowing nothing).\n",
-      agree, protocol.fits.size(), count > 0 ? brier / count : 0);
+      agree, protocol.fits.size(), brier / count);
 }
 
 std::string choices_text(const FabricProtocol& protocol) {
