@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <stdlib.h>
 
 #include <fmt/format.h>
 

@@ -10,6 +10,7 @@ namespace slmsim {
 
 std::optional<std::string> output_of(const std::vector<std::string>& words, bool told) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   int ends[2];
