@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/text.h"
+
 namespace slmsim {
 namespace {
 
@@ -94,11 +96,8 @@ std::string scaled(double value, std::span<const Unit> ladder) {
 
 // "GBit/s" and "TFLOPS" as people write them.
 std::string folded(std::string_view unit) {
-  std::string out;
-  for (const char c : unit) {
-    if (std::isalpha(static_cast<unsigned char>(c)))
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string out = lower_case(std::string(unit));
+  std::erase_if(out, [](unsigned char c) { return !std::isalpha(c); });
   return out;
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/text.h"
+
 namespace slmsim {
 namespace {
 
@@ -16,16 +18,9 @@ constexpr std::size_t kLeastPart = 3;    // shorter words are in too many names 
 constexpr std::size_t kMostOffered = 4;  // names that contain what was written
 constexpr std::size_t kMostLonger = 8;   // names that begin with it
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 // Without case and what joins words.
 std::string bare(std::string_view text) {
-  std::string out = lower(text.substr(0, kLongestWord));
+  std::string out = lower_case(std::string(text.substr(0, kLongestWord)));
   std::erase_if(out, [](unsigned char c) { return std::ispunct(c) || std::isspace(c); });
   return out;
 }
@@ -51,11 +46,11 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > kLongestWord) return "";
-  const std::string wanted = lower(word);
+  const std::string wanted = lower_case(std::string(word));
   std::string best;
   std::size_t best_distance = kLongestWord;
   for (const auto& candidate : candidates) {
-    const std::size_t d = distance(wanted, lower(candidate));
+    const std::size_t d = distance(wanted, lower_case(candidate));
     const bool near = d * 3 <= std::max(word.size(), candidate.size());
     if (near && d < best_distance) {
       best = candidate;
@@ -67,10 +62,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.size() < kLeastPart || word.size() > kLongestWord) return {};
-  const std::string wanted = lower(word);
+  const std::string wanted = lower_case(std::string(word));
   std::vector<std::string> begin, contain;
   for (const auto& candidate : candidates) {
-    const std::size_t at = lower(candidate).find(wanted);
+    const std::size_t at = lower_case(candidate).find(wanted);
     if (at != std::string::npos) (at == 0 ? begin : contain).push_back(candidate);
   }
   return begin.empty() ? contain : begin;
@@ -84,7 +79,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   if (!same.empty() && !bare(word).empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" is nearer to "h100" by letters than to "a100-40", which is what was meant.
   if (const auto longer = that_contain(word, candidates);
-      !longer.empty() && longer.size() <= (lower(longer.front()).starts_with(lower(word)) ? kMostLonger : kMostOffered))
+      !longer.empty() &&
+      longer.size() <=
+          (lower_case(longer.front()).starts_with(lower_case(std::string(word))) ? kMostLonger : kMostOffered))
     return fmt::format("did you mean \"{}\"?", fmt::join(longer, "\" or \""));
   if (const std::string best = nearest(word, candidates); !best.empty())
     return fmt::format("did you mean \"{}\"?", best);

@@ -50,9 +50,7 @@ Command add_fit(CLI::App& app) {
                    "table of runs (CSV) with the columns model, technique, group, what, value and noise")
       ->required();
   verb->add_option("--output,-o", options->output, "write the fit to this file, which slmsim run --fitted takes");
-  verb->add_option("--set", options->overrides, "override a value by its path; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_set_option(*verb, options->overrides);
   verb->add_option("--seed", options->seed, "of the random numbers: the same seed, the same fit")
       ->capture_default_str();
   verb->add_option("--points", options->points, "that stand for the result")

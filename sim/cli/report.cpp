@@ -82,10 +82,7 @@ Command add_report(CLI::App& app) {
       ->required()
       ->transform(scenario_file);
   verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
-  verb->add_option("--set", options->overrides,
-                   "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_set_option(*verb, options->overrides);
   verb->footer(R"(
 Examples:
   slmsim report scenarios/gat-amst.yaml -o report.html

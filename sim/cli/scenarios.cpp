@@ -34,15 +34,19 @@ void refuse_twice_overridden(const Overrides& overrides) {
   }
 }
 
+void add_set_option(CLI::App& verb, Overrides& overrides) {
+  verb.add_option("--set", overrides,
+                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
   verb.add_option("SCENARIO", options.scenarios, "scenario files, or names as slmsim list scenarios prints them")
       ->required()
       ->transform(scenario_file);
   verb.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
-  verb.add_option("--set", options.overrides,
-                  "override a value by its path, e.g. platform.links.wan.rtt=57.4ms; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_set_option(verb, options.overrides);
 }
 
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known) {

@@ -22,6 +22,9 @@ std::string scenario_file(const std::string& word);
 // Throws InputError where a key has two values: the first would do nothing.
 void refuse_twice_overridden(const Overrides& overrides);
 
+// --set, as often as wanted.
+void add_set_option(CLI::App& verb, Overrides& overrides);
+
 // SCENARIO..., --output and --set.
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/hash.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {
@@ -71,15 +72,6 @@ std::vector<std::size_t> in_order(const std::vector<Point>& points) {
   return order;
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string unknown_text(const Unknown& u, const Narrowing& n) {
   std::string out = fmt::format("  - paths: [{}]\n", fmt::join(u.paths, ", "));
   if (u.is_choice()) {
@@ -90,7 +82,8 @@ std::string unknown_text(const Unknown& u, const Narrowing& n) {
   } else {
     out += fmt::format("    value: {}\n    interval: [{}, {}]\n", u.text(n.median), u.text(n.low), u.text(n.high));
   }
-  out += fmt::format("    prior: {}\n    left: {:.2f}\n    provenance: measured\n", quoted(u.prior_text()), n.left);
+  out +=
+      fmt::format("    prior: {}\n    left: {:.2f}\n    provenance: measured\n", yaml_quoted(u.prior_text()), n.left);
   return out;
 }
 
@@ -116,7 +109,7 @@ std::string to_yaml(const FitReport& report) {
   std::string out = fmt::format(
       "# Values of {} that runs were fitted to, by slmsim fit. slmsim run --fitted takes this file.\n"
       "schema: {}\nscenario: {}\nidentity: {}\nmeasured: {}\nruns: {}\nseed: {}\n",
-      report.scenario, kSchema, report.scenario, report.identity, quoted(report.measured), report.residuals.size(),
+      report.scenario, kSchema, report.scenario, report.identity, yaml_quoted(report.measured), report.residuals.size(),
       report.seed);
   if (!posterior.complete) out += "stopped: yes  # before the runs counted in full\n";
   out +=
@@ -135,7 +128,7 @@ std::string to_yaml(const FitReport& report) {
   for (const auto& r : report.residuals) {
     Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
     predicted.value = r.predicted, low.value = r.low, high.value = r.high;
-    out += fmt::format("  - {{run: {}, what: {}, measured: {}, fitted: {}", quoted(r.pilot.cell.text()),
+    out += fmt::format("  - {{run: {}, what: {}, measured: {}, fitted: {}", yaml_quoted(r.pilot.cell.text()),
                        measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
                        predicted.value_text());
     if (r.pilot.measure != Measure::kFits)
@@ -143,7 +136,7 @@ std::string to_yaml(const FitReport& report) {
     out += "}\n";
   }
   out += "centre:\n";
-  for (const auto& text : draws.centre) out += fmt::format("  - {}\n", quoted(text));
+  for (const auto& text : draws.centre) out += fmt::format("  - {}\n", yaml_quoted(text));
   out += fmt::format(
       "# {} points, equally likely: time and memory are the model's own discrepancies, values in the order of the "
       "unknowns.\nensemble:\n",

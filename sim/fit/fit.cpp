@@ -11,7 +11,6 @@ namespace {
 constexpr std::size_t kDiscrepancies = 2;
 constexpr std::size_t kLeastDesign = 100, kDesignPerUnknown = 20;  // points of the first emulator
 constexpr int kRefinements = 2;
-constexpr double kNoChance = -std::numeric_limits<double>::infinity();
 
 std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
   std::vector<double> out;
@@ -225,7 +224,7 @@ class Likelihood {
     const Discrepancy discrepancy = layout_.discrepancy(point);
     for (const auto& m : measured_) {
       const auto forecasts = m.surrogate.at(point);
-      if (forecasts.empty()) return kNoChance;
+      if (forecasts.empty()) return kImpossible;
       for (const auto& run : m.noisy) sum += log_likelihood(run, forecasts[cell_of(m, run)], discrepancy);
     }
     return sum;

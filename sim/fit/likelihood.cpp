@@ -11,7 +11,6 @@
 namespace slmsim {
 namespace {
 
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 constexpr Discrepancy kTypical;
 constexpr double kDiscrepancyFactor = 2;
 

@@ -7,6 +7,8 @@
 // something else.
 #pragma once
 
+#include <limits>
+
 #include "sim/fit/pilot.h"
 
 namespace slmsim {
@@ -15,6 +17,7 @@ struct Discrepancy {
   double time = 0.12, memory = 0.08;  // scales of logarithms
 };
 
+inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();  // a likelihood
 inline constexpr double kTailFreedom = 4;
 inline constexpr double kOtherCause = 0.02;  // that a run fails, or works, for reasons that no model has
 

@@ -9,7 +9,6 @@
 namespace slmsim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kFailure =
     10;  // a pick that does not run costs so many times the best: it is found out, and time is lost
 

@@ -11,7 +11,6 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kDraws = 1000;  // of what may come about, for the probability of a pick
-constexpr double kNotAtAll = std::numeric_limits<double>::infinity();
 
 // The probability that a run of the cell shows at most `value`.
 double probability_below(const Ensemble& e, std::size_t cell, Measure measure, double value) {
@@ -28,7 +27,7 @@ double probability_below(const Ensemble& e, std::size_t cell, Measure measure, d
 }
 
 double quantile_of(const Ensemble& e, std::size_t cell, Measure measure, double probability) {
-  double low = kNotAtAll, high = 0;
+  double low = kNever, high = 0;
   for (std::size_t i = 0; i < e.size(); ++i) {
     const double predicted = figure_of(e.forecasts[i][cell], measure);
     if (predicted <= 0 || e.weights[i] <= 0) continue;
@@ -124,7 +123,7 @@ std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std
       const Forecast& f = ensemble.forecasts[i][c];
       const bool fits = known->second.second < probability_fits(f, ensemble.discrepancies[i]);
       const double factor = std::exp(ensemble.discrepancies[i].time * known->second.first);
-      outcome.push_back(fits && f.is_timed() ? cost_of(f, objective) * factor : kNotAtAll);
+      outcome.push_back(fits && f.is_timed() ? cost_of(f, objective) * factor : kNever);
     }
   }
   return out;
@@ -142,11 +141,11 @@ PickUncertainty judge_pick(const std::vector<std::vector<double>>& outcomes, con
   }
   double finite = 0;
   for (const auto& outcome : outcomes) {
-    double best = kNotAtAll;
+    double best = kNever;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       if (cells[c].model == pick.model) best = std::min(best, outcome[c]);
     }
-    const double own = picked ? outcome[*picked] : kNotAtAll;
+    const double own = picked ? outcome[*picked] : kNever;
     // Where nothing runs, to pick nothing is right.
     const bool right = picked ? std::isfinite(own) && own <= best * (1 + delta) : !std::isfinite(best);
     out.right += right ? 1.0 / static_cast<double>(outcomes.size()) : 0;

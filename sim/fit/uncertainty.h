@@ -3,6 +3,8 @@
 // Enters: forecasts of all cells at a few draws of a posterior (or a prior), and the model's discrepancy at each. Leaves: quantiles of the mixture of a heavy-tailed distribution around each point's forecast.
 #pragma once
 
+#include <limits>
+
 #include "sim/fit/draws.h"
 #include "sim/fit/interval.h"
 #include "sim/select/algorithm.h"
@@ -31,6 +33,8 @@ double fits_of(const Ensemble& ensemble, std::size_t cell);
 
 // What the objective counts: seconds, GPU-hours, or seconds per FLOP of a GPU. The less the better.
 double cost_of(const Forecast& forecast, Objective objective);
+// Of what does not run.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What may come about: of each draw, each cell's cost by the objective, infinite where it does not run. Cells of the same
 // technique on like GPUs share the model's discrepancy.

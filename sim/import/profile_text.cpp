@@ -7,20 +7,12 @@
 
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostReasons = 12;  // of a file; the others are counted
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string reasons_of(const ImportSource& source) {
   std::vector<std::string> reasons;
@@ -46,17 +38,17 @@ std::string to_yaml(const ImportedProfile& profile) {
       "# time: the median of the times of a size.\n"
       "schema: slmsim/gpu-profile/1\n";
   out += fmt::format("name: {}\n", profile.name);
-  if (!profile.gpu.empty()) out += fmt::format("gpu: {}\n", quoted(profile.gpu));
-  out += fmt::format("command: {}\n", quoted(profile.command));
+  if (!profile.gpu.empty()) out += fmt::format("gpu: {}\n", yaml_quoted(profile.gpu));
+  out += fmt::format("command: {}\n", yaml_quoted(profile.command));
   out += "sources:\n";
   for (const auto& source : profile.sources) {
     out += fmt::format("  - {{section: {}, file: {}, format: {}, times: {}, taken: {}", source.section,
-                       quoted(source.file), source.format, source.times(), source.taken);
-    if (!source.left_out.empty()) out += fmt::format(", left_out: {}", quoted(reasons_of(source)));
+                       yaml_quoted(source.file), source.format, source.times(), source.taken);
+    if (!source.left_out.empty()) out += fmt::format(", left_out: {}", yaml_quoted(reasons_of(source)));
     out += "}\n";
   }
   if (!profile.remarks.empty()) out += "remarks:\n";
-  for (const auto& remark : profile.remarks) out += fmt::format("  - {}\n", quoted(remark));
+  for (const auto& remark : profile.remarks) out += fmt::format("  - {}\n", yaml_quoted(remark));
   if (!profile.points.kernels.empty()) out += "kernels:\n";
   for (const auto& [name, by_precision] : profile.points.kernels) {
     for (std::size_t p = 0; p < kPrecisions; ++p) {

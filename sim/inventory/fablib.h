@@ -36,6 +36,9 @@ struct SliceTables {
   void add(SliceRecord record);
 };
 
+// "PCI Address" and "pci_address" are one key, the latter.
+std::string plain_key(const std::string& text);
+
 // Each adds what a file holds. Throws InputError where it is broken.
 void read_fablib_json(const std::string& file, SliceTables& tables);
 void read_fablib_text(const std::string& file, const std::string& text, SliceTables& tables);

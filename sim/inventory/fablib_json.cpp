@@ -1,19 +1,13 @@
-#include <cctype>
+#include <algorithm>
 
 #include <fmt/format.h>
 
+#include "sim/base/text.h"
 #include "sim/base/yaml.h"
 #include "sim/inventory/fablib.h"
 
 namespace slmsim {
 namespace {
-
-// "PCI Address" and "pci_address" are one key.
-std::string plain_key(const std::string& text) {
-  std::string out;
-  for (const unsigned char c : text) out += c == ' ' ? '_' : static_cast<char>(std::tolower(c));
-  return out;
-}
 
 SliceRecord record_of(const Node& node) {
   SliceRecord record;
@@ -48,6 +42,12 @@ void gather(const Node& node, const std::string& parent, SliceTables& tables) {
 }
 
 }  // namespace
+
+std::string plain_key(const std::string& text) {
+  std::string out = lower_case(text);
+  std::replace(out.begin(), out.end(), ' ', '_');
+  return out;
+}
 
 void read_fablib_json(const std::string& file, SliceTables& tables) {
   const Node root = read_yaml(file);

@@ -46,12 +46,6 @@ std::string cell(const std::string& line, const Spans& spans, std::size_t column
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-std::string plain(const std::string& text) {
-  std::string out;
-  for (const unsigned char c : text) out += c == ' ' ? '_' : static_cast<char>(std::tolower(c));
-  return out;
-}
-
 bool is_head(const std::string& line, const Spans& spans) {
   if (!ruler(line).empty()) return false;  // the end of another table
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -76,7 +70,7 @@ void read_fablib_text(const std::string& file, const std::string& text, SliceTab
         SliceRecord record;
         record.place = place_of(source, lines[i]);
         for (std::size_t c = 0; c < spans.size(); ++c)
-          record.cells[plain(cell(head.text, spans, c))] = cell(lines[i].text, spans, c);
+          record.cells[plain_key(cell(head.text, spans, c))] = cell(lines[i].text, spans, c);
         tables.add(std::move(record));
       }
       continue;
@@ -85,7 +79,7 @@ void read_fablib_text(const std::string& file, const std::string& text, SliceTab
     SliceRecord record;
     record.place = place_of(source, lines[i]);
     for (++i; i < lines.size() && !lines[i].text.empty() && ruler(lines[i].text).empty(); ++i)
-      record.cells[plain(cell(lines[i].text, spans, 0))] = cell(lines[i].text, spans, 1);
+      record.cells[plain_key(cell(lines[i].text, spans, 0))] = cell(lines[i].text, spans, 1);
     tables.add(std::move(record));
   }
 }

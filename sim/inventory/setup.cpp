@@ -11,6 +11,7 @@
 #include "sim/base/file_kind.h"
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/inventory/gpu_names.h"
 #include "sim/scenario/data_root.h"
 
@@ -50,11 +51,6 @@ class Names {
  private:
   std::set<std::string> taken_;
 };
-
-std::string small(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // {value: ..., provenance: ..., source: "..."}
 std::string stated(const std::string& value, const char* provenance, const std::string& source) {
@@ -111,7 +107,7 @@ class SetupWriter {
         std::any_of(sites_.begin(), sites_.end(), [&](const auto& one) { return one.first == machine.site; });
     if (known) return;
     sites_.emplace_back(machine.site,
-                        site_names_.unique(machine.site.empty() ? "site" : small(key_name(machine.site))));
+                        site_names_.unique(machine.site.empty() ? "site" : lower_case(key_name(machine.site))));
     if (machine.site.empty() && request_.inventory.machines.size() > 1)
       assume("all machines that state no site are at one; state site=NAME");
   }

@@ -3,15 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/text.h"
 #include "sim/inventory/inventory.h"
 
 namespace slmsim {
 namespace {
-
-std::string lower_case(std::string word) {
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word;
-}
 
 struct SshBlock {
   std::vector<std::string> hosts;

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/predict/predict.h"
 #include "sim/report/csv.h"
+#include "sim/scenario/kind.h"
 
 namespace slmsim {
 namespace {
@@ -258,6 +259,6 @@ PointRows Sweep::failed(std::uint64_t point, const std::string& reason) const {
   return out;
 }
 
-bool is_sweep(const fs::path& file) { return read_yaml(file).find("axes") != nullptr; }
+bool is_sweep(const fs::path& file) { return kind_of(read_yaml(file)) == "sweep"; }
 
 }  // namespace slmsim

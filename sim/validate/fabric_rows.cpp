@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/base/csv_table.h"
+#include "sim/base/text.h"
 
 namespace slmsim {
 namespace {
@@ -12,18 +13,12 @@ namespace {
 const std::vector<std::string> kColumns = {"slice",     "gpus",    "n_gpus",         "model",
                                            "technique", "minutes", "tflops_per_gpu", "status"};
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // Half a unit of the last place, at least what runs repeat to.
 double rounding(double figure, double unit) { return std::max(kUsualNoise, unit / 2 / figure); }
 
 }  // namespace
 
-std::string FabricRow::scenario() const { return lower(slice); }
+std::string FabricRow::scenario() const { return lower_case(slice); }
 
 std::vector<Pilot> FabricRow::pilots(const Candidate& candidate) const {
   std::vector<Pilot> out;
@@ -46,7 +41,7 @@ std::vector<FabricRow> read_fabric_rows(const std::filesystem::path& reference) 
 }
 
 std::optional<Candidate> candidate_of(const FabricRow& row, const Scenario& scenario) {
-  const std::string type = lower(row.gpus.substr(row.gpus.find('x') + 1));
+  const std::string type = lower_case(row.gpus.substr(row.gpus.find('x') + 1));
   for (const auto& candidate : candidates_of(scenario)) {
     if (candidate.model != row.model || candidate.technique != row.technique) continue;
     const auto group = std::find_if(scenario.groups.begin(), scenario.groups.end(),

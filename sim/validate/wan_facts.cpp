@@ -15,6 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/technique.h"
 
@@ -149,11 +150,6 @@ platform:
     c: {{site: lab, type: *machine, gpus: [l40s]}}
     d: {{site: lab, type: *machine, gpus: [l40s]}}
 )";
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 const Technique& technique_in(const TableRow& row) {
   std::vector<std::string> names;
