@@ -55,6 +55,7 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
     open.erase(std::find(open.begin(), open.end(), run.candidate));
     for (const auto& [row, candidate] : rows) {
       if (!(candidate == ensemble.cells[run.candidate])) continue;
+      for (auto& pilot : row.pilots(candidate)) ensemble.runs.push_back(std::move(pilot));
       for (std::size_t i = 0; i < ensemble.size(); ++i)
         logs[i] +=
             log_likelihood(row.pilots(candidate), ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);
