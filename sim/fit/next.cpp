@@ -41,8 +41,8 @@ class Advisor {
     std::stable_sort(out.runs.begin(), out.runs.end(),
                      [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
     // Time that would be saved on the mean against time that the run takes.
-    const bool worth =
-        std::any_of(out.runs.begin(), out.runs.end(), [](const NextRun& r) { return r.saved > 60 * r.minutes; });
+    const bool worth = std::any_of(out.runs.begin(), out.runs.end(),
+                                   [&](const NextRun& r) { return rules_.jobs * r.saved > 60 * r.minutes; });
     out.stop = out.right >= rules_.sure || !worth;
     return out;
   }

@@ -114,6 +114,18 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   EXPECT_NEAR(next.runs.back().saved, 0, 30);
 }
 
+// Worth 300 s of one job; the run itself takes its start-up and trial, here 20 min.
+TEST(Next, StopsWhereARunTakesMoreThanItSavesOfAllJobs) {
+  auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
+  for (auto& forecasts : e.forecasts) {
+    for (auto& f : forecasts) f.startup = 1200, f.trial = 0;
+  }
+  NextRules rules;
+  EXPECT_TRUE(next_run(two_groups(), e, "m", {0, 1}, rules).stop);
+  rules.jobs = 10;
+  EXPECT_FALSE(next_run(two_groups(), e, "m", {0, 1}, rules).stop);
+}
+
 TEST(Next, StopsWhereThePickIsSure) {
   const NextPick next = next_run(two_groups(), ensemble_of_seconds({{10, 20}, {11, 20}}), "m", {0, 1}, {});
   EXPECT_TRUE(next.stop);

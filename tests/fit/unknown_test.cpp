@@ -74,7 +74,8 @@ TEST(Prior, LogNormalHoldsEightOfTenWithinItsFactor) {
 }
 
 TEST(Prior, ASpikeHasItsShare) {
-  const auto& loss = named(unknowns({}), "platform.links.wan.loss");
+  const auto all = unknowns({});
+  const auto& loss = named(all, "platform.links.wan.loss");
   EXPECT_EQ(loss.number(normal_quantile(0.24)), 0);
   EXPECT_GT(loss.number(normal_quantile(0.26)), 0);
 }
