@@ -256,6 +256,7 @@ std::vector<Forecast> Emulator::at(const Point& point) const {
 }
 
 double Emulator::error(std::size_t cell, Measure measure) const {
+  if (parts_->design.rows() == 0) return 0;  // it knows nothing, and says nothing
   for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
     const Figure& figure = parts_->figures[f];
     if (figure.cell == cell && figure.kind == Figure::Kind::kMeasure && figure.measure == measure)

@@ -45,20 +45,31 @@ std::string without(const FabricProtocol& protocol) {
   return out;
 }
 
-std::string fits_text(const FabricProtocol& protocol) {
-  if (protocol.fits.empty()) return "No slice was predicted before the end.\n";
+std::string fits_text(const std::vector<HeldOutFit>& fits, const char* which) {
   double brier = 0;
   int agree = 0;
-  for (const auto& fit : protocol.fits) {
+  for (const auto& fit : fits) {
     const double truth = fit.row.fits() ? 1 : 0;
     brier += (fit.probability - truth) * (fit.probability - truth);
     agree += (fit.probability > 0.5) == fit.row.fits() ? 1 : 0;
   }
-  const auto count = static_cast<double>(protocol.fits.size());
+  return fmt::format("Fits in memory or not, of {}: {} of {} facts on the right side of one half, Brier score {:.3f}",
+                     which, agree, fits.size(), brier / static_cast<double>(fits.size()));
+}
+
+std::string explained_text(const FabricProtocol::Explained& explained) {
+  if (explained.errors.empty()) return "";
+  double sum = 0, worst = 0;
+  for (const double error : explained.errors) {
+    sum += std::abs(error);
+    worst = std::max(worst, std::abs(error));
+  }
   return fmt::format(
-      "Fits in memory or not, of slices left out: {} of {} facts on the right side of one half, Brier score {:.3f} "
-      "(0 is perfect, 0.25 is knowing nothing).\n",
-      agree, protocol.fits.size(), brier / count);
+      "Fitted to all slices, each with what it has for itself: mean absolute error {:.1f} %, worst {:.0f} %, over {} "
+      "cells. "
+      "{}.\n",
+      100 * sum / static_cast<double>(explained.errors.size()), 100 * worst, explained.errors.size(),
+      fits_text(explained.fits, "all"));
 }
 
 std::string choices_text(const FabricProtocol& protocol) {
@@ -109,8 +120,12 @@ std::string to_markdown(const FabricProtocol& protocol) {
   for (const auto& slice : slices) {
     for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
   }
-  out += fmt::format("\nIntervals of {:.0f} %. ", 100 * protocol.level) + fits_text(protocol) + "\n" +
-         choices_text(protocol) + "\n" + picks_text(protocol);
+  out += fmt::format("\nIntervals of {:.0f} %. {}{}\n{}", 100 * protocol.level,
+                     protocol.fits.empty()
+                         ? "No slice was predicted before the end.\n"
+                         : fits_text(protocol.fits, "slices left out") + " (0 is perfect, 0.25 is knowing nothing).\n",
+                     explained_text(protocol.explained), choices_text(protocol)) +
+         "\n" + picks_text(protocol);
   return out;
 }
 

@@ -15,6 +15,10 @@ namespace {
 // What a slice has for itself is drawn as an urn does that has seen the other slices, and the prior as if it were so many more
 // (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes, Ann. Statist. 1, 1973).
 constexpr double kPriorSlices = 1;
+constexpr std::size_t kExplained = 64;  // points at which a fit to all slices is simulated
+
+// Table II: minutes of gpt2m on both VMs.
+bool is_of_table(const FabricRow& row) { return row.two_vms() && row.minutes && row.model == kPicked; }
 
 struct Slice {
   std::string name;
@@ -77,6 +81,7 @@ class Protocol {
       const auto& wanted = options_.slices;
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), slices_[s].name) != wanted.end()) leave_out(s);
     }
+    if (options_.slices.empty() && out_.complete) explain_all();
     out_.simulated = forecaster_->simulated();
     return std::move(out_);
   }
@@ -98,7 +103,7 @@ class Protocol {
   }
 
   // The fit to the other slices. Their experiments keep their numbers: the one left out has no runs and nothing of its own.
-  Posterior fit_without(std::size_t left_out) {
+  FitRequest request_without(std::size_t left_out) const {
     FitRequest request;
     request.shared = fabric_shared();
     for (std::size_t s = 0; s < slices_.size(); ++s) {
@@ -106,18 +111,49 @@ class Protocol {
       request.pilots.push_back(s == left_out ? std::vector<Pilot>{} : slices_[s].pilots);
       request.own.push_back(s == left_out ? std::vector<Unknown>{} : own_of(slices_[s]));
     }
+    return request;
+  }
+
+  Posterior fit_to(const FitRequest& request, const std::string& which) {
     Sampling asked = sampling();
     asked.progress = [&](double beta, std::size_t evaluated) {
       if (options_.progress)
-        options_.progress(fmt::format("without {}: the runs count {:.2g} %, {} points", slices_[left_out].name,
-                                      100 * beta, evaluated));
+        options_.progress(fmt::format("{}: the runs count {:.2g} %, {} points", which, 100 * beta, evaluated));
     };
     return fit(request, *forecaster_, asked);
   }
 
+  // All slices fitted, each with what it has for itself, and predicted at points of the fit: how much the model can explain.
+  void explain_all() {
+    const FitRequest request = request_without(slices_.size());
+    const Posterior posterior = fit_to(request, "all slices");
+    out_.complete = posterior.complete;
+    if (!posterior.complete) return;
+    const PointLayout layout(request);
+    const auto points = some_of(posterior.points, kExplained);
+    for (std::size_t s = 0; s < slices_.size(); ++s) {
+      std::vector<Question> questions;
+      for (const auto& point : points) questions.push_back({s, layout.overrides(s, point)});
+      Ensemble ensemble{request.experiments[s].cells, {}, {}, {}};
+      const auto answers = forecaster_->ask(questions, options_.stop);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (answers[i].empty()) continue;
+        ensemble.forecasts.push_back(answers[i]);
+        ensemble.discrepancies.push_back(layout.discrepancy(points[i]));
+        ensemble.weights.push_back(1);
+      }
+      for (const auto& [row, candidate] : slices_[s].rows) {
+        const std::size_t cell = position(ensemble, candidate);
+        out_.explained.fits.push_back({row, fits_of(ensemble, cell)});
+        if (is_of_table(row))
+          out_.explained.errors.push_back(median_of(ensemble, cell, Measure::kJob) / 60 / *row.minutes - 1);
+      }
+    }
+  }
+
   void leave_out(std::size_t s) {
     const Slice& slice = slices_[s];
-    const Posterior posterior = fit_without(s);
+    const Posterior posterior = fit_to(request_without(s), "without " + slice.name);
     out_.complete = posterior.complete;
     out_.emulated_error = std::max(out_.emulated_error, posterior.emulated_error);
     if (!posterior.complete) return;
@@ -212,7 +248,7 @@ class Protocol {
   void predict_cells(const Slice& slice, const Ensemble& prior) {
     std::vector<const std::pair<FabricRow, Candidate>*> table;
     for (const auto& row : slice.rows) {
-      if (row.first.two_vms() && row.first.minutes && row.first.model == kPicked) table.push_back(&row);
+      if (is_of_table(row.first)) table.push_back(&row);
     }
     for (std::size_t mask = 0; mask < (std::size_t{1} << table.size()); ++mask) {
       std::vector<std::string> pilots;

@@ -66,6 +66,10 @@ struct FabricProtocol {
   std::vector<HeldOutFit> fits;
   std::vector<HeldOutChoice> choices;
   std::vector<HeldOutPick> picks;
+  struct Explained {
+    std::vector<HeldOutFit> fits;
+    std::vector<double> errors;  // of Table II's cells
+  } explained;                   // fitted to all slices; empty where only some were left out
   std::size_t simulated = 0;
   double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
   bool complete = true;

@@ -83,6 +83,15 @@ TEST(Fit, NarrowsWhatARunTellsAndLeavesTheRest) {
   EXPECT_GE(narrowings[0].high, layout.unknowns()[0].number(0));
 }
 
+// Where it is stopped before anything was simulated, it has nothing to tell and says so.
+TEST(Fit, EndsWhereItIsStoppedAtOnce) {
+  FitRequest request = made_up();
+  Forecaster forecaster(request.experiments);
+  request.pilots = {{{request.experiments[0].cells[1], Measure::kIteration, 1, 0.01}}};
+  const Posterior posterior = fit(request, forecaster, {.particles = 16, .seed = 1, .stop = [] { return true; }});
+  EXPECT_FALSE(posterior.complete);
+}
+
 // What stands in a file is what was written there.
 TEST(FittedFile, ReadsBackAsItWasWritten) {
   FitReport report;
