@@ -11,11 +11,15 @@
 namespace slmsim {
 namespace {
 
+// What a slice has for itself is drawn as an urn does that has seen the other slices, and the prior as if it were so many more
+// (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes, Ann. Statist. 1, 1973).
+constexpr double kPriorSlices = 1;
+
 struct Slice {
   std::string name;
   std::filesystem::path file;
   Scenario scenario;
-  std::vector<std::pair<FabricRow, Candidate>> rows;
+  StudyRuns rows;
   std::vector<Pilot> pilots;
 };
 
@@ -36,12 +40,12 @@ std::vector<Slice> read_slices(const std::filesystem::path& root, const std::fil
   return out;
 }
 
-// Timed where times or rates were published, else only whether it fits.
+// Timed where times or rates were published, or a pick is to be made; else only whether it fits.
 Experiment experiment_of(const Slice& slice) {
   Experiment out{slice.file, {}, {}, 0, {}};
   for (const bool timed : {true, false}) {
     for (const auto& [row, candidate] : slice.rows) {
-      if ((row.minutes || row.tflops_per_gpu) != timed) continue;
+      if ((row.minutes || row.tflops_per_gpu || row.model == kPicked) != timed) continue;
       out.cells.push_back(candidate);
       out.untimed += timed ? 0 : 1;
     }
@@ -123,11 +127,29 @@ class Protocol {
     for (const auto& [row, candidate] : slice.rows)
       out_.fits.push_back({row, fits_of(ensemble, position(ensemble, candidate))});
     predict_cells(slice, ensemble);
+    out_.picks.push_back(pick_by_pilots(slice.name, slice.scenario, slice.rows, ensemble));
   }
 
   static std::size_t position(const Ensemble& ensemble, const Candidate& candidate) {
     return static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), candidate) -
                                     ensemble.cells.begin());
+  }
+
+  // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
+  std::vector<std::vector<std::size_t>> fitted_alike(std::size_t s) const {
+    std::vector<std::vector<std::size_t>> out;
+    for (const auto& unknown : fabric_own(slices_[s].scenario)) {
+      auto& positions = out.emplace_back();
+      std::size_t at = fabric_shared().size();
+      for (std::size_t other = 0; other < slices_.size(); ++other) {
+        if (other == s) continue;
+        for (const auto& fitted : fabric_own(slices_[other].scenario)) {
+          if (fitted.name() == unknown.name() && fitted.relative == unknown.relative) positions.push_back(at);
+          ++at;
+        }
+      }
+    }
+    return out;
   }
 
   // The slice left out at the points of the fit, each with several draws of what it has for itself. An emulator of the slice
@@ -143,15 +165,20 @@ class Protocol {
     Dice dice(options_.seed + s);
     std::vector<Point> points;
     const auto drawn = latin_hypercube(posterior.points.size() * options_.draws, own, dice);
+    const auto known = fitted_alike(s);
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       const Point& fitted = posterior.points[i % posterior.points.size()];
       Point point(fitted.begin(), fitted.begin() + static_cast<std::ptrdiff_t>(shared));
-      point.insert(point.end(), drawn[i].begin(), drawn[i].end());
+      for (std::size_t d = 0; d < own; ++d) {
+        const auto slices = static_cast<double>(known[d].size()) + kPriorSlices;
+        const bool anew = dice.uniform() * slices < kPriorSlices || known[d].empty();
+        point.push_back(anew ? drawn[i][d] : fitted[known[d][dice.below(known[d].size())]]);
+      }
       point.insert(point.end(), fitted.end() - 2, fitted.end());
       points.push_back(std::move(point));
     }
     if (options_.progress) options_.progress(fmt::format("{} by the others", slices_[s].name));
-    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate}, *forecaster_, sampling());
+    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate, Measure::kIteration}, *forecaster_, sampling());
     surrogate.refine(some_of(points, 2 * kRefined), *forecaster_, options_.stop);
     Ensemble out;
     out.cells = request.experiments[s].cells;
@@ -162,6 +189,9 @@ class Protocol {
     for (const auto& point : points) {
       auto forecasts = surrogate.at(point);
       if (forecasts.empty()) continue;
+      const Training& training = slices_[s].scenario.training;
+      for (auto& f : forecasts)  // trials are a part of the job
+        f.trial = std::max(0.0, f.job - f.startup) * slices_[s].scenario.selection.epsilon_epochs / training.epochs;
       out.forecasts.push_back(std::move(forecasts));
       out.discrepancies.push_back(layout.discrepancy(point));
       out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
@@ -174,7 +204,7 @@ class Protocol {
   void predict_cells(const Slice& slice, const Ensemble& prior) {
     std::vector<const std::pair<FabricRow, Candidate>*> table;
     for (const auto& row : slice.rows) {
-      if (row.first.two_vms() && row.first.minutes && row.first.model == "gpt2m") table.push_back(&row);
+      if (row.first.two_vms() && row.first.minutes && row.first.model == kPicked) table.push_back(&row);
     }
     for (std::size_t mask = 0; mask < (std::size_t{1} << table.size()); ++mask) {
       std::vector<std::string> pilots;
@@ -189,13 +219,10 @@ class Protocol {
           logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
       }
       if (pilots.size() > 2) continue;
-      const double most = *std::max_element(logs.begin(), logs.end());
-      double sum = 0, squares = 0;
-      for (std::size_t i = 0; i < ensemble.size(); ++i) {
-        ensemble.weights[i] = std::isfinite(most) ? std::exp(logs[i] - most) : 1;
-        sum += ensemble.weights[i];
-        squares += ensemble.weights[i] * ensemble.weights[i];
-      }
+      ensemble.weights = weights_of(logs);
+      const double sum = std::accumulate(ensemble.weights.begin(), ensemble.weights.end(), 0.0);
+      const double squares =
+          std::inner_product(ensemble.weights.begin(), ensemble.weights.end(), ensemble.weights.begin(), 0.0);
       for (std::size_t t = 0; t < table.size(); ++t) {
         if ((mask >> t & 1) != 0) continue;
         const std::size_t cell = position(ensemble, table[t]->second);
