@@ -29,7 +29,7 @@ void read_comment(const std::string& text, const Place& place, HostVariables& va
 }
 
 // A line's words; what stands in quotes is one.
-std::vector<std::string> words_of(const std::string& line) {
+std::vector<std::string> ssh_words(const std::string& line) {
   std::vector<std::string> words;
   bool quoted = false, open = false;
   for (const char c : line) {
@@ -79,7 +79,7 @@ void read_blocks(const std::string& file, int depth, std::vector<SshBlock>& bloc
       continue;
     }
     const auto hash = line.find(" #");
-    const auto words = words_of(line.substr(0, hash));
+    const auto words = ssh_words(line.substr(0, hash));
     if (words.empty()) continue;
     const std::string key = lower_case(words.front());
     if (key == "include") {
