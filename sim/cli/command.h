@@ -19,7 +19,7 @@ struct Command {
 };
 
 // For an option that is a number: refuses others, and what is no number, with what is expected.
-CLI::Validator within(double low, double high);
+CLI::Validator number_within(double low, double high);
 
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);

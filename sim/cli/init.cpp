@@ -183,7 +183,8 @@ Command add_init(CLI::App& app) {
   list("--vm-type", options->types, "NAME=TYPE: what kind of machine it is, a name of platforms/vms");
   list("--model,-m", options->models, "a name of models/, or a Hugging Face config.json; default gpt2m");
   list("--technique,-t", options->techniques, "a technique to predict; default Data, ZeRO2, Shard and Pipeshard");
-  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU")->check(within(1, 1e6));
+  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU")
+      ->check(number_within(1, 1e6));
   verb->add_option("--name", options->name, "of platform and scenario; default the folder's");
   verb->add_flag("--force", options->force, "write over files that are there");
   verb->footer(R"(

@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-CLI::Validator within(double low, double high) {
+CLI::Validator number_within(double low, double high) {
   const auto check = [low, high](const std::string& word) -> std::string {
     const auto number = parse_number(word);
     if (number && *number >= low && *number <= high) return "";

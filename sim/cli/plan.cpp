@@ -208,15 +208,15 @@ Command add_plan(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_option("--list,-k", options->list, "so many plans are listed")
       ->capture_default_str()
-      ->check(within(1, 100));
+      ->check(number_within(1, 100));
   verb->add_option(
           "--effort", options->effort,
           "how far to search clusters that are too large to go through all, for each model; it counts work and not "
           "seconds: 1 takes two cores from half a minute to a quarter of an hour")
       ->capture_default_str()
-      ->check(within(1e-6, 1e6));
+      ->check(number_within(1e-6, 1e6));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")
-      ->check(within(1, 4096));
+      ->check(number_within(1, 4096));
   verb->add_option("--export", options->exported,
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
@@ -227,7 +227,7 @@ Command add_plan(CLI::App& app) {
                    "seconds after which the search ends with what it has found, so that the result depends on the "
                    "machine; 0: none")
       ->capture_default_str()
-      ->check(within(0.0, 1e7));
+      ->check(number_within(0.0, 1e7));
   verb->footer(R"(
 What varies: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
 and how layers are split, schedule, tensor degree, sequences per GPU, all-reduce inside VMs first, ZeRO2's collectives; and
