@@ -81,7 +81,11 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   };
   for (; model < scenario.models.size(); ++model) {
     const auto stop = [&] {
-      return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
+      const bool over =
+          (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
+      // A journal holds answers by the numbers of choices, which are others where some were not listed.
+      if (over) crew_options.journal.clear();
+      return over;
     };
     spaces.emplace_back(scenario, scenario.models[model], job.technique, stop);
   }
