@@ -15,9 +15,9 @@ min_cmake=3.22
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev)
 # MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
-# Without the Python packages the test of JSON Schemas is skipped.
+# Without the Python packages the test of JSON Schemas is skipped, without zsh and fish those of their completions.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
-  python3-jsonschema python3-yaml)
+  python3-jsonschema python3-yaml zsh fish)
 # Without these the tests of figures and of the page in a browser are skipped.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 # What .ci/run and scripts/check-tidy.sh need beside these.

@@ -144,7 +144,7 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
     type.dimension = dimension;
     return record(key, type, !fallback, fallback ? exact_text(back, dimension) : ""), back;
   }
-  const Node* node = scalar(key.name, fallback.has_value());
+  const Node* node = scalar(key, fallback.has_value(), [&] { return exact_text(back, dimension); });
   if (!node) return back;
   auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
   type.dimension = dimension;
@@ -172,7 +172,7 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
     const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
     return record(key, type, !fallback, fallback ? fmt::format("{:.12g}", back) : ""), back;
   }
-  const Node* node = scalar(key.name, fallback.has_value());
+  const Node* node = scalar(key, fallback.has_value(), [&] { return fmt::format("{:.6g}", back); });
   if (!node) return back;
   open_value(key.name, with_provenance(ValueType::Kind::kNumber, range.low, range.high), [&](const std::string& word) {
     const auto value = parse_number(word);
@@ -195,7 +195,7 @@ std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std:
     const auto type = with_provenance(ValueType::Kind::kInteger, low, high);
     return record(key, type, !fallback, fallback ? std::to_string(back) : ""), back;
   }
-  const Node* node = scalar(key.name, fallback.has_value());
+  const Node* node = scalar(key, fallback.has_value(), [&] { return std::to_string(back); });
   if (!node) return back;
   open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
     const auto value = parse_number(word);
@@ -218,7 +218,7 @@ bool Fields::flag(const FileKey& key, bool fallback) {
     type.choices = kWords;
     return record(key, type, false, kWords[back]), fallback;
   }
-  return read_choice(key.name, kWords, back) % 2 == 1;
+  return read_choice(key, kWords, back) % 2 == 1;
 }
 
 std::string Fields::name(const FileKey& key, const std::optional<std::string>& fallback) {
@@ -226,7 +226,7 @@ std::string Fields::name(const FileKey& key, const std::optional<std::string>& f
     record(key, with_provenance(ValueType::Kind::kName), !fallback, fallback.value_or(""));
     return fallback.value_or(kAnyName);
   }
-  const Node* node = scalar(key.name, fallback.has_value());
+  const Node* node = scalar(key, fallback.has_value(), [&] { return fallback.value_or(""); });
   if (!node) return fallback.value_or("");
   if (is_name(node->scalar)) return node->scalar;
   reading_.error(node->place,
@@ -251,12 +251,13 @@ std::size_t Fields::choice(const FileKey& key, const std::vector<std::string>& c
     type.choices = choices;
     return record(key, type, !fallback, fallback ? choices[*fallback] : ""), fallback.value_or(0);
   }
-  return read_choice(key.name, choices, fallback);
+  return read_choice(key, choices, fallback);
 }
 
-std::size_t Fields::read_choice(const std::string& key, const std::vector<std::string>& choices,
+std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::string>& choices,
                                 std::optional<std::size_t> fallback) {
-  const Node* node = scalar(key, fallback.has_value());
+  const std::string& key = asked.name;
+  const Node* node = scalar(asked, fallback.has_value(), [&] { return fallback ? choices[*fallback] : ""; });
   if (!node) return fallback.value_or(0);
   auto type = with_provenance(ValueType::Kind::kChoice);
   type.choices = choices;

@@ -41,6 +41,9 @@ struct Parameter {
   bool log_scale = false;  // of `between`: equal factors are as likely, not equal differences
   std::vector<std::string> one_of;
   ValueType type;  // what may stand under the key
+  std::string_view measure =
+      {};                   // what measures it, as its key says (FileKey::measured_by); empty: nothing that is known
+  bool by_default = false;  // nobody stated it
 
   bool operator==(const Parameter&) const = default;
 };
@@ -49,6 +52,7 @@ struct Parameter {
 struct Reading {
   std::vector<Error> errors;
   std::vector<Parameter> parameters;   // the values that state a provenance
+  std::vector<Parameter> defaults;     // of keys that say what measures them, those that nobody stated
   Description* description = nullptr;  // where the keys are described in place of read
 
   bool describing() const { return description != nullptr; }
@@ -149,14 +153,15 @@ class Fields {
   void know(const std::string& key);
   const Node* find_node(const std::string& key) const;
   const Node* find(const std::string& key, bool required);
-  // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else.
-  const Node* scalar(const std::string& key, bool optional);
+  // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else. Where there is
+  // none, `fallback` tells what is taken in its place.
+  const Node* scalar(const FileKey& key, bool optional, const std::function<std::string()>& fallback = {});
   // What a value that states its provenance or range may be: `parse` reads one of its words, empty where it is none.
   void open_value(const std::string& key, const ValueType& type,
                   const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
                        std::optional<double> fallback);
-  std::size_t read_choice(const std::string& key, const std::vector<std::string>& choices,
+  std::size_t read_choice(const FileKey& key, const std::vector<std::string>& choices,
                           std::optional<std::size_t> fallback);
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);

@@ -26,14 +26,25 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+// What measures a value that a file states: a program, or for what a training framework itself costs, pilot runs and a fit.
+inline constexpr std::string_view kNetprobe = "slmsim-netprobe", kCalibrate = "slmsim-calibrate", kFit = "slmsim fit";
+inline constexpr std::string_view kTorchStep = "calibrate/reference/torch_step.py";
+
 // A key where it is read: its name, one plain sentence of what it means, and, where absence means something that no
 // constant can say, what that is ("rtt / 2").
 struct FileKey {
   FileKey(std::string key, std::string_view meaning, std::string_view absence = {})
       : name(std::move(key)), about(meaning), otherwise(absence) {}
 
+  // Where it is a property of somebody's machine or software: what measures it. Its default is then a guess about that
+  // machine, which readers leave in Reading::defaults, and not how a program behaves that nobody told otherwise.
+  FileKey measured_by(std::string_view program) && {
+    measure = program;
+    return std::move(*this);
+  }
+
   std::string name;
-  std::string_view about, otherwise;
+  std::string_view about, otherwise, measure = {};
 };
 
 // Stands for any name where the keys of a map are names that the user gives ("sites.NAME.rtt").

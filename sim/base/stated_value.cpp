@@ -7,8 +7,15 @@
 
 namespace slmsim {
 
-const Node* Fields::scalar(const std::string& key, bool optional) {
+const Node* Fields::scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback) {
+  const std::string& key = asked.name;
   const Node* found = find(key, !optional);
+  if (!found && fallback && !asked.measure.empty()) {
+    Parameter left{path_of(key), fallback(), Provenance::kAssumed, "", 0, std::nullopt, false, {}, {}};
+    left.measure = asked.measure;
+    left.by_default = true;
+    reading_.defaults.push_back(std::move(left));
+  }
   if (!found || found->kind == Node::Kind::kScalar) return found;
   if (found->kind != Node::Kind::kMap) {
     error(key, fmt::format("{} is {}; a single value is expected", path_of(key), kind_name(found->kind)));
@@ -20,6 +27,7 @@ const Node* Fields::scalar(const std::string& key, bool optional) {
   const std::optional<std::size_t> guess =
       open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
   Parameter parameter{path_of(key), "", Provenance::kDatasheet, "", 0, std::nullopt, false, {}, {}};
+  parameter.measure = asked.measure;
   parameter.provenance = static_cast<Provenance>(
       stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
   parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");

@@ -18,6 +18,9 @@ struct Command {
   std::function<int()> run;
 };
 
+// For an option that is a number: refuses others, and what is no number, with what is expected.
+CLI::Validator number_within(double low, double high);
+
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);
 Command add_explain(CLI::App& app);

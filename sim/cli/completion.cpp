@@ -29,64 +29,101 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Which of `slmsim list` tells an option's words, by its name; empty where files or anything may stand.
-std::string list_of(const std::string& option) {
-  static const std::pair<const char*, const char*> kLists[] = {
-      {"--technique", "techniques"}, {"-t", "techniques"}, {"--model", "models"}, {"-m", "models"}, {"--gpu", "gpus"}};
-  const auto* at =
-      std::find_if(std::begin(kLists), std::end(kLists), [&](const auto& one) { return option == one.first; });
-  return at == std::end(kLists) ? "" : at->second;
+// What `slmsim list` prints of a kind, in a shell's words.
+std::string listed(const std::string& what) {
+  return fmt::format("$(slmsim list {} 2>/dev/null | cut -d ' ' -f 1)", what);
 }
 
-// Whether a verb is given scenarios, whose names may stand for files.
-bool takes_scenarios(const CLI::App& verb) {
-  const auto options = verb.get_options();
-  return std::any_of(options.begin(), options.end(),
-                     [](const CLI::Option* option) { return option->get_name(true).starts_with("SCENARIO"); });
+// What may stand under an option or in a place: words, or a shell's command that prints them; empty where files or anything may.
+std::string words_of(const CLI::App& verb, const CLI::Option& option) {
+  struct Words {
+    const char *verbs, *option, *words;  // of these verbs; of all where there are none
+  };
+  static const Words kWords[] = {
+      {"", "--technique", "list techniques"},
+      {"", "--model", "list models"},
+      {"", "--gpu", "list gpus"},
+      {"run", "--format", "table json csv"},
+      {"run", "--engine", "slmsim simgrid"},
+      {"plan", "--format", "table json markdown"},
+      {"plan", "--objective", "time gpu_hours dollars"},
+      {"explain max-model next fit", "--format", "table json"},
+      {"schema", "--format", "json markdown"},
+      {"list", "--format", "table json"},
+      {"list", "WHAT", "models gpus platforms scenarios stacks techniques formats"},
+      {"completion", "WHAT", "bash zsh fish man"},
+      {"validate", "STUDY", "fabric deepspeed gpu wan"},
+      {"import", "FORMAT", "list formats"},
+      {"shapes", "MODEL", "list models"},
+      {"", "SCENARIO", "list scenarios"},
+  };
+  const auto lnames = option.get_lnames();
+  const std::string name = lnames.empty() ? option.get_name(true) : "--" + lnames.front();
+  for (const Words& one : kWords) {
+    const std::string verbs = fmt::format(" {} ", one.verbs);
+    if (name != one.option || (verbs != "  " && verbs.find(" " + verb.get_name() + " ") == std::string::npos)) continue;
+    const std::string words = one.words;
+    return words.starts_with("list ") ? listed(words.substr(5)) : words;
+  }
+  return "";
+}
+
+// Of what is given by its place: the words of the first that has some.
+std::string words_in_place(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    if (!names_of(*option).empty()) continue;
+    if (std::string words = words_of(verb, *option); !words.empty()) return words;
+  }
+  return "";
 }
 
 std::string to_bash(const CLI::App& app) {
   std::vector<std::string> verbs;
-  std::string cases, lists;
+  std::string cases;
   for (const CLI::App* verb : verbs_of(app)) {
     verbs.push_back(verb->get_name());
     std::vector<std::string> options;
+    std::string values;
     for (const CLI::Option* option : verb->get_options()) {
-      for (const auto& name : names_of(*option)) {
-        options.push_back(name);
-        if (const std::string list = list_of(name);
-            !list.empty() && lists.find("    " + name + ")") == std::string::npos)
-          lists += fmt::format(
-              "    {}) COMPREPLY=($(compgen -W \"$(slmsim list {} 2>/dev/null | cut -d ' ' -f 1)\" -- "
-              "\"$cur\")); return ;;\n",
-              name, list);
-      }
+      const auto names = names_of(*option);
+      options.insert(options.end(), names.begin(), names.end());
+      const std::string words = words_of(*verb, *option);
+      if (!names.empty() && !words.empty())
+        values += fmt::format(" {}) values=\"{}\" ;;", fmt::join(names, "|"), words);
     }
-    cases += fmt::format("    {}) words=\"{}\"{} ;;\n", verb->get_name(), fmt::join(options, " "),
-                         takes_scenarios(*verb) ? "; names=scenarios" : "");
+    cases += fmt::format("    {}) words=\"{}\"; here=\"{}\"\n      case $prev in{} esac ;;\n", verb->get_name(),
+                         fmt::join(options, " "), words_in_place(*verb), values);
   }
   return fmt::format(R"sh(# Completions of slmsim for bash, by `slmsim completion bash`.
 _slmsim() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words= names=
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words= here= values=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W "{} --help --version" -- "$cur"))
     return
   fi
-  case $prev in
-{}  esac
+  # --option=value is three words.
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $prev == = ]]; then
+    prev=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
+  if [[ -n $values ]]; then
+    COMPREPLY=($(compgen -W "$values" -- "$cur"))
+    return
+  fi
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
-  [[ -z $names ]] || COMPREPLY=($(compgen -W "$(slmsim list $names 2>/dev/null | cut -d ' ' -f 1)" -- "$cur"))
+  [[ -z $here ]] || COMPREPLY=($(compgen -W "$here" -- "$cur"))
   COMPREPLY+=($(compgen -f -- "$cur"))
 }}
 complete -o filenames -F _slmsim slmsim
 )sh",
-                     fmt::join(verbs, " "), lists, cases);
+                     fmt::join(verbs, " "), cases);
 }
 
 // Within single quotes of zsh's _arguments or of fish.
@@ -103,30 +140,45 @@ std::string quoted(const std::string& text, const std::string& escaped) {
   return out;
 }
 
+// An action of zsh's _arguments; `with_files`: files too.
+std::string for_zsh(const std::string& words, bool with_files) {
+  if (words.empty()) return "_files";
+  constexpr std::string_view kList = "$(slmsim list ";
+  if (!words.starts_with(kList)) return "(" + words + ")";
+  const std::string what = words.substr(kList.size(), words.find(' ', kList.size()) - kList.size());
+  return fmt::format("_slmsim_list{} {}", with_files ? "_or_files" : "", what);
+}
+
 std::string to_zsh(const CLI::App& app) {
   std::string verbs, cases;
   for (const CLI::App* verb : verbs_of(app)) {
     verbs += fmt::format("    '{}:{}'\n", verb->get_name(), quoted(verb->get_description(), ":"));
     std::string arguments;
     for (const CLI::Option* option : verb->get_options()) {
+      const std::string words = words_of(*verb, *option);
       for (const auto& name : names_of(*option)) {
-        const std::string list = list_of(name);
-        const std::string action = !takes_value(*option) ? ""
-                                   : !list.empty()
-                                       ? fmt::format(":{0}:($(slmsim list {0} 2>/dev/null | cut -d \" \" -f 1))", list)
-                                       : ":value:_files";
-        arguments += fmt::format("        '*{}[{}]{}' \\\n", name, quoted(option->get_description(), "[]:"), action);
+        const std::string action = takes_value(*option) ? ":value:" + for_zsh(words, false) : "";
+        // --option value, --option=value, -o value and -ovalue.
+        const char* joined = !takes_value(*option) ? "" : name.starts_with("--") ? "=" : "+";
+        arguments +=
+            fmt::format("        '*{}{}[{}]{}' \\\n", name, joined, quoted(option->get_description(), "[]:"), action);
       }
     }
-    const char* rest = takes_scenarios(*verb)
-                           ? "_alternative \"names:scenario:($(slmsim list scenarios 2>/dev/null | cut "
-                             "-d \\\" \\\" -f 1))\" \"files:file:_files\""
-                           : "_files";
-    cases += fmt::format("      {})\n      _arguments \\\n{}        '*:file:{}'\n      ;;\n", verb->get_name(),
-                         arguments, rest);
+    arguments += fmt::format("        '*:word:{}'\n", for_zsh(words_in_place(*verb), true));
+    cases += fmt::format("      {})\n      _arguments -s \\\n{}      ;;\n", verb->get_name(), arguments);
   }
   return fmt::format(R"sh(#compdef slmsim
 # Completions of slmsim for zsh, by `slmsim completion zsh`.
+# _arguments puts options for compadd before what it is told to call with.
+_slmsim_list() {{
+  local -a found
+  found=(${{(f)"$(slmsim list $argv[-1] 2>/dev/null | cut -d ' ' -f 1)"}})
+  compadd -a found
+}}
+_slmsim_list_or_files() {{
+  _slmsim_list $argv[-1]
+  _files
+}}
 _slmsim() {{
   local -a verbs
   verbs=(
@@ -146,6 +198,12 @@ _slmsim "$@"
                      verbs, cases);
 }
 
+std::string for_fish(const std::string& words) {
+  if (!words.starts_with("$(")) return words;
+  const std::string command = words.substr(2, words.find(" | ") - 2);
+  return fmt::format("({} | string split -f 1 \" \")", command);
+}
+
 std::string to_fish(const CLI::App& app) {
   std::string out = "# Completions of slmsim for fish, by `slmsim completion fish`.\n";
   for (const CLI::App* verb : verbs_of(app)) {
@@ -154,19 +212,17 @@ std::string to_fish(const CLI::App& app) {
   }
   for (const CLI::App* verb : verbs_of(app)) {
     const std::string when = fmt::format("complete -c slmsim -n '__fish_seen_subcommand_from {}'", verb->get_name());
-    if (takes_scenarios(*verb)) out += when + " -a '(slmsim list scenarios 2>/dev/null | string split -f 1 \" \")'\n";
+    if (const std::string words = words_in_place(*verb); !words.empty())
+      out += fmt::format("{} -a '{}'\n", when, for_fish(words));
     for (const CLI::Option* option : verb->get_options()) {
-      std::string names, list;
-      for (const auto& name : option->get_lnames()) {
-        names += " -l " + name;
-        list = list_of("--" + name);
-      }
+      std::string names;
+      for (const auto& name : option->get_lnames()) names += " -l " + name;
       for (const auto& name : option->get_snames()) names += " -s " + name;
       if (names.empty()) continue;
+      const std::string words = words_of(*verb, *option);
       const std::string value = !takes_value(*option) ? ""
-                                : list.empty()
-                                    ? " -r"
-                                    : fmt::format(" -x -a '(slmsim list {} | string split -f 1 \" \")'", list);
+                                : words.empty()       ? " -r"
+                                                      : fmt::format(" -x -a '{}'", for_fish(words));
       out += fmt::format("{}{}{} -d '{}'\n", when, names, value, quoted(option->get_description(), ""));
     }
   }

@@ -37,9 +37,10 @@ int explain_all(const ExplainVerb& verb) {
   static const std::vector<std::string> kFormats = {"table", "json"};
   const bool json = index_of("--format", verb.format, kFormats) == 1;
   ExplainOptions options;
-  ProgressLine line;
-  options.on_progress = [&line](std::size_t done, std::size_t all) {
-    line.update(fmt::format("{} of {} explained", done, all));
+  ProgressLine line(true);
+  options.on_progress = [&line](std::size_t done, std::size_t all, std::size_t cases) {
+    line.update(fmt::format("{} of {} explained{}", done, all,
+                            cases > 0 ? fmt::format(", {} cases of the next simulated", cases) : ""));
   };
   std::vector<ExplainResult> results;
   std::vector<std::string> files;

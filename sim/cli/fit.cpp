@@ -55,10 +55,10 @@ Command add_fit(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--points", options->points, "that stand for the result")
       ->capture_default_str()
-      ->check(CLI::Range(16, 100'000));
+      ->check(number_within(16, 100'000));
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which the fit ends with what it has; the result then depends on the machine")
-      ->check(CLI::Range(0.001, 1e7));
+      ->check(number_within(0.001, 1e7));
   verb->footer(R"(
 Unknown is what states what it may be, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s],
 scale: log}, what is inferred or assumed, and defaults that differ between machines; docs/fit.md lists them.

@@ -102,7 +102,8 @@ void check(const std::vector<Result>& files, const std::string& folder) {
 }
 
 int init(InitOptions& options) {
-  if (options.batch < 0 || options.batch > 1000000) throw InputError({}, "--batch is out of range; from 1 to 1000000");
+  if (options.peers.empty() && options.token_given)
+    throw InputError({}, "--token is for measuring the path to --peer NAME=ADDRESS");
   Inventory inventory = machines_of(options);
   for (const auto& word : options.sites) {
     const Pair pair = pair_of("--site", word, "NAME=SITE");
@@ -172,14 +173,18 @@ Command add_init(CLI::App& app) {
        "NAME=SITE: where a machine stands; machines that --gpu names are at sites of their own");
   list("--link", options->links, "SITE,SITE=RTT[,RATE]: the path between two sites, such as lab,cloud=28ms,1Gbps");
   list("--peer", options->peers, "NAME=ADDRESS: measure the path to NAME, where slmsim-netprobe server runs");
-  verb->add_option("--token", options->token, "that the peers' servers printed")->envname("SLMSIM_NETPROBE_TOKEN");
-  list("--fablib", options->fablib, "what FABRIC's FABlib exports of a slice: JSON, printed tables or slice.save()");
-  verb->add_option("--ansible", options->ansible, "an Ansible inventory, INI or YAML, or a list of hosts");
+  auto* token = verb->add_option("--token", options->token, "that the peers' servers printed");
+  token->envname("SLMSIM_NETPROBE_TOKEN");
+  list("--fablib", options->fablib,
+       "what FABlib tells of a FABRIC slice: slice.save(), a notebook with outputs, JSON or printed tables");
+  verb->add_option("--ansible", options->ansible,
+                   "an Ansible inventory, INI, YAML or what ansible-inventory --list prints, or a list of hosts");
   verb->add_option("--ssh", options->ssh, "an ssh configuration");
   list("--vm-type", options->types, "NAME=TYPE: what kind of machine it is, a name of platforms/vms");
   list("--model,-m", options->models, "a name of models/, or a Hugging Face config.json; default gpt2m");
   list("--technique,-t", options->techniques, "a technique to predict; default Data, ZeRO2, Shard and Pipeshard");
-  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU");
+  verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU")
+      ->check(number_within(1, 1e6));
   verb->add_option("--name", options->name, "of platform and scenario; default the folder's");
   verb->add_flag("--force", options->force, "write over files that are there");
   verb->footer(R"(
@@ -192,7 +197,8 @@ Examples:
   slmsim init --gpu rtx3090 --gpu lab=a30:2 --peer lab=192.0.2.7 --token TOKEN mine
   slmsim init --fablib slice.graphml --model gpt2m mine
   slmsim init --ansible inventory.ini --gpu t4:1 mine)");
-  return {verb, [options, verb] {
+  return {verb, [options, verb, token] {
+            options->token_given = token->count() > 0 && !std::getenv("SLMSIM_NETPROBE_TOKEN");
             options->command = command_text(*verb, *options);
             return init(*options);
           }};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cli/command.h"
 #include "sim/fit/scenario_fit.h"
 #include "sim/fit/uncertainty.h"
 
@@ -22,7 +23,7 @@ void add_interval_options(CLI::App& verb, IntervalOptions& options) {
                 "tell what each prediction is between, from what the scenario does not know");
   verb.add_option("--level", options.level, "probability that an interval holds what would be measured")
       ->capture_default_str()
-      ->check(CLI::Range(0.5, 0.99));
+      ->check(number_within(0.5, 0.99));
   verb.add_option("--seed", options.seed, "of the points that intervals come from; another seed, other points")
       ->capture_default_str();
 }

@@ -76,6 +76,9 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
     const bool named = word.find('=') != std::string::npos;
     const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
     const auto gpus = read_gpus(pair.value, word_place("--gpu"));
+    if (gpus.empty())
+      throw InputError({}, fmt::format("--gpu \"{}\" names no GPU; expected TYPE:COUNT with a count from 1 on",
+                                       printable(word).substr(0, 64)));
     if (listed && !named) {
       for (auto& machine : inventory.machines) {
         if (machine.gpus.empty()) machine.gpus = gpus;
@@ -140,7 +143,7 @@ Inventory machines_of(InitOptions& options) {
   const int sources = int(!options.fablib.empty()) + int(!options.ansible.empty()) + int(!options.ssh.empty());
   if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
   Inventory out;
-  if (!options.fablib.empty()) out = read_fablib(options.fablib);
+  if (!options.fablib.empty()) out = read_fablib(options.fablib, !options.gpus.empty());
   if (!options.ansible.empty()) out = read_ansible(options.ansible);
   if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
   if (sources == 0) {

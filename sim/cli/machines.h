@@ -15,7 +15,7 @@ struct InitOptions {
   std::string folder = ".", name, ansible, ssh, token;
   std::vector<std::string> gpus, sites, links, types, peers, fablib, models, techniques;
   int batch = 0;
-  bool force = false;
+  bool force = false, token_given = false;
   std::string command;
 };
 

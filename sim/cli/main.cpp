@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <regex>
 
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 
@@ -73,6 +75,23 @@ std::string unknown_option(const CLI::App& app) {
   return "";
 }
 
+std::string help_of(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? "slmsim --help" : fmt::format("slmsim {} --help", verbs.front()->get_name());
+}
+
+// What CLI11 says of values that are missing, too many or of another kind, as this program says it.
+std::string plain_words(const std::string& text) {
+  static const std::pair<std::regex, const char*> kForms[] = {
+      {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
+      {std::regex("(\\S+): [0-9]+ required .* missing"), "$1 needs a value"},
+      {std::regex("(\\S+): At Most 1 required but received ([0-9]+)"), "$1 is given $2 times; give it once"}};
+  for (const auto& [form, words] : kForms) {
+    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
+  }
+  return text;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Predicts how long pretraining a language model takes on a cluster of few, mixed, distant GPUs",
                "slmsim"};
@@ -89,10 +108,10 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& error) {
     const std::string text = unknown_option(app);
-    return usage_error(text.empty() ? fmt::format("{}; see slmsim --help", error.what()) : text);
+    return usage_error(text.empty() ? fmt::format("{}; see {}", error.what(), help_of(app)) : text);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return usage_error(fmt::format("{}; see slmsim --help", error.what()));
+    return usage_error(fmt::format("{}; see {}", plain_words(error.what()), help_of(app)));
   }
   for (const auto& command : commands) {
     if (command.app->parsed()) return command.run();
@@ -101,6 +120,17 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+CLI::Validator number_within(double low, double high) {
+  const auto check = [low, high](const std::string& word) -> std::string {
+    const auto number = parse_number(word);
+    if (number && *number >= low && *number <= high) return "";
+    return fmt::format("\"{}\" is {}; expected one from {:g} to {:g}", printable(word).substr(0, 64),
+                       number ? "out of range" : "not a number", low, high);
+  };
+  return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
+}
+
 }  // namespace slmsim
 
 int main(int argc, char** argv) {

@@ -63,15 +63,15 @@ Command add_next(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--sure", options->rules.sure, "probability of the pick at which no run is worth it")
       ->capture_default_str()
-      ->check(CLI::Range(0.5, 0.999));
+      ->check(number_within(0.5, 0.999));
   verb->add_option("--jobs", options->rules.jobs,
                    "so many jobs like this one are to come: a run is worth what it saves of all of them")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(number_within(1.0, 1e6));
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which it ends with the points it has; the result then depends on the machine")
-      ->check(CLI::Range(0.001, 1e7));
+      ->check(number_within(0.001, 1e7));
   verb->footer(R"(
 A pilot run is the start-up and selection.epsilon_epochs epochs. What it saves is of the expected cost of a wrong pick.
 

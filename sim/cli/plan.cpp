@@ -1,7 +1,9 @@
 // slmsim plan SCENARIO...: search for the best way to run a job.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -21,29 +23,34 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr double kUsualLimit = 900;  // seconds
+// Of the time, what searches have; the rest is for predicting what they found once more.
+constexpr double kForSearching = 0.9;
+
 volatile std::sig_atomic_t stop_signal = 0;
 
 struct PlanVerb : ScenarioOptions {
   std::string format = "table", technique, objective, journal, exported;
   Filter filter;
   std::size_t list = 5, jobs = 0;
-  double effort = 1, time_limit = 0;
+  double effort = 1, time_limit = kUsualLimit;
   bool exhaustive = false, restart = false;
 };
 
-// How long what is left of the effort takes at the pace so far; the search may end before, where it proves its list.
-std::string estimate_text(double effort, double seconds) {
+// What is left at most: of the effort at the pace so far, and of the time. The search may end before, where it proves its list.
+std::string estimate_text(double effort, double seconds, double left) {
   constexpr double kKnown = 0.02;  // before, the pace says nothing
-  if (effort < kKnown) return "";
-  return fmt::format(", at most {} more", to_text(Seconds{seconds * (1 - effort) / effort}));
+  const double by_pace = effort < kKnown ? std::numeric_limits<double>::infinity() : seconds * (1 - effort) / effort;
+  const double most = left > 0 ? std::min(by_pace, left) : by_pace;
+  return std::isfinite(most) ? fmt::format(", at most {} more", to_text(Seconds{most})) : "";
 }
 
 std::string progress_text(const std::string& scenario, const std::string& model, const SearchProgress& p,
-                          double seconds) {
+                          double seconds, double left) {
   return fmt::format("{}, {}: {:.0f} s, {} of {} choices planned, {} simulated{}{}", scenario, model, seconds,
                      p.assessed, p.choices, p.simulated,
                      p.effort > 0 ? fmt::format(", {:.0f} % of the effort", 100 * p.effort) : "",
-                     estimate_text(p.effort, seconds));
+                     estimate_text(p.effort, seconds, left));
 }
 
 // Of what decides which choices there are and what they take: files, overrides, technique and version.
@@ -85,13 +92,21 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
 
 // What was found until the signal goes to whoever reads along; a result file is written only by a search that ends.
 int stopped(const PlanVerb& verb, const std::string& text) {
-  if (verb.output.empty() && verb.format == "table") write_result(text, "");
+  if (verb.output.empty()) write_result(text, "");
   fmt::print(stderr, "slmsim: stopped{}\n",
              verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
                                   : fmt::format("; the same command goes on from there ({})", verb.journal));
   std::signal(stop_signal, SIG_DFL);
   std::raise(stop_signal);
   return kInternal;
+}
+
+std::string text_of(const std::vector<PlanReport>& reports, std::size_t format) {
+  if (format == 1) return to_plan_json(reports);
+  if (format == 2) return to_plan_markdown(reports);
+  std::string text;
+  for (const auto& report : reports) text += (text.empty() ? "" : "\n") + to_plan_table(report);
+  return text;
 }
 
 int plan(const PlanVerb& verb) {
@@ -125,41 +140,44 @@ int plan(const PlanVerb& verb) {
   }
   std::vector<PlanReport> reports;
   std::vector<std::string> journals;
-  std::string text;
   const auto begin = steady_clock::now();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     ProgressLine line(true);
     std::string searched;
     auto begun = steady_clock::now();
-    job.progress = [&](const std::string& model, const SearchProgress& p) {
-      if (searched != model) begun = steady_clock::now();
-      searched = model;
-      const std::chrono::duration<double> spent = steady_clock::now() - begun;
-      line.update(progress_text(scenarios[i].name, model, p, spent.count()));
-    };
     // Each model of each scenario has its share of what is left.
     const auto start = steady_clock::now();
-    const double share = (verb.time_limit - std::chrono::duration<double>(start - begin).count()) /
-                         static_cast<double>(scenarios.size() - i);
-    if (verb.time_limit > 0)
-      job.deadline = [start, share](std::size_t index, std::size_t count) {
-        const std::chrono::duration<double> spent = steady_clock::now() - start;
-        return spent.count() >= share * static_cast<double>(index + 1) / static_cast<double>(count);
+    const auto since = [](steady_clock::time_point from) {
+      return std::chrono::duration<double>(steady_clock::now() - from).count();
+    };
+    const double share = (verb.time_limit - since(begin)) / static_cast<double>(scenarios.size() - i);
+    if (verb.time_limit > 0) {
+      if (i == 0)
+        line.announce(
+            fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb.time_limit})));
+      job.deadline = [start, since, share](std::size_t index, std::size_t count) {
+        return since(start) >= kForSearching * share * static_cast<double>(index + 1) / static_cast<double>(count);
       };
+      job.over = [start, since, share] { return since(start) >= share; };
+    }
+    job.progress = [&, start, since, share](const std::string& model, const SearchProgress& p) {
+      if (searched != model) begun = steady_clock::now();
+      searched = model;
+      const double left = verb.time_limit > 0 ? std::max(0.0, share - since(start)) : 0;
+      line.update(progress_text(scenarios[i].name, model, p, since(begun), left));
+    };
     if (!verb.journal.empty()) {
       options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
       options.identity = search_identity(verb, files[i]);
       journals.push_back(options.journal.string());
     }
     reports.push_back(find_plans(scenarios[i], job, options));
-    text += (text.empty() ? "" : "\n") + to_plan_table(reports.back());
+    reports.back().file = files[i];
+    reports.back().overrides = verb.overrides;
     line.clear();
-    if (reports.back().stopped) return stopped(verb, text);
+    if (reports.back().stopped) return stopped(verb, text_of(reports, format));
   }
-  std::vector<Result> outputs = {{format == 0   ? text
-                                  : format == 1 ? to_plan_json(reports)
-                                                : to_plan_markdown(reports),
-                                  verb.output}};
+  std::vector<Result> outputs = {{text_of(reports, format), verb.output}};
   if (!verb.exported.empty()) add_exports(reports, verb.exported, outputs);
   write_results(outputs);
   // Until here a full disk or a signal has lost nothing.
@@ -190,15 +208,15 @@ Command add_plan(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_option("--list,-k", options->list, "so many plans are listed")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100));
+      ->check(number_within(1, 100));
   verb->add_option(
           "--effort", options->effort,
           "how far to search clusters that are too large to go through all, for each model; it counts work and not "
-          "seconds: 1 takes two cores from half a minute to a quarter of an hour, and --time-limit bounds that")
+          "seconds: 1 takes two cores from half a minute to a quarter of an hour")
       ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1e6));
+      ->check(number_within(1e-6, 1e6));
   verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")
-      ->check(CLI::Range(1, 4096));
+      ->check(number_within(1, 4096));
   verb->add_option("--export", options->exported,
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
@@ -206,8 +224,10 @@ Command add_plan(CLI::App& app) {
   verb->add_flag("--restart", options->restart, "begin anew, whatever the journal holds");
   verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, to compare with");
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which the search ends with what it has found; the result then depends on the machine")
-      ->check(CLI::Range(0.001, 1e7));
+                   "seconds after which the search ends with what it has found, so that the result depends on the "
+                   "machine; 0: none")
+      ->capture_default_str()
+      ->check(number_within(0.0, 1e7));
   verb->footer(R"(
 What varies: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
 and how layers are split, schedule, tensor degree, sequences per GPU, all-reduce inside VMs first, ZeRO2's collectives; and

@@ -32,6 +32,12 @@ void ProgressLine::show(const std::string& text) {
   last_ = std::chrono::steady_clock::now();
 }
 
+void ProgressLine::announce(const std::string& text) {
+  if (terminal_) return show(text);
+  fmt::print(stderr, "slmsim: {}\n", text);
+  std::fflush(stderr);
+}
+
 void ProgressLine::update(const std::string& text) {
   if (!any_ || std::chrono::steady_clock::now() - last_ >= kPause) show(text);
 }

@@ -15,6 +15,8 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   void show(const std::string& text);
+  // Before anything else; a line of its own where it is no terminal.
+  void announce(const std::string& text);
   // The same at most five times a second.
   void update(const std::string& text);
   void clear();

@@ -71,7 +71,8 @@ std::string trace_of(const RunResult& result, const Prediction* p) {
   const TaskGraph graph = iteration_graph(result.scenario, *model, *p->plan);
   const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
   return to_trace({graph, timeline, result.scenario.platform,
-                   fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group))});
+                   fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group)),
+                   assumed_line(assumptions_of(result.scenario, {p}))});
 }
 
 bool anything_runs(const std::vector<RunResult>& results) {

@@ -123,7 +123,7 @@ Command add_sweep(CLI::App& app) {
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--jobs,-j", options->jobs, "worker processes; by default one for each core")
-      ->check(CLI::Range(1, 4096));
+      ->check(number_within(1, 4096));
   verb->add_option("--shard", options->shard, "i/n: only part i of n, as FILE.i-of-n.part for slmsim merge");
   verb->add_flag("--restart", options->restart, "throw away what an unfinished sweep left, and begin anew");
   verb->footer(R"(

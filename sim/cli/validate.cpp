@@ -143,7 +143,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
       ->needs(held_out)
       ->capture_default_str()
-      ->check(CLI::Range(16, 100'000));
+      ->check(number_within(16, 100'000));
   verb->add_flag("--work-given", options->protocol.work_given,
                  "with --held-out: how much each slice trained is known, from its published rates and times")
       ->needs(held_out);
@@ -154,7 +154,7 @@ Command add_validate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--time-limit", options->time_limit, "with --held-out: seconds after which it ends with what it has")
       ->needs(held_out)
-      ->check(CLI::Range(0.001, 1e7));
+      ->check(number_within(0.001, 1e7));
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(

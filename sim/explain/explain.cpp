@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
 #include "sim/explain/what_if.h"
 
 namespace slmsim {
@@ -67,12 +68,17 @@ std::string advice_of(const Explanation& e) {
   }
   if (e.what_ifs.empty()) return fmt::format("Limited most by {}; no setting tried helps.", limit);
   const WhatIf& best = e.what_ifs.front();
-  return fmt::format("Change first: --set {}, {} in place of {} ({:+.0f} %). Limited most by {}.",
-                     fmt::join(best.set, " --set "), to_text(best.iteration), to_text(iteration),
-                     100 * (best.iteration / iteration - 1), limit);
+  return fmt::format("Change first: --set {}, {} in place of {} ({:+.0f} %). Limited most by {}.", set_words(best.set),
+                     to_text(best.iteration), to_text(iteration), 100 * (best.iteration / iteration - 1), limit);
 }
 
 }  // namespace
+
+std::string set_words(const std::vector<std::string>& set) {
+  std::string out;
+  for (const auto& text : set) out += (out.empty() ? "" : " --set ") + shell_word(text);
+  return out;
+}
 
 std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions& options) {
   std::vector<Explanation> out;
@@ -88,12 +94,14 @@ std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions&
         Explanation e;
         e.prediction = predictions[out.size()];
         if (e.prediction.status == Status::kOk) {
-          e.limits = find_limits(scenario, scenario.models[m], e.prediction, options.in_depth);
+          e.limits = find_limits(scenario, scenario.models[m], e.prediction, options.in_depth, [&](std::size_t cases) {
+            if (options.on_progress) options.on_progress(out.size(), predictions.size(), cases);
+          });
           changes.try_all(m, g, t, e);
           e.advice = advice_of(e);
         }
         out.push_back(std::move(e));
-        if (options.on_progress) options.on_progress(out.size(), predictions.size());
+        if (options.on_progress) options.on_progress(out.size(), predictions.size(), 0);
       }
     }
   }

@@ -17,6 +17,9 @@ struct WhatIf {
   Seconds iteration, job;
 };
 
+// "nccl.NCCL_ALGO=Tree --set ...", behind the first --set of a shell's command line.
+std::string set_words(const std::vector<std::string>& set);
+
 struct Explanation {
   Prediction prediction;
   Limits limits;                 // empty where the prediction is not kOk
@@ -29,9 +32,10 @@ using Reload = std::function<std::optional<Scenario>(const Overrides& more)>;
 
 struct ExplainOptions {
   const Technique* only = nullptr;
-  bool in_depth = true;                                            // find_limits()
-  Reload reload = {};                                              // without it there are no what-ifs
-  std::function<void(std::size_t, std::size_t)> on_progress = {};  // explanations done, of so many
+  bool in_depth = true;  // find_limits()
+  Reload reload = {};    // without it there are no what-ifs
+  // Explanations done, of so many, and how many cases of the next one were simulated.
+  std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
 };
 
 // In the order of predict(): model, group, technique.

@@ -1,13 +1,17 @@
 #include "sim/explain/ideal.h"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
 #include "sim/lower/lower.h"
 #include "sim/predict/iterations.h"
+#include "sim/predict/lower_alike.h"
 #include "sim/technique/technique.h"
 
 namespace slmsim {
@@ -52,7 +56,11 @@ Ideal timeless(const std::string& name, const std::string& what, std::vector<Tas
 }  // namespace
 
 IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const Plan& plan)
-    : scenario_(scenario), plan_(plan), operators_(build_operator_graph(model)), graph_(lowered(unchanged())) {
+    : scenario_(scenario),
+      plan_(plan),
+      operators_(build_operator_graph(model)),
+      graph_(plan.technique->lower({plan, operators_, scenario, Network(scenario.platform)}).graph),
+      folded_(lowered(unchanged())) {
   used_.resize(graph_.links().size());
   for (const auto& connection : graph_.connections()) {
     for (const int link : connection.route.links) used_[static_cast<std::size_t>(link)] = true;
@@ -61,19 +69,44 @@ IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const P
 }
 
 TaskGraph IdealRuns::lowered(const IdealCase& changed) const {
-  return plan_.technique->lower({plan_, operators_, changed.scenario, Network(changed.network)}).graph;
+  return lower_alike({plan_, operators_, changed.scenario, Network(changed.network)}).graph;
 }
 
-Seconds IdealRuns::with(const std::vector<const Ideal*>& ideals) const {
+Seconds IdealRuns::simulated(const Ideals& ideals) const {
   IdealCase changed = unchanged();
   for (const Ideal* ideal : ideals) ideal->apply(changed);
   const bool as_it_is = changed.network == scenario_.platform && changed.scenario.platform == scenario_.platform &&
                         changed.scenario.framework == scenario_.framework;
-  TaskGraph graph = as_it_is ? graph_ : lowered(changed);
+  TaskGraph graph = as_it_is ? folded_ : lowered(changed);
   for (const TaskClass of : changed.timeless) graph.scale(of, 0);
   if (std::any_of(ideals.begin(), ideals.end(), [](const Ideal* one) { return one->without_latency; }))
     graph.remove_latency();
   return simulate_iterations(graph).steady() / plan_.workload.steps;
+}
+
+Seconds IdealRuns::with(const Ideals& ideals) {
+  const auto [at, is_new] = known_.try_emplace({ideals.begin(), ideals.end()});
+  if (is_new) at->second = simulated(ideals);
+  return at->second;
+}
+
+// Threads, and not processes: lowering and simulating are functions of values, and SimGrid is not asked.
+void IdealRuns::prepare(const std::vector<Ideals>& sets) {
+  std::vector<const Ideals*> open;
+  for (const Ideals& ideals : sets) {
+    if (known_.try_emplace({ideals.begin(), ideals.end()}).second) open.push_back(&ideals);
+  }
+  std::vector<Seconds> times(open.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < open.size(); i = next++) times[i] = simulated(*open[i]);
+  };
+  const std::size_t helpers = std::min<std::size_t>(open.size(), std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < helpers; ++i) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
+  for (std::size_t i = 0; i < open.size(); ++i) known_[{open[i]->begin(), open[i]->end()}] = times[i];
 }
 
 bool IdealRuns::concerns(const Ideal& ideal) const {

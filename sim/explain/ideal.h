@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct Ideal {
   bool only_together = false;
 };
 
+using Ideals = std::vector<const Ideal*>;
+
 // One technique with its plan, and what a steady iteration takes with some resources idealised.
 class IdealRuns {
  public:
@@ -39,12 +43,17 @@ class IdealRuns {
   const TaskGraph& graph() const { return graph_; }
   // All that concern the case: a link that it does not use is left out. Wholes come before their parts.
   const std::vector<Ideal>& ideals() const { return ideals_; }
-  // Mean time of a step: of an iteration, or of a round's steps.
-  Seconds with(const std::vector<const Ideal*>& ideals) const;
+  // Mean time of a step, of an iteration or of a round's steps; each is simulated once, however often it is asked for.
+  Seconds with(const Ideals& ideals);
+  // The same of several at once: over all cores, so that with() has them.
+  void prepare(const std::vector<Ideals>& sets);
+  // How many were simulated.
+  std::size_t count() const { return known_.size(); }
 
  private:
   IdealCase unchanged() const { return {.scenario = scenario_, .network = scenario_.platform}; }
   TaskGraph lowered(const IdealCase& changed) const;
+  Seconds simulated(const Ideals& ideals) const;
   void list();
   void list_computation();
   void list_transport();
@@ -59,9 +68,11 @@ class IdealRuns {
   const Scenario& scenario_;
   const Plan& plan_;
   OperatorGraph operators_;
-  TaskGraph graph_;
+  TaskGraph graph_;         // of every GPU
+  TaskGraph folded_;        // with GPUs that are alike taken once
   std::vector<bool> used_;  // links of the network, by index
   std::vector<Ideal> ideals_;
+  std::map<std::set<const Ideal*>, Seconds> known_;
 };
 
 }  // namespace slmsim

@@ -13,14 +13,14 @@ namespace {
 constexpr double kLeast = 0.01;     // of an iteration: what gives back less is not told
 constexpr double kHidden = 0.1;     // of an iteration: what two give back beyond the sum of both
 constexpr double kAccounted = 0.1;  // of an iteration: so much may remain unaccounted for
+constexpr double kSlack = 0.02;     // relative: faster links may cost a simulation so much by other ties, and no more
 constexpr double kWeighs = 0.02;    // of an iteration: with all else ideal, what takes less hides nothing
-
-using Ideals = std::vector<const Ideal*>;
 
 class Finder {
  public:
-  Finder(const Scenario& scenario, const Transformer& model, const Prediction& prediction)
-      : prediction_(prediction), runs_(scenario, model, *prediction.plan) {
+  Finder(const Scenario& scenario, const Transformer& model, const Prediction& prediction,
+         const std::function<void(std::size_t)>& told)
+      : prediction_(prediction), told_(told), runs_(scenario, model, *prediction.plan) {
     const IterationTimes times = simulate_iterations(runs_.graph());
     iteration_ = times.steady() / prediction.plan->workload.steps;
     out_.left = iteration_;
@@ -39,7 +39,11 @@ class Finder {
 
  private:
   bool counts(Seconds given_back) const { return given_back > iteration_ * kLeast; }
-  Seconds given_back(const Ideals& ideals) const { return iteration_ - runs_.with(ideals); }
+  void prepare(const std::vector<Ideals>& sets) {
+    runs_.prepare(sets);
+    if (told_) told_(runs_.count());
+  }
+  Seconds given_back(const Ideals& ideals) { return iteration_ - runs_.with(ideals); }
 
   const Ideal* find(const std::string& name) const {
     const auto& all = runs_.ideals();
@@ -51,7 +55,11 @@ class Finder {
   void singles() {
     // A whole is listed before its parts: those of one that gives nothing back are not tried.
     std::vector<std::string> idle;
-    std::vector<const Limit*> together;
+    std::vector<Ideals> alone;
+    for (const Ideal& ideal : runs_.ideals()) {
+      if (ideal.whole.empty() && !ideal.without_latency) alone.push_back({&ideal});
+    }
+    prepare(alone);
     for (const Ideal& ideal : runs_.ideals()) {
       const bool hopeless = std::find(idle.begin(), idle.end(), ideal.whole) != idle.end();
       const Seconds back = hopeless ? Seconds{0} : ideal.without_latency ? latency(ideal) : given_back({&ideal});
@@ -87,7 +95,7 @@ class Finder {
   }
 
   // A window that must wait for acknowledgements hides what the messages themselves wait for: so both are without.
-  Seconds latency(const Ideal& ideal) const {
+  Seconds latency(const Ideal& ideal) {
     const Ideal* window = find("window");
     return window ? runs_.with({window}) - runs_.with({window, &ideal}) : given_back({&ideal});
   }
@@ -101,20 +109,47 @@ class Finder {
       all.push_back(&runs_.ideals()[i]);
       alone.push_back(alone_[i]);
     }
+    std::vector<Ideals> but_for_one(all.size(), all);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      but_for_one[i].erase(but_for_one[i].begin() + static_cast<std::ptrdiff_t>(i));
+    prepare(but_for_one);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      Ideals others = all;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      if (runs_.with(others) < iteration_ * kWeighs) continue;
+      const Seconds own = runs_.with(but_for_one[i]);
+      own_.push_back({all[i], own});
+      if (own < iteration_ * kWeighs) continue;
       wholes_.push_back(all[i]);
       wholes_alone_.push_back(alone[i]);
     }
   }
 
+  // The least that an iteration takes without these: what the slowest of the others takes by itself.
+  Seconds least_without(const Ideals& ideals) const {
+    Seconds least{0};
+    for (const auto& [one, own] : own_) {
+      if (std::find(ideals.begin(), ideals.end(), one) == ideals.end()) least = std::max(least, own);
+    }
+    return least;
+  }
+
+  // Whether two may hide each other: by what is left at least they could give back enough.
+  bool may_hide(std::size_t a, std::size_t b) const {
+    // Windows wait for the same distance: latency's own number is told beside them.
+    if (wholes_[a]->without_latency || wholes_[b]->without_latency) return false;
+    const Seconds most = iteration_ * (1 + kSlack) - least_without({wholes_[a], wholes_[b]});
+    return most - wholes_alone_[a] - wholes_alone_[b] >= iteration_ * kHidden;
+  }
+
   void pairs() {
+    std::vector<Ideals> both;
     for (std::size_t a = 0; a < wholes_.size(); ++a) {
       for (std::size_t b = a + 1; b < wholes_.size(); ++b) {
-        // Windows wait for the same distance: latency's own number is told beside them.
-        if (wholes_[a]->without_latency || wholes_[b]->without_latency) continue;
+        if (may_hide(a, b)) both.push_back({wholes_[a], wholes_[b]});
+      }
+    }
+    prepare(both);
+    for (std::size_t a = 0; a < wholes_.size(); ++a) {
+      for (std::size_t b = a + 1; b < wholes_.size(); ++b) {
+        if (!may_hide(a, b)) continue;
         const Seconds together = given_back({wholes_[a], wholes_[b]});
         if (together - wholes_alone_[a] - wholes_alone_[b] >= iteration_ * kHidden)
           out_.pairs.push_back({wholes_[a]->name, wholes_[b]->name, wholes_alone_[a], wholes_alone_[b], together});
@@ -129,16 +164,40 @@ class Finder {
     while (!rest.empty() && out_.left > iteration_ * kAccounted) {
       Ideals best;
       Seconds least = out_.left;
-      const auto try_also = [&](const Ideals& more) {
+      const auto with_also = [&](const Ideals& more) {
         Ideals all = without;
         all.insert(all.end(), more.begin(), more.end());
-        if (const Seconds takes = runs_.with(all); takes < least) least = takes, best = more;
+        return all;
       };
-      for (const Ideal* one : rest) try_also({one});
+      const auto try_also = [&](const Ideals& more) {
+        if (const Seconds takes = runs_.with(with_also(more)); takes < least) least = takes, best = more;
+      };
+      // What leaves least at best goes first; what cannot be better than that is not simulated.
+      const auto bound = [&](const Ideal* one) { return least_without(with_also({one})); };
+      const Ideal* first = *std::min_element(rest.begin(), rest.end(),
+                                             [&](const Ideal* x, const Ideal* y) { return bound(x) < bound(y); });
+      const Seconds known = std::min(least, runs_.with(with_also({first})));
+      std::vector<Ideals> next;
+      Ideals tried;
+      for (const Ideal* one : rest) {
+        if (one != first && bound(one) > known * (1 + kSlack)) continue;
+        tried.push_back(one);
+        next.push_back(with_also({one}));
+      }
+      prepare(next);
+      for (const Ideal* one : tried) try_also({one});
       if (!counts(out_.left - least)) {
+        std::vector<Ideals> two;
         for (std::size_t a = 0; a < rest.size(); ++a) {
-          for (std::size_t b = a + 1; b < rest.size(); ++b) try_also({rest[a], rest[b]});
+          for (std::size_t b = a + 1; b < rest.size(); ++b) {
+            const Seconds at_least = least_without(with_also({rest[a], rest[b]}));
+            if (at_least <= (out_.left - iteration_ * kLeast) * (1 + kSlack)) two.push_back({rest[a], rest[b]});
+          }
         }
+        next.clear();
+        for (const Ideals& pair : two) next.push_back(with_also(pair));
+        prepare(next);
+        for (const Ideals& pair : two) try_also(pair);
       }
       if (!counts(out_.left - least)) break;
       LimitInTurn step{.names = {}, .given_back = out_.left - least};
@@ -153,18 +212,21 @@ class Finder {
   }
 
   const Prediction& prediction_;
+  const std::function<void(std::size_t)>& told_;
   IdealRuns runs_;
   Seconds iteration_;
   std::vector<Seconds> alone_;  // per ideal
   Ideals wholes_;
   std::vector<Seconds> wholes_alone_;
+  std::vector<std::pair<const Ideal*, Seconds>> own_;  // of all wholes: an iteration with all others ideal
   Limits out_;
 };
 
 }  // namespace
 
-Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth) {
-  return Finder(scenario, model, prediction).found(in_depth);
+Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
+                   const std::function<void(std::size_t)>& told) {
+  return Finder(scenario, model, prediction, told).found(in_depth);
 }
 
 }  // namespace slmsim

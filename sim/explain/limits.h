@@ -6,6 +6,7 @@
 // add up; those in turn do.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,9 @@ struct Limits {
   PathLatencies latencies;           // on the critical path
 };
 
-// `in_depth`: pairs and in_turn too, which take some hundred simulations.
-Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth);
+// `in_depth`: pairs and in_turn too, which take some ten simulations more. `told`, where it is not empty, hears every now and
+// then how many there were.
+Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
+                   const std::function<void(std::size_t)>& told = {});
 
 }  // namespace slmsim

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -21,21 +22,48 @@ void lay_over(HostVariables& base, const HostVariables& over) {
   }
 }
 
-// node[01:03].lab: three hosts; the numbers keep their width.
-std::vector<std::string> hosts_of(const std::string& pattern, const Place& place) {
-  const auto open = pattern.find('['), colon = pattern.find(':', open), close = pattern.find(']', open);
-  if (open == std::string::npos) return {pattern};
-  const auto fail = [&] {
-    throw InputError(place, fmt::format("\"{}\" is no range of hosts; one reads node[01:08]", printable(pattern)));
-  };
-  if (colon == std::string::npos || close == std::string::npos || colon > close) fail();
-  const std::string low = pattern.substr(open + 1, colon - open - 1),
-                    high = pattern.substr(colon + 1, close - colon - 1);
-  const auto first = parse_number(low), last = parse_number(high);
-  if (!first || !last || *first < 0 || *first > *last || *last - *first >= double(kMostHosts)) fail();
+// What a range between brackets stands for, as Ansible reads it: 01:03 and 1:9:2, whose numbers keep their width, and a:f.
+std::vector<std::string> range_of(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ':')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  if (parts.size() < 2 || parts.size() > 3) return {};
+  const auto step = parts.size() == 3 ? parse_number(parts[2]) : std::optional(1.0);
+  const bool letters = parts[0].size() == 1 && parts[1].size() == 1 && std::isalpha(parts[0][0]) &&
+                       std::isalpha(parts[1][0]) && (std::islower(parts[0][0]) == std::islower(parts[1][0]));
+  const auto first = letters ? std::optional<double>(parts[0][0]) : parse_number(parts[0]),
+             last = letters ? std::optional<double>(parts[1][0]) : parse_number(parts[1]);
+  if (!step || !first || !last || *step < 1 || *first < 0 || *first > *last || *last - *first >= double(kMostHosts))
+    return {};
   std::vector<std::string> out;
-  for (int i = static_cast<int>(*first); i <= static_cast<int>(*last); ++i)
-    out.push_back(fmt::format("{}{:0{}}{}", pattern.substr(0, open), i, low.size(), pattern.substr(close + 1)));
+  for (int i = static_cast<int>(*first); i <= static_cast<int>(*last); i += static_cast<int>(*step))
+    out.push_back(letters ? std::string(1, static_cast<char>(i)) : fmt::format("{:0{}}", i, parts[0].size()));
+  return out;
+}
+
+// rack[1:2]-node[01:03].lab: six hosts.
+std::vector<std::string> hosts_of(const std::string& pattern, const Place& place) {
+  const auto open = pattern.find('['), close = pattern.find(']', open);
+  if (open == std::string::npos) {
+    // node1:2222 is a port of ssh's; addresses of IPv6 have several colons.
+    const auto colon = pattern.find(':');
+    const bool port = colon != std::string::npos && pattern.find(':', colon + 1) == std::string::npos;
+    return {pattern.substr(0, port ? colon : std::string::npos)};
+  }
+  const auto range =
+      close == std::string::npos ? std::vector<std::string>{} : range_of(pattern.substr(open + 1, close - open - 1));
+  if (range.empty())
+    throw InputError(place, fmt::format("\"{}\" is no range of hosts; one reads node[01:08]", printable(pattern)));
+  std::vector<std::string> out;
+  for (const auto& one : range) {
+    for (auto& host : hosts_of(pattern.substr(0, open) + one + pattern.substr(close + 1), place))
+      out.push_back(std::move(host));
+    if (out.size() > kMostHosts) throw InputError(place, fmt::format("more than {} hosts", kMostHosts));
+  }
   return out;
 }
 
@@ -57,6 +85,7 @@ class AnsibleTree {
     lay_over(hosts_[host], variables);
     groups_[group].hosts.push_back(host);
   }
+  void describe_host(const std::string& host, const HostVariables& variables) { lay_over(hosts_[host], variables); }
   AnsibleGroup& group(const std::string& name) { return groups_[name]; }
 
   Inventory read() {
@@ -199,6 +228,15 @@ void read_group(const std::string& name, const Node& node, AnsibleTree& tree) {
     throw InputError(node.place, fmt::format("group {} is {}; a map of hosts, vars and children is expected",
                                              printable(name), kind_name(node.kind)));
   for (const auto& entry : node.entries) {
+    // ansible-inventory --list writes lists of names.
+    const bool listed = entry.value.kind == Node::Kind::kSequence && (entry.key == "hosts" || entry.key == "children");
+    if (listed) {
+      for (const auto& item : entry.value.items) {
+        if (entry.key == "hosts") tree.add_host(name, item.scalar, {}, item.place);
+        if (entry.key == "children") tree.group(name).children.push_back(item.scalar);
+      }
+      continue;
+    }
     if (entry.value.kind != Node::Kind::kMap && entry.value.kind != Node::Kind::kNull)
       throw InputError(entry.value.place, fmt::format("{} of group {} is {}; a map is expected", printable(entry.key),
                                                       printable(name), kind_name(entry.value.kind)));
@@ -226,10 +264,19 @@ void read_group(const std::string& name, const Node& node, AnsibleTree& tree) {
 Inventory read_ansible(const std::string& file) {
   const std::string text = read_text(file);
   AnsibleTree tree;
-  if (file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json")) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  const bool json = begin != std::string::npos && text[begin] == '{';
+  if (json || file.ends_with(".yaml") || file.ends_with(".yml")) {
     const Node root = read_yaml(file);
     if (root.kind != Node::Kind::kMap) throw InputError(root.place, "an inventory is a map of groups");
-    for (const auto& entry : root.entries) read_group(entry.key, entry.value, tree);
+    for (const auto& entry : root.entries) {
+      if (entry.key != "_meta") read_group(entry.key, entry.value, tree);
+    }
+    const Node* meta = root.find("_meta");
+    const Node* variables = meta ? meta->find("hostvars") : nullptr;
+    if (variables) {
+      for (const auto& host : variables->entries) tree.describe_host(host.key, variables_of(host.value));
+    }
   } else {
     read_ini(file, text, tree);
   }

@@ -55,7 +55,8 @@ std::string kind_of_network(const SliceRecord& network) {
 
 class SliceReader {
  public:
-  explicit SliceReader(const SliceTables& tables) : tables_(tables) {}
+  // `keep`: nodes without GPUs too.
+  SliceReader(const SliceTables& tables, bool keep) : tables_(tables), keep_(keep) {}
 
   Inventory read() {
     for (const auto& node : tables_.nodes) add_node(node);
@@ -156,7 +157,7 @@ class SliceReader {
 
   void leave_out_the_rest() {
     std::erase_if(out_.machines, [&](const Machine& machine) {
-      if (!machine.gpus.empty()) return false;
+      if (keep_ || !machine.gpus.empty()) return false;
       out_.remarks.push_back(fmt::format("{} has no GPU and is left out", machine.name));
       return true;
     });
@@ -173,6 +174,7 @@ class SliceReader {
   }
 
   const SliceTables& tables_;
+  bool keep_;
   std::set<std::string> seen_, routed_;
   Inventory out_;
 };
@@ -182,6 +184,8 @@ class SliceReader {
 void SliceTables::add(SliceRecord record) {
   const auto has = [&](const char* key) { return record.cells.contains(key); };
   if (!has("name")) return;
+  // Slivers (list_slivers()) are nodes and networks once more.
+  if (has("type") && has("state") && !has("model") && !has("layer") && !has("cores")) return;
   if (has("layer") || (has("subnet") && has("gateway"))) {
     networks.push_back(std::move(record));
   } else if (has("network") && !has("model")) {
@@ -193,7 +197,7 @@ void SliceTables::add(SliceRecord record) {
   }
 }
 
-Inventory read_fablib(const std::vector<std::string>& files) {
+Inventory read_fablib(const std::vector<std::string>& files, bool gpus_told) {
   SliceTables tables;
   for (const auto& file : files) {
     const std::string text = read_text(file);
@@ -201,8 +205,10 @@ Inventory read_fablib(const std::vector<std::string>& files) {
     const char begin = first == std::string::npos ? ' ' : text[first];
     if (begin == '{' || begin == '[') {
       read_fablib_json(file, tables);
-    } else if (begin == '<') {
+    } else if (begin == '<' && text.find("<graphml") != std::string::npos) {
       read_fablib_graph(file, text, tables);
+    } else if (begin == '<') {
+      read_fablib_html(Place{std::make_shared<const Source>(Source{file, text}), 0, 0}, text, tables);
     } else {
       read_fablib_text(file, text, tables);
     }
@@ -212,10 +218,11 @@ Inventory read_fablib(const std::vector<std::string>& files) {
     throw InputError(place,
                      "there are no nodes with sites in it; export the slice by slice.save(\"slice.graphml\"), or "
                      "by list_nodes, list_components, list_networks and list_interfaces with output=\"json\"");
-  Inventory out = SliceReader(tables).read();
+  Inventory out = SliceReader(tables, gpus_told && tables.components.empty()).read();
   if (out.machines.empty())
     throw InputError(place, tables.components.empty()
-                                ? "there are no components in it, and so no GPUs; give list_components too"
+                                ? "there are no components in it, and so no GPUs; give list_components too, or "
+                                  "--gpu NODE=TYPE:COUNT"
                                 : "none of its nodes has a GPU");
   return out;
 }

@@ -58,6 +58,8 @@ void read_fablib_json(const std::string& file, SliceTables& tables) {
         "these are a slice's own attributes (toJson), which hold no nodes; export it by "
         "slice.save(\"slice.graphml\"), or by list_nodes, list_components, list_networks and list_interfaces "
         "with output=\"json\"");
+  const Node* cells = root.kind == Node::Kind::kMap ? root.find("cells") : nullptr;
+  if (cells && cells->kind == Node::Kind::kSequence) return read_fablib_notebook(file, root, tables);
   gather(root, "", tables);
 }
 

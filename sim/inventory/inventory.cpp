@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -37,6 +38,17 @@ int count_of(const std::string& text, const Place& place) {
                                       printable(text).substr(0, 64), kMostGpus));
 }
 
+// What people write for "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
+std::string with_count(const std::string& text) {
+  static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
+  std::smatch match;
+  if (std::regex_match(text, match, kBehind) && !gpu_called(match[1]).empty())
+    return fmt::format("{}:{}", gpu_called(match[1]), match[2].str());
+  if (std::regex_match(text, match, kBefore) && !gpu_called(match[2]).empty())
+    return fmt::format("{}:{}", gpu_called(match[2]), match[1].str());
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> read_gpus(const std::string& text, const Place& place) {
@@ -47,10 +59,14 @@ std::vector<std::string> read_gpus(const std::string& text, const Place& place) 
     const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
     const std::string word = item.substr(0, colon);
     const std::string name = gpu_called(word);
-    if (name.empty())
-      throw InputError(place,
-                       fmt::format("there is no GPU \"{}\"; {} (slmsim list gpus), or write a file of platforms/gpus",
-                                   printable(word).substr(0, 64), did_you_mean(word, gpu_list())));
+    if (name.empty()) {
+      const std::string meant = with_count(item);
+      throw InputError(
+          place,
+          fmt::format("there is no GPU \"{}\"; {} (slmsim list gpus), or write a file of platforms/gpus",
+                      printable(word).substr(0, 64),
+                      meant.empty() ? did_you_mean(word, gpu_list()) : fmt::format("did you mean \"{}\"?", meant)));
+    }
     out.insert(out.end(), static_cast<std::size_t>(count), name);
   }
   if (out.size() > kMostGpus) throw InputError(place, fmt::format("more than {} GPUs in one machine", kMostGpus));

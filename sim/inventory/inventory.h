@@ -60,8 +60,9 @@ Inventory read_ansible(const std::string& file);
 // "gpus=a10:2 site=lab" says what ssh does not.
 Inventory read_ssh_config(const std::string& file);
 
-// What FABRIC's FABlib exports of a slice, over several files if need be; see fablib.h.
-Inventory read_fablib(const std::vector<std::string>& files);
+// What FABRIC's FABlib exports of a slice, over several files if need be; see fablib.h. Nodes without GPUs are left out, with
+// a remark; where no file tells of components, they are an error, unless their GPUs are told elsewhere.
+Inventory read_fablib(const std::vector<std::string>& files, bool gpus_told = false);
 
 // A text file as it is. Throws InputError where it cannot be read or is larger than any inventory (kMaxFileBytes).
 std::string read_text(const std::string& file);

@@ -24,16 +24,6 @@ constexpr const char* kAssumedBandwidth = "1 Gbps";
 constexpr const char* kAssumedLoss = "1e-5";
 constexpr const char* kProbe = "slmsim-netprobe (docs/measuring.md)";
 
-std::vector<std::string> vm_types() {
-  std::vector<std::string> out;
-  for (const auto& root : data_roots(std::filesystem::current_path() / "x")) {
-    for (auto& name : names_in(root / kVmFile.folder)) {
-      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
-    }
-  }
-  return out;
-}
-
 // Of hosts with a domain the first label: node1.lab.example is node1. Addresses stay whole.
 std::string short_name(const std::string& name) {
   const bool address = name.find_first_not_of("0123456789.:") == std::string::npos;
@@ -134,7 +124,7 @@ class SetupWriter {
       assume(fmt::format("{} is a {}, with that type's network card, buffers and slots; choose by --vm-type {}=TYPE",
                          key, type, key));
     } else {
-      const auto types = vm_types();
+      const auto types = known_names(data_roots(std::filesystem::current_path() / "x"), kVmFile);
       if (std::find(types.begin(), types.end(), machine.type) == types.end())
         throw InputError(machine.place,
                          fmt::format("there is no VM type \"{}\"; {}", printable(machine.type).substr(0, 64),

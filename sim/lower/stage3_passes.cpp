@@ -34,4 +34,10 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   return reduced;
 }
 
+Tasks stage3_gradients_to_host(ReplicaRun& run, std::size_t unit, int batch, const Tasks& reduced) {
+  const Bytes size{run.parameters(unit) / static_cast<double>(run.ranks()) * run.gradient_element()};
+  const Tasks sums = batch > 0 ? run.copy(false, size, "sums to GPU", reduced) : reduced;
+  return run.copy(true, size, "grads to host", sums);
+}
+
 }  // namespace slmsim

@@ -18,4 +18,8 @@ struct Stage3Hooks {
 // The tasks after which every rank has all its reduced gradients.
 Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks = {});
 
+// A rank's part of a unit's gradients to host memory, of the micro-batch of this number; from the second on, what is there is
+// fetched first and added to (DeepSpeed's stage3.py, partition_grads).
+Tasks stage3_gradients_to_host(ReplicaRun& run, std::size_t unit, int batch, const Tasks& reduced);
+
 }  // namespace slmsim

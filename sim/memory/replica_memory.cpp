@@ -67,6 +67,8 @@ StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators,
   // The CPU's Adam reads gradients in fp32, whatever they were reduced in.
   const double gradient = element_bytes(Precision::kFp32);
   StoreMemory out{Bytes{part * gradient}, {}};
+  // Sums of micro-batches, beside these (DeepSpeed's accumulated_grads_in_cpu, __param_id_to_grad_partition).
+  if (plan.micro_batches > 1) out.host += Bytes{part * bytes.gradient};
   if (replicas.optimizer == StatePlace::kHost) {
     out.host += Bytes{part * bytes.optimizer() + (replicas.stage == 3 ? part * bytes.weight : 0.0)};
   } else {

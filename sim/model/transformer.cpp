@@ -188,6 +188,11 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
   Fields fields(node, path, reading);
   const bool hugging_face = fields.forks_on("model_type");
   if (hugging_face && !reading.describing()) refuse_unmodelled(node, fields);
+  const bool json = node.place.source && node.place.source->name.ends_with(".json");
+  if (json && !hugging_face && node.kind == Node::Kind::kMap && !node.find("family"))
+    reading.error(node.place,
+                  fmt::format("{} has no \"model_type\", by which Hugging Face's config.json tells the family: {}",
+                              path, fmt::join(family_names(), ", ")));
   std::size_t family = 0;
   if (reading.errors.size() == errors_before)
     family = fields.forking_choice(

@@ -14,15 +14,10 @@
 namespace slmsim {
 namespace {
 
-constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
 constexpr std::int64_t kMostDevices = 32'000;  // of which a Platform holds some kB each
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
-// Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels write
-// and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti, Titan RTX)
-// and 11 of 31.5 on 4.0 (RTX 3090).
-constexpr double kPeerShare = 0.78, kStagedShare = 0.36;
 constexpr const char* kByPath = "the path's; required without one";
 
 std::vector<std::string> names_of(const auto& things) {
@@ -49,36 +44,6 @@ std::vector<int> first_equal(std::size_t count, const auto& are_equal) {
     out.push_back(static_cast<int>(same == firsts.end() ? firsts.emplace_back(i) : *same));
   }
   return out;
-}
-
-TcpSettings read_settings(Fields& fields, const TcpSettings* beneath) {
-  const auto known = [&](auto TcpSettings::*member) {
-    return beneath ? std::optional(beneath->*member) : std::nullopt;
-  };
-  const TcpSettings usual = beneath ? *beneath : TcpSettings{};
-  TcpSettings tcp;
-  const char* type = beneath ? "as the VM's type has it" : "";
-  tcp.receive_buffer = fields.quantity<Bytes>(
-      {"net.ipv4.tcp_rmem", "The kernel's receive buffer, the maximum (third value of the sysctl).", type},
-      kBufferRange, known(&TcpSettings::receive_buffer));
-  tcp.send_buffer = fields.quantity<Bytes>(
-      {"net.ipv4.tcp_wmem", "The kernel's send buffer, the maximum (third value of the sysctl).", type}, kBufferRange,
-      known(&TcpSettings::send_buffer));
-  tcp.slow_start_after_idle = fields.flag(
-      {"net.ipv4.tcp_slow_start_after_idle", "Whether a connection that was idle begins with slow start again.", type},
-      usual.slow_start_after_idle);
-  tcp.congestion_control = static_cast<CongestionControl>(
-      fields.choice({"net.ipv4.tcp_congestion_control", "What sizes the send window.", type},
-                    congestion_control_names(), static_cast<std::size_t>(usual.congestion_control)));
-  tcp.receive_window_share =
-      fields.number({"receive_window_share",
-                     "Share of the receive buffer that Linux offers as window; 0.625 from Linux 6.6 on.", type},
-                    {0.01, 1}, usual.receive_window_share);
-  tcp.initial_window = static_cast<int>(fields.integer(
-      {"initial_window", "Segments that a new connection sends at once.", type}, {1, 1000}, usual.initial_window));
-  tcp.copy_rate = fields.quantity<BytesPerSecond>({"copy_rate", "What one CPU thread moves through one socket.", type},
-                                                  {{1e5}, {1e12}}, known(&TcpSettings::copy_rate));
-  return tcp;
 }
 
 class PlatformReader {
@@ -130,8 +95,11 @@ class PlatformReader {
 
   void read_site(const Entry& entry, Fields& fields) {
     platform_.sites.push_back(
-        {entry.key, fields.quantity<Seconds>({"rtt", "Round trip between two VMs of the site."}, kRttRange, kSiteRtt),
-         fields.quantity<Bytes>({"mtu", "Largest packet inside the site."}, kMtuRange, kEthernetMtu),
+        {entry.key,
+         fields.quantity<Seconds>(FileKey{"rtt", "Round trip between two VMs of the site."}.measured_by(kNetprobe),
+                                  kRttRange, kSiteRtt),
+         fields.quantity<Bytes>(FileKey{"mtu", "Largest packet inside the site."}.measured_by(kNetprobe), kMtuRange,
+                                kEthernetMtu),
          fields.flag({"transit", "Whether traffic between other sites, which no link joins, passes through."}, false)});
   }
 
@@ -220,7 +188,7 @@ class PlatformReader {
                      fmt::format("{} does not tell the kernel settings of its {}", fields.path_of("path"), host));
       }
     }
-    tcp = read_settings(fields, &tcp);
+    tcp = read_tcp(fields, &tcp);
     fields.done();
     return tcp;
   }
@@ -245,9 +213,11 @@ class PlatformReader {
       fields.error("path",
                    fmt::format("{} tells no round trip; state {}", fields.path_of("path"), fields.path_of("rtt")));
     }
+    const std::string_view probe = measured ? std::string_view() : kNetprobe;
     const auto known_rtt = measured ? std::optional(measured->rtt.value_or(kRttRange.low)) : std::nullopt;
-    const Seconds rtt = fields.quantity<Seconds>({"rtt", "Round trip from one site to the other and back.", kByPath},
-                                                 kRttRange, known_rtt);
+    const Seconds rtt = fields.quantity<Seconds>(
+        FileKey{"rtt", "Round trip from one site to the other and back.", kByPath}.measured_by(probe), kRttRange,
+        known_rtt);
     const Seconds delay = fields.quantity<Seconds>(
         {"forward_delay", "The part of the round trip from the first site to the second.", "rtt / 2"}, {{0.0}, {10.0}},
         rtt / 2);
@@ -255,14 +225,19 @@ class PlatformReader {
     if (delay > rtt * (1 + kRounding))
       fields.error("forward_delay",
                    fields.path_of("forward_delay") + " is longer than the round trip; it is a part of rtt");
-    link.mtu = fields.quantity<Bytes>({"mtu", "Largest packet on the link.", "the path's, else 1500 B"}, kMtuRange,
-                                      measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
+    link.mtu =
+        fields.quantity<Bytes>(FileKey{"mtu", "Largest packet on the link.", "the path's, else 1500 B"}.measured_by(
+                                   measured && measured->mtu ? std::string_view() : kNetprobe),
+                               kMtuRange, measured ? measured->mtu.value_or(kEthernetMtu) : kEthernetMtu);
     const auto known_rate = measured ? std::optional(measured->forward.bandwidth) : std::nullopt;
     link.forward = {
-        fields.quantity<BytesPerSecond>({"bandwidth", "The rate of each direction.", kByPath}, kNetRange, known_rate),
+        fields.quantity<BytesPerSecond>(FileKey{"bandwidth", "The rate of each direction.", kByPath}.measured_by(probe),
+                                        kNetRange, known_rate),
         delay,
-        fields.number({"loss", "Share of segments that get lost, in each direction.", "the path's, else 0"}, kLossRange,
-                      measured ? measured->forward.loss : 0.0)};
+        fields.number(
+            FileKey{"loss", "Share of segments that get lost, in each direction.", "the path's, else 0"}.measured_by(
+                probe),
+            kLossRange, measured ? measured->forward.loss : 0.0)};
     link.backward = {link.forward.bandwidth, std::max(Seconds{0}, rtt - delay), link.forward.loss};
     // What the link states holds for both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
@@ -301,51 +276,6 @@ class PlatformReader {
 };
 
 }  // namespace
-
-const std::vector<std::string>& congestion_control_names() {
-  static const std::vector<std::string> kNames = {"reno", "cubic", "bbr"};
-  return kNames;
-}
-
-TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath) {
-  Fields fields(node, path, reading);
-  const TcpSettings tcp = read_settings(fields, beneath);
-  fields.done();
-  return tcp;
-}
-
-VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
-  Fields fields(node, path, reading);
-  VmType type;
-  type.name = fields.name({"name", "What the type is called."});
-  type.nic = fields.quantity<BytesPerSecond>({"nic", "The rate of its network card, in each direction."}, kNetRange);
-  type.peer_to_peer = fields.flag(
-      {"peer_to_peer", "Whether its GPUs reach each other over PCIe without staging through host memory."}, false);
-  type.nvlink = fields.flag({"nvlink", "Whether its GPUs are joined by NVLink, all to all."}, false);
-  type.pcie_share = fields.number(
-      {"pcie_share", "Share of their PCIe rate that GPUs reach when each sends to one other and receives from one.",
-       fmt::format("{} with peer_to_peer, {} through host memory", kPeerShare, kStagedShare)},
-      {1e-3, 1.0}, type.peer_to_peer ? kPeerShare : kStagedShare);
-  type.says_how_gpus_meet =
-      fields.has("peer_to_peer") || fields.has("nvlink") || fields.has("pcie_share") || fields.has("inside");
-  type.device_latency =
-      fields.quantity<Seconds>({"device_latency", "One hop from GPU to GPU inside the VM."}, {{0.0}, {0.1}});
-  static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
-  type.cloud = static_cast<Cloud>(fields.choice(
-      {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
-  type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
-  const FileKey price{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
-                      "no cost is told"};
-  if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
-  type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
-  if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
-                                         "every GPU has a PCIe slot, and the VM one network card"}))
-    type.inside = read_inside(*inside, fields.path_of("inside"), reading);
-  if (const Node* tcp = fields.child({"tcp", "TCP settings of its kernel.", "required unless rdma"}, !type.rdma))
-    type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
-  fields.done();
-  return type;
-}
 
 Platform read_platform(const Node& node, const std::string& path, Reading& reading) {
   return PlatformReader(node, path, reading).read();

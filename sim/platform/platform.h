@@ -118,6 +118,8 @@ struct Platform {
 
 // A `tcp` map. What it does not say is taken from `beneath`; without one, what has no default is an error.
 TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath = nullptr);
+// The same of fields that may hold others beside; done() is for the caller.
+TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath);
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading);
 
 // Reads a platform whose references to VM types, GPUs and paths have been replaced by those files' maps. Checks

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
@@ -162,6 +163,20 @@ std::string group_text(const std::vector<std::string>& all) {
   return fmt::format("{}+...+{} ({})", names.front(), names.back(), all.size());
 }
 
+namespace {
+
+void note_assumptions(const std::vector<Assumption>& all, const Scenario& scenario, Prediction& prediction) {
+  std::set<std::string> programs;
+  for (const auto& one : assumptions_of(all, scenario, prediction)) {
+    prediction.assumed.push_back(one.about);
+    prediction.assumed.insert(prediction.assumed.end(), one.more.begin(), one.more.end());
+    if (!one.measure.empty()) programs.insert(one.measure);
+  }
+  prediction.measures.assign(programs.begin(), programs.end());
+}
+
+}  // namespace
+
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
   const auto assumptions = assumptions_of(scenario);
@@ -176,10 +191,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         if (options.only && options.only != technique.technique) continue;
         DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
         out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
-        for (const auto& one : assumptions_of(assumptions, scenario, group.names))
-          out.back().assumed.push_back(one.about);
-        if (!out.back().plan) continue;
-        for (const auto& one : assumptions_of(*out.back().plan, scenario)) out.back().assumed.push_back(one.about);
+        note_assumptions(assumptions, scenario, out.back());
       }
     }
   }

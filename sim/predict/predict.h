@@ -38,7 +38,7 @@ struct Prediction {
   std::string reason;  // why not, and the nearest change that would help; empty where kOk
   Seconds job;         // whole job with its start-up
   Seconds startup;
-  Bill bill;  // of the whole job
+  Bill bill;                                    // of the whole job
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
   Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // optimizer steps
@@ -57,6 +57,7 @@ struct Prediction {
   std::optional<Plan> plan;
   std::vector<std::string> remarks;          // of the technique on its plan
   std::vector<std::string> assumed;          // keys that state what it rests on and nobody measured; by predict()
+  std::vector<std::string> measures;         // the programs that measure these
   std::optional<TimeBasis> basis;            // where measured kernels were used, see Lowered
   std::vector<ConnectionState> connections;  // before the last iteration simulated, which `breakdown` describes
 

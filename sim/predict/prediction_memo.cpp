@@ -21,6 +21,7 @@ Scenario without_network(const Scenario& scenario) {
   }
   for (auto& vm : out.platform.vms) vm.type.tcp = {};
   out.parameters.clear();  // texts of the same values
+  out.defaults.clear();
   return out;
 }
 

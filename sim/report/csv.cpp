@@ -59,6 +59,7 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
   if (!p.bill.cost) row.back().text.clear();
   row.push_back(words("currency", p.is_timed() && p.bill.cost ? p.bill.currency : ""));
   row.push_back(words("assumed", fmt::format("{}", fmt::join(p.assumed, " "))));
+  row.push_back(words("measure", fmt::format("{}", fmt::join(p.measures, ", "))));
   return row;
 }
 

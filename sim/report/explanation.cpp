@@ -6,10 +6,17 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 
 namespace slmsim {
 namespace {
+
+std::vector<Assumption> assumptions_of_all(const ExplainResult& result) {
+  std::vector<const Prediction*> predictions;
+  for (const auto& e : result.explanations) predictions.push_back(&e.prediction);
+  return assumptions_of(result.scenario, predictions);
+}
 
 void add_explanation(std::string& out, const Explanation& e) {
   const Prediction& p = e.prediction;
@@ -38,7 +45,7 @@ void add_explanation(std::string& out, const Explanation& e) {
     out += fmt::format("  in turn    {}; {} is left\n", fmt::join(in_turn, ", then "), share(e.limits.left));
   for (const auto& change : e.what_ifs) {
     out += fmt::format("  takes      {:>8}  {:>+4.0f} %  --set {}\n", to_text(change.iteration),
-                       100 * (change.iteration / p.iteration - 1), fmt::join(change.set, " --set "));
+                       100 * (change.iteration / p.iteration - 1), set_words(change.set));
   }
 }
 
@@ -87,6 +94,8 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
         "things need not add up.\n",
         out.empty() ? "" : "\n", result.scenario.name);
     for (const auto& e : result.explanations) add_explanation(out, e);
+    if (const std::string assumed = assumed_line(assumptions_of_all(result)); !assumed.empty())
+      out += "\n" + assumed + "\n";
   }
   return out;
 }
@@ -96,8 +105,10 @@ std::string to_explanation_json(const std::vector<ExplainResult>& results) {
   for (const auto& result : results) {
     Json explanations = Json::array();
     for (const auto& e : result.explanations) explanations.push_back(explanation_json(e));
-    list.push_back(
-        {{"schema", "slmsim/explain/1"}, {"scenario", result.scenario.name}, {"explanations", explanations}});
+    list.push_back({{"schema", "slmsim/explain/1"},
+                    {"scenario", result.scenario.name},
+                    {"explanations", explanations},
+                    {"assumed", assumed_json(assumptions_of_all(result))}});
   }
   return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
 }

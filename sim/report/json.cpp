@@ -16,6 +16,13 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
+Json assumed_json(const std::vector<Assumption>& assumptions) {
+  Json out = Json::array();
+  for (const auto& one : assumptions)
+    out.push_back({{"about", one.about}, {"text", one.text}, {"measure", one.measure}});
+  return out;
+}
+
 Json head_json(const Prediction& p) {
   return {{"model", p.model},
           {"technique", p.technique->name},
@@ -163,6 +170,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"cost", p.bill.cost ? Json(rounded(*p.bill.cost)) : Json(nullptr)},
               {"currency", p.bill.cost ? Json(p.bill.currency) : Json(nullptr)},
               {"assumed", p.assumed},
+              {"measure", p.measures},
               {"memory", memory_json(p, scenario.platform)},
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
@@ -253,10 +261,7 @@ Json run_json(const RunResult& result) {
   }
   if (!ways.empty()) out["ways"] = std::move(ways);
   if (result.uncertainty) add_uncertainty(result, out);
-  Json assumed = Json::array();
-  for (const auto& assumption : all_assumptions(result))
-    assumed.push_back({{"about", assumption.about}, {"text", assumption.text}, {"measure", assumption.measure}});
-  out["assumed"] = std::move(assumed);
+  out["assumed"] = assumed_json(all_assumptions(result));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/memory/memory.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/predict.h"
 
@@ -18,6 +19,9 @@ double rounded(double value);
 Json head_json(const Prediction& prediction);
 
 Json breakdown_json(const Breakdown& breakdown);
+
+// A list of {about, text, measure}.
+Json assumed_json(const std::vector<Assumption>& assumptions);
 
 // Host memories and volumes of drives.
 Json stores_json(const std::vector<Store>& stores);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/report/json_values.h"
 #include "sim/scenario/names.h"
@@ -30,6 +31,13 @@ std::string store_text(const LargestModel& model, bool drive) {
     limit += store.limit;
   }
   return limit > Bytes{0} ? fmt::format("{:.0f}/{:.0f}", used.value / kGibi, limit.value / kGibi) : "-";
+}
+
+// What is kept and what the framework takes; times and paths do not matter here.
+std::vector<Assumption> assumptions_on_memory(const LargestResult& result) {
+  std::vector<Assumption> out = assumptions_of(result.scenario);
+  std::erase_if(out, [](const Assumption& one) { return one.measure != kTorchStep && one.about != "software.stack"; });
+  return out;
 }
 
 Json model_json(const LargestModel& m, const Platform& platform) {
@@ -59,7 +67,10 @@ Json model_json(const LargestModel& m, const Platform& platform) {
 Json result_json(const LargestResult& result) {
   Json models = Json::array();
   for (const auto& m : result.models) models.push_back(model_json(m, result.scenario.platform));
-  return {{"schema", "slmsim/max-model/1"}, {"scenario", result.scenario.name}, {"models", models}};
+  return {{"schema", "slmsim/max-model/1"},
+          {"scenario", result.scenario.name},
+          {"models", models},
+          {"assumed", assumed_json(assumptions_on_memory(result))}};
 }
 
 }  // namespace
@@ -89,6 +100,8 @@ std::string to_largest_table(const std::vector<LargestResult>& results) {
                            store_text(m, true), m.limit);
       }
     }
+    if (const std::string assumed = assumed_line(assumptions_on_memory(result)); !assumed.empty())
+      out += "\n" + assumed + "\n";
   }
   return out;
 }

@@ -8,9 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
+#include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 #include "sim/scenario/names.h"
+#include "sim/scenario/override.h"
 
 namespace slmsim {
 namespace {
@@ -57,12 +60,20 @@ std::string why_behind(const Prediction& first, const Prediction& other) {
   return fmt::format("{}", fmt::join(more, ", "));
 }
 
-std::string quoted(const Overrides& overrides) {
-  std::string out;
-  for (const auto& one : overrides) {
-    const bool plain = one.find_first_of(" {}[]") == std::string::npos;
-    out += plain ? fmt::format(" --set {}", one) : fmt::format(" --set '{}'", one);
+// Predicts a plan of the list again. Of the overrides that the plan was made with, those that it states anew are gone.
+std::string run_command(const PlanReport& report, const PlannedModel& m, std::size_t plan) {
+  std::vector<std::string> paths;
+  for (const auto& text : m.overrides[plan]) paths.push_back(parse_override(text).path);
+  std::string out = fmt::format("slmsim run {} --model {}", report.file.empty() ? "SCENARIO" : shell_word(report.file),
+                                shell_word(m.model));
+  for (const auto& text : report.overrides) {
+    const std::string path = parse_override(text).path;
+    const bool anew = std::any_of(paths.begin(), paths.end(), [&](const std::string& other) {
+      return path == other || path.starts_with(other + ".");
+    });
+    if (!anew) out += " --set " + shell_word(text);
   }
+  for (const auto& text : m.overrides[plan]) out += " --set " + shell_word(text);
   return out;
 }
 
@@ -94,6 +105,14 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
                      named(*m.several_vms), named(*m.one_vm),
                      ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
                                : fmt::format("several VMs do not win: {:.3g} times as much at best", 1 / ratio));
+}
+
+std::vector<Assumption> assumptions_of_list(const PlanReport& report) {
+  std::vector<const Prediction*> predictions;
+  for (const auto& model : report.models) {
+    for (const auto& p : model.predictions) predictions.push_back(&p);
+  }
+  return assumptions_of(report.scenario, predictions);
 }
 
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
@@ -134,7 +153,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   for (const auto& limit : m.limits)
     out += fmt::format("  limits 1.: {} ({:.0f} %), if {}\n", limit.name,
                        100 * (limit.given_back / m.predictions[0].iteration), limit.what);
-  out += fmt::format("  the same by: slmsim run SCENARIO --model {}{}\n", m.model, quoted(m.overrides[0]));
+  out += fmt::format("  the same by: {}\n", run_command(report, m, 0));
 }
 
 Json model_json(const PlanReport& report, const PlannedModel& m) {
@@ -154,6 +173,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
                     {"memory_limit_bytes", memory ? std::llround(memory->limit.value) : 0},
                     {"options", m.descriptions[i]},
                     {"set", m.overrides[i]},
+                    {"command", run_command(report, m, i)},
                     {"behind_by", i == 0 ? "" : why_behind(m.predictions[0], p)}});
   }
   Json limits = Json::array();
@@ -192,6 +212,8 @@ std::string to_plan_table(const PlanReport& report) {
   std::string out = fmt::format("{}: the best plans by {}\n", report.scenario.name,
                                 plan_objective_names()[static_cast<std::size_t>(report.objective)]);
   for (const auto& model : report.models) add_model(out, report, model);
+  if (const std::string assumed = assumed_line(assumptions_of_list(report)); !assumed.empty())
+    out += "\n" + assumed + "\n";
   return out;
 }
 
@@ -200,7 +222,10 @@ std::string to_plan_json(const std::vector<PlanReport>& reports) {
   for (const auto& report : reports) {
     Json models = Json::array();
     for (const auto& model : report.models) models.push_back(model_json(report, model));
-    list.push_back({{"schema", "slmsim/plan/1"}, {"scenario", report.scenario.name}, {"models", models}});
+    list.push_back({{"schema", "slmsim/plan/1"},
+                    {"scenario", report.scenario.name},
+                    {"models", models},
+                    {"assumed", assumed_json(assumptions_of_list(report))}});
   }
   return (list.size() == 1 ? list.front() : list).dump(2) + "\n";
 }
@@ -212,6 +237,10 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
       out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", report.scenario.name, m.model, pick_text(m.printed_pick),
                          pick_text(m.amended_pick), best_plan(m), m.search.proven ? "proven" : "not proven");
     }
+  }
+  for (const auto& report : reports) {
+    const std::string assumed = assumed_line(assumptions_of_list(report));
+    if (!assumed.empty()) out += fmt::format("\n{}, {}\n", report.scenario.name, assumed);
   }
   return out;
 }

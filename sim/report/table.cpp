@@ -210,16 +210,9 @@ std::string remarks_text(const std::vector<Prediction>& predictions) {
 }  // namespace
 
 std::vector<Assumption> all_assumptions(const RunResult& result) {
-  std::vector<Assumption> out = assumptions_of(result.scenario);
-  for (const auto& p : result.predictions) {
-    if (!p.plan) continue;
-    for (auto& one : assumptions_of(*p.plan, result.scenario)) {
-      const bool told =
-          std::any_of(out.begin(), out.end(), [&](const auto& other) { return other.about == one.about; });
-      if (!told) out.push_back(std::move(one));
-    }
-  }
-  return out;
+  std::vector<const Prediction*> predictions;
+  for (const auto& p : result.predictions) predictions.push_back(&p);
+  return assumptions_of(result.scenario, predictions);
 }
 
 const std::vector<std::string>& format_names() {
@@ -237,10 +230,7 @@ std::string to_table(const RunResult& result) {
     if (!result.selections.empty()) add_selection(out, result.selections[i]);
     if (!result.plans.empty()) out += fmt::format("  slmsim plan: {}\n", result.plans[i]);
   }
-  std::string assumed;
-  for (const auto& one : all_assumptions(result))
-    assumed += fmt::format("{}{}", assumed.empty() ? "\nassumed: " : " | ", one.text);
-  out += assumed;
+  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty()) out += "\n" + assumed;
   out += remarks_text(result.predictions);
   if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
@@ -256,6 +246,7 @@ std::string to_selection_table(const RunResult& result) {
     add_selection(out, result.selections[i]);
     add_selection(out, result.others[i]);
   }
+  if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty()) out += "\n" + assumed + "\n";
   return out;
 }
 

@@ -54,7 +54,8 @@ class Writer {
 
   std::string write() {
     out_ = "{\"displayTimeUnit\": \"ms\",\n";
-    put("\"otherData\": {{\"title\": {}, \"iteration_s\": {:.9f}}},\n", quoted(traced_.title), timeline_.end.value);
+    put("\"otherData\": {{\"title\": {}, \"iteration_s\": {:.9f}, \"assumed\": {}}},\n", quoted(traced_.title),
+        timeline_.end.value, quoted(traced_.assumed));
     out_ += "\"traceEvents\": [\n";
     processes();
     tracks();

@@ -15,7 +15,8 @@ struct TracedIteration {
   const TaskGraph& graph;
   const Timeline& timeline;
   const Platform& platform;
-  std::string title;  // "gpt2m: Data on gat"
+  std::string title;         // "gpt2m: Data on gat"
+  std::string assumed = {};  // what it rests on, in one line
 };
 
 // One track per GPU stream, one per connection, one for each thing that a GPU's process does with its host and its drives,

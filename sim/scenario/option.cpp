@@ -20,6 +20,7 @@ Fill option(const FileKey& key, const OptionValue& fallback,
     spec.key = key.name;
     spec.what = key.about;
     spec.otherwise = key.otherwise;
+    spec.measure = key.measure;
     spec.fallback = fallback;
     spec.read = read;
     spec.text = text;

@@ -25,13 +25,14 @@ using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std
 
 struct OptionSpec {
   std::string key;
-  std::string what;       // one sentence: what it decides
-  std::string otherwise;  // what absence means where no value says it
-  OptionValue fallback;   // where it is absent
+  std::string what;          // one sentence: what it decides
+  std::string otherwise;     // what absence means where no value says it
+  OptionValue fallback;      // where it is absent
+  std::string_view measure;  // what measures it, where it is a property of machine or software (FileKey::measured_by)
   std::function<OptionValue(Fields&, const OptionSpec&)> read;
   std::function<std::string(const OptionValue&)> text;  // as YAML has it, without the key
 
-  FileKey file_key() const { return {key, what, otherwise}; }
+  FileKey file_key() const { return FileKey{key, what, otherwise}.measured_by(measure); }
 
   OptionSpec() = default;
   OptionSpec(const OptionSpec&) = delete;  // told apart by their addresses

@@ -100,8 +100,9 @@ class ScenarioReader {
     Fields fields = section({"software", "What the software reaches of the data sheets, and what it costs."});
     Software& e = scenario_.software;
     e.memory = fields.number(
-        {"memory_efficiency",
-         "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."},
+        FileKey{"memory_efficiency",
+                "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."}
+            .measured_by(kCalibrate),
         {1e-3, 1.0}, kDefaultMemoryEfficiency);
     if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile)) {
       read_stack(*stack, "software.stack", reading_, e);
@@ -123,16 +124,17 @@ class ScenarioReader {
       rates.done();
     }
     e.launch =
-        fields.quantity<Seconds>({"kernel_launch", "What launching a kernel takes."}, {{0}, {0.1}}, kDefaultLaunch);
+        fields.quantity<Seconds>(FileKey{"kernel_launch", "What launching a kernel takes."}.measured_by(kCalibrate),
+                                 {{0}, {0.1}}, kDefaultLaunch);
     const Node* framework =
         fields.child({"framework", "What the framework's code costs beside the model's arithmetic."});
     scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));
-    scenario_.memory.usable_share =
-        fields.number({"usable_memory", "Share of the device memory that the framework's pool takes."}, {0.05, 1.0},
-                      kDefaultUsableShare);
-    scenario_.memory.framework =
-        fields.quantity<Bytes>({"framework_memory", "CUDA context, kernels and workspaces on each GPU."},
-                               {{0}, {64 * kGibi}}, kDefaultFramework);
+    scenario_.memory.usable_share = fields.number(
+        FileKey{"usable_memory", "Share of the device memory that the framework's pool takes."}.measured_by(kTorchStep),
+        {0.05, 1.0}, kDefaultUsableShare);
+    scenario_.memory.framework = fields.quantity<Bytes>(
+        FileKey{"framework_memory", "CUDA context, kernels and workspaces on each GPU."}.measured_by(kTorchStep),
+        {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
   }
 
@@ -312,6 +314,7 @@ Scenario read_scenario(const Node& linked, const std::string& name) {
   Scenario scenario = ScenarioReader(linked, reading).read(name);
   reading.check();
   scenario.parameters = std::move(reading.parameters);
+  scenario.defaults = std::move(reading.defaults);
   return scenario;
 }
 

@@ -93,6 +93,7 @@ struct Scenario {
   SelectionRules selection;
   PlanRules plan;
   std::vector<Parameter> parameters;  // every value that states its provenance
+  std::vector<Parameter> defaults;    // what nobody stated of this machine and software (Reading::defaults)
 
   bool operator==(const Scenario&) const = default;
 };

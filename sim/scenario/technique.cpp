@@ -42,7 +42,8 @@ const Option<int> kMicroBatches{
                   "the smallest that give every GPU work"},
                  kMostMicroBatches, 0)};
 const Option<Seconds> kStartup{
-    time_option({"startup", "Once per job: compilation, building of stages."}, {{0.0}, {86400.0}}, Seconds{0})};
+    time_option(FileKey{"startup", "Once per job: compilation, building of stages."}.measured_by(kFit),
+                {{0.0}, {86400.0}}, Seconds{0})};
 
 const Option<double> kStepsFactor{number_option(
     {"steps_factor",

@@ -42,11 +42,13 @@ class TrainingReader {
     t_.rematerialisation = fields_.flag(
         {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
     t_.iteration_overhead = fields_.quantity<Seconds>(
-        {"iteration_overhead", "What launching an iteration takes on every GPU."}, {{0}, {60}}, Seconds{0});
+        FileKey{"iteration_overhead", "What launching an iteration takes on every GPU."}.measured_by(kFit), {{0}, {60}},
+        Seconds{0});
     t_.control_round_trips =
-        fields_.number({"control_round_trips",
-                        "Messages to and fro, one after the other, between the driver on the group's first VM "
-                        "and its farthest VM in each iteration."},
+        fields_.number(FileKey{"control_round_trips",
+                               "Messages to and fro, one after the other, between the driver on the group's first VM "
+                               "and its farthest VM in each iteration."}
+                           .measured_by(kFit),
                        {0, 10'000}, 0.0);
     return t_;
   }

@@ -40,12 +40,16 @@ std::optional<NamedPlan> in_words(const Space& space, const std::optional<Found>
   return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
 }
 
-PlannedModel described(const Space& space, SearchResult found, bool with_limits) {
+PlannedModel described(const Space& space, SearchResult found, bool with_limits, const std::function<bool()>& over) {
   PlannedModel out;
   out.model = space.model().name;
   const OperatorGraph operators = build_operator_graph(space.model());
-  for (const auto& one : found.best) {
-    const Choice& choice = space.choices()[one.choice];
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    if (i > 0 && over && over()) {
+      found.best.resize(i);
+      break;
+    }
+    const Choice& choice = space.choices()[found.best[i].choice];
     out.choices.push_back(choice);
     out.descriptions.push_back(space.describe(choice));
     out.overrides.push_back(space.overrides(choice));
@@ -70,12 +74,22 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   check_varied(scenario.plan, scenario.techniques);
   std::vector<Space> spaces;
   spaces.reserve(scenario.models.size());
-  for (const auto& model : scenario.models) spaces.emplace_back(scenario, model, job.technique);
   PlanCrewOptions crew_options = options;
   std::size_t model = 0;
   crew_options.stop = [&] {
-    return (options.stop && options.stop()) || (job.deadline && job.deadline(model, spaces.size()));
+    return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
   };
+  for (; model < scenario.models.size(); ++model) {
+    const auto stop = [&] {
+      const bool over =
+          (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
+      // A journal holds answers by the numbers of choices, which are others where some were not listed.
+      if (over) crew_options.journal.clear();
+      return over;
+    };
+    spaces.emplace_back(scenario, scenario.models[model], job.technique, stop);
+  }
+  model = 0;
   PlanCrew crew(spaces, crew_options);
   std::vector<SearchResult> found;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
@@ -94,7 +108,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const bool in_time = !report.stopped && !(job.deadline && job.deadline(spaces.size() - 1, spaces.size()));
-    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain && in_time));
+    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain && in_time, job.over));
   }
   if (job.compare && !report.stopped) {
     const auto predictions = predict(scenario);

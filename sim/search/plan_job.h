@@ -43,6 +43,8 @@ struct PlannedModel {
 
 struct PlanReport {
   Scenario scenario;
+  std::string file;      // where that is from, and with which overrides, for the command that predicts a plan again
+  Overrides overrides;   // both are the caller's
   bool stopped = false;  // by the crew's stop: what was found until then
   PlanObjective objective = PlanObjective::kTime;
   std::vector<PlannedModel> models;
@@ -58,10 +60,11 @@ struct PlanJob {
   bool explain = true;   // find what limits the best plan
   // Whether the time of model `index` of `count` is over, which ends its search with what it has found.
   std::function<bool(std::size_t index, std::size_t count)> deadline;
+  std::function<bool()> over;  // whether the time of the whole job is: then only the best of each model is told
   std::function<void(const std::string& model, const SearchProgress&)> progress;
 };
 
-// Where options.stop or the deadline ends it, what was found until then, without what limits it. The journal stays: who has
+// A deadline ends the listing of choices too. Where options.stop or the deadline ends it, what was found until then, without what limits it. The journal stays: who has
 // written the result removes it. Throws InputError where the objective lacks prices, or for a journal that is not ours.
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options);
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAssessedAtOnce = 64, kMeasuredAtOnce = 8;
+constexpr std::size_t kBoundedAtOnce = 256;
 constexpr std::size_t kFirstSeeds = 8;
 constexpr std::size_t kExpanded = 6;     // of the best so many have all their neighbours tried
 constexpr double kTasksOfPlan = 20'000;  // planning costs as much as going once through so many tasks
@@ -26,12 +27,15 @@ class Search {
   Search(const Space& space, const Evaluator& evaluator, const SearchOptions& options)
       : space_(space), evaluator_(evaluator), options_(options), quick_(space.size()), seen_(space.size(), false) {
     const QuickBound bound(space);
-    for (std::size_t i = 0; i < space.size(); ++i) quick_[i] = cost(i, bound.job(space.choices()[i]));
+    // Those left out are bounded by 0, and so never ruled out.
+    for (std::size_t i = 0; i < space.size() && !(i % kBoundedAtOnce == 0 && over()); ++i)
+      quick_[i] = cost(i, bound.job(space.choices()[i]));
     result_.choices = space.size();
     effort_wanted_ = options.effort;
   }
 
   SearchResult run() {
+    tell();
     if (options_.exhaustive) {
       std::vector<std::size_t> all(space_.size());
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;

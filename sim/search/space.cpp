@@ -33,7 +33,8 @@ void for_each_dimension(const Choice& choice, const auto& use) {
 
 }  // namespace
 
-Space::Space(const Scenario& scenario, const Transformer& model, const Technique* technique)
+Space::Space(const Scenario& scenario, const Transformer& model, const Technique* technique,
+             const std::function<bool()>& stop)
     : scenario_(scenario), model_(model) {
   auto [groups, all] = groups_to_search(scenario.platform);
   groups_ = std::move(groups);
@@ -44,12 +45,16 @@ Space::Space(const Scenario& scenario, const Transformer& model, const Technique
     if (options.technique->variations) own_.back().variations = options.technique->variations();
     assert(own_.back().variations.size() <= kMostVariations);
   }
-  add_choices();
+  add_choices(stop);
   collect_values();
 }
 
-void Space::add_choices() {
+void Space::add_choices(const std::function<bool()>& stop) {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (stop && stop()) {
+      has_all_groups_ = false;
+      break;
+    }
     const GroupFacts facts = facts_of(scenario_.platform, groups_[g].group.devices);
     for (std::size_t t = 0; t < own_.size(); ++t) {
       if (!groups_[g].pipelines_only || !own_[t].base.technique->is_ring) add_of(t, g, facts);

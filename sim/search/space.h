@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,12 +39,14 @@ using Choice = std::array<std::int32_t, kColumns>;
 
 class Space {
  public:
-  // `technique`: this one only, where it is not nullptr. The scenario must outlive the space.
-  Space(const Scenario& scenario, const Transformer& model, const Technique* technique = nullptr);
+  // `technique`: this one only, where it is not nullptr. The scenario must outlive the space. Where `stop` ends the listing,
+  // groups of GPUs are left out; what the scenario itself asks for is there.
+  Space(const Scenario& scenario, const Transformer& model, const Technique* technique = nullptr,
+        const std::function<bool()>& stop = {});
 
   const std::vector<Choice>& choices() const { return choices_; }
   std::size_t size() const { return choices_.size(); }
-  // Whether no group of GPUs was left out for their number.
+  // Whether no group of GPUs was left out for their number or the time.
   bool has_all_groups() const { return has_all_groups_; }
   // The number of a choice, if it is one of the space.
   std::optional<std::size_t> find(const Choice& choice) const;
@@ -74,7 +77,7 @@ class Space {
     std::vector<Variation> variations;
   };
   static std::size_t number(const Choice& choice, Column column) { return static_cast<std::size_t>(choice[column]); }
-  void add_choices();
+  void add_choices(const std::function<bool()>& stop);
   void add_as_given();
   void add_of(std::size_t technique, std::size_t group, const GroupFacts& facts);
   TechniqueOptions varied(const Choice& choice, std::size_t variations, int gpus) const;

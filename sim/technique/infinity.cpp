@@ -1,7 +1,7 @@
 // ZeRO-Infinity (arXiv 2104.07857): ZeRO-3 with the optimizer's state on drives. The CPU updates it in sub-groups: while one
 // is updated, the next is read and the last one written (section 5.2.2, DeepSpeed's pipelined optimizer swapper). Per
 // parameter 12 bytes are read and written in fp16: fp32 master and both moments. Parameters may be on the drives as well; then each
-// rank reads its part of a layer before the layer is gathered, in both passes, and writes it once updated.
+// rank reads its part of a layer before the layer is gathered, in both passes of each micro-batch, and writes it once updated.
 #include <algorithm>
 #include <cmath>
 
@@ -45,8 +45,9 @@ Lowered lower_infinity(const LowerRequest& request) {
   Tasks copied;
   const auto part = [&](std::size_t unit) { return run.parameters(unit) / static_cast<double>(run.ranks()); };
   Stage3Hooks hooks;
+  int batch = 0;
   hooks.keep = [&](std::size_t unit, const Tasks& reduced) {
-    copied = run.copy(true, Bytes{part(unit) * run.gradient_element()}, "grads to host", reduced);
+    copied = stage3_gradients_to_host(run, unit, batch, reduced);
   };
   if (run.plan().parameters == StatePlace::kDrive) {
     hooks.fetch = [&](std::size_t unit, const Tasks& after) {
@@ -55,7 +56,7 @@ Lowered lower_infinity(const LowerRequest& request) {
       return run.copy(false, size, "parameters to GPU", read);
     };
   }
-  stage3_passes(run, hooks);
+  for (; batch < run.micro_batches(); ++batch) stage3_passes(run, hooks);
   update_by_groups(run, copied);
   return run.finish();
 }

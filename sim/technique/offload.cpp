@@ -1,6 +1,11 @@
 // ZeRO-Offload (arXiv 2101.06840): the optimizer's state is in host memory, and the CPU updates it. Reduced gradients go to
 // the host over PCIe, the CPU's Adam is limited by what it moves of host memory, and parameters come back in training
 // precision. Stage 1 copies after all gradients are reduced, stage 2 bucket by bucket, stage 3 layer by layer.
+//
+// Over several micro-batches stages 2 and 3 reduce after each of them and add up in host memory by way of the GPU: from the
+// second on, what is there comes back, is added to, and goes again (DeepSpeed's stage_1_and_2.py,
+// async_accumulate_grad_in_cpu_via_gpu; stage3.py, partition_grads). Stage 1 adds up on the GPU, and at the end fetches the
+// empty sums once, as the same function has it. The addition itself moves a fiftieth of a PCIe copy's time, and is left out.
 #include <cmath>
 
 #include "sim/lower/stage3_passes.h"
@@ -15,22 +20,30 @@ PlanResult plan_offload(const PlanRequest& request, int stage) {
   return plan_replicas(request, {.stage = stage, .optimizer = StatePlace::kHost, .bucket = {}});
 }
 
-// Of stages 1 and 2: reduced gradients in host memory.
+// Of stages 1 and 2: reduced gradients in host memory, those of all micro-batches.
 Tasks gradients_to_host(ReplicaRun& run) {
-  undivided_passes(run);
   const Bytes all{run.parameters() * run.gradient_element()};
   const double ranks = static_cast<double>(run.ranks());
   const Bytes bucket = run.reduce_bucket();
+  const int last = run.micro_batches() - 1;
   if (run.plan().stage == 1) {
-    const Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", run.gpu_done());
+    for (int batch = 0; batch <= last; ++batch) undivided_passes(run);
+    Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", run.gpu_done());
+    if (last > 0) reduced = run.copy(false, all / ranks, "sums to GPU", reduced);
     return run.copy(true, all / ranks, "grads to host", reduced);
   }
-  Tasks copied = run.gpu_done();
+  Tasks copied;
   const double pieces = std::ceil(all / bucket);
-  for (double piece = 0; piece < pieces; ++piece) {
-    const Tasks reduced =
-        run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", run.gpu_done());
-    copied = run.copy(true, all / pieces / ranks, "grads to host", reduced);
+  for (int batch = 0; batch <= last; ++batch) {
+    undivided_passes(run);
+    for (double piece = 0; piece < pieces; ++piece) {
+      Tasks reduced =
+          run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", run.gpu_done());
+      if (batch > 0) reduced = run.copy(false, all / pieces / ranks, "sums to GPU", reduced);
+      copied = run.copy(true, all / pieces / ranks, "grads to host", reduced);
+    }
+    // Kernels and copies are on one stream (reduce_ipg_grads).
+    if (batch < last) run.wait(copied);
   }
   return copied;
 }
@@ -47,10 +60,10 @@ Lowered lower_offload(const LowerRequest& request) {
   const double own = run.parameters() / static_cast<double>(run.ranks());
   Tasks copied;
   if (stage3) {
-    stage3_passes(run, {.fetch = {}, .keep = [&](std::size_t unit, const Tasks& reduced) {
-                          const double part = run.parameters(unit) / static_cast<double>(run.ranks());
-                          copied = run.copy(true, Bytes{part * run.gradient_element()}, "grads to host", reduced);
-                        }});
+    for (int batch = 0; batch < run.micro_batches(); ++batch)
+      stage3_passes(run, {.fetch = {}, .keep = [&](std::size_t unit, const Tasks& reduced) {
+                            copied = stage3_gradients_to_host(run, unit, batch, reduced);
+                          }});
   } else {
     copied = gradients_to_host(run);
   }

@@ -82,10 +82,6 @@ PlanResult plan_replicas(const PlanRequest& request) {
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas) {
   if (replicas.optimizer != StatePlace::kGpu && request.scenario.training.optimizer != UpdateRule::kAdam)
     return {std::nullopt, "its optimizer on the CPU is Adam; set training.optimizer: adam"};
-  if (replicas.optimizer != StatePlace::kGpu && request.options.micro_batches() != 1)
-    return {std::nullopt, fmt::format("{} takes all of a GPU's sequences at once; leave micro_batches and "
-                                      "training.gradient_accumulation out",
-                                      request.options.technique->name)};
   const Platform& platform = request.scenario.platform;
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];

@@ -1,4 +1,6 @@
 // Completions and the man page come from the tables of --help: what one has, the others have.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "tests/cli/process.h"
@@ -47,20 +49,118 @@ TEST(Completion, KnowsAllVerbsAndOptions) {
   EXPECT_THAT(fish, HasSubstr("'__fish_seen_subcommand_from init' -l force -d"));  // takes no value
 }
 
-TEST(Completion, IsBashThatCompletes) {
+// A command line, and its last word as each shell completes it: a command, an option, a technique in three forms, a
+// scenario, a model, a format, and what a command itself takes. All are the only ones that begin so.
+struct Line {
+  const char *words, *last;
+};
+constexpr Line kLines[] = {{"slmsim ma", "max-model"},
+                           {"slmsim plan --time", "--time-limit"},
+                           {"slmsim run -t Pipe", "Pipeshard"},
+                           {"slmsim run --technique ZeRO-3-C", "ZeRO-3-CPU"},
+                           {"slmsim run gat-am", "gat-amst"},
+                           {"slmsim explain xe8545-nvme-g", "xe8545-nvme-g"},
+                           {"slmsim run --model llama-16", "llama-160m"},
+                           {"slmsim run --format js", "json"},
+                           {"slmsim plan --format mark", "markdown"},
+                           {"slmsim list tech", "techniques"},
+                           {"slmsim validate deep", "deepspeed"},
+                           {"slmsim shapes tinyl", "tinyllama-1.1b"}};
+
+std::string with_program() { return "PATH=$(dirname " SLMSIM_BINARY "):$PATH; "; }
+
+bool has_shell(const std::string& shell) {
+  return run_program({"/bin/sh", "-c", "command -v " + shell + " >/dev/null"}).status == 0;
+}
+
+TEST(Completion, WorksInBash) {
   const TemporaryFolder folder;
   folder.write("c.bash", printed("bash"));
-  const std::string ask = "PATH=$(dirname " SLMSIM_BINARY "):$PATH; source " + folder.file("c.bash") + "; ";
   const auto completed = [&](const std::string& words, int at) {
     return run_program({"/bin/bash", "-c",
-                        ask + "COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
-                            "; _slmsim; echo \"${COMPREPLY[@]}\""})
+                        with_program() + "source " + folder.file("c.bash") + "; COMP_WORDS=(" + words +
+                            "); COMP_CWORD=" + std::to_string(at) + "; _slmsim; echo \"${COMPREPLY[@]}\""})
         .out;
   };
-  EXPECT_EQ(completed("slmsim ma", 1), "max-model\n");
-  EXPECT_EQ(completed("slmsim plan --time", 2), "--time-limit\n");
-  EXPECT_EQ(completed("slmsim run -t Pipe", 3), "Pipeshard\n");
-  EXPECT_EQ(completed("slmsim run gat", 2), "gat-amst\n");
+  for (const Line& line : kLines) {
+    const std::string words = line.words;
+    EXPECT_EQ(completed(words, static_cast<int>(std::count(words.begin(), words.end(), ' '))),
+              std::string(line.last) + "\n")
+        << words;
+  }
+  // bash cuts words at "=".
+  EXPECT_EQ(completed("slmsim run --technique = Pipe", 4), "Pipeshard\n");
+  EXPECT_THAT(completed("slmsim run --technique =", 3), HasSubstr("Pipeshard"));
+}
+
+// Its line editor, on a terminal of its own: a tab, then a key that prints the line.
+TEST(Completion, WorksInZsh) {
+  if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed (scripts/setup.sh: test_packages)";
+  const TemporaryFolder folder;
+  folder.write("_slmsim", printed("zsh"));
+  const std::string script = folder.write("ask.zsh", R"(zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PS1= RPS1= PROMPT_EOL_MARK=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word; show() { print -r -- \"<<\$BUFFER>>\"; BUFFER= }; zle -N show; bindkey '^Xs' show; print ready-to-go"
+zpty -r z line '*ready-to-go'$'\r\n'
+shift
+for words; do
+  zpty -w -n z "$words"$'\t\C-Xs'
+  zpty -r z line '*<<*>>'
+  print -r -- "${${line##*<<}%%>>*}"
+done
+zpty -d z
+)");
+  std::string ask = with_program() + "cd " + folder.file("") + "; zsh -f " + script + " " + folder.file("");
+  for (const Line& line : kLines) ask += std::string(" '") + line.words + "'";
+  ask += " 'slmsim run --technique=Pipe'";
+  const Finished run = run_program({"/bin/bash", "-c", ask});
+  std::istringstream lines(run.out);
+  std::string got;
+  for (const Line& line : kLines) {
+    const std::string words = line.words;
+    std::getline(lines, got);
+    // A blank, or "=" behind an option with a value, which a blank removes.
+    ASSERT_FALSE(got.empty()) << run.err;
+    got.pop_back();
+    EXPECT_EQ(got, words.substr(0, words.rfind(' ') + 1) + line.last);
+  }
+  std::getline(lines, got);
+  EXPECT_EQ(got, "slmsim run --technique=Pipeshard ");
+}
+
+TEST(Completion, WorksInFish) {
+  if (!has_shell("fish")) GTEST_SKIP() << "fish is not installed (scripts/setup.sh: test_packages)";
+  const TemporaryFolder folder;
+  const std::string file = folder.write("slmsim.fish", printed("fish"));
+  std::string ask = with_program() + "cd " + folder.file("") +
+                    "; mkdir -p config; XDG_CONFIG_HOME=$PWD/config HOME=$PWD fish --no-config -c 'source " + file;
+  for (const Line& line : kLines) ask += std::string("; complete -C \"") + line.words + "\"; echo";
+  const Finished run = run_program({"/bin/bash", "-c", ask + "; complete -C \"slmsim run --technique=Pipe\"'"});
+  std::istringstream lines(run.out);
+  for (const Line& line : kLines) {
+    std::vector<std::string> candidates;
+    for (std::string got; std::getline(lines, got) && !got.empty();)
+      candidates.push_back(got.substr(0, got.find('\t')));
+    EXPECT_THAT(candidates, testing::ElementsAre(line.last)) << line.words << run.err;
+  }
+  std::string got;
+  std::getline(lines, got);
+  EXPECT_EQ(got.substr(0, got.find('\t')), "--technique=Pipeshard");
+}
+
+// Words that are offered are taken.
+TEST(Completion, OffersWhatIsUnderstood) {
+  for (const char* what : {"models", "gpus", "platforms", "scenarios", "stacks", "techniques", "formats"})
+    EXPECT_EQ(slmsim_run({"list", what}).status, 0) << what;
+  for (const char* what : {"bash", "zsh", "fish", "man"}) EXPECT_EQ(slmsim_run({"completion", what}).status, 0) << what;
+  const std::pair<std::string, std::vector<std::string>> kFormats[] = {{"run", {"table", "json", "csv"}},
+                                                                       {"explain", {"table", "json"}},
+                                                                       {"max-model", {"table", "json"}},
+                                                                       {"plan", {"table", "json", "markdown"}}};
+  for (const auto& [verb, formats] : kFormats) {
+    for (const auto& format : formats)
+      EXPECT_THAT(slmsim_run({verb, "no-such.yaml", "--format", format}).err, Not(HasSubstr("--format"))) << verb;
+  }
 }
 
 TEST(Completion, ManPageIsPlainRoff) {

@@ -94,7 +94,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
       {{"--fablib", kFiles + "slice.json"}, "slice.json:1:1: error: these are a slice's own attributes"},
       {{"--fablib", kFiles + "slice.txt", "--ssh", kFiles + "ssh_config"}, "give one of --fablib, --ansible and --ssh"},
       {{"--ansible", "no-such.ini"}, "no-such.ini: error: no such file"},
-      {{"--gpu", "a10", "--batch", "-1"}, "--batch is out of range"},
+      {{"--gpu", "a10", "--batch", "-1"}, "out of range; expected one from 1 to 1e+06"},
   };
   for (const auto& [words, text] : kWrong) {
     std::vector<std::string> all = {"init"};

@@ -1,5 +1,12 @@
 // What people mean when they write something else: each mistake is told with its cause and with what would be right.
-#include "tests/cli/refusal.h"
+#include <set>
+
+#include "tests/cli/bad_hardware.h"
+#include "tests/cli/bad_path.h"
+#include "tests/cli/bad_reference.h"
+#include "tests/cli/bad_scenario.h"
+#include "tests/cli/bad_sweep.h"
+#include "tests/cli/bad_text.h"
 
 namespace slmsim {
 namespace {
@@ -95,8 +102,10 @@ TEST(Mistake, InAnOverrideIsToldWithItsRemedy) {
   }
 }
 
-TEST(Mistake, InACommandIsToldWithItsRemedy) {
-  const std::vector<std::pair<std::vector<std::string>, std::string>> kMistakes = {
+using Command = std::pair<std::vector<std::string>, std::string>;  // words, cause and remedy
+
+std::vector<Command> commands() {
+  return {
       {{"help"}, "did you mean \"--help\"?"},
       {{"RUN", "scenarios/gat-amst.yaml"}, "did you mean \"run\"?"},
       {{"maxmodel", "scenarios/gat-amst.yaml"}, "did you mean \"max-model\"?"},
@@ -123,14 +132,156 @@ TEST(Mistake, InACommandIsToldWithItsRemedy) {
       {{"schema", "scenarios"}, "did you mean \"scenario\"?"},
       {{"import", "Neusight", "x.csv", "-o", "y.yaml"}, "did you mean \"neusight\"?"},
       {{"validate", "gpu"}, "gpu needs --reference FOLDER"},
+      {{"init", "--gpu", "a10x2", "never"}, "there is no GPU \"a10x2\"; did you mean \"a10:2\"?"},
+      {{"init", "--gpu", "2xA10", "never"}, "did you mean \"a10:2\"?"},
+      {{"init", "--gpu", "desk=4 x RTX 3090", "never"}, "did you mean \"rtx3090:4\"?"},
+      {{"init", "--gpu", "a10:0", "never"}, "--gpu \"a10:0\" names no GPU; expected TYPE:COUNT with a count from 1 on"},
+      {{"init", "--gpu", "a10:-1", "never"}, "\"-1\" is no number of GPUs; expected a whole number from 0 to 1024"},
+      {{"init", "--gpu", "a100:2", "never"}, "did you mean \"a100-40\" or \"a100-80\" or \"a100-pcie\"?"},
+      {{"init", "--gpu", "a10", "--batch", "0", "never"}, "\"0\" is out of range; expected one from 1 to 1e+06"},
+      {{"init", "--gpu", "a10", "--token", "abc", "never"}, "--token is for measuring the path to --peer NAME=ADDRESS"},
+      {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a-b=28ms", "never"},
+       "SITE,SITE=RTT or SITE,SITE=RTT,RATE is expected"},
+      {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=28", "never"},
+       "\"28\" has no unit; expected a time such as"},
+      {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,c=28ms", "never"},
+       "there is no site \"c\"; known are: a, b"},
+      {{"init", "--gpu", "a=a10", "--gpu", "b=a10", "--link", "a,b=28ms,1GBps", "never"}, "did you mean \"1 Gbps\"?"},
+      {{"init", "--gpu", "a10", "--model", "llama-3.2-1B", "never"}, "did you mean \"llama-3.2-1b\"?"},
+      {{"init", "--gpu", "a10", "--technique", "zero2", "never"}, "did you mean \"ZeRO2\" or \"ZeRO-2\"?"},
+      {{"init", "--gpu", "desk=a10", "--vm-type", "dsk=workstation", "never"},
+       "there is no machine \"dsk\"; did you mean \"desk\"?"},
+      {{"init", "--gpu", "desk=a10", "--vm-type", "desk=workstaton", "never"}, "did you mean \"workstation\"?"},
+      {{"init", "--gpu", "desk=a10", "--site", "desk", "never"}, "NAME=SITE is expected"},
+      {{"init", "--gpu", "a10", "--name", "my cluster", "never"}, "--name: letters, digits and - _ . are expected"},
+      {{"init", "--fablib", "tests/inventory/files/slice.json", "never"},
+       "which hold no nodes; export it by slice.save"},
+      {{"init", "--ansible", "tests/inventory/files/ssh_config", "never"}, "is no variable; one reads KEY=VALUE"},
+      {{"init", "--ssh", "README.md", "never"}, "there is no Host in it; a block begins with Host NAME"},
+      {{"plan", "gat-amst", "--objective", "cost"}, "known are: time, gpu_hours, dollars"},
+      {{"plan", "gat-amst", "--list", "0"},
+       "--list: \"0\" is out of range; expected one from 1 to 100; see slmsim plan --help"},
+      {{"plan", "gat-amst", "--effort", "high"},
+       "--effort: \"high\" is not a number; expected one from 1e-06 to 1e+06"},
+      {{"plan", "gat-amst", "--time-limit", "5min"},
+       "--time-limit: \"5min\" is not a number; expected one from 0 to 1e+07"},
+      {{"plan", "gat-amst", "-t", "Data", "-t", "ZeRO2"}, "--technique is given 2 times; give it once"},
+      {{"plan", "gat-amst", "--group", "gat"}, "unknown option \"--group\" of slmsim plan; known are: "},
+      {{"plan", "gat-amst", "--set", "plan.allow=[tcp,ncl]"}, "\"ncl\" is unknown; did you mean \"nccl\"?"},
+      {{"fit", "gat-amst"}, "--measured is required; see slmsim fit --help"},
+      {{"next", "gat-amst", "--sure", "95"}, "--sure: \"95\" is out of range; expected one from 0.5 to 0.999"},
+      {{"run", "gat-amst", "--trace"}, "--trace needs a value; see slmsim run --help"},
+      {{"run", "gat-amst", "--intervals", "--seed", "x"}, "--seed: \"x\" is not a number"},
+      {{"sweep", "scenarios/sweeps/latency.yaml", "--jobs", "many"},
+       "\"many\" is not a number; expected one from 1 to 4096"},
+      {{"check", "scenarios"}, "this is a folder; name a file in it"},
+      {{"max-model", "gat-amst", "-g", "nowhere"}, "gat-amst has no group \"nowhere\"; it has gat+amst, gat, amst"},
+      {{"run", "gat-amst", "--fitted", "no-such.yaml"}, "no-such.yaml: error: no such file"},
   };
-  for (const auto& [words, told] : kMistakes) {
+}
+
+TEST(Mistake, InACommandIsToldWithItsRemedy) {
+  for (const auto& [words, told] : commands()) {
     SCOPED_TRACE(testing::PrintToString(words));
     const Finished run = slmsim_run(words);
     EXPECT_EQ(run.status, 2);
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(error_lines(run.err), testing::Contains(testing::HasSubstr(told)));
   }
+}
+
+// A model's JSON or a table of measurements, with what is wrong in it.
+struct WrongFile {
+  std::string text, told;
+};
+
+std::vector<WrongFile> models() {
+  const std::string sizes =
+      "\"hidden_size\": 2048, \"num_hidden_layers\": 16, \"intermediate_size\": 8192, \"vocab_size\": 128256, "
+      "\"max_position_embeddings\": 2048";
+  return {
+      {"{}", ":1:1: error: models.0 has no \"model_type\", by which Hugging Face's config.json tells the family: gpt2"},
+      {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no \"model_type\""},
+      {"[1, 2]", "models.0 is a list; a map of keys and values is expected"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": 2048}", "models.0 has no \"num_attention_heads\"; it is required"},
+      {"{\"model_type\": \"Llama\", \"num_attention_heads\": 32, " + sizes + "}", "did you mean \"llama\"?"},
+      {"{\"model_type\": \"llama\", \"num_attention_heads\": 33, " + sizes + "}",
+       "33 heads do not divide the hidden size 2048; choose a divisor"},
+      {"{\"model_type\": \"llama\", \"num_attention_heads\": 32, \"num_key_value_heads\": 5, " + sizes + "}",
+       "5 key-value heads do not divide 32 heads; choose a divisor"},
+      {"{\"model_type\": \"bert\"}",
+       "\"bert\" is an encoder, not a decoder, which is not modelled; decoders are: gpt2"},
+      {"{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, \"n_positions\": 1024, "
+       "\"vocab_size\": 50257, \"activation_function\": \"swishy\"}",
+       "did you mean \"swish\"?"}};
+}
+
+std::vector<WrongFile> tables() {
+  const std::string head = "model,technique,group,what,value\n";
+  return {{head + "gpt2m,Data,gat+amst,iteration,58.1\n",
+           ":2:1: error: value: \"58.1\" has no unit; expected a time such as"},
+          {head + "gpt2,Data,gat,iteration,58.1 s\n", "model: the scenario has no \"gpt2\"; did you mean \"gpt2m\""},
+          {head + "gpt2m,data,gat,iteration,58.1 s\n", "did you mean \"Data\"?"},
+          {head + "gpt2m,Data,utah,iteration,58.1 s\n",
+           "group: the scenario has no \"utah\"; known are: gat+amst, gat, amst"},
+          {head + "gpt2m,Data,gat,step,1.1 s\n", "what: unknown \"step\"; known are: job, iteration"},
+          {head + "gpt2m,Data,gat,fits,true\n", "fits is yes or no"},
+          {head + "gpt2m,Data,gat,iteration,-1 s\n", "value: 0 or less; a figure that was measured is expected"},
+          {head + "gpt2m,Data,gat,tflops_per_gpu,lots\n", "\"lots\" is no number above 0"},
+          {head + "gpt2m,Data,gat,peak_memory,12\n", "has no unit; expected a size such as"},
+          {head + "gpt2m,Data,gat,log,no-such.log\n", "no such file; the log of a training run is expected"},
+          {head + "gpt2m;Data;gat;iteration;1 s\n", ":2:1: error: 1 cells; the header names 5; commas separate cells"},
+          {head + "gpt2m,Data,gat,iteration\n", "4 cells; the header names 5"},
+          {"model,technique,group,value\ngpt2m,Data,gat,1 s\n", "no column \"what\"; a table such as"},
+          {"", "no such file, or it is empty; a table such as"}};
+}
+
+void expect_told(const std::vector<std::string>& words, const std::string& file, const WrongFile& wrong) {
+  SCOPED_TRACE(wrong.text);
+  const Finished run = slmsim_run(words);
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  const auto lines = error_lines(run.err);
+  EXPECT_THAT(lines, testing::Contains(testing::HasSubstr(wrong.told)));
+  EXPECT_THAT(lines,
+              testing::Each(testing::HasSubstr(wrong.text.find(".log") == std::string::npos ? file : "no-such.log")));
+}
+
+TEST(Mistake, InAModelsJsonIsToldWithItsPlace) {
+  const TemporaryFolder folder;
+  for (const auto& wrong : models()) {
+    const std::string file = folder.write("config.json", wrong.text);
+    expect_told({"run", "gat-amst", "--set", "models=[" + file + "]"}, file, wrong);
+  }
+}
+
+TEST(Mistake, InATableOfMeasurementsIsToldWithItsPlace) {
+  const TemporaryFolder folder;
+  for (const auto& wrong : tables()) {
+    const std::string file = folder.write("runs.csv", wrong.text);
+    expect_told({"fit", "gat-amst", "--measured", file, "-o", folder.file("never.yaml")}, file,
+                {wrong.text, wrong.told});
+  }
+}
+
+// Each with its cause and what would be right: what is expected or known, or what to do.
+TEST(Mistake, AreTestedByTheHundreds) {
+  std::set<std::string> all;
+  for (const auto& one : mistakes()) all.insert(one.override);
+  for (const auto& one : commands()) all.insert(testing::PrintToString(one.first));
+  for (const auto& one : models()) all.insert(one.text);
+  for (const auto& one : tables()) all.insert(one.text);
+  std::size_t in_files = 0;
+  for (const auto& part : {bad_text_cases(), bad_key_cases(), bad_value_cases(), bad_reference_cases(),
+                           bad_model_cases(), bad_platform_cases(), bad_path_cases(), bad_sweep_cases()}) {
+    for (const auto& one : part) {
+      for (const auto& error : one.errors)
+        in_files += all.insert(one.file + ":" + error.where + " " + error.text).second ? 1 : 0;
+    }
+  }
+  RecordProperty("distinct_mistakes", static_cast<int>(all.size()));
+  EXPECT_GE(all.size(), 300);
+  EXPECT_GE(all.size() - in_files, 130);  // as people make them, beside the files of tests/bad
 }
 
 }  // namespace

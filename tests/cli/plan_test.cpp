@@ -39,6 +39,49 @@ TEST(Plan, PrintsJson) {
   EXPECT_EQ(run["predictions"][0]["minutes"], model["plans"][0]["minutes"]);
 }
 
+// What it prints as the command of a plan, and what that predicts: of a scenario with its own overrides, where some are stated
+// anew by the plan, and by name.
+TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
+  const std::vector<std::vector<std::string>> kJobs = {
+      {"plan", "scenarios/gat-amst.yaml", "--model", "gpt2m", "--set", "models.0.layers=6", "--set",
+       "platform.links.wan.rtt=5 ms"},
+      {"plan", "gat-amst", "-m", "gpt2m", "--set", "techniques=[Data, Pipeshard]", "--set", "groups=[[gat/0], all]",
+       "--set", "platform.vms.gat.gpus=[t4, t4]"},
+      {"plan", "scenarios/tacc-tacc.yaml", "--set", "models=[gpt2m]", "--set", "techniques={Data: {micro_batches: 2}}",
+       "--set", "training.rematerialisation=yes", "--set", "plan.allow=[nccl, tcp]"},
+      {"plan", "scenarios/xe8545-1.yaml", "--set", "techniques=[DDP, ZeRO-2]", "--set", "models.0.layers=4"}};
+  for (auto words : kJobs) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    words.insert(words.end(), {"-k", "3", "--effort", "0.01"});
+    const Finished table = slmsim_run(words);
+    words.insert(words.end(), {"--format", "json"});
+    const Finished done = slmsim_run(words);
+    ASSERT_EQ(done.status, 0) << done.err;
+    const auto plans = nlohmann::json::parse(done.out)["models"][0]["plans"];
+    ASSERT_GE(plans.size(), 1);
+    const std::string first = plans[0]["command"];
+    EXPECT_THAT(table.out, HasSubstr("the same by: " + first + "\n"));
+    for (const auto& plan : plans) {
+      const std::string command = plan["command"];
+      ASSERT_TRUE(command.starts_with("slmsim run ")) << command;
+      // As a shell takes it.
+      const Finished run = run_program(
+          {"/bin/sh", "-c", "cd " SLMSIM_SOURCE_DIR " && " SLMSIM_BINARY + command.substr(6) + " --format json"});
+      ASSERT_EQ(run.status, 0) << command << "\n" << run.err;
+      const auto predictions = nlohmann::json::parse(run.out)["predictions"];
+      ASSERT_EQ(predictions.size(), 1) << command;
+      EXPECT_EQ(predictions[0]["minutes"], plan["minutes"]) << command;
+    }
+  }
+}
+
+TEST(Plan, SaysBeforehandWhenItEnds) {
+  EXPECT_TRUE(
+      slmsim_run(with({})).err.starts_with("slmsim: ends within 15 min, with what it has found (--time-limit)\n"));
+  EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: ends within 1 min"));
+  EXPECT_EQ(slmsim_run(with({"--time-limit", "0"})).err, "");  // it has no end but its effort
+}
+
 TEST(Plan, IsTheSameWithAnyNumberOfWorkers) {
   EXPECT_EQ(slmsim_run(with({"--jobs", "1"})).out, slmsim_run(with({"--jobs", "3"})).out);
 }

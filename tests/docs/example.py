@@ -48,7 +48,8 @@ def run(folder, with_pictures=True):
             if done.returncode != 0:
                 raise CommandFailed(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
             # What a long search tells meanwhile hangs on the machine.
-            told = "".join(line for line in done.stderr.splitlines(True) if "choices planned" not in line)
+            progress = ("choices planned", " explained", "slmsim: ends within ")
+            told = "".join(line for line in done.stderr.splitlines(True) if not any(word in line for word in progress))
             if done.stdout or told:
                 texts[f"{number}.txt"] = done.stdout + told
         for name in sorted(set(os.listdir(work)) - given):

@@ -1,6 +1,7 @@
 // What inventories of other programs say of machines. The files are small ones of the forms that these programs write.
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 
@@ -67,6 +68,21 @@ TEST(Fablib, ReadsPrintedTables) { expect_the_slice(read_fablib({file("slice.txt
 
 TEST(Fablib, ReadsASavedSlice) { expect_the_slice(read_fablib({file("slice.graphml")}), false); }
 
+// FABlib shows tables in notebooks as HTML; people keep the notebook.
+TEST(Fablib, ReadsANotebookWithItsOutputs) { expect_the_slice(read_fablib({file("notebook.ipynb")}), true); }
+
+TEST(Fablib, ReadsATableOfANotebookByItself) {
+  expect_the_slice(
+      read_fablib({file("nodes.html"), file("components.json"), file("networks.json"), file("interfaces.json")}), true);
+}
+
+TEST(Fablib, LeavesGpusToWhoTellsThem) {
+  const Inventory slice = read_fablib({file("nodes.html"), file("networks.json")}, true);
+  ASSERT_EQ(slice.machines.size(), 3u);
+  for (const auto& machine : slice.machines) EXPECT_THAT(machine.gpus, IsEmpty());
+  EXPECT_THAT(slice.remarks, IsEmpty());
+}
+
 TEST(Fablib, TakesTheOrderOfFilesAsItComes) {
   expect_the_slice(
       read_fablib({file("interfaces.json"), file("components.json"), file("nodes.json"), file("networks.json")}), true);
@@ -78,6 +94,9 @@ TEST(Fablib, TellsWhatIsMissing) {
   EXPECT_THAT(error_of([] { read_fablib({file("components.json")}); }),
               HasSubstr("there are no nodes with sites in it"));
   EXPECT_THAT(error_of([] { read_fablib({file("nodes.json")}); }), HasSubstr("there are no components in it"));
+  EXPECT_THAT(error_of([] { read_fablib({file("nodes.html")}); }), HasSubstr("or --gpu NODE=TYPE:COUNT"));
+  const std::string empty = written("empty.ipynb", "{\"cells\": [{\"cell_type\": \"code\", \"outputs\": []}]}");
+  EXPECT_THAT(error_of([&] { read_fablib({empty}); }), HasSubstr("empty.ipynb: error: there are no nodes with sites"));
   const std::string cut = written("cut.graphml", "<graphml>\n<graph>\n<node id=\"1\">\n<data key=\"d0\">x");
   EXPECT_THAT(error_of([&] { read_fablib({cut}); }), HasSubstr("cut.graphml:4:1: error: a data element is not closed"));
   const std::string edge =
@@ -161,6 +180,35 @@ TEST(Ansible, ReadsBothFormsAlike) {
   expect_the_hosts(read_ansible(file("inventory.yaml")));
 }
 
+TEST(Ansible, ReadsRangesPortsAndGroupsOfGroups) {
+  const Inventory inventory = read_ansible(file("ranges.ini"));
+  std::map<std::string, Machine> found;
+  for (const auto& machine : inventory.machines) found[machine.name] = machine;
+  ASSERT_EQ(inventory.machines.size(), 1u + 3 + 4 + 3 + 4);
+  for (const char* name : {"gpu01.lab.example.org", "gpu03.lab.example.org", "old1", "old5", "old9"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_THAT(found[name].gpus, ElementsAre("a30", "a30")) << name;
+    EXPECT_EQ(found[name].site, "hall 1");
+  }
+  for (const char* name : {"rack1-gpua", "rack1-gpub", "rack2-gpua", "rack2-gpub"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_THAT(found[name].gpus, ElementsAre("t4", "t4", "t4", "t4")) << name;
+  }
+  for (const char* name : {"login01", "weka04.example.org"}) EXPECT_THAT(found[name].gpus, IsEmpty()) << name;
+}
+
+TEST(Ansible, ReadsWhatAnsibleInventoryLists) {
+  const Inventory inventory = read_ansible(file("inventory-list.json"));
+  ASSERT_EQ(inventory.machines.size(), 3u);
+  for (const auto& machine : inventory.machines) {
+    EXPECT_EQ(machine.site, machine.name == "login" ? "" : "hall");
+    const auto gpus = machine.name == "gpu01"   ? std::vector<std::string>{"a30", "a30"}
+                      : machine.name == "gpu02" ? std::vector<std::string>(4, "t4")
+                                                : std::vector<std::string>{};
+    EXPECT_EQ(machine.gpus, gpus) << machine.name;
+  }
+}
+
 TEST(Ansible, ReadsAHostfileOfMpi) {
   const Inventory hosts = read_ansible(file("hostfile"));
   ASSERT_EQ(hosts.machines.size(), 2u);
@@ -207,6 +255,24 @@ TEST(SshConfig, TakesWhatCommentsSay) {
   EXPECT_EQ(hosts.machines[2].name, "rented");
   EXPECT_THAT(hosts.machines[2].gpus, ElementsAre("a100-40", "a100-40"));
   EXPECT_DOUBLE_EQ(hosts.machines[2].nic->value, 2e9);
+}
+
+TEST(SshConfig, FollowsIncludesAndTakesWhatComesFirst) {
+  const Inventory hosts = read_ssh_config(file("ssh_config_parts"));
+  std::vector<std::string> names;
+  for (const auto& machine : hosts.machines) names.push_back(machine.name);
+  ASSERT_THAT(names, ElementsAre("lab1", "lab2", "desk", "tower"));
+  EXPECT_THAT(hosts.machines[0].gpus, ElementsAre("a30", "a30"));
+  EXPECT_EQ(hosts.machines[1].site, "lab");
+  EXPECT_THAT(hosts.machines[2].gpus, ElementsAre("rtx3090"));  // the first block's, not the second's or Match's
+  EXPECT_EQ(hosts.machines[2].site, "office");
+  EXPECT_THAT(hosts.machines[3].gpus, ElementsAre("rtx3090"));
+}
+
+TEST(SshConfig, EndsWhereFilesIncludeEachOther) {
+  const std::string path = testing::TempDir() + "ring_config";
+  std::ofstream(path) << "Include " << path << "\nHost a\n";
+  EXPECT_THAT(error_of([&] { read_ssh_config(path); }), HasSubstr(":1:1: error: files include each other too deeply"));
 }
 
 TEST(Setup, MarksAndTellsWhatItAssumes) {

@@ -30,9 +30,11 @@ TEST(PlanCrew, GoesOnWhereItWasInterrupted) {
   PlanCrewOptions options;
   options.journal = journal;
   options.identity = std::string(1, '1');
-  int asked = 0;
-  options.stop = [&] { return ++asked > 20; };
-  EXPECT_TRUE(find_plans(scenario, {}, options).stopped);
+  bool enough = false;
+  options.stop = [&] { return enough; };
+  PlanJob job;
+  job.progress = [&](const std::string&, const SearchProgress& progress) { enough = progress.simulated > 0; };
+  EXPECT_TRUE(find_plans(scenario, job, options).stopped);
   ASSERT_TRUE(fs::exists(journal));
   EXPECT_GT(fs::file_size(journal), 200);
   options.stop = {};
@@ -42,6 +44,19 @@ TEST(PlanCrew, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(to_plan_table(find_plans(scenario, {}, options)), planned(scenario, 1));
   EXPECT_TRUE(fs::exists(journal));  // until the result is written
   fs::remove(journal);
+}
+
+// Numbers of choices would be others when it goes on.
+TEST(PlanCrew, KeepsNoJournalOfAListThatIsNotWhole) {
+  const ClusterFile file(clusters()[8]);
+  const Scenario scenario = file.load();
+  PlanCrewOptions options;
+  options.journal = fs::temp_directory_path() / ("slmsim_cut_" + std::to_string(getpid()) + ".journal");
+  options.stop = [] { return true; };
+  const PlanReport report = find_plans(scenario, {}, options);
+  EXPECT_TRUE(report.stopped);
+  EXPECT_TRUE(report.models.front().search.thinned);
+  EXPECT_FALSE(fs::exists(options.journal));
 }
 
 TEST(PlanCrew, WantsPricesForDollars) {

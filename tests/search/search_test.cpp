@@ -276,5 +276,23 @@ TEST(LeastEnd, WaitsForTheWindow) {
   EXPECT_DOUBLE_EQ(least_end(graph).value, 2 * 2 + 1);
 }
 
+// Of many groups the first are listed until the time is over; what the scenario asks for is there in any case.
+TEST(Space, EndsItsListWhereItIsToldTo) {
+  const Scenario scenario =
+      load_scenario(std::string(SLMSIM_SOURCE_DIR) + "/scenarios/gat-amst.yaml", {"models=gpt2m"});
+  const Space whole(scenario, scenario.models.front());
+  EXPECT_TRUE(whole.has_all_groups());
+  std::size_t before = 0;
+  for (const int asked : {0, 1, 3}) {
+    int left = asked;
+    const Space part(scenario, scenario.models.front(), nullptr, [&] { return left-- == 0; });
+    EXPECT_FALSE(part.has_all_groups());
+    EXPECT_GE(part.size(), scenario.groups.size() * scenario.techniques.size());
+    EXPECT_GE(part.size(), before);
+    EXPECT_LT(part.size(), whole.size());
+    before = part.size();
+  }
+}
+
 }  // namespace
 }  // namespace slmsim

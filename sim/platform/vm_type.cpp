@@ -1,0 +1,103 @@
+// What a file of platforms/vms states: network card, slots, prices, and the TCP settings of the kernel.
+#include <fmt/format.h>
+
+#include "sim/platform/platform.h"
+
+namespace slmsim {
+namespace {
+
+constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
+// Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels write
+// and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti, Titan RTX)
+// and 11 of 31.5 on 4.0 (RTX 3090).
+constexpr double kPeerShare = 0.78, kStagedShare = 0.36;
+
+}  // namespace
+
+TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
+  const auto known = [&](auto TcpSettings::*member) {
+    return beneath ? std::optional(beneath->*member) : std::nullopt;
+  };
+  const TcpSettings usual = beneath ? *beneath : TcpSettings{};
+  TcpSettings tcp;
+  const char* type = beneath ? "as the VM's type has it" : "";
+  const std::string_view program = beneath ? std::string_view() : kNetprobe;
+  tcp.receive_buffer = fields.quantity<Bytes>(
+      FileKey{"net.ipv4.tcp_rmem", "The kernel's receive buffer, the maximum (third value of the sysctl).", type}
+          .measured_by(program),
+      kBufferRange, known(&TcpSettings::receive_buffer));
+  tcp.send_buffer = fields.quantity<Bytes>(
+      FileKey{"net.ipv4.tcp_wmem", "The kernel's send buffer, the maximum (third value of the sysctl).", type}
+          .measured_by(program),
+      kBufferRange, known(&TcpSettings::send_buffer));
+  tcp.slow_start_after_idle =
+      fields.flag(FileKey{"net.ipv4.tcp_slow_start_after_idle",
+                          "Whether a connection that was idle begins with slow start again.", type}
+                      .measured_by(program),
+                  usual.slow_start_after_idle);
+  tcp.congestion_control = static_cast<CongestionControl>(fields.choice(
+      FileKey{"net.ipv4.tcp_congestion_control", "What sizes the send window.", type}.measured_by(program),
+      congestion_control_names(), static_cast<std::size_t>(usual.congestion_control)));
+  tcp.receive_window_share =
+      fields.number(FileKey{"receive_window_share",
+                            "Share of the receive buffer that Linux offers as window; 0.625 from Linux 6.6 on.", type}
+                        .measured_by(program),
+                    {0.01, 1}, usual.receive_window_share);
+  tcp.initial_window = static_cast<int>(fields.integer(
+      FileKey{"initial_window", "Segments that a new connection sends at once.", type}.measured_by(program), {1, 1000},
+      usual.initial_window));
+  tcp.copy_rate = fields.quantity<BytesPerSecond>(
+      FileKey{"copy_rate", "What one CPU thread moves through one socket.", type}.measured_by(program), {{1e5}, {1e12}},
+      known(&TcpSettings::copy_rate));
+  return tcp;
+}
+
+const std::vector<std::string>& congestion_control_names() {
+  static const std::vector<std::string> kNames = {"reno", "cubic", "bbr"};
+  return kNames;
+}
+
+TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath) {
+  Fields fields(node, path, reading);
+  const TcpSettings tcp = read_tcp(fields, beneath);
+  fields.done();
+  return tcp;
+}
+
+VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
+  Fields fields(node, path, reading);
+  VmType type;
+  type.name = fields.name({"name", "What the type is called."});
+  type.nic = fields.quantity<BytesPerSecond>(
+      FileKey{"nic", "The rate of its network card, in each direction."}.measured_by(kNetprobe), kNetRange);
+  type.peer_to_peer = fields.flag(
+      {"peer_to_peer", "Whether its GPUs reach each other over PCIe without staging through host memory."}, false);
+  type.nvlink = fields.flag({"nvlink", "Whether its GPUs are joined by NVLink, all to all."}, false);
+  type.pcie_share = fields.number(
+      FileKey{"pcie_share",
+              "Share of their PCIe rate that GPUs reach when each sends to one other and receives from one.",
+              fmt::format("{} with peer_to_peer, {} through host memory", kPeerShare, kStagedShare)}
+          .measured_by(type.nvlink || fields.has("inside") ? std::string_view() : kCalibrate),
+      {1e-3, 1.0}, type.peer_to_peer ? kPeerShare : kStagedShare);
+  type.says_how_gpus_meet =
+      fields.has("peer_to_peer") || fields.has("nvlink") || fields.has("pcie_share") || fields.has("inside");
+  type.device_latency = fields.quantity<Seconds>(
+      FileKey{"device_latency", "One hop from GPU to GPU inside the VM."}.measured_by(kCalibrate), {{0.0}, {0.1}});
+  static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
+  type.cloud = static_cast<Cloud>(fields.choice(
+      {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
+  type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
+  const FileKey price{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
+                      "no cost is told"};
+  if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
+  type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
+  if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
+                                         "every GPU has a PCIe slot, and the VM one network card"}))
+    type.inside = read_inside(*inside, fields.path_of("inside"), reading);
+  if (const Node* tcp = fields.child({"tcp", "TCP settings of its kernel.", "required unless rdma"}, !type.rdma))
+    type.tcp = read_tcp(*tcp, fields.path_of("tcp"), reading);
+  fields.done();
+  return type;
+}
+
+}  // namespace slmsim
