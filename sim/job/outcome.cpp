@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kDay = 86400, kGigabyte = 1e9, kGramsPerKilogram = 1000;
+constexpr double kSecondsOfDay = 86400, kGigabyte = 1e9, kGramsPerKilogram = 1000;
 
 const std::optional<FailureRules>& rules_of(const JobRules& job, Failing what) {
   return job.failures[static_cast<std::size_t>(what)];
@@ -183,7 +183,7 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
   }
   const Course course = course_of(scenario, p, out.checkpoint);
   if (course.has_checkpoints()) out.interval = course.interval;
-  out.stops_per_day = course.stop_rate() * kDay;
+  out.stops_per_day = course.stop_rate() * kSecondsOfDay;
   const auto jobs = draw_jobs(course, job.samples, static_cast<std::uint64_t>(job.seed));
   std::vector<double> lengths;
   double ended = 0, in_time = 0;

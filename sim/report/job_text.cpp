@@ -13,7 +13,7 @@
 namespace slmsim {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
+std::string in_percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 
 std::string parts_text(const JobParts& mean) {
   std::vector<std::string> shares;
@@ -63,7 +63,7 @@ std::string job_table(const RunResult& result, const std::string& model) {
     out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", p.technique->name, wide,
                        group_text(p.group), job_duration(job.length.median),
                        fmt::format("{} to {}", job_duration(job.length.low), job_duration(job.length.high)),
-                       job.before_lease ? percent(*job.before_lease) + " %" : "-", percent(job.goodput) + " %",
+                       job.before_lease ? in_percent(*job.before_lease) + " %" : "-", in_percent(job.goodput) + " %",
                        job.cost ? amount(job.cost->median) + " " + job.currency : "-",
                        job.energy ? amount(job.energy->median * kPerKwh) : "-",
                        job.carbon ? amount(job.carbon->median) : "-", parts_text(job.mean));
@@ -71,7 +71,7 @@ std::string job_table(const RunResult& result, const std::string& model) {
         fmt::format("  {} on {}: {}; {:.2g} failures a day{}\n", p.technique->name, group_text(p.group),
                     checkpoint_text(job), job.stops_per_day,
                     job.ended < 1 ? fmt::format("; {} % of the jobs were given up after {:g} times their plain length",
-                                                percent(1 - job.ended), kLongestJob)
+                                                in_percent(1 - job.ended), kLongestJob)
                                   : "");
   }
   return out + notes;

@@ -60,10 +60,9 @@ class JobReader {
   }
 
   void read_failures() {
-    static const char* const kOf[kFailing] = {"A GPU that fails: its VM and what runs on it stop.", "A VM that fails.",
-                                              "A site that fails, with all its VMs.",
-                                              "A link between sites that fails: nothing passes.",
-                                              "A VM that is taken away and given back, as spot VMs are."};
+    static const char* const kOf[kFailing] = {
+        "A GPU that fails, with the process on it.", "A VM that fails.", "A site that fails, with all its VMs.",
+        "A link between sites that fails: nothing passes.", "A VM that is taken away and given back, as spot VMs are."};
     const Node* node = fields_.child({"failures", "What fails how often, and how long it takes to repair.", "nothing"});
     if (!node) return;
     Fields each(*node, "job.failures", reading_);

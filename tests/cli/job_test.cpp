@@ -28,7 +28,7 @@ TEST(WholeJobs, AddUpInJson) {
     EXPECT_NEAR(job.at("goodput").get<double>(), job.at("mean_s").at("useful").get<double>() / sum, 1e-6);
     EXPECT_LE(job.at("minutes").at("low"), job.at("minutes").at("median"));
     EXPECT_LE(job.at("minutes").at("median"), job.at("minutes").at("high"));
-    EXPECT_GT(job.at("minutes").at("low"), p.at("minutes"));
+    EXPECT_GE(job.at("minutes").at("low"), p.at("minutes"));  // a short job may meet no failure
     EXPECT_GE(job.at("before_lease"), 0);
     EXPECT_LE(job.at("before_lease"), 1);
     EXPECT_GT(job.at("cost").at("median"), 0);
