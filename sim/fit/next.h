@@ -13,6 +13,7 @@ namespace slmsim {
 struct NextRules {
   double trial_epochs = 1;  // of a pilot run, beside its start-up
   double sure = 0.9;        // probability of the pick at which no run is worth it
+  double jobs = 1;          // such jobs that the pick is for: a run is worth what it saves of all
   std::size_t draws = 400;  // of what may come about
   std::uint64_t seed = 1;
 };
@@ -33,6 +34,9 @@ struct NextPick {
   bool stop = false;          // sure enough, or no run tells more than it costs
   std::vector<NextRun> runs;  // the most telling per GPU-minute first
 };
+
+// Start-up and `epochs` times the trial, on the mean of the ensemble.
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs);
 
 // Among the candidates of one model. `open`: those that may be run.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/suggest.h"
 #include "sim/fit/scenario_fit.h"
 
 namespace slmsim {
@@ -19,7 +20,7 @@ struct Slice {
   std::string name;
   std::filesystem::path file;
   Scenario scenario;
-  std::vector<std::pair<FabricRow, Candidate>> rows;
+  StudyRuns rows;
   std::vector<Pilot> pilots;
 };
 
@@ -40,12 +41,12 @@ std::vector<Slice> read_slices(const std::filesystem::path& root, const std::fil
   return out;
 }
 
-// Timed where times or rates were published, else only whether it fits.
+// Timed where times or rates were published, or a pick is to be made; else only whether it fits.
 Experiment experiment_of(const Slice& slice) {
   Experiment out{slice.file, {}, {}, 0, {}};
   for (const bool timed : {true, false}) {
     for (const auto& [row, candidate] : slice.rows) {
-      if ((row.minutes || row.tflops_per_gpu) != timed) continue;
+      if ((row.minutes || row.tflops_per_gpu || row.model == kPicked) != timed) continue;
       out.cells.push_back(candidate);
       out.untimed += timed ? 0 : 1;
     }
@@ -89,6 +90,13 @@ class Protocol {
     return out;
   }
 
+  std::vector<Unknown> own_of(const Slice& slice) const {
+    std::optional<double> work;
+    if (options_.work_given)
+      work = slice.scenario.training.blocks_per_epoch / slices_.front().scenario.training.blocks_per_epoch;
+    return fabric_own(slice.scenario, work);
+  }
+
   // The fit to the other slices. Their experiments keep their numbers: the one left out has no runs and nothing of its own.
   Posterior fit_without(std::size_t left_out) {
     FitRequest request;
@@ -96,7 +104,7 @@ class Protocol {
     for (std::size_t s = 0; s < slices_.size(); ++s) {
       request.experiments.push_back(forecaster_->experiments()[s]);
       request.pilots.push_back(s == left_out ? std::vector<Pilot>{} : slices_[s].pilots);
-      request.own.push_back(s == left_out ? std::vector<Unknown>{} : fabric_own(slices_[s].scenario));
+      request.own.push_back(s == left_out ? std::vector<Unknown>{} : own_of(slices_[s]));
     }
     Sampling asked = sampling();
     asked.progress = [&](double beta, std::size_t evaluated) {
@@ -127,6 +135,7 @@ class Protocol {
     for (const auto& [row, candidate] : slice.rows)
       out_.fits.push_back({row, fits_of(ensemble, position(ensemble, candidate))});
     predict_cells(slice, ensemble);
+    out_.picks.push_back(pick_by_pilots(slice.name, slice.scenario, slice.rows, ensemble));
   }
 
   static std::size_t position(const Ensemble& ensemble, const Candidate& candidate) {
@@ -137,12 +146,12 @@ class Protocol {
   // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
   std::vector<std::vector<std::size_t>> fitted_alike(std::size_t s) const {
     std::vector<std::vector<std::size_t>> out;
-    for (const auto& unknown : fabric_own(slices_[s].scenario)) {
+    for (const auto& unknown : own_of(slices_[s])) {
       auto& positions = out.emplace_back();
       std::size_t at = fabric_shared().size();
       for (std::size_t other = 0; other < slices_.size(); ++other) {
         if (other == s) continue;
-        for (const auto& fitted : fabric_own(slices_[other].scenario)) {
+        for (const auto& fitted : own_of(slices_[other])) {
           if (fitted.name() == unknown.name() && fitted.relative == unknown.relative) positions.push_back(at);
           ++at;
         }
@@ -158,7 +167,7 @@ class Protocol {
     request.shared = fabric_shared();
     request.experiments = forecaster_->experiments();
     request.own.resize(slices_.size());
-    request.own[s] = fabric_own(slices_[s].scenario);
+    request.own[s] = own_of(slices_[s]);
     const PointLayout layout(request);
     const std::size_t shared = request.shared.size(), own = request.own[s].size();
     Dice dice(options_.seed + s);
@@ -177,7 +186,7 @@ class Protocol {
       points.push_back(std::move(point));
     }
     if (options_.progress) options_.progress(fmt::format("{} by the others", slices_[s].name));
-    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate}, *forecaster_, sampling());
+    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate, Measure::kIteration}, *forecaster_, sampling());
     surrogate.refine(some_of(points, 2 * kRefined), *forecaster_, options_.stop);
     Ensemble out;
     out.cells = request.experiments[s].cells;
@@ -188,6 +197,9 @@ class Protocol {
     for (const auto& point : points) {
       auto forecasts = surrogate.at(point);
       if (forecasts.empty()) continue;
+      const Training& training = slices_[s].scenario.training;
+      for (auto& f : forecasts)  // trials are a part of the job
+        f.trial = std::max(0.0, f.job - f.startup) * slices_[s].scenario.selection.epsilon_epochs / training.epochs;
       out.forecasts.push_back(std::move(forecasts));
       out.discrepancies.push_back(layout.discrepancy(point));
       out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
@@ -200,7 +212,7 @@ class Protocol {
   void predict_cells(const Slice& slice, const Ensemble& prior) {
     std::vector<const std::pair<FabricRow, Candidate>*> table;
     for (const auto& row : slice.rows) {
-      if (row.first.two_vms() && row.first.minutes && row.first.model == "gpt2m") table.push_back(&row);
+      if (row.first.two_vms() && row.first.minutes && row.first.model == kPicked) table.push_back(&row);
     }
     for (std::size_t mask = 0; mask < (std::size_t{1} << table.size()); ++mask) {
       std::vector<std::string> pilots;
@@ -215,13 +227,10 @@ class Protocol {
           logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
       }
       if (pilots.size() > 2) continue;
-      const double most = *std::max_element(logs.begin(), logs.end());
-      double sum = 0, squares = 0;
-      for (std::size_t i = 0; i < ensemble.size(); ++i) {
-        ensemble.weights[i] = std::isfinite(most) ? std::exp(logs[i] - most) : 1;
-        sum += ensemble.weights[i];
-        squares += ensemble.weights[i] * ensemble.weights[i];
-      }
+      ensemble.weights = weights_of(logs);
+      const double sum = std::accumulate(ensemble.weights.begin(), ensemble.weights.end(), 0.0);
+      const double squares =
+          std::inner_product(ensemble.weights.begin(), ensemble.weights.end(), ensemble.weights.begin(), 0.0);
       for (std::size_t t = 0; t < table.size(); ++t) {
         if ((mask >> t & 1) != 0) continue;
         const std::size_t cell = position(ensemble, table[t]->second);
@@ -247,7 +256,15 @@ class Protocol {
 
 FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
                                  const ProtocolOptions& options) {
-  return Protocol(read_slices(root, reference), options).run();
+  std::vector<Slice> slices = read_slices(root, reference);
+  std::vector<std::string> names;
+  for (const auto& slice : slices) names.push_back(slice.name);
+  for (const auto& wanted : options.slices) {
+    if (std::find(names.begin(), names.end(), wanted) == names.end())
+      throw InputError({}, fmt::format("{} has no slice \"{}\"; {}", reference.filename().string(), printable(wanted),
+                                       did_you_mean(wanted, names)));
+  }
+  return Protocol(std::move(slices), options).run();
 }
 
 }  // namespace slmsim
