@@ -1,8 +1,12 @@
 // slmsim-netprobe: measures the path between two hosts.
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <sstream>
+#include <thread>
 #include <unistd.h>
 
 #include "calibrate/common/output.h"
@@ -13,6 +17,7 @@
 #include "calibrate/netprobe/option.h"
 #include "calibrate/netprobe/profile.h"
 #include "calibrate/netprobe/server.h"
+#include "calibrate/netprobe/watch.h"
 #include "calibrate/netprobe/wire.h"
 
 namespace slmsim::calibrate::netprobe {
@@ -74,6 +79,42 @@ int run_client(const Options& options, const std::string& command) {
   return kDone;
 }
 
+// What the file holds already; nothing where there is none yet.
+std::vector<Look> looks_before(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return {};
+  std::ostringstream text;
+  text << in.rdbuf();
+  try {
+    return looks_of(text.str());
+  } catch (const UsageError& error) {
+    throw UsageError(printable(file) + ": " + error.what());
+  }
+}
+
+// The file is whole after each look, so that nothing is lost where this is ended. A look that fails is told and left out.
+int run_watch(const Options& options, const std::string& command) {
+  std::vector<Look> looks = looks_before(options.output);
+  check_writable(options.output);
+  const double begin = seconds_of(looks.empty() ? now_utc() : looks.front().time);
+  bool any = false;
+  while (true) {
+    const std::string now = now_utc();
+    try {
+      Client client(options.host, options.port, options.token);
+      looks.push_back(look_at(client.wire(), now, options.request.one_way));
+      write_file(options.output, to_hours(looks, options.name, command));
+      any = true;
+    } catch (const NetworkError& error) {
+      std::fprintf(stderr, "slmsim-netprobe: %s: no look: %s\n", now.c_str(), error.what());
+    }
+    const double next = seconds_of(now) + options.every;
+    if (next > begin + options.watch) return any ? kDone : kNetworkFailed;
+    const double left = next - seconds_of(now_utc());
+    if (left > 0) std::this_thread::sleep_for(std::chrono::duration<double>(left));
+  }
+}
+
 int run(const std::vector<std::string>& words) {
   const char* token = std::getenv(kTokenVariable);
   const Options options = parse_options(words, token ? token : "");
@@ -88,7 +129,7 @@ int run(const std::vector<std::string>& words) {
     case Options::Verb::kServer:
       return run_server(options);
     case Options::Verb::kClient:
-      return run_client(options, command);
+      return options.watch > 0 ? run_watch(options, command) : run_client(options, command);
   }
   return kInternal;
 }

@@ -14,6 +14,8 @@ constexpr double kLeastTime = 20, kMostTime = 24 * 3600, kMostSize = 64e9;
 constexpr double kQuickTime = 90, kQuickSize = 64e6;
 constexpr int kQuickRepeats = 3;
 constexpr double kMostSessions = 1000, kMostBytes = 1e15;
+constexpr double kLeastWatch = 7200, kMostWatch = 7 * 24 * 3600, kLeastPause = 60, kMostPause = 3600,
+                 kUsualPause = 1800;
 
 class Words {
  public:
@@ -92,6 +94,18 @@ Options server(Words words, const std::string& token) {
   return options;
 }
 
+// `curves`: whether something was said of what only a profile has.
+void check_watch(Options& options, bool curves) {
+  if (options.watch == 0) {
+    if (options.every > 0) throw UsageError("--every is for --watch TIME");
+    return;
+  }
+  if (curves) throw UsageError("--quick, --max-size and --time-limit have no effect with --watch; leave them out");
+  if (options.output.empty()) throw UsageError("--watch needs --output FILE, where it goes on from if it is ended");
+  if (options.name.empty()) throw UsageError("--watch needs --name, the link's name in your platform");
+  if (options.every == 0) options.every = kUsualPause;
+}
+
 Options client(Words words, const std::string& token) {
   Options options;
   options.verb = Options::Verb::kClient;
@@ -123,12 +137,20 @@ Options client(Words words, const std::string& token) {
     } else if (word == "--time-limit") {
       time = quantity(word, words.value(word), parse_time, kLeastTime, kMostTime,
                       "a time such as 5min, from 20 s to 24 h");
+    } else if (word == "--watch") {
+      options.watch = quantity(word, words.value(word), parse_time, kLeastWatch, kMostWatch,
+                               "a time such as 24h, from 2 h to 168 h");
+    } else if (word == "--every") {
+      options.every = quantity(word, words.value(word), parse_time, kLeastPause, kMostPause,
+                               "a time such as 30min, from 1 min to 1 h");
     } else if (!word.starts_with("-") && options.host.empty()) {
       options.host = word;
     } else {
-      unknown(word, "--port, --token, --output, --name, --quick, --one-way, --max-size, --time-limit");
+      unknown(word,
+              "--port, --token, --output, --name, --quick, --one-way, --max-size, --time-limit, --watch, --every");
     }
   }
+  check_watch(options, time || size || options.request.repeats == kQuickRepeats);
   if (options.host.empty()) throw UsageError("client needs the server's name or address; see slmsim-netprobe --help");
   if (options.token.empty() && !token.empty()) options.token = token_from(kTokenVariable, token);
   if (options.token.empty())
@@ -148,6 +170,7 @@ const char* const kHelp =
                          [--max-bytes SIZE]
   slmsim-netprobe client HOST --token TOKEN [--port N] [--output FILE] [--name NAME] [--quick] [--one-way]
                          [--max-size SIZE] [--time-limit TIME]
+  slmsim-netprobe client HOST --token TOKEN --watch TIME --name LINK --output FILE [--every TIME] [--one-way]
 
 server waits for a client with its token, sends and receives what it asks for, and ends.
   --port N           port to listen on; default 5210, 0 takes a free one and tells which
@@ -168,6 +191,9 @@ connections and loss, in both directions, and writes a path profile (YAML).
   --time-limit TIME  default 5min; what does not fit in is left out, and the profile says so
   --quick            --time-limit 90s --max-size 64MB and fewer repeats
   --one-way          only from client to server
+  --watch TIME       looks at round trips and rate for so long, and writes the hours of a link's day, part of a scenario;
+                     begun again with the same output it goes on. The server needs as many --sessions as there are looks
+  --every TIME       between two looks; default 30min. Each fills the path for some three seconds in each direction
 
 Examples:
   slmsim-netprobe server                                    on one VM; it tells its token

@@ -19,6 +19,7 @@ struct Options {
   // client
   std::string host, output, name, token;
   Request request;
+  double watch = 0, every = 0;  // s; of --watch, 0: one profile
 };
 
 // `words` without the program's name; `token` is what the environment gives, kTokenVariable. Throws UsageError that says

@@ -47,7 +47,9 @@ int report(const ReportOptions& options) {
   reserve_network(Network(result.scenario.platform).links().size());
   ProgressLine progress;
   progress.show("predicting");
-  result.predictions = predict(result.scenario);
+  result.predictions =
+      predict(result.scenario, {.links = result.scenario.job && result.scenario.job->egress_per_gigabyte});
+  result.jobs = outcomes_of(result.scenario, result.predictions);
   result.selections = select_techniques(result.scenario, result.predictions, result.scenario.selection.algorithm);
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;

@@ -45,6 +45,7 @@ RunResult predict_and_select(Scenario scenario, const PredictOptions& options, b
   // First, since its workers are copies of this process without an engine.
   if (plan) result.plans = plans_for(result.scenario);
   result.predictions = predict(result.scenario, options);
+  result.jobs = outcomes_of(result.scenario, result.predictions);
   const Algorithm asked = result.scenario.selection.algorithm;
   const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
   result.selections = select_techniques(result.scenario, result.predictions, asked);
@@ -98,6 +99,7 @@ int run(const RunOptions& options) {
     const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
                                   [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
     if (many && !options.link_use && options.timeline.empty()) own.links = false;
+    own.links = own.links || (scenario.job && scenario.job->egress_per_gigabyte);
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
     intervals.add(files[results.size() - 1], results.back());
   }

@@ -12,6 +12,7 @@
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/facts_table.h"
 #include "sim/report/gpu_table.h"
+#include "sim/report/job_run_table.h"
 #include "sim/report/protocol_table.h"
 #include "sim/report/step_table.h"
 #include "sim/report/wan_table.h"
@@ -71,7 +72,7 @@ int validate_study(const ValidateOptions& options) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
   if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan"};
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job"};
   const std::string study = options.study.empty() ? kStudies.front() : options.study;
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
@@ -105,6 +106,7 @@ int validate_study(const ValidateOptions& options) {
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
   };
+  if (study == "job") return write(validate_jobs(file));
   return study == "deepspeed" ? write(validate_deepspeed(root, file)) : write(validate_fabric(root, file));
 }
 
@@ -127,7 +129,7 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, or wan");
+  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, wan, or job");
   verb->add_option("--reference", options->reference,
                    "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
                    "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
@@ -160,6 +162,7 @@ Command add_validate(CLI::App& app) {
   verb->footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
       "  slmsim validate deepspeed\n"
+      "  slmsim validate job\n"
       "  slmsim validate gpu --reference tests/data/gpu\n"
       "  slmsim validate wan --reference tests/data/wan\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");

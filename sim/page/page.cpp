@@ -72,6 +72,7 @@ std::vector<Section> evidence_of(const ModelReport& report, const std::string& t
                               {"memory", "Memory", memory_section(report)},
                               {"iteration", "Time of an iteration", breakdown_section(report)},
                               {"rtt", "Round-trip time", latency_section(report)}};
+  if (std::string job = job_section(report); !job.empty()) out.push_back({"job", "The whole job", std::move(job)});
   if (!timeline.empty()) out.push_back({"timeline", "Timeline of an iteration", timeline});
   return out;
 }

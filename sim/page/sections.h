@@ -32,6 +32,7 @@ std::string comparison_section(const ModelReport& report);
 std::string memory_section(const ModelReport& report);
 std::string breakdown_section(const ModelReport& report);
 std::string latency_section(const ModelReport& report);
+std::string job_section(const ModelReport& report);  // empty where the scenario has no `job`
 std::string inputs_section(const Scenario& scenario);
 
 }  // namespace slmsim

@@ -1,10 +1,13 @@
 #include "sim/report/csv.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/quantity.h"
+#include "sim/report/job_text.h"
 #include "sim/report/report.h"
 #include "sim/report/uncertainty_text.h"
 #include "sim/scenario/names.h"
@@ -114,11 +117,14 @@ std::string json_members(const std::vector<Cell>& row) {
 
 std::string to_csv(const std::vector<RunResult>& results) {
   const bool intervals = !results.empty() && results.front().uncertainty;
-  std::string out = csv_header() + (intervals ? interval_header() : "") + "\n";
+  const bool jobs =
+      std::any_of(results.begin(), results.end(), [](const auto& result) { return !result.jobs.empty(); });
+  std::string out = csv_header() + (intervals ? interval_header() : "") + (jobs ? job_header() : "") + "\n";
   for (const auto& result : results) {
     for (std::size_t i = 0; i < result.predictions.size(); ++i) {
       out += csv_line(row_of(result.scenario.name, result.predictions[i]));
-      out += (intervals ? interval_cells(*result.uncertainty, i) : "") + "\n";
+      out += intervals ? interval_cells(*result.uncertainty, i) : "";
+      out += (jobs ? job_cells(result.jobs.empty() ? std::nullopt : result.jobs[i]) : "") + "\n";
     }
   }
   return out;

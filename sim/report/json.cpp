@@ -4,6 +4,7 @@
 
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/job_text.h"
 #include "sim/report/json_values.h"
 #include "sim/report/report.h"
 #include "sim/scenario/names.h"
@@ -237,6 +238,9 @@ Json run_json(const RunResult& result) {
   Json predictions = Json::array(), selections = Json::array();
   for (const auto& p : result.predictions)
     predictions.push_back(prediction_json(p, result.scenario, operators.at(p.model)));
+  for (std::size_t i = 0; i < result.jobs.size(); ++i) {
+    if (result.jobs[i]) predictions[i]["job"] = job_json(*result.jobs[i]);
+  }
   for (std::size_t i = 0; i < result.selections.size(); ++i) {
     selections.push_back(selection_json(result.selections[i], result.scenario));
     selections.push_back(selection_json(result.others[i], result.scenario));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/fit/interval.h"
+#include "sim/job/outcome.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/predict.h"
 #include "sim/select/algorithm.h"
@@ -19,8 +20,9 @@ struct RunResult {
   // Of the scenario's algorithm and of the other one, per model. Empty where only one technique was asked
   // for.
   std::vector<Selection> selections, others;
-  std::vector<std::string> plans;          // what `plan` found, per model; empty where that was not asked for
-  std::optional<Uncertainty> uncertainty;  // of the predictions and selections, where that was asked for
+  std::vector<std::string> plans;               // what `plan` found, per model; empty where that was not asked for
+  std::vector<std::optional<JobOutcome>> jobs;  // of each prediction; empty where the scenario has no `job`
+  std::optional<Uncertainty> uncertainty;       // of the predictions and selections, where that was asked for
 };
 
 // Of the scenario and of the plans that were predicted, each once.

@@ -7,6 +7,7 @@
 #include "sim/base/quantity.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/job_text.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
 #include "sim/report/uncertainty_text.h"
@@ -175,6 +176,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   out += head_text(columns);
   add_rows(out, rows, columns);
   if (result.uncertainty) out += fmt::format("\n{}\n", interval_table(*result.uncertainty, result.predictions, model));
+  if (!result.jobs.empty()) out += job_table(result, model);
   for (const auto& p : result.predictions) {
     if (p.model == model && p.basis)
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));

@@ -49,6 +49,10 @@ class ScenarioReader {
     read_software();
     read_selection();
     scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
+    if (const Node* job = fields_.child(
+            {"job", "What surrounds the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
+      scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform,
+                               !scenario_.plan.dollars_per_hour.empty(), reading_);
     read_groups();
     fields_.done();
     return std::move(scenario_);

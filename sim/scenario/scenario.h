@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim/model/transformer.h"
 #include "sim/platform/platform.h"
 #include "sim/scenario/framework.h"
+#include "sim/scenario/job.h"
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
 #include "sim/scenario/plan_rules.h"
@@ -92,6 +94,7 @@ struct Scenario {
   MemoryRules memory;
   SelectionRules selection;
   PlanRules plan;
+  std::optional<JobRules> job;  // nothing: iterations only
   std::vector<Parameter> parameters;  // every value that states its provenance
   std::vector<Parameter> defaults;    // what nobody stated of this machine and software (Reading::defaults)
 

@@ -61,6 +61,10 @@ enum class Trial { kNone, kReplicas, kOperators, kPipeline, kFallback };
 // group's first GPU or from wherever the plan begins.
 enum class Launcher { kProcesses, kDriverOnFirst, kDriverOfPlan };
 
+// What becomes of a job when a GPU, a VM, a site or a link fails: all stop and go back to the last checkpoint, or the replicas
+// that are left go on, and those that failed join again with the others' parameters.
+enum class AfterFailure { kRestart, kGoOn };
+
 // In figures: fill, line colour, marker, line style and hatch as matplotlib has them. No two techniques share a marker,
 // and of two with the same hatch the fills differ in lightness.
 struct Looks {
@@ -80,6 +84,7 @@ struct Technique {
 
   bool divides_batch = false;  // each GPU computes sequences of its own, so that a micro-batch has one for each
   bool is_ring = false;        // the GPUs' order does not matter beyond who is next to whom
+  AfterFailure after_failure = AfterFailure::kRestart;
 
   // Beside those that all have (common_options).
   std::vector<const OptionSpec*> options = {};

@@ -29,6 +29,7 @@ extern const Technique kLocalSgd = {
     .looks = {"#ffffff", "#5d9a3c", "8", "-", "+++"},
     .divides_batch = true,
     .is_ring = true,
+    .after_failure = AfterFailure::kGoOn,
     .options = {&kInnerSteps, &kReplicaOf, &kAveraged, &kSumBy, &kInnerBucket, &kBatchSplit},
     .micro_batches = all_at_once,
     .plan = plan_local_sgd,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/graph/collectives/ring.h"
+#include "sim/job/renewal.h"
 #include "sim/lower/operator_run.h"
 #include "sim/planner/intra_operator.h"
 #include "sim/predict/iterations.h"
@@ -16,7 +17,6 @@
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/sweep/run.h"
-#include "tests/named.h"
 #include "tests/named.h"
 
 namespace slmsim {
@@ -92,8 +92,7 @@ void pipeline_1024(benchmark::State& state, BytesPerSecond nic, Output output) {
     const bool traced = output == Output::kTrace;
     const Timeline timeline = simulate(graph, {}, {.record_flows = traced});
     benchmark::DoNotOptimize(timeline.end);
-    if (traced)
-      benchmark::DoNotOptimize(to_trace({graph, timeline, scenario.platform, "pipeline"}));
+    if (traced) benchmark::DoNotOptimize(to_trace({graph, timeline, scenario.platform, "pipeline"}));
     tasks = static_cast<double>(graph.tasks().size());
   }
   state.counters["tasks"] = tasks;
@@ -173,6 +172,31 @@ void sweep_latency(benchmark::State& state) {
   std::filesystem::remove_all(folder);
   state.counters["peak_MB"] = peak_memory_mb();
 }
+
+// 16 GPUs of which each fails once in `mtbf_days`, on the mean; a job of so many days with a checkpoint every half hour.
+void draw_whole_jobs(benchmark::State& state, double days, double mtbf_days, bool replicas) {
+  Course course;
+  course.work = course.plain = Seconds{days * 86400};
+  course.interval = Seconds{1800};
+  course.pause = course.write = Seconds{20};
+  course.restart = Seconds{120};
+  course.round = Seconds{60};
+  course.replicas = replicas ? 16 : 1;
+  for (int gpu = 0; gpu < 16; ++gpu)
+    course.stops.push_back(
+        {1 / (mtbf_days * 86400), Seconds{600}, Seconds{0}, replicas ? std::vector{gpu} : std::vector<int>{}});
+  const auto count = static_cast<int>(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(draw_jobs(course, count, 1));
+}
+
+BENCHMARK_CAPTURE(draw_whole_jobs, week_5_failures, 7.0, 22.4, false)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(draw_whole_jobs, week_5_failures_replicas, 7.0, 22.4, true)
+    ->Arg(10'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(draw_whole_jobs, year_a_failure_a_day, 365.0, 16.0, false)->Arg(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(draw_whole_jobs, year_a_failure_a_day_1000, 365.0, 16.0, false)
+    ->Arg(1000)
+    ->Unit(benchmark::kMillisecond);
 
 // First: where no engine has run yet, workers need not be replaced.
 BENCHMARK(sweep_latency)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();

@@ -57,6 +57,19 @@ TEST(Options, OfTheTokenAreCheckedAndKept) {
   EXPECT_NE(new_token(), new_token());
 }
 
+TEST(Options, OfAWatch) {
+  const Options o = parse_options({"client", "c", "--watch", "24h", "--name", "wan", "-o", "day.yaml"}, kToken);
+  EXPECT_EQ(o.watch, 86400);
+  EXPECT_EQ(o.every, 1800);
+  EXPECT_EQ(parse_options({"client", "c"}, kToken).watch, 0);
+  EXPECT_THAT(error_of({"client", "c", "--every", "5min"}), HasSubstr("--every is for --watch TIME"));
+  EXPECT_THAT(error_of({"client", "c", "--watch", "24h", "--name", "wan"}), HasSubstr("--watch needs --output FILE"));
+  EXPECT_THAT(error_of({"client", "c", "--watch", "24h", "-o", "f"}), HasSubstr("--watch needs --name"));
+  EXPECT_THAT(error_of({"client", "c", "--watch", "24h", "--name", "wan", "-o", "f", "--quick"}),
+              HasSubstr("have no effect with --watch"));
+  EXPECT_THAT(error_of({"client", "c", "--watch", "1h"}), HasSubstr("from 2 h to 168 h"));
+}
+
 TEST(Options, OfAClient) {
   const Options o = parse_options(
       {"client", "cloud", "-o", "p.yaml", "--max-size", "256MB", "--time-limit", "10min", "--name", "lab-cloud"},

@@ -7,6 +7,7 @@
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/explanation.h"
 #include "sim/report/facts_table.h"
+#include "sim/report/job_run_table.h"
 #include "sim/report/report.h"
 #include "tests/named.h"
 
@@ -82,6 +83,8 @@ TEST(Docs, ShowTheFactsThatValidatePrints) {
   const std::string deepspeed = to_markdown(validate_deepspeed(kRoot, kRoot / "tests/reference/deepspeed.csv"));
   EXPECT_EQ(part_of("docs/validation/fabric.md", "facts"), fabric) << kHow;
   EXPECT_EQ(part_of("docs/validation/deepspeed.md", "deepspeed"), deepspeed) << kHow;
+  EXPECT_EQ(part_of("docs/validation/job.md", "jobs"), to_markdown(validate_jobs(kRoot / "tests/reference/job.csv")))
+      << kHow;
   EXPECT_EQ(part_of("README.md", "accuracy"),
             accuracy_of("FABRIC study", fabric) + accuracy_of("DeepSpeed study", deepspeed))
       << kHow;

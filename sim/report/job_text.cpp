@@ -1,0 +1,135 @@
+#include "sim/report/job_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/phrases.h"
+
+namespace slmsim {
+namespace {
+
+std::string in_percent(double share) { return fmt::format("{:.1f}", 100 * share); }
+
+std::string parts_text(const JobParts& mean) {
+  std::vector<std::string> shares;
+  for (const auto& [name, part] : kJobParts) shares.push_back(fmt::format("{:.1f}", 100 * (mean.*part / mean.total())));
+  return fmt::format("{}", fmt::join(shares, "/"));
+}
+
+std::string amount(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "?"; }
+
+// What is written, and how often.
+std::string checkpoint_text(const JobOutcome& job) {
+  if (!job.checkpoint) return "no checkpoints";
+  const std::string every = job.interval ? fmt::format("every {}", job_duration(job.interval->value)) : "best never";
+  const CheckpointTimes& c = *job.checkpoint;
+  return fmt::format("checkpoints of {} {}, {} to write{}, {} to read", to_text(c.bytes), every, to_text(c.write),
+                     c.pause < c.write ? fmt::format(" ({} of waiting)", to_text(c.pause)) : "", to_text(c.read));
+}
+
+Json spread_json(const Spread& spread, double unit) {
+  const auto value = [&](double v) { return std::isfinite(v) ? Json(rounded(v / unit)) : Json(nullptr); };
+  return {{"median", value(spread.median)}, {"low", value(spread.low)}, {"high", value(spread.high)}, {"level", 0.8}};
+}
+
+}  // namespace
+
+std::string job_duration(double seconds) {
+  if (!std::isfinite(seconds)) return "no end";
+  constexpr double kDays = 3 * 86400.0;
+  return seconds >= kDays ? fmt::format("{:.3g} d", seconds / 86400) : duration(Seconds{seconds});
+}
+
+std::string job_table(const RunResult& result, const std::string& model) {
+  std::size_t wide = 10;
+  for (const auto& p : result.predictions) wide = std::max(wide, std::strlen(p.technique->name));
+  const JobRules& rules = *result.scenario.job;
+  std::string out = fmt::format(
+      "\n  whole jobs, {} drawn (seed {}); time: useful/checkpoints/lost/restarts/waiting/evaluation/start-up\n",
+      rules.samples, rules.seed);
+  out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", "technique", wide, "group",
+                     "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2", "time, %");
+  std::string notes;
+  for (std::size_t i = 0; i < result.predictions.size(); ++i) {
+    const Prediction& p = result.predictions[i];
+    if (p.model != model || p.status != Status::kOk || !result.jobs[i]) continue;
+    const JobOutcome& job = *result.jobs[i];
+    constexpr double kPerKwh = 1 / kJoulesPerKwh;
+    out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", p.technique->name, wide,
+                       group_text(p.group), job_duration(job.length.median),
+                       fmt::format("{} to {}", job_duration(job.length.low), job_duration(job.length.high)),
+                       job.before_lease ? in_percent(*job.before_lease) + " %" : "-", in_percent(job.goodput) + " %",
+                       job.cost ? amount(job.cost->median) + " " + job.currency : "-",
+                       job.energy ? amount(job.energy->median * kPerKwh) : "-",
+                       job.carbon ? amount(job.carbon->median) : "-", parts_text(job.mean));
+    notes +=
+        fmt::format("  {} on {}: {}; {:.2g} failures a day{}\n", p.technique->name, group_text(p.group),
+                    checkpoint_text(job), job.stops_per_day,
+                    job.ended < 1 ? fmt::format("; {} % of the jobs were given up after {:g} times their plain length",
+                                                in_percent(1 - job.ended), kLongestJob)
+                                  : "");
+  }
+  return out + notes;
+}
+
+Json job_json(const JobOutcome& job) {
+  Json parts = Json::object();
+  for (const auto& [name, part] : kJobParts) parts[name] = rounded((job.mean.*part).value);
+  Json out = {{"samples", job.samples},
+              {"seed", job.seed},
+              {"minutes", spread_json(job.length, 60)},
+              {"ended", rounded(job.ended)},
+              {"before_lease", job.before_lease ? Json(rounded(*job.before_lease)) : Json(nullptr)},
+              {"goodput", rounded(job.goodput)},
+              {"mean_s", parts},
+              {"failures_per_day", rounded(job.stops_per_day)},
+              {"cost", job.cost ? spread_json(*job.cost, 1) : Json(nullptr)},
+              {"currency", job.cost ? Json(job.currency) : Json(nullptr)},
+              {"energy_kwh", job.energy ? spread_json(*job.energy, kJoulesPerKwh) : Json(nullptr)},
+              {"carbon_kg", job.carbon ? spread_json(*job.carbon, 1) : Json(nullptr)}};
+  if (job.checkpoint) {
+    out["checkpoint"] = {{"bytes", std::llround(job.checkpoint->bytes.value)},
+                         {"write_s", rounded(job.checkpoint->write.value)},
+                         {"pause_s", rounded(job.checkpoint->pause.value)},
+                         {"read_s", rounded(job.checkpoint->read.value)},
+                         {"interval_s", job.interval ? Json(rounded(job.interval->value)) : Json(nullptr)},
+                         {"count", rounded(job.checkpoints)}};
+  }
+  return out;
+}
+
+std::string job_header() {
+  std::string out = ",job_minutes_median,job_minutes_low,job_minutes_high,job_ended,before_lease,goodput";
+  out += ",job_cost_median,job_cost_low,job_cost_high,job_energy_kwh_median,carbon_kg_median,checkpoint_interval_s";
+  for (const auto& [name, part] : kJobParts) out += fmt::format(",{}_s", name);
+  return out;
+}
+
+std::string job_cells(const std::optional<JobOutcome>& job) {
+  std::vector<std::string> cells;
+  const auto put = [&](std::optional<double> value) {
+    cells.push_back(value && std::isfinite(*value) ? fmt::format("{:.9g}", *value) : "");
+  };
+  const auto of = [](const std::optional<Spread>& spread, double Spread::*which, double unit) {
+    return spread ? std::optional((*spread).*which / unit) : std::nullopt;
+  };
+  const std::optional<Spread> length = job ? std::optional(job->length) : std::nullopt;
+  const JobOutcome known = job.value_or(JobOutcome{});
+  for (const auto which : {&Spread::median, &Spread::low, &Spread::high}) put(of(length, which, 60));
+  put(job ? std::optional(known.ended) : std::nullopt);
+  put(known.before_lease);
+  put(job ? std::optional(known.goodput) : std::nullopt);
+  for (const auto which : {&Spread::median, &Spread::low, &Spread::high}) put(of(known.cost, which, 1));
+  put(of(known.energy, &Spread::median, kJoulesPerKwh));
+  put(of(known.carbon, &Spread::median, 1));
+  put(known.interval ? std::optional(known.interval->value) : std::nullopt);
+  for (const auto& [name, part] : kJobParts) put(job ? std::optional((known.mean.*part).value) : std::nullopt);
+  return fmt::format(",{}", fmt::join(cells, ","));
+}
+
+}  // namespace slmsim

@@ -1,0 +1,266 @@
+#include "sim/scenario/job.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+constexpr Range<Seconds> kShort{{0}, {30 * 86400.0}}, kLong{{1}, {1e12}};
+constexpr Range<BytesPerSecond> kRates{{1e3}, {1e15}};
+constexpr Seconds kDay{86400};
+
+class JobReader {
+ public:
+  JobReader(Fields& fields, const Platform& platform, bool priced, Reading& reading)
+      : fields_(fields), platform_(platform), priced_(priced), reading_(reading) {
+    for (const Vm& vm : platform.vms) priced_ = priced_ || vm.type.price_per_hour;
+  }
+
+  JobRules read() {
+    read_failures();
+    if (const Node* node = fields_.child({"checkpoint", "What is written on the way, to begin from after a failure.",
+                                          "none: a failure begins the job anew"}))
+      read_checkpoint(*node);
+    if (has("restart", "What it takes from the repair to the first iteration, without reading the checkpoint.",
+            "the technique's start-up"))
+      job_.restart = fields_.quantity<Seconds>(key_, kShort);
+    if (job_.restart && !job_.fails())
+      fields_.error("restart", "job.restart has no effect: nothing fails; state job.failures");
+    read_evaluation();
+    if (has("lease", "How long the machines are there, from the job's beginning.", "without end"))
+      job_.lease = fields_.quantity<Seconds>(key_, kLong);
+    read_costs();
+    read_days();
+    job_.samples = static_cast<int>(
+        fields_.integer({"samples", "Jobs that are drawn."}, {1, 1'000'000}, std::int64_t{job_.samples}));
+    job_.seed = fields_.integer({"seed", "What the draws begin with."}, {0, 1LL << 53}, job_.seed);
+    if (says_nothing() && fields_.is_map() && !fields_.describing())
+      fields_.error("samples",
+                    "job has no effect: it states no failures, checkpoints, evaluation, lease, links or costs");
+    return job_;
+  }
+
+ private:
+  // Names the key for the read that follows.
+  bool has(const char* name, const char* about, const char* otherwise) {
+    key_ = {name, about, otherwise};
+    return fields_.has(name);
+  }
+
+  bool says_nothing() const {
+    JobRules drawn;
+    drawn.samples = job_.samples;
+    drawn.seed = job_.seed;
+    return job_ == drawn && reading_.errors.empty();
+  }
+
+  void read_failures() {
+    static const char* const kOf[kFailing] = {
+        "A GPU that fails, with the process on it.", "A VM that fails.", "A site that fails, with all its VMs.",
+        "A link between sites that fails: nothing passes.", "A VM that is taken away and given back, as spot VMs are."};
+    const Node* node = fields_.child({"failures", "What fails how often, and how long it takes to repair.", "nothing"});
+    if (!node) return;
+    Fields each(*node, "job.failures", reading_);
+    bool any = false;
+    for (std::size_t i = 0; i < kFailing; ++i) {
+      const Node* rules = each.child({failing_names()[i], kOf[i], "never"});
+      if (!rules) continue;
+      any = true;
+      Fields fields(*rules, "job.failures." + failing_names()[i], reading_);
+      FailureRules& out = job_.failures[i].emplace();
+      out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between two failures of one such part."}, kLong);
+      out.repair = fields.quantity<Seconds>(
+          {"repair", "Until it, or one in its place, is there again, found and replaced."}, kShort);
+      if (static_cast<Failing>(i) == Failing::kPreemption)
+        out.notice = fields.quantity<Seconds>(
+            {"notice", "How long before it is announced; where a checkpoint takes no longer, nothing is lost."}, kShort,
+            Seconds{0});
+      fields.done();
+    }
+    each.done();
+    if (!any && each.is_map()) fields_.error("failures", "job.failures is empty; name what fails, such as vm");
+    if (job_.failures[static_cast<std::size_t>(Failing::kLink)] && platform_.links.empty() && !fields_.describing())
+      each.error("link", "job.failures.link has no effect: the platform has no links");
+  }
+
+  void read_checkpoint(const Node& node) {
+    Fields fields(node, "job.checkpoint", reading_);
+    CheckpointRules& out = job_.checkpoint.emplace();
+    read_place(fields, out);
+    read_rates(fields, out);
+    const FileKey interval{"interval", "Training between two checkpoints; in whole iterations, rounds of local SGD."};
+    const Node* best = fields.child(interval, ValueType::choice({"best"}), true);
+    const bool is_best = best && best->kind == Node::Kind::kScalar && best->scalar == "best";
+    if (fields.describing() || (best && !is_best)) out.interval = fields.quantity<Seconds>(interval, {{1e-3}, {1e9}});
+    if (is_best && !job_.fails())
+      fields.error("interval",
+                   "job.checkpoint.interval: nothing fails, so no interval is best; state job.failures, or "
+                   "an interval such as 30 min");
+    out.background =
+        fields.flag({"background", "Whether training goes on while a checkpoint is written from a copy."}, false);
+    if (out.background && out.place == CheckpointPlace::kSite && !fields.describing())
+      fields.error("background",
+                   "job.checkpoint.background: how training and a checkpoint share a link between sites "
+                   "is not simulated; leave it out, or write to: store");
+    fields.done();
+  }
+
+  void read_place(Fields& fields, CheckpointRules& out) {
+    const FileKey to{"to", "local: each VM's own disk; store: what outlives VMs; or the name of a site."};
+    const Node* node = fields.child(to, ValueType::name(), true);
+    if (!node || fields.describing()) return;
+    std::vector<std::string> names = {"local", "store"};
+    for (const Site& site : platform_.sites) names.push_back(site.name);
+
+    const auto at = std::find(names.begin(), names.end(), node->scalar);
+    if (node->kind != Node::Kind::kScalar || at == names.end()) {
+      reading_.error(node->place, fmt::format("job.checkpoint.to: \"{}\" is neither local, store nor a site; {}",
+                                              node->scalar.substr(0, 64), did_you_mean(node->scalar, names)));
+      return;
+    }
+    out.site = static_cast<int>(at - names.begin()) - 2;
+    out.place = out.site >= 0                   ? CheckpointPlace::kSite
+                : node->scalar == names.front() ? CheckpointPlace::kLocal
+                                                : CheckpointPlace::kStore;
+    const bool has_vms =
+        std::any_of(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& vm) { return vm.site == out.site; });
+    if (out.place == CheckpointPlace::kSite && !has_vms)
+      reading_.error(node->place,
+                     fmt::format("job.checkpoint.to: no VM stands at {} that could receive it; name a site "
+                                 "with VMs, or store with its rate",
+                                 node->scalar));
+    if (out.place == CheckpointPlace::kLocal && job_.failures[static_cast<std::size_t>(Failing::kPreemption)])
+      reading_.error(node->place,
+                     "job.checkpoint.to: a preempted VM takes its local disk along; write to store or to a "
+                     "site");
+  }
+
+  void read_rates(Fields& fields, CheckpointRules& out) {
+    const auto rate = [&](const char* name, const char* about, const char* otherwise,
+                          std::optional<BytesPerSecond>& to) {
+      if (fields.has(name)) to = fields.quantity<BytesPerSecond>({name, about, otherwise}, kRates);
+    };
+    const auto time = [&](const char* name, const char* about, const char* otherwise, std::optional<Seconds>& to) {
+      if (fields.has(name)) to = fields.quantity<Seconds>({name, about, otherwise}, kShort);
+    };
+    rate("rate", "What each VM writes to its disk or the store; to a site what its VMs write.", "by time", out.rate);
+    rate("read_rate", "What each VM reads of it.", "as rate", out.read_rate);
+    time("time", "What writing one takes, where that was measured; in place of rates.", "bytes by rate", out.time);
+    time("read_time", "What reading one takes.", "bytes by read_rate, else as time", out.read_time);
+    if (fields.describing()) return;
+    const auto refuse = [&](bool wrong, const char* name, const char* beside) {
+      if (wrong)
+        fields.error(name, fmt::format("job.checkpoint.{} beside job.checkpoint.{}: leave one out", name, beside));
+    };
+    refuse(out.time && out.rate, "rate", "time");
+    refuse(out.read_time && out.read_rate, "read_rate", "read_time");
+    if (!out.time && !out.rate)
+      fields.error("rate", "job.checkpoint has neither rate nor time; state what each VM writes, such as rate: 1 GB/s");
+    if ((out.read_rate || out.read_time) && !job_.fails())
+      fields.error(out.read_rate ? "read_rate" : "read_time",
+                   "job.checkpoint: nothing fails, so no checkpoint is read; state job.failures");
+  }
+
+  void read_evaluation() {
+    const Node* node = fields_.child({"evaluation", "Pauses in which the model is evaluated.", "none"});
+    if (!node) return;
+    Fields fields(*node, "job.evaluation", reading_);
+    job_.evaluation_every = fields.integer({"every", "Iterations, optimizer steps, between two."}, {1, 1'000'000'000});
+    job_.evaluation = fields.quantity<Seconds>({"time", "What one takes."}, {{1e-3}, {30 * 86400.0}});
+    fields.done();
+  }
+
+  void read_costs() {
+    if (has("billed", "VMs are paid for in whole units of this, such as 1 h.", "to the second"))
+      job_.billed = fields_.quantity<Seconds>(key_, {{1}, {1e9}});
+    if (has("egress_per_gigabyte",
+            "The price of 1e9 B that leave a site, in the currency of the VMs; needs links between sites.", "nothing"))
+      job_.egress_per_gigabyte = fields_.number(key_, {0, 1e6});
+    if (job_.egress_per_gigabyte && platform_.links.empty() && !fields_.describing())
+      fields_.error("egress_per_gigabyte", "job.egress_per_gigabyte has no effect: the platform has no links");
+    for (const char* key : {"billed", "egress_per_gigabyte"}) {
+      if (!priced_ && !fields_.describing() && fields_.has(key))
+        fields_.error(key, fmt::format("job.{} has no effect: no VM states its price_per_hour", key));
+    }
+    if (has("pue", "Power usage effectiveness: what the site draws for each watt of the boards.",
+            "1: the boards alone"))
+      job_.pue = fields_.number(key_, {1, 10});
+    if (has("grams_per_kwh", "Carbon intensity of the grid, CO2 equivalent.", "not told"))
+      job_.grams_per_kwh = fields_.number(key_, {0, 1e4});
+  }
+
+  void read_days() {
+    fields_.each({"links", "How links between sites change over the day, by their names.", "as the platform has them"},
+                 false, [&](const Entry& entry, Fields& fields) { read_day(entry, fields); });
+  }
+
+  void read_day(const Entry& entry, Fields& fields) {
+    LinkDay day;
+    std::vector<std::string> names;
+    for (const WanLink& link : platform_.links) names.push_back(link.name);
+    const auto at = std::find(names.begin(), names.end(), entry.key);
+    day.link = static_cast<int>(at - names.begin());
+    if (at == names.end() && !fields.describing())
+      reading_.error(entry.place, fmt::format("job.links: there is no link \"{}\"; {}", entry.key.substr(0, 64),
+                                              did_you_mean(entry.key, names)));
+    const auto items =
+        fields.list({"hours", "What it is from each time of the day on."}, {ValueType::map()}, {2, 1440});
+    if (items.size() < 2 && !fields.describing())
+      fields.error("hours",
+                   fmt::format("{} needs two or more times; one state is the platform's", fields.path_of("hours")));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Fields hour(*items[i], fmt::format("{}.{}", fields.path_of("hours"), i), reading_);
+      day.hours.push_back(read_hours(hour, day.hours));
+      hour.done();
+    }
+    if (at != names.end()) job_.days.push_back(std::move(day));
+  }
+
+  LinkHours read_hours(Fields& fields, const std::vector<LinkHours>& before) {
+    LinkHours out;
+    out.from =
+        fields.quantity<Seconds>({"from", "The time since the day's beginning; the job begins with it."}, {{0}, kDay});
+    const bool in_order = before.empty() ? out.from == Seconds{0} : out.from > before.back().from;
+    if (!in_order && !fields.describing())
+      fields.error("from", before.empty() ? fields.path_of("from") + ": the day's first state is from 0 h on"
+                                          : fields.path_of("from") + " is not later than the one before");
+    if (fields.has("bandwidth"))
+      out.bandwidth = fields.quantity<BytesPerSecond>({"bandwidth", "The rate of each direction.", "the platform's"},
+                                                      {{1e3}, {1e13}});
+    if (fields.has("rtt")) out.rtt = fields.quantity<Seconds>({"rtt", "Round trip.", "the platform's"}, {{0}, {10}});
+    if (fields.has("loss"))
+      out.loss = fields.number({"loss", "Share of segments that get lost.", "the platform's"}, {0, 0.5});
+    return out;
+  }
+
+  Fields& fields_;
+  const Platform& platform_;
+  bool priced_;
+  Reading& reading_;
+  JobRules job_;
+  FileKey key_{"", "", ""};
+};
+
+}  // namespace
+
+const std::vector<std::string>& failing_names() {
+  static const std::vector<std::string> kNames = {"gpu", "vm", "site", "link", "preemption"};
+  return kNames;
+}
+
+bool JobRules::fails() const {
+  return std::any_of(failures.begin(), failures.end(), [](const auto& rules) { return rules.has_value(); });
+}
+
+JobRules read_job(Fields fields, const Platform& platform, bool priced, Reading& reading) {
+  JobRules job = JobReader(fields, platform, priced, reading).read();
+  fields.done();
+  return job;
+}
+
+}  // namespace slmsim
