@@ -127,7 +127,9 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   for (std::size_t i = 1; i < s.best.size(); ++i)
     out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
   for (std::size_t i = 0; i < s.best.size(); ++i) {
-    if (m.predictions[i].round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*m.predictions[i].round));
+    const Prediction& p = m.predictions[i];
+    if (p.round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*p.round));
+    if (p.warm_up) out += fmt::format("  in {}.: {}\n", i + 1, warm_up_text(*p.warm_up));
   }
   for (const auto& remark : remarks_of(m)) out += fmt::format("  remark: {}\n", remark);
   out += far_apart_text(report, m);

@@ -67,6 +67,7 @@ extern const Technique kDiloco = {
     .summary = "replicas that make several steps on their own, then an outer step with the mean of their differences",
     .looks = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
     .divides_batch = true,
+    .trains_adapters = true,
     .is_ring = true,
     .options = {&kInnerSteps, &kReplicaOf, &kDifferences, &kOuter, &kSumBy, &kInnerBucket, &kBatchSplit},
     .micro_batches = all_at_once,
@@ -77,6 +78,7 @@ extern const Technique kDiloco = {
     .launcher = launched_by_processes,
     .recompute = recompute_by_training,
     .remarks = round_remarks,
+    .changes_training = rounds_change_training,
     .variations = round_variations,
     .exports = round_exports,
 };
@@ -86,6 +88,7 @@ extern const Technique kStreamingDiloco = {
     .summary = "DiLoCo whose model is exchanged in fragments, while the replicas go on",
     .looks = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
     .divides_batch = true,
+    .trains_adapters = true,
     .is_ring = true,
     .options = {&kInnerSteps, &kReplicaOf, &kFragments, &kDelay, &kDifferences, &kOuter, &kSumBy, &kInnerBucket,
                 &kBatchSplit},
@@ -97,6 +100,7 @@ extern const Technique kStreamingDiloco = {
     .launcher = launched_by_processes,
     .recompute = recompute_by_training,
     .remarks = round_remarks,
+    .changes_training = rounds_change_training,
     .variations = streaming_variations,
     .exports = round_exports,
 };

@@ -119,8 +119,10 @@ TEST(Technique, RefusesMeshesThatAreNone) {
 }
 
 TEST(Technique, IsAskedForByItsRightName) {
-  EXPECT_THAT(errors_of(Example("[Data, Zero2]").reading),
-              ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\" or \"ZeRO-2\"?"));
+  EXPECT_THAT(
+      errors_of(Example("[Data, Zero2]").reading),
+      ElementsAre(
+          "run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\" or \"ZeRO-2\"?"));
   EXPECT_THAT(errors_of(Example("Pipeshrad: {stages: 2}\n").reading),
               ElementsAre("run.yaml:1:1: error: techniques: unknown technique \"Pipeshrad\"; did you mean "
                           "\"Pipeshard\"?"));
