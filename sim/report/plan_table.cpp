@@ -90,10 +90,12 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
                        cost_text(p.cost, report.objective));
   };
   const double ratio = m.one_vm->cost / m.several_vms->cost;
-  return fmt::format("  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n",
-                     named(*m.several_vms), named(*m.one_vm),
-                     ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
-                               : fmt::format("several VMs do not win: {:.3g} times as much at best", 1 / ratio));
+  return fmt::format(
+      "  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n", named(*m.several_vms),
+      named(*m.one_vm),
+      ratio > 1
+          ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
+          : fmt::format("several VMs do not win: {:.3g} times as much in the best that was simulated", 1 / ratio));
 }
 
 void add_model(std::string& out, const PlanReport& report, const PlannedModel& m) {
