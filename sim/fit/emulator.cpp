@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <Eigen/Dense>
 
@@ -25,14 +26,31 @@ double feature_of(const Unknown& u, double coordinate) {
   return number > 0 ? std::log(number) : std::log(u.low) - kOutside;
 }
 
+// Of whether a candidate can be timed at all; their logarithms are 0 and -1.
+constexpr double kThere = 1, kNotThere = 1 / std::numbers::e;
+// Where half of the way between them.
+constexpr double kPerhaps = -0.5;
+
+// A job is emulated as its start-up and the rest: each a product of what is unknown more nearly than their sum.
 struct Figure {
+  enum class Kind { kMemoryShare, kStartup, kMeasure, kIsTimed };
   std::size_t cell = 0;
-  bool memory = false;  // the share of its limit; else `measure`
+  Kind kind = Kind::kMeasure;
   Measure measure = Measure::kJob;
 };
 
 double value_of(const Forecast& f, const Figure& figure) {
-  return figure.memory ? f.memory_share : figure_of(f, figure.measure);
+  switch (figure.kind) {
+    case Figure::Kind::kMemoryShare:
+      return f.memory_share;
+    case Figure::Kind::kStartup:
+      return f.startup;
+    case Figure::Kind::kIsTimed:
+      return f.is_timed() ? kThere : kNotThere;
+    case Figure::Kind::kMeasure:
+      break;
+  }
+  return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
 }
 
 }  // namespace
@@ -78,10 +96,11 @@ struct Emulator::Parts {
     return out;
   }
 
-  void train(const MatrixXd& logs);
+  // Errors are of the last so many points.
+  void train(const MatrixXd& logs, Eigen::Index judged);
 };
 
-void Emulator::Parts::train(const MatrixXd& logs) {
+void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
   const Eigen::Index n = design.rows(), d = design.cols();
   MatrixXd basis(n, terms(design.row(0).transpose()).size());
   for (Eigen::Index i = 0; i < n; ++i) basis.row(i) = terms(design.row(i).transpose()).transpose();
@@ -105,12 +124,15 @@ void Emulator::Parts::train(const MatrixXd& logs) {
     const MatrixXd inverse = covariance.llt().solve(MatrixXd::Identity(n, n));
     // Leaving out one point changes its prediction by alpha_i / inverse_ii (Rasmussen and Williams 2006, equation 5.12).
     const MatrixXd left_out = (inverse * rest).array().colwise() / inverse.diagonal().array();
-    const double error = left_out.squaredNorm();
+    const double error = left_out.bottomRows(judged).squaredNorm();
     if (least < 0 || error < least) {
       least = error;
       best_lengths = lengths;
       best_inverse = inverse;
-      errors = (left_out.colwise().squaredNorm() / static_cast<double>(n)).array().sqrt().transpose();
+      errors = (left_out.bottomRows(judged).colwise().squaredNorm() / static_cast<double>(judged))
+                   .array()
+                   .sqrt()
+                   .transpose();
     }
   }
   lengths = best_lengths;
@@ -118,21 +140,27 @@ void Emulator::Parts::train(const MatrixXd& logs) {
 }
 
 Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
-                   const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts)
+                   const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts,
+                   std::size_t judged)
     : parts_(std::make_unique<Parts>()) {
   Parts& p = *parts_;
   p.unknowns = std::move(unknowns);
   p.cells = experiment.cells.size();
   for (std::size_t c = 0; c < p.cells; ++c) {
-    p.figures.push_back({c, true, {}});
+    p.figures.push_back({c, Figure::Kind::kMemoryShare, {}});
     if (c + experiment.untimed >= p.cells) continue;
+    p.figures.push_back({c, Figure::Kind::kIsTimed, {}});
     for (const Measure measure : measures) {
-      if (measure != Measure::kFits) p.figures.push_back({c, false, measure});
+      if (measure == Measure::kJob) p.figures.push_back({c, Figure::Kind::kStartup, {}});
+      if (measure != Measure::kFits) p.figures.push_back({c, Figure::Kind::kMeasure, measure});
     }
   }
   std::vector<std::size_t> used;
+  Eigen::Index last = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!forecasts[i].empty()) used.push_back(i);
+    if (forecasts[i].empty()) continue;
+    used.push_back(i);
+    last += i >= judged ? 1 : 0;
   }
   const auto n = static_cast<Eigen::Index>(used.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
   if (n == 0) return;
@@ -164,7 +192,7 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
       logs(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
           std::isnan(values[i]) ? (count > 0 ? sum / count : 0) : values[i];
   }
-  p.train(logs);
+  p.train(logs, last > 0 ? last : n);
 }
 
 Emulator::~Emulator() = default;
@@ -177,19 +205,29 @@ std::vector<Forecast> Emulator::at(const Point& point) const {
   const VectorXd x = p.scaled(point);
   const VectorXd logs = p.quadratic.transpose() * p.terms(x) + p.remainder.transpose() * p.kernel(x);
   std::vector<Forecast> out(p.cells);
+  bool timed = true;  // of the cell at hand
   for (std::size_t f = 0; f < p.figures.size(); ++f) {
     if (p.never[f]) continue;
     const double value = std::exp(logs[static_cast<Eigen::Index>(f)]);
     Forecast& forecast = out[p.figures[f].cell];
-    if (p.figures[f].memory) {
+    if (p.figures[f].kind == Figure::Kind::kMemoryShare) {
       forecast.memory_share = value;
       forecast.memory = std::max(forecast.memory, 1.0);
       forecast.status = value <= 1 ? Status::kOk : Status::kOutOfMemory;
       continue;
     }
+    if (p.figures[f].kind == Figure::Kind::kStartup) {
+      forecast.startup = value;
+      continue;
+    }
+    if (p.figures[f].kind == Figure::Kind::kIsTimed) {
+      timed = logs[static_cast<Eigen::Index>(f)] > kPerhaps;
+      continue;
+    }
+    if (!timed) continue;
     switch (p.figures[f].measure) {
       case Measure::kJob:
-        forecast.job = value;
+        forecast.job = forecast.startup + value;
         break;
       case Measure::kIteration:
         forecast.iteration = value;
@@ -213,7 +251,7 @@ std::vector<Forecast> Emulator::at(const Point& point) const {
 double Emulator::error(std::size_t cell, Measure measure) const {
   for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
     const Figure& figure = parts_->figures[f];
-    if (figure.cell == cell && !figure.memory && figure.measure == measure)
+    if (figure.cell == cell && figure.kind == Figure::Kind::kMeasure && figure.measure == measure)
       return parts_->errors[static_cast<Eigen::Index>(f)];
   }
   return 0;

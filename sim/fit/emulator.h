@@ -4,7 +4,8 @@
 // quadratic in the unknowns (of numbers with factors, their logarithms), and a Gaussian process with a squared-exponential
 // kernel over what that leaves (Sacks, Welch, Mitchell and Wynn, Statistical Science 4, 1989). Its length scales follow the
 // quadratic's sensitivities, times a factor of the least leave-one-out error. The error of each figure is told, and counts as
-// noise where figures are compared with runs.
+// noise where figures are compared with runs. Where a figure is not there at some points (a technique that cannot run so), a
+// regression of whether it is there tells at which others it is not.
 #pragma once
 
 #include <memory>
@@ -17,9 +18,9 @@ namespace slmsim {
 class Emulator {
  public:
   // `points` and `forecasts` are those of the design; points at which nothing could be are left out. `measures`: of timed
-  // candidates; of the others only memory is told.
+  // candidates; of the others only memory is told. Errors are those at the points from `judged` on: where it matters.
   Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
-           const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts);
+           const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts, std::size_t judged);
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;

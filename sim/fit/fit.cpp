@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kDiscrepancies = 2;
 constexpr std::size_t kLeastDesign = 100, kDesignPerUnknown = 20;  // points of the first emulator
-constexpr int kRefinements = 2;
+constexpr int kRefinements = 3;
 
 std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
   std::vector<double> out;
@@ -94,13 +94,18 @@ Point PointLayout::whole(std::size_t experiment, const Point& seen) const {
   return out;
 }
 
-std::vector<std::vector<std::size_t>> PointLayout::blocks() const {
-  std::vector<std::vector<std::size_t>> out(1);
-  for (std::size_t i = 0; i < shared_; ++i) out.front().push_back(i);
-  for (std::size_t i = size_ - kDiscrepancies; i < size_; ++i) out.front().push_back(i);
-  // Of all experiments at once: each sees only its own, and is answered from memory where they stay.
-  out.emplace_back();
-  for (std::size_t i = shared_; i < size_; ++i) out.back().push_back(i);
+std::vector<MoveBlock> PointLayout::blocks(const std::vector<std::size_t>& measured) const {
+  std::vector<MoveBlock> out(1);
+  for (std::size_t i = 0; i < shared_; ++i) out.front().coordinates.push_back(i);
+  for (std::size_t i = size_ - kDiscrepancies; i < size_; ++i) out.front().coordinates.push_back(i);
+  for (std::size_t part = 0; part < measured.size(); ++part) {
+    out.front().parts.push_back(part);
+    const auto [first, last] = own_[measured[part]];
+    if (first == last) continue;
+    MoveBlock& own = out.emplace_back();
+    own.parts = {part};
+    for (std::size_t i = first; i < last; ++i) own.coordinates.push_back(i);
+  }
   return out;
 }
 
@@ -143,7 +148,8 @@ void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster,
     points_.push_back(layout_.seen(experiment_, points[i]));
     forecasts_.push_back(answers[i]);
   }
-  emulator_.emplace(layout_.seen(experiment_), forecaster.experiments()[experiment_], measures_, points_, forecasts_);
+  emulator_.emplace(layout_.seen(experiment_), forecaster.experiments()[experiment_], measures_, points_, forecasts_,
+                    points_.size() - points.size());
 }
 
 namespace {
@@ -175,12 +181,15 @@ class Likelihood {
   Sample sample() const {
     Target target;
     target.dimensions = layout_.size();
-    target.blocks = layout_.blocks();
-    target.choices.assign(layout_.size(), false);
-    for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.choices[i] = layout_.unknowns()[i].is_choice();
-    target.log_likelihood = [this](const std::vector<Point>& points) {
+    target.parts = measured_.size();
+    std::vector<std::size_t> experiments;
+    for (const auto& m : measured_) experiments.push_back(m.experiment);
+    target.blocks = layout_.blocks(experiments);
+    target.jumps.assign(layout_.size(), false);
+    for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.jumps[i] = layout_.unknowns()[i].jumps();
+    target.log_likelihood = [this](const std::vector<Point>& points, std::size_t part) {
       std::vector<double> out;
-      for (const auto& point : points) out.push_back(of(point));
+      for (const auto& point : points) out.push_back(of(measured_[part], point));
       return out;
     };
     return draw(target, sampling_);
@@ -219,14 +228,12 @@ class Likelihood {
     }
   }
 
-  double of(const Point& point) const {
+  double of(const Measured& m, const Point& point) const {
+    const auto forecasts = m.surrogate.at(point);
+    if (forecasts.empty()) return kImpossible;
     double sum = 0;
     const Discrepancy discrepancy = layout_.discrepancy(point);
-    for (const auto& m : measured_) {
-      const auto forecasts = m.surrogate.at(point);
-      if (forecasts.empty()) return kImpossible;
-      for (const auto& run : m.noisy) sum += log_likelihood(run, forecasts[cell_of(m, run)], discrepancy);
-    }
+    for (const auto& run : m.noisy) sum += log_likelihood(run, forecasts[cell_of(m, run)], discrepancy);
     return sum;
   }
 

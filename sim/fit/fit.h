@@ -33,8 +33,9 @@ class PointLayout {
   std::vector<Unknown> seen(std::size_t experiment) const;
   Point seen(std::size_t experiment, const Point& point) const;
   Point whole(std::size_t experiment, const Point& seen) const;
-  // Coordinates to be moved together: those that are shared with the discrepancies, and each experiment's own.
-  std::vector<std::vector<std::size_t>> blocks() const;
+  // Coordinates to be moved together: those that are shared with the discrepancies, and each experiment's own. `measured`:
+  // the experiments whose runs are the parts of the log-likelihood.
+  std::vector<MoveBlock> blocks(const std::vector<std::size_t>& measured) const;
 
  private:
   std::vector<Unknown> unknowns_;  // shared ones, then each experiment's
@@ -52,7 +53,7 @@ struct Posterior {
   double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
 };
 
-// The simulator is asked at a design of points, an emulator of each experiment (emulator.h) at all others; twice it is refined
+// The simulator is asked at a design of points, an emulator of each experiment (emulator.h) at all others; three times it is refined
 // by points of the posterior that it led to.
 Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling);
 

@@ -9,7 +9,7 @@ namespace slmsim {
 namespace {
 
 constexpr double kEffectiveShare = 0.5;  // of the particles, after a step of beta
-constexpr double kRedrawn = 0.3;         // of the moves of a choice: drawn anew
+constexpr double kRedrawn = 0.3;         // of the moves of a coordinate that jumps: drawn anew
 constexpr double kJump = 0.1;            // of the moves: by a whole difference, from mode to mode
 constexpr double kJitter = 0.05;         // deviation added to each proposal
 
@@ -38,14 +38,22 @@ class Sampler {
   Sampler(const Target& target, const Sampling& sampling)
       : target_(target), sampling_(sampling), dice_(sampling.seed), blocks_(target.blocks) {
     if (blocks_.empty()) {
-      blocks_.emplace_back(target.dimensions);
-      std::iota(blocks_.front().begin(), blocks_.front().end(), std::size_t{0});
+      MoveBlock& all = blocks_.emplace_back();
+      all.coordinates.resize(target.dimensions);
+      all.parts.resize(target.parts);
+      std::iota(all.coordinates.begin(), all.coordinates.end(), std::size_t{0});
+      std::iota(all.parts.begin(), all.parts.end(), std::size_t{0});
     }
   }
 
   Sample run() {
     out_.points = latin_hypercube(sampling_.particles, target_.dimensions, dice_);
-    out_.log_likelihood = evaluate(out_.points);
+    parts_.assign(out_.points.size(), std::vector<double>(target_.parts));
+    for (std::size_t part = 0; part < target_.parts; ++part) {
+      const auto likelihoods = evaluate(out_.points, part);
+      for (std::size_t i = 0; i < likelihoods.size(); ++i) parts_[i][part] = likelihoods[i];
+    }
+    for (const auto& parts : parts_) out_.log_likelihood.push_back(sum_of(parts));
     while (out_.beta < 1 && !stopped()) {
       temper();
       for (int sweep = 0; sweep < sampling_.sweeps && !stopped(); ++sweep) {
@@ -58,9 +66,11 @@ class Sampler {
  private:
   bool stopped() const { return sampling_.stop && sampling_.stop(); }
 
-  std::vector<double> evaluate(const std::vector<Point>& points) {
+  static double sum_of(const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
+
+  std::vector<double> evaluate(const std::vector<Point>& points, std::size_t part) {
     out_.evaluations += points.size();
-    return target_.log_likelihood(points);
+    return target_.log_likelihood(points, part);
   }
 
   // The largest step that keeps enough particles effective, and the particles resampled by it.
@@ -87,18 +97,21 @@ class Sampler {
     if (1 - out_.beta < 1e-9) out_.beta = 1;
     std::vector<Point> points;
     std::vector<double> likelihoods;
+    std::vector<std::vector<double>> parts;
     for (const std::size_t i : resampled(weights, l.size(), dice_.uniform())) {
       points.push_back(out_.points[i]);
       likelihoods.push_back(l[i]);
+      parts.push_back(parts_[i]);
     }
     out_.points = std::move(points);
     out_.log_likelihood = std::move(likelihoods);
+    parts_ = std::move(parts);
     if (sampling_.progress) sampling_.progress(out_.beta, out_.evaluations);
   }
 
   // Half of the particles at a time, by differences of the other half, so that detailed balance holds. The halves are drawn
   // anew, since copies of a particle stand side by side.
-  void move(const std::vector<std::size_t>& block) {
+  void move(const MoveBlock& block) {
     std::vector<std::size_t> order(out_.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[dice_.below(i)]);
@@ -109,22 +122,28 @@ class Sampler {
     move(block, second, first);
   }
 
-  void move(const std::vector<std::size_t>& block, const std::vector<std::size_t>& moved,
-            const std::vector<std::size_t>& others) {
+  void move(const MoveBlock& block, const std::vector<std::size_t>& moved, const std::vector<std::size_t>& others) {
     if (moved.empty() || others.size() < 2 || stopped()) return;
     std::vector<Point> proposals;
-    for (const std::size_t i : moved) proposals.push_back(proposal(block, out_.points[i], others));
-    const auto likelihoods = evaluate(proposals);
-    if (stopped()) return;
+    for (const std::size_t i : moved) proposals.push_back(proposal(block.coordinates, out_.points[i], others));
+    std::vector<std::vector<double>> parts;  // of the proposals
+    for (const std::size_t i : moved) parts.push_back(parts_[i]);
+    for (const std::size_t part : block.parts) {
+      const auto likelihoods = evaluate(proposals, part);
+      if (stopped()) return;
+      for (std::size_t k = 0; k < moved.size(); ++k) parts[k][part] = likelihoods[k];
+    }
     for (std::size_t k = 0; k < moved.size(); ++k) {
       const std::size_t i = moved[k];
+      const double likelihood = sum_of(parts[k]);
       const double before = out_.beta * out_.log_likelihood[i] + log_prior(out_.points[i]);
-      const double after = out_.beta * likelihoods[k] + log_prior(proposals[k]);
+      const double after = out_.beta * likelihood + log_prior(proposals[k]);
       const double chance = dice_.uniform();
-      if (!std::isfinite(likelihoods[k])) continue;
+      if (!std::isfinite(likelihood)) continue;
       if (std::isfinite(out_.log_likelihood[i]) && std::log(chance) >= after - before + correction_[k]) continue;
       out_.points[i] = proposals[k];
-      out_.log_likelihood[i] = likelihoods[k];
+      out_.log_likelihood[i] = likelihood;
+      parts_[i] = std::move(parts[k]);
     }
     correction_.clear();
   }
@@ -141,7 +160,7 @@ class Sampler {
     Point to = from;
     double correction = 0;
     for (const std::size_t d : block) {
-      if (target_.choices[d] && dice_.uniform() < kRedrawn) {
+      if (target_.jumps[d] && dice_.uniform() < kRedrawn) {
         to[d] = dice_.normal();
         correction += 0.5 * (to[d] * to[d] - from[d] * from[d]);
         continue;
@@ -155,8 +174,9 @@ class Sampler {
   const Target& target_;
   const Sampling& sampling_;
   Dice dice_;
-  std::vector<std::vector<std::size_t>> blocks_;
+  std::vector<MoveBlock> blocks_;
   std::vector<double> correction_;
+  std::vector<std::vector<double>> parts_;  // log-likelihoods of each particle
   Sample out_;
 };
 

@@ -4,7 +4,8 @@
 // the posterior. A Latin hypercube of the prior (McKay et al. 1979) is taken to the posterior over likelihood^beta, beta from
 // 0 to 1 in steps that keep half of the particles effective (Del Moral, Doucet and Jasra 2006; Beskos et al. 2016),
 // resampled, and moved by differential evolution (ter Braak 2006): differences of other particles are proposals of the
-// right size and direction, also from one mode to another. Coordinates of choices are now and then drawn anew.
+// right size and direction, also from one mode to another. Coordinates that jump, as choices do, are now and then drawn anew.
+// Where the log-likelihood is a sum of parts, coordinates that reach only some parts are moved, and accepted, by those alone.
 //
 // The simulator has no derivatives, its answers jump where a plan or a protocol changes, and several explanations of the same
 // runs are usual: so neither a Gaussian around an optimum (NLopt, Ceres), nor Hamiltonian Monte Carlo.
@@ -31,17 +32,22 @@ class Dice {
   std::uint64_t state_;
 };
 
+// Coordinates that are moved together, and the parts of the log-likelihood that they reach.
+struct MoveBlock {
+  std::vector<std::size_t> coordinates, parts;
+};
+
 struct Target {
-  std::size_t dimensions = 0;
-  std::vector<bool> choices;                     // of each coordinate: whether it chooses among words
-  std::vector<std::vector<std::size_t>> blocks;  // coordinates that are moved together; empty: all at once
-  // Log-likelihoods of points, -infinity where impossible; may be cut short once stopped.
-  std::function<std::vector<double>(const std::vector<Point>&)> log_likelihood;
+  std::size_t dimensions = 0, parts = 1;
+  std::vector<bool> jumps;  // of each coordinate: whether it chooses among words, or has a value of its own likelihood
+  std::vector<MoveBlock> blocks;  // empty: all at once
+  // A part's log-likelihoods of points, -infinity where impossible; may be cut short once stopped.
+  std::function<std::vector<double>(const std::vector<Point>&, std::size_t part)> log_likelihood;
 };
 
 struct Sampling {
   std::size_t particles = 256;
-  int sweeps = 2;  // over the blocks, after each step of beta
+  int sweeps = 8;  // over the blocks, after each step of beta
   std::uint64_t seed = 1;
   std::function<bool()> stop = {};
   std::function<void(double beta, std::size_t evaluated)> progress = {};

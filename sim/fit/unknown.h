@@ -35,6 +35,7 @@ struct Unknown {
 
   const std::string& name() const { return paths.front(); }
   bool is_choice() const { return prior == Prior::kOneOf; }
+  bool jumps() const { return is_choice() || spike > 0; }  // as its coordinate moves on
   // In base units; of a choice its position.
   double number(double coordinate) const;
   // Likewise, but of a choice what its word says: 0 where that is no number.

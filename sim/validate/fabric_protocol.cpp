@@ -11,6 +11,10 @@
 namespace slmsim {
 namespace {
 
+// What a slice has for itself is drawn as an urn does that has seen the other slices, and the prior as if it were so many more
+// (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes, Ann. Statist. 1, 1973).
+constexpr double kPriorSlices = 1;
+
 struct Slice {
   std::string name;
   std::filesystem::path file;
@@ -130,6 +134,23 @@ class Protocol {
                                     ensemble.cells.begin());
   }
 
+  // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
+  std::vector<std::vector<std::size_t>> fitted_alike(std::size_t s) const {
+    std::vector<std::vector<std::size_t>> out;
+    for (const auto& unknown : fabric_own(slices_[s].scenario)) {
+      auto& positions = out.emplace_back();
+      std::size_t at = fabric_shared().size();
+      for (std::size_t other = 0; other < slices_.size(); ++other) {
+        if (other == s) continue;
+        for (const auto& fitted : fabric_own(slices_[other].scenario)) {
+          if (fitted.name() == unknown.name() && fitted.relative == unknown.relative) positions.push_back(at);
+          ++at;
+        }
+      }
+    }
+    return out;
+  }
+
   // The slice left out at the points of the fit, each with several draws of what it has for itself. An emulator of the slice
   // answers: it is simulated over the prior, and where the fit's points are.
   Ensemble ensemble_without(std::size_t s, const Posterior& posterior) {
@@ -143,10 +164,15 @@ class Protocol {
     Dice dice(options_.seed + s);
     std::vector<Point> points;
     const auto drawn = latin_hypercube(posterior.points.size() * options_.draws, own, dice);
+    const auto known = fitted_alike(s);
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       const Point& fitted = posterior.points[i % posterior.points.size()];
       Point point(fitted.begin(), fitted.begin() + static_cast<std::ptrdiff_t>(shared));
-      point.insert(point.end(), drawn[i].begin(), drawn[i].end());
+      for (std::size_t d = 0; d < own; ++d) {
+        const auto slices = static_cast<double>(known[d].size()) + kPriorSlices;
+        const bool anew = dice.uniform() * slices < kPriorSlices || known[d].empty();
+        point.push_back(anew ? drawn[i][d] : fitted[known[d][dice.below(known[d].size())]]);
+      }
       point.insert(point.end(), fitted.end() - 2, fitted.end());
       points.push_back(std::move(point));
     }

@@ -15,8 +15,8 @@
 namespace slmsim {
 
 struct ProtocolOptions {
-  std::size_t points = 256;  // of each fit
-  std::size_t draws = 16;    // of what the slice left out has for itself, for each point
+  std::size_t points = 1024;  // of each fit
+  std::size_t draws = 8;      // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;
   std::vector<std::string> slices;  // left out in turn; empty: all

@@ -28,8 +28,8 @@ double deviation_of(const std::vector<Point>& points, std::size_t d) {
 Target target_of(std::size_t dimensions, std::function<double(const Point&)> log_likelihood) {
   Target target;
   target.dimensions = dimensions;
-  target.choices.assign(dimensions, false);
-  target.log_likelihood = [log_likelihood = std::move(log_likelihood)](const std::vector<Point>& points) {
+  target.jumps.assign(dimensions, false);
+  target.log_likelihood = [log_likelihood = std::move(log_likelihood)](const std::vector<Point>& points, std::size_t) {
     std::vector<double> out;
     for (const auto& p : points) out.push_back(log_likelihood(p));
     return out;
@@ -69,11 +69,37 @@ TEST(Sampler, KeepsBothOfTwoExplanations) {
 // Two words as likely beforehand, one of which makes what was seen three times as likely.
 TEST(Sampler, WeighsWordsByTheirEvidence) {
   auto target = target_of(2, [](const Point& p) { return p[0] < 0 ? std::log(3.0) : 0; });
-  target.choices[0] = true;
+  target.jumps[0] = true;
   const Sample sample = draw(target, {.particles = 2000, .sweeps = 3, .seed = 5});
   double first = 0;
   for (const auto& p : sample.points) first += p[0] < 0 ? 1 : 0;
   EXPECT_THAT(first / 2000, DoubleNear(0.75, 0.05));
+}
+
+// Two normals seen through noise of 0.5, each a part of its own: as if each were alone (above), though both move together.
+TEST(Sampler, MovesWhatReachesAPartByThatPart) {
+  Target target;
+  target.dimensions = target.parts = 2;
+  target.jumps.assign(2, false);
+  target.blocks = {{{0}, {0}}, {{1}, {1}}};
+  target.log_likelihood = [](const std::vector<Point>& points, std::size_t part) {
+    std::vector<double> out;
+    for (const auto& p : points) {
+      const double distance = (p[part] - (part == 0 ? 2 : -1)) / 0.5;
+      out.push_back(-0.5 * distance * distance - std::log(0.5) - 0.5 * std::log(2 * M_PI));
+    }
+    return out;
+  };
+  const Sample sample = draw(target, {.particles = 1000, .sweeps = 4, .seed = 3});
+  EXPECT_THAT(mean_of(sample.points, 0), DoubleNear(1.6, 0.06));
+  EXPECT_THAT(mean_of(sample.points, 1), DoubleNear(-0.8, 0.06));
+  EXPECT_THAT(deviation_of(sample.points, 1), DoubleNear(std::sqrt(0.2), 0.05));
+  EXPECT_THAT(sample.log_evidence, DoubleNear(-std::log(2 * M_PI * 1.25) - 1.6 - 0.4, 0.2));
+  for (std::size_t i = 0; i < sample.points.size(); ++i) {
+    const double sum =
+        target.log_likelihood({sample.points[i]}, 0).front() + target.log_likelihood({sample.points[i]}, 1).front();
+    EXPECT_NEAR(sample.log_likelihood[i], sum, 1e-12) << "what is remembered of a point is the point's";
+  }
 }
 
 TEST(Sampler, SameSeedSamePoints) {
