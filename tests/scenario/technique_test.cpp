@@ -42,9 +42,10 @@ struct Example {
 };
 
 TEST(Technique, IsNamedAsInTheStudy) {
-  EXPECT_THAT(technique_names(), ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard", "DDP", "Megatron", "ZeRO-1",
-                                             "ZeRO-2", "ZeRO-3", "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity",
-                                             "Infinity-P", "FSDP", "LocalSGD", "DiLoCo", "StreamingDiLoCo"));
+  EXPECT_THAT(technique_names(),
+              ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard", "DDP", "Megatron", "ZeRO-1", "ZeRO-2", "ZeRO-3",
+                          "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity", "Infinity-P", "FSDP", "LocalSGD",
+                          "DiLoCo", "StreamingDiLoCo", "OneBitAdam"));
   EXPECT_STREQ(named("Pipeshard")->name, "Pipeshard");
 }
 
@@ -131,7 +132,7 @@ TEST(Technique, IsAskedForByItsRightName) {
 TEST(Technique, RefusesAnOptionOfAnother) {
   EXPECT_THAT(errors_of(Example("Data: {stages: 2}").reading),
               ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: batch_split, "
-                          "hierarchical, micro_batches, startup, steps_factor"));
+                          "hierarchical, hierarchical_pieces, micro_batches, startup, steps_factor"));
 }
 
 TEST(Technique, KnowsItsOptionsThatAreLeftOut) {
