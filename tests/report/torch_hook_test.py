@@ -20,7 +20,7 @@ platform:
   vms: {{a: {{site: one, type: workstation, gpus: [a30]}}, b: {{site: other, type: workstation, gpus: [a30]}}}}
   links: {{wan: {{between: [one, other], rtt: 1 ms, bandwidth: 10 Gbps, loss: 0}}}}
 models:
-  - {{name: tiny, hidden: {hidden}, heads: 4, layers: {layers}, sequence: {sequence}, vocabulary: {vocabulary}}}
+  - {{name: tiny, family: gpt2, hidden: {hidden}, heads: 4, layers: {layers}, sequence: {sequence}, vocabulary: {vocabulary}}}
 techniques: {{DDP: {{{options}}}}}
 groups: [all]
 training: {{batch: {batch}, epochs: 1, blocks_per_epoch: {blocks}, precision: fp32}}
