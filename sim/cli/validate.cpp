@@ -139,7 +139,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
   verb->add_flag(
       "--held-out", options->held_out,
-      "fabric: fit to all slices but one and predict that one, with no, one and two pilot runs; takes an hour or more");
+      "fabric: fit to all slices but one and predict that one, with no, one and two pilot runs; takes some ten minutes");
   verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
       ->capture_default_str()
       ->check(CLI::Range(16, 100'000));

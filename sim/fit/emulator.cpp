@@ -60,7 +60,8 @@ struct Emulator::Parts {
   std::vector<Figure> figures;
   std::size_t cells = 0;
   VectorXd middle, spread, lengths;  // of each feature
-  MatrixXd design;                   // points by scaled features
+  MatrixXd design, in_lengths;       // points by scaled features; and by those over their lengths
+  VectorXd squares;                  // of the norms of its rows
   MatrixXd quadratic, remainder;     // coefficients by figures; kernel weights of points by figures
   VectorXd errors;
   std::vector<bool> never;  // figures that no point of the design has
@@ -89,11 +90,16 @@ struct Emulator::Parts {
     return out;
   }
 
+  // By |a - b|^2 = |a|^2 + |b|^2 - 2 a b, in units of the lengths: a product of matrix and vector in place of a loop.
   VectorXd kernel(const VectorXd& x) const {
-    VectorXd out(design.rows());
-    for (Eigen::Index i = 0; i < design.rows(); ++i)
-      out[i] = std::exp(-0.5 * ((design.row(i).transpose() - x).array() / lengths.array()).square().sum());
-    return out;
+    const VectorXd at = x.array() / lengths.array();
+    return (in_lengths * at - (squares.array() + at.squaredNorm()).matrix() / 2).array().min(0).exp();
+  }
+
+  void set_lengths(const VectorXd& by) {
+    lengths = by;
+    in_lengths = design.array().rowwise() / by.transpose().array();
+    squares = in_lengths.rowwise().squaredNorm();
   }
 
   // Errors are of the last so many points.
@@ -116,8 +122,9 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
   VectorXd best_lengths;
   double least = -1;
   for (const double factor : {1.0, 2.0, 4.0}) {
-    lengths = VectorXd(d);
-    for (Eigen::Index i = 0; i < d; ++i) lengths[i] = factor / std::sqrt(0.05 + moves[i] / most);
+    VectorXd tried(d);
+    for (Eigen::Index i = 0; i < d; ++i) tried[i] = factor / std::sqrt(0.05 + moves[i] / most);
+    set_lengths(tried);
     MatrixXd covariance(n, n);
     for (Eigen::Index i = 0; i < n; ++i) covariance.col(i) = kernel(design.row(i).transpose());
     covariance.diagonal().array() += kNugget;
@@ -127,7 +134,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
     const double error = left_out.bottomRows(judged).squaredNorm();
     if (least < 0 || error < least) {
       least = error;
-      best_lengths = lengths;
+      best_lengths = tried;
       best_inverse = inverse;
       errors = (left_out.bottomRows(judged).colwise().squaredNorm() / static_cast<double>(judged))
                    .array()
@@ -135,7 +142,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
                    .transpose();
     }
   }
-  lengths = best_lengths;
+  set_lengths(best_lengths);
   remainder = best_inverse * rest;
 }
 

@@ -103,13 +103,7 @@ class Advisor {
   NextRun judge(std::size_t candidate, double before) {
     NextRun run;
     run.candidate = candidate;
-    double all = 0;
-    for (std::size_t i = 0; i < ensemble_.size(); ++i) {
-      const Forecast& f = ensemble_.forecasts[i][candidate];
-      run.minutes += ensemble_.weights[i] * (f.startup + f.trial * rules_.trial_epochs) / 60;
-      all += ensemble_.weights[i];
-    }
-    run.minutes /= all;
+    run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs);
     run.gpu_minutes = run.minutes * gpus_of(candidate);
     // Results that may come: of every so many-th world, which the others are then weighted by.
     constexpr std::size_t kResults = 60;
@@ -163,6 +157,16 @@ class Advisor {
 };
 
 }  // namespace
+
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < ensemble.size(); ++i) {
+    const Forecast& f = ensemble.forecasts[i][candidate];
+    sum += ensemble.weights[i] * (f.startup + f.trial * epochs) / 60;
+    all += ensemble.weights[i];
+  }
+  return sum / all;
+}
 
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
                   const std::vector<std::size_t>& open, const NextRules& rules) {

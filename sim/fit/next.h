@@ -34,6 +34,9 @@ struct NextPick {
   std::vector<NextRun> runs;  // the most telling per GPU-minute first
 };
 
+// Start-up and `epochs` times the trial, on the mean of the ensemble.
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs);
+
 // Among the candidates of one model. `open`: those that may be run.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,
                   const std::vector<std::size_t>& open, const NextRules& rules);

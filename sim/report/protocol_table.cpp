@@ -72,6 +72,25 @@ std::string choices_text(const FabricProtocol& protocol) {
   return out;
 }
 
+std::string picks_text(const FabricProtocol& protocol) {
+  std::string out =
+      "| slice left out | the study's pick | without a run | runs that `slmsim next` asks for | pick after them | "
+      "probability | GPU-minutes | of Algorithm 1 |\n|---|---|---|---|---|--:|--:|--:|\n";
+  const auto of = [](const Candidate& c) {
+    return fmt::format("{} on {}", c.technique, c.group.size() == 1 ? "one VM" : "both VMs");
+  };
+  for (const auto& pick : protocol.picks) {
+    std::vector<std::string> runs;
+    for (const auto& run : pick.runs) runs.push_back(of(run));
+    out +=
+        fmt::format("| {} | {} on one VM | {} | {} | {}, {} | {:.0f} % | {:.0f} | {:.0f} |\n", pick.slice, pick.winner,
+                    pick.right_before ? "right" : "another",
+                    runs.empty() ? "none" : fmt::format("{}", fmt::join(runs, ", ")), of(pick.pick),
+                    pick.right ? "right" : "another", 100 * pick.probability, pick.gpu_minutes, pick.tried_gpu_minutes);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_markdown(const FabricProtocol& protocol) {
@@ -91,7 +110,7 @@ std::string to_markdown(const FabricProtocol& protocol) {
     for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
   }
   out += fmt::format("\nIntervals of {:.0f} %. ", 100 * protocol.level) + fits_text(protocol) + "\n" +
-         choices_text(protocol);
+         choices_text(protocol) + "\n" + picks_text(protocol);
   return out;
 }
 

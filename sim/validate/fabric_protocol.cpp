@@ -19,7 +19,7 @@ struct Slice {
   std::string name;
   std::filesystem::path file;
   Scenario scenario;
-  std::vector<std::pair<FabricRow, Candidate>> rows;
+  StudyRuns rows;
   std::vector<Pilot> pilots;
 };
 
@@ -40,12 +40,12 @@ std::vector<Slice> read_slices(const std::filesystem::path& root, const std::fil
   return out;
 }
 
-// Timed where times or rates were published, else only whether it fits.
+// Timed where times or rates were published, or a pick is to be made; else only whether it fits.
 Experiment experiment_of(const Slice& slice) {
   Experiment out{slice.file, {}, {}, 0, {}};
   for (const bool timed : {true, false}) {
     for (const auto& [row, candidate] : slice.rows) {
-      if ((row.minutes || row.tflops_per_gpu) != timed) continue;
+      if ((row.minutes || row.tflops_per_gpu || row.model == kPicked) != timed) continue;
       out.cells.push_back(candidate);
       out.untimed += timed ? 0 : 1;
     }
@@ -127,6 +127,7 @@ class Protocol {
     for (const auto& [row, candidate] : slice.rows)
       out_.fits.push_back({row, fits_of(ensemble, position(ensemble, candidate))});
     predict_cells(slice, ensemble);
+    out_.picks.push_back(pick_by_pilots(slice.name, slice.scenario, slice.rows, ensemble));
   }
 
   static std::size_t position(const Ensemble& ensemble, const Candidate& candidate) {
@@ -177,7 +178,7 @@ class Protocol {
       points.push_back(std::move(point));
     }
     if (options_.progress) options_.progress(fmt::format("{} by the others", slices_[s].name));
-    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate}, *forecaster_, sampling());
+    Surrogate surrogate(layout, s, {Measure::kJob, Measure::kRate, Measure::kIteration}, *forecaster_, sampling());
     surrogate.refine(some_of(points, 2 * kRefined), *forecaster_, options_.stop);
     Ensemble out;
     out.cells = request.experiments[s].cells;
@@ -188,6 +189,9 @@ class Protocol {
     for (const auto& point : points) {
       auto forecasts = surrogate.at(point);
       if (forecasts.empty()) continue;
+      const Training& training = slices_[s].scenario.training;
+      for (auto& f : forecasts)  // trials are a part of the job
+        f.trial = std::max(0.0, f.job - f.startup) * slices_[s].scenario.selection.epsilon_epochs / training.epochs;
       out.forecasts.push_back(std::move(forecasts));
       out.discrepancies.push_back(layout.discrepancy(point));
       out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
@@ -200,7 +204,7 @@ class Protocol {
   void predict_cells(const Slice& slice, const Ensemble& prior) {
     std::vector<const std::pair<FabricRow, Candidate>*> table;
     for (const auto& row : slice.rows) {
-      if (row.first.two_vms() && row.first.minutes && row.first.model == "gpt2m") table.push_back(&row);
+      if (row.first.two_vms() && row.first.minutes && row.first.model == kPicked) table.push_back(&row);
     }
     for (std::size_t mask = 0; mask < (std::size_t{1} << table.size()); ++mask) {
       std::vector<std::string> pilots;
@@ -215,13 +219,10 @@ class Protocol {
           logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
       }
       if (pilots.size() > 2) continue;
-      const double most = *std::max_element(logs.begin(), logs.end());
-      double sum = 0, squares = 0;
-      for (std::size_t i = 0; i < ensemble.size(); ++i) {
-        ensemble.weights[i] = std::isfinite(most) ? std::exp(logs[i] - most) : 1;
-        sum += ensemble.weights[i];
-        squares += ensemble.weights[i] * ensemble.weights[i];
-      }
+      ensemble.weights = weights_of(logs);
+      const double sum = std::accumulate(ensemble.weights.begin(), ensemble.weights.end(), 0.0);
+      const double squares =
+          std::inner_product(ensemble.weights.begin(), ensemble.weights.end(), ensemble.weights.begin(), 0.0);
       for (std::size_t t = 0; t < table.size(); ++t) {
         if ((mask >> t & 1) != 0) continue;
         const std::size_t cell = position(ensemble, table[t]->second);

@@ -3,7 +3,8 @@
 // Enters: the study's table and scenarios, of which only what the study publishes is used: GPUs, round trips, models. All that
 // was inferred from its times is unknown again, with priors that were written down without them (fabric_priors). Leaves: for
 // each slice, fitted to the four others: every cell of Table II without any run of the slice, and with one or two of its
-// techniques as pilot runs; probabilities that models fit in memory; and which alternatives of structure the runs speak for.
+// techniques as pilot runs; probabilities that models fit in memory; which alternatives of structure the runs speak for; and
+// what `slmsim next` would have run, and picked, where the study's Algorithm 1 tries each technique.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +16,8 @@
 namespace slmsim {
 
 struct ProtocolOptions {
-  std::size_t points = 1024;  // of each fit
-  std::size_t draws = 8;      // of what the slice left out has for itself, for each point
+  std::size_t points = 512;  // of each fit
+  std::size_t draws = 64;     // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;
   std::vector<std::string> slices;  // left out in turn; empty: all
@@ -47,11 +48,22 @@ struct HeldOutChoice {
   std::vector<double> shares;  // of its words
 };
 
+// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's, only runs with a figure can be asked.
+struct HeldOutPick {
+  std::string slice, winner;  // the study's technique, on one VM
+  Candidate pick;
+  bool right = false, right_before = false;  // after and before any run: the winner's technique on one VM
+  double probability = 0;                    // that it is right, by its own account
+  std::vector<Candidate> runs;
+  double gpu_minutes = 0, tried_gpu_minutes = 0;  // of these runs, and of Algorithm 1's; both as predicted
+};
+
 struct FabricProtocol {
   double level = 0.8;
   std::vector<HeldOut> cells;  // without, with one and with two pilot runs
   std::vector<HeldOutFit> fits;
   std::vector<HeldOutChoice> choices;
+  std::vector<HeldOutPick> picks;
   std::size_t simulated = 0;
   double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
   bool complete = true;
@@ -59,6 +71,13 @@ struct FabricProtocol {
 
 FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
                                  const ProtocolOptions& options);
+
+using StudyRuns = std::vector<std::pair<FabricRow, Candidate>>;
+inline constexpr const char* kPicked = "gpt2m";  // the model that the study ran everywhere
+HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
+                           Ensemble ensemble);
+// Of log-likelihoods, relative to the largest; all alike where nothing is possible.
+std::vector<double> weights_of(const std::vector<double>& logs);
 
 // What all slices share and what each has for itself, with priors that no run of the study has touched.
 std::vector<Unknown> fabric_shared();

@@ -54,7 +54,7 @@ TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
       const double seen = forecasts[c].iteration * std::exp(scale * tail_quantile(dice.uniform()));
       request.pilots[0].push_back({request.experiments[0].cells[c], Measure::kIteration, seen, kNoise});
     }
-    const Posterior posterior = fit(request, forecaster, {.particles = 200, .seed = static_cast<std::uint64_t>(truth)});
+    const Posterior posterior = fit(request, forecaster, {.particles = 200, .sweeps = 3, .seed = static_cast<std::uint64_t>(truth)});
     const auto narrowings = narrowings_of(posterior);
     for (std::size_t i = 0; i < narrowings.size(); ++i) {
       const double value = layout.unknowns()[i].number(point[i]);

@@ -35,6 +35,12 @@ TEST(Likelihood, OfATimeIsStudentsT) {
               DoubleNear(std::log(0.375 / scale * std::pow(1.25, -2.5)) + fits, 1e-9));
 }
 
+// Quantiles are Boost.Math's, probabilities a closed form.
+TEST(Likelihood, TailsProbabilitiesAreItsQuantilesBack) {
+  for (const double p : {0.001, 0.1, 0.25, 0.5, 0.8, 0.95, 0.9999})
+    EXPECT_NEAR(tail_probability(tail_quantile(p)), p, 1e-12);
+}
+
 TEST(Likelihood, ForgivesAnOutlierMoreThanANormalWould) {
   const Discrepancy d{0.04, 0.01};
   const double near = log_likelihood({pilot(Measure::kJob, 10)}, forecast(10), d);

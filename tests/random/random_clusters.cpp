@@ -68,8 +68,9 @@ int try_seed(std::uint64_t seed, const Options& options) {
   for (const auto& fault : faults) fmt::print("seed {}: {}\n", seed, fault);
   if (!faults.empty()) {
     const auto file = std::filesystem::path(options.folder) / fmt::format("random-{}.yaml", seed);
-    std::ofstream(file) << drawn.document.dump(1) << "\n";
-    fmt::print("seed {}: its scenario is in {}\n", seed, file.string());
+    std::ofstream written(file);
+    written << drawn.document.dump(1) << std::endl;
+    fmt::print("seed {}: its scenario {} {}\n", seed, written ? "is in" : "could not be written to", file.string());
   }
   return faults.empty() ? kHolds : kBroken;
 }

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/fit/next.h"
+#include "sim/validate/fabric_protocol.h"
+
+namespace slmsim {
+namespace {
+
+// Of gpt2m, each time on one VM (arXiv 2602.02632, sections IV-A to IV-E, and IV-G: "Data was the winner in six, and Shard
+// was the winner in two", the two being gpt2m and gpt2l on GAT-AMST).
+std::string studied_winner(const std::string& slice) { return slice == "GAT-AMST" ? "Shard" : "Data"; }
+
+// What Algorithm 1 tries: Pipeshard on both VMs, Data and Shard on one.
+bool is_tried(const FabricRow& row) {
+  return row.two_vms() ? row.technique == "Pipeshard" : row.technique == "Data" || row.technique == "Shard";
+}
+
+}  // namespace
+
+std::vector<double> weights_of(const std::vector<double>& logs) {
+  const double most = *std::max_element(logs.begin(), logs.end());
+  std::vector<double> out;
+  for (const double log : logs) out.push_back(std::isfinite(most) ? std::exp(log - most) : 1);
+  return out;
+}
+
+HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
+                           Ensemble ensemble) {
+  HeldOutPick out;
+  out.slice = slice;
+  out.winner = studied_winner(slice);
+  std::vector<std::size_t> open;
+  std::vector<double> logs(ensemble.size(), 0.0);
+  for (const auto& [row, candidate] : rows) {
+    if (row.model != kPicked) continue;
+    const auto cell = static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), candidate) -
+                                               ensemble.cells.begin());
+    if (row.minutes || row.tflops_per_gpu) open.push_back(cell);
+    if (is_tried(row)) out.tried_gpu_minutes += row.gpu_count * trial_minutes(ensemble, cell, 1);
+  }
+  const auto is_winner = [&](std::size_t cell) {
+    return ensemble.cells[cell].technique == out.winner && ensemble.cells[cell].group.size() == 1;
+  };
+  for (bool first = true;; first = false) {
+    const NextPick next = next_run(scenario, ensemble, kPicked, open, {});
+    out.pick = ensemble.cells[next.pick];
+    out.right = is_winner(next.pick);
+    out.probability = next.right;
+    if (first) out.right_before = out.right;
+    if (next.stop || next.runs.empty()) return out;
+    const NextRun& run = next.runs.front();
+    out.runs.push_back(ensemble.cells[run.candidate]);
+    out.gpu_minutes += run.gpu_minutes;
+    open.erase(std::find(open.begin(), open.end(), run.candidate));
+    for (const auto& [row, candidate] : rows) {
+      if (!(candidate == ensemble.cells[run.candidate])) continue;
+      for (std::size_t i = 0; i < ensemble.size(); ++i)
+        logs[i] +=
+            log_likelihood(row.pilots(candidate), ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);
+    }
+    ensemble.weights = weights_of(logs);
+  }
+}
+
+}  // namespace slmsim
