@@ -73,7 +73,8 @@ void IntervalMaker::add(const std::string& file, RunResult& result) const {
   Experiment experiment{file, set_, {}};
   for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
   Forecaster forecaster({experiment});
-  const Ensemble ensemble = ensemble_of(draws, forecaster, kPoints);
+  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints);
+  ensemble.runs = draws.runs;
   if (ensemble.size() == 0) return;
   result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, options_.level, options_.seed);
   result.uncertainty->fitted_to = draws.fitted_to;

@@ -33,10 +33,15 @@ int next_verb(const NextOptions& options) {
   const auto candidates = candidates_of(scenario);
   Forecaster forecaster({{options.scenarios.front(), options.overrides, candidates, 0, {}}});
   const Draws draws = intervals.draws_for(options.scenarios.front(), kDrawnPoints);
-  const Ensemble ensemble = ensemble_of(draws, forecaster, kDrawnPoints, stop_at(options.time_limit));
+  Ensemble ensemble = ensemble_of(draws, forecaster, kDrawnPoints, stop_at(options.time_limit));
+  ensemble.runs = draws.runs;
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
   std::vector<std::size_t> open;
-  for (std::size_t c = 0; c < candidates.size(); ++c) open.push_back(c);
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const bool known =
+        std::any_of(draws.runs.begin(), draws.runs.end(), [&](const Pilot& run) { return run.cell == candidates[c]; });
+    if (!known) open.push_back(c);
+  }
   NextRules rules = options.rules;
   rules.trial_epochs = 1;
   rules.seed = options.interval.seed;
@@ -59,6 +64,10 @@ Command add_next(CLI::App& app) {
   verb->add_option("--sure", options->rules.sure, "probability of the pick at which no run is worth it")
       ->capture_default_str()
       ->check(CLI::Range(0.5, 0.999));
+  verb->add_option("--jobs", options->rules.jobs,
+                   "so many jobs like this one are to come: a run is worth what it saves of all of them")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 1e6));
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which it ends with the points it has; the result then depends on the machine")

@@ -137,15 +137,23 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--profile", options->profile,
                    "with --measured: the GPU's profile, a name of platforms/profiles or a file");
   verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
-  verb->add_flag(
-      "--held-out", options->held_out,
-      "fabric: fit to all slices but one and predict that one, with no, one and two pilot runs; takes some ten minutes");
+  auto* held_out = verb->add_flag("--held-out", options->held_out,
+                                  "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
+                                  "runs; takes some ten minutes");
   verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
+      ->needs(held_out)
       ->capture_default_str()
       ->check(CLI::Range(16, 100'000));
-  verb->add_option("--slice", options->protocol.slices, "with --held-out: leave out this one only; may be repeated");
-  verb->add_option("--seed", options->protocol.seed, "with --held-out: of the random numbers")->capture_default_str();
+  verb->add_flag("--work-given", options->protocol.work_given,
+                 "with --held-out: how much each slice trained is known, from its published rates and times")
+      ->needs(held_out);
+  verb->add_option("--slice", options->protocol.slices, "with --held-out: leave out this one only; may be repeated")
+      ->needs(held_out);
+  verb->add_option("--seed", options->protocol.seed, "with --held-out: of the random numbers")
+      ->needs(held_out)
+      ->capture_default_str();
   verb->add_option("--time-limit", options->time_limit, "with --held-out: seconds after which it ends with what it has")
+      ->needs(held_out)
       ->check(CLI::Range(0.001, 1e7));
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");

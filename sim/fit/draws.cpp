@@ -13,7 +13,7 @@
 namespace slmsim {
 namespace {
 
-constexpr const char* kSchema = "slmsim/fitted/1";
+constexpr const char* kSchema = "slmsim/fitted/2";
 
 // The first principal component's coordinates, by power iteration; choices and discrepancies take part like the rest.
 std::vector<double> along_main_direction(const std::vector<Point>& points) {
@@ -124,12 +124,15 @@ std::string to_yaml(const FitReport& report) {
       out += fmt::format("  - {{first: {}, second: {}, correlation: {:.2f}}}\n", posterior.unknowns[pair.first].name(),
                          posterior.unknowns[pair.second].name(), pair.correlation);
   }
-  out += "fit:\n";
+  out += "# base: what was measured, in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no.\nfit:\n";
   for (const auto& r : report.residuals) {
     Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
     predicted.value = r.predicted, low.value = r.low, high.value = r.high;
-    out += fmt::format("  - {{run: {}, what: {}, measured: {}, fitted: {}", yaml_quoted(r.pilot.cell.text()),
-                       measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
+    std::vector<std::string> group;
+    for (const auto& name : r.pilot.cell.group) group.push_back(yaml_quoted(name));
+    out += fmt::format("  - {{model: {}, technique: {}, group: [{}], what: {}, measured: {}, base: {:.9g}, fitted: {}",
+                       yaml_quoted(r.pilot.cell.model), yaml_quoted(r.pilot.cell.technique), fmt::join(group, ", "),
+                       measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(), r.pilot.value,
                        predicted.value_text());
     if (r.pilot.measure != Measure::kFits)
       out += fmt::format(", interval: [{}, {}]", low.value_text(), high.value_text());
@@ -165,8 +168,20 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
   stale = fields.text({"identity", "Of the files that were fitted."}, "") != identity;
   Draws out;
   out.fitted_to = fields.text({"measured", "The file of runs."}, "runs");
-  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled", "fit"})
-    fields.ignore({key, "Told of the fit."});
+  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled"}) fields.ignore({key, "Told of the fit."});
+  for (const Node* item : fields.list({"fit", "What was measured."}, {ValueType::map()})) {
+    Fields run(*item, "fit", reading);
+    Pilot pilot;
+    pilot.cell.model = run.text({"model", "Of the run."}, "");
+    pilot.cell.technique = run.text({"technique", "Of the run."}, "");
+    for (const Node* name : run.list({"group", "Of the run."}, {ValueType::text()}))
+      pilot.cell.group.push_back(name->scalar);
+    pilot.measure = static_cast<Measure>(run.choice({"what", "Was measured."}, measure_names(), 0));
+    pilot.value = run.number({"base", "The figure, in base units."}, {0, 1e30});
+    for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Told of the fit."});
+    run.done();
+    out.runs.push_back(std::move(pilot));
+  }
   std::vector<std::vector<std::string>> paths;
   for (const Node* item : fields.list({"unknowns", "What was fitted."}, {ValueType::map()})) {
     Fields unknown(*item, "unknowns", reading);

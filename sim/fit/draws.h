@@ -1,7 +1,7 @@
 // Points that stand for a posterior, or for a prior where nothing was measured: what predictions with intervals begin with.
 //
 // They are equally likely and in order along the direction in which they differ most, so that every so many-th of them stands
-// for all. As a file (slmsim fit writes it: a YAML map of schema slmsim/fitted/1) they are readable: of each unknown its value
+// for all. As a file (slmsim fit writes it: a YAML map of schema slmsim/fitted/2) they are readable: of each unknown its value
 // and interval, what was measured and how well it is met, and each point's values.
 #pragma once
 
@@ -21,6 +21,7 @@ struct Draws {
   Overrides centre;                   // values of the point that is nearest to all others
   std::vector<std::string> unknowns;  // "training.batch: 4 or 8 or 16"
   std::string fitted_to;              // the file of runs; empty: to nothing
+  std::vector<Pilot> runs = {};       // that it was fitted to
 };
 
 // At most so many of the posterior's points.

@@ -20,11 +20,13 @@ struct World {
 class Advisor {
  public:
   Advisor(const Scenario& scenario, const Ensemble& ensemble, const std::string& model, const NextRules& rules)
-      : scenario_(scenario), ensemble_(ensemble), rules_(rules), dice_(rules.seed) {
+      : scenario_(scenario), ensemble_(ensemble), rules_(rules) {
     for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
       if (ensemble.cells[c].model == model) own_.push_back(c);
     }
-    draw_worlds();
+    const auto kinds = kinds_of(scenario, ensemble.cells);
+    for (auto& cost : outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed))
+      worlds_.push_back({std::move(cost)});
   }
 
   NextPick advise(const std::string& model, const std::vector<std::size_t>& open) {
@@ -39,30 +41,13 @@ class Advisor {
     std::stable_sort(out.runs.begin(), out.runs.end(),
                      [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
     // Time that would be saved on the mean against time that the run takes.
-    const bool worth =
-        std::any_of(out.runs.begin(), out.runs.end(), [](const NextRun& r) { return r.saved > 60 * r.minutes; });
+    const bool worth = std::any_of(out.runs.begin(), out.runs.end(),
+                                   [&](const NextRun& r) { return rules_.jobs * r.saved > 60 * r.minutes; });
     out.stop = out.right >= rules_.sure || !worth;
     return out;
   }
 
  private:
-  void draw_worlds() {
-    const auto kinds = kinds_of(scenario_, ensemble_.cells);
-    for (const std::size_t i : resampled(ensemble_.weights, rules_.draws, dice_.uniform())) {
-      World world{std::vector<double>(ensemble_.cells.size(), kNever)};
-      std::map<std::string, std::pair<double, double>> shared;
-      for (const std::size_t c : own_) {
-        auto [known, fresh] = shared.try_emplace(kinds[c]);
-        if (fresh) known->second = {tail_quantile(dice_.uniform()), dice_.uniform()};
-        const Forecast& f = ensemble_.forecasts[i][c];
-        const double factor = std::exp(ensemble_.discrepancies[i].time * known->second.first);
-        if (f.is_timed() && known->second.second < probability_fits(f, ensemble_.discrepancies[i]))
-          world.cost[c] = cost_of(f, scenario_.selection.objective) * factor;
-      }
-      worlds_.push_back(std::move(world));
-    }
-  }
-
   double best_of(const World& world) const {
     double best = kNever;
     for (const std::size_t c : own_) best = std::min(best, world.cost[c]);
@@ -151,7 +136,6 @@ class Advisor {
   const Scenario& scenario_;
   const Ensemble& ensemble_;
   const NextRules& rules_;
-  Dice dice_;
   std::vector<std::size_t> own_;
   std::vector<World> worlds_;
 };

@@ -13,6 +13,7 @@ namespace slmsim {
 struct NextRules {
   double trial_epochs = 1;  // of a pilot run, beside its start-up
   double sure = 0.9;        // probability of the pick at which no run is worth it
+  double jobs = 1;          // such jobs that the pick is for: a run is worth what it saves of all
   std::size_t draws = 400;  // of what may come about
   std::uint64_t seed = 1;
 };

@@ -110,10 +110,45 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
   return out;
 }
 
+namespace {
+
+// Of each cell, whether it ran, where it was tried.
+std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
+  std::vector<std::optional<bool>> out(ensemble.cells.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    for (const auto& run : ensemble.runs) {
+      if (run.cell == ensemble.cells[c]) out[c] = run.measure != Measure::kFits || run.value > 0;
+    }
+  }
+  return out;
+}
+
+// Measured over forecast times of a kind's runs, as a logarithm, at a point; nothing where none was timed.
+std::optional<double> log_of_runs(const Ensemble& ensemble, const std::vector<std::string>& kinds,
+                                  const std::string& kind, std::size_t point) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& run : ensemble.runs) {
+    if (run.measure == Measure::kFits || run.measure == Measure::kPeakMemory) continue;
+    const auto cell = std::find(ensemble.cells.begin(), ensemble.cells.end(), run.cell) - ensemble.cells.begin();
+    if (cell == static_cast<std::ptrdiff_t>(ensemble.cells.size()) || kinds[static_cast<std::size_t>(cell)] != kind)
+      continue;
+    const double predicted = figure_of(ensemble.forecasts[point][static_cast<std::size_t>(cell)], run.measure);
+    if (predicted <= 0) continue;
+    const bool is_rate = run.measure == Measure::kRate || run.measure == Measure::kTokensPerSecond;
+    sum += is_rate ? std::log(predicted / run.value) : std::log(run.value / predicted);
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
                                              Objective objective, std::size_t draws, std::uint64_t seed) {
   Dice dice(seed);
   std::vector<std::vector<double>> out;
+  const auto ran = outcomes_of_runs(ensemble);
   for (const std::size_t i : resampled(ensemble.weights, draws, dice.uniform())) {
     std::map<std::string, std::pair<double, double>> shared;  // discrepancies of a kind: of time, and whether it fits
     auto& outcome = out.emplace_back();
@@ -121,8 +156,12 @@ std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std
       auto [known, fresh] = shared.try_emplace(kinds[c]);
       if (fresh) known->second = {tail_quantile(dice.uniform()), dice.uniform()};
       const Forecast& f = ensemble.forecasts[i][c];
-      const bool fits = known->second.second < probability_fits(f, ensemble.discrepancies[i]);
-      const double factor = std::exp(ensemble.discrepancies[i].time * known->second.first);
+      if (fresh) {
+        const auto log = log_of_runs(ensemble, kinds, kinds[c], i);
+        known->second.first = log ? *log : ensemble.discrepancies[i].time * known->second.first;
+      }
+      const bool fits = ran[c] ? *ran[c] : known->second.second < probability_fits(f, ensemble.discrepancies[i]);
+      const double factor = std::exp(known->second.first);
       outcome.push_back(fits && f.is_timed() ? cost_of(f, objective) * factor : kNever);
     }
   }

@@ -17,6 +17,7 @@ struct Ensemble {
   std::vector<std::vector<Forecast>> forecasts;  // of each point, of each cell
   std::vector<Discrepancy> discrepancies;
   std::vector<double> weights;
+  std::vector<Pilot> runs = {};  // what is known of the cells: these figures come about, whatever is forecast
 
   std::size_t size() const { return forecasts.size(); }
 };
@@ -37,7 +38,7 @@ double cost_of(const Forecast& forecast, Objective objective);
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What may come about: of each draw, each cell's cost by the objective, infinite where it does not run. Cells of the same
-// technique on like GPUs share the model's discrepancy.
+// technique on like GPUs share the model's discrepancy; where one of them was run, it is no longer drawn.
 std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std::vector<std::string>& kinds,
                                              Objective objective, std::size_t draws, std::uint64_t seed);
 // Of each cell: technique and GPUs, by which discrepancies are shared.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <numeric>
 #include <memory>
+#include <numeric>
 
 #include <fmt/format.h>
 

@@ -11,6 +11,9 @@ namespace {
 // was the winner in two", the two being gpt2m and gpt2l on GAT-AMST).
 std::string studied_winner(const std::string& slice) { return slice == "GAT-AMST" ? "Shard" : "Data"; }
 
+// "We expect to pretrain SLMs for hundreds of epochs" (section IV-H); the runs are of 20.
+constexpr double kJobs = 10;
+
 // What Algorithm 1 tries: Pipeshard on both VMs, Data and Shard on one.
 bool is_tried(const FabricRow& row) {
   return row.two_vms() ? row.technique == "Pipeshard" : row.technique == "Data" || row.technique == "Shard";
@@ -42,8 +45,10 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
   const auto is_winner = [&](std::size_t cell) {
     return ensemble.cells[cell].technique == out.winner && ensemble.cells[cell].group.size() == 1;
   };
+  NextRules rules;
+  rules.jobs = kJobs;
   for (bool first = true;; first = false) {
-    const NextPick next = next_run(scenario, ensemble, kPicked, open, {});
+    const NextPick next = next_run(scenario, ensemble, kPicked, open, rules);
     out.pick = ensemble.cells[next.pick];
     out.right = is_winner(next.pick);
     out.probability = next.right;
@@ -55,6 +60,7 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
     open.erase(std::find(open.begin(), open.end(), run.candidate));
     for (const auto& [row, candidate] : rows) {
       if (!(candidate == ensemble.cells[run.candidate])) continue;
+      for (auto& pilot : row.pilots(candidate)) ensemble.runs.push_back(std::move(pilot));
       for (std::size_t i = 0; i < ensemble.size(); ++i)
         logs[i] +=
             log_likelihood(row.pilots(candidate), ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);

@@ -73,12 +73,12 @@ std::vector<Unknown> fabric_shared() {
   };
 }
 
-std::vector<Unknown> fabric_own(const Scenario& slice) {
+std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> given) {
   Unknown work =
       by_factors({"training.blocks_per_epoch"}, 0.25, 4, number_type(1, 1e12), "runs that were cut short or went on");
   work.relative = true;
-  work.spike = 0.8;
-  work.spike_at = 1;
+  work.spike = given ? 1 : 0.8;
+  work.spike_at = given.value_or(1);
   // Most slices have the common batch.
   Unknown batch = one_of({"training.batch"}, {"1", "1", "1", "1", "0.5", "2"}, "may differ where memory does");
   batch.relative = true;

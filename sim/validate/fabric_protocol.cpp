@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/suggest.h"
 #include "sim/fit/scenario_fit.h"
 
 namespace slmsim {
@@ -89,6 +90,13 @@ class Protocol {
     return out;
   }
 
+  std::vector<Unknown> own_of(const Slice& slice) const {
+    std::optional<double> work;
+    if (options_.work_given)
+      work = slice.scenario.training.blocks_per_epoch / slices_.front().scenario.training.blocks_per_epoch;
+    return fabric_own(slice.scenario, work);
+  }
+
   // The fit to the other slices. Their experiments keep their numbers: the one left out has no runs and nothing of its own.
   Posterior fit_without(std::size_t left_out) {
     FitRequest request;
@@ -96,7 +104,7 @@ class Protocol {
     for (std::size_t s = 0; s < slices_.size(); ++s) {
       request.experiments.push_back(forecaster_->experiments()[s]);
       request.pilots.push_back(s == left_out ? std::vector<Pilot>{} : slices_[s].pilots);
-      request.own.push_back(s == left_out ? std::vector<Unknown>{} : fabric_own(slices_[s].scenario));
+      request.own.push_back(s == left_out ? std::vector<Unknown>{} : own_of(slices_[s]));
     }
     Sampling asked = sampling();
     asked.progress = [&](double beta, std::size_t evaluated) {
@@ -138,12 +146,12 @@ class Protocol {
   // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
   std::vector<std::vector<std::size_t>> fitted_alike(std::size_t s) const {
     std::vector<std::vector<std::size_t>> out;
-    for (const auto& unknown : fabric_own(slices_[s].scenario)) {
+    for (const auto& unknown : own_of(slices_[s])) {
       auto& positions = out.emplace_back();
       std::size_t at = fabric_shared().size();
       for (std::size_t other = 0; other < slices_.size(); ++other) {
         if (other == s) continue;
-        for (const auto& fitted : fabric_own(slices_[other].scenario)) {
+        for (const auto& fitted : own_of(slices_[other])) {
           if (fitted.name() == unknown.name() && fitted.relative == unknown.relative) positions.push_back(at);
           ++at;
         }
@@ -159,7 +167,7 @@ class Protocol {
     request.shared = fabric_shared();
     request.experiments = forecaster_->experiments();
     request.own.resize(slices_.size());
-    request.own[s] = fabric_own(slices_[s].scenario);
+    request.own[s] = own_of(slices_[s]);
     const PointLayout layout(request);
     const std::size_t shared = request.shared.size(), own = request.own[s].size();
     Dice dice(options_.seed + s);
@@ -248,7 +256,15 @@ class Protocol {
 
 FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
                                  const ProtocolOptions& options) {
-  return Protocol(read_slices(root, reference), options).run();
+  std::vector<Slice> slices = read_slices(root, reference);
+  std::vector<std::string> names;
+  for (const auto& slice : slices) names.push_back(slice.name);
+  for (const auto& wanted : options.slices) {
+    if (std::find(names.begin(), names.end(), wanted) == names.end())
+      throw InputError({}, fmt::format("{} has no slice \"{}\"; {}", reference.filename().string(), printable(wanted),
+                                       did_you_mean(wanted, names)));
+  }
+  return Protocol(std::move(slices), options).run();
 }
 
 }  // namespace slmsim

@@ -17,9 +17,11 @@ namespace slmsim {
 
 struct ProtocolOptions {
   std::size_t points = 512;  // of each fit
-  std::size_t draws = 64;     // of what the slice left out has for itself, for each point
+  std::size_t draws = 64;    // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;
+  // How much was trained is no unknown: as the scenarios have it, which take it from published rates and times of the same runs.
+  bool work_given = false;
   std::vector<std::string> slices;  // left out in turn; empty: all
   std::function<bool()> stop = {};
   std::function<void(const std::string&)> progress = {};
@@ -81,6 +83,7 @@ std::vector<double> weights_of(const std::vector<double>& logs);
 
 // What all slices share and what each has for itself, with priors that no run of the study has touched.
 std::vector<Unknown> fabric_shared();
-std::vector<Unknown> fabric_own(const Scenario& slice);
+// `work`: of the usual amount, where it is given.
+std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> work);
 
 }  // namespace slmsim

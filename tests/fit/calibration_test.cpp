@@ -54,7 +54,8 @@ TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
       const double seen = forecasts[c].iteration * std::exp(scale * tail_quantile(dice.uniform()));
       request.pilots[0].push_back({request.experiments[0].cells[c], Measure::kIteration, seen, kNoise});
     }
-    const Posterior posterior = fit(request, forecaster, {.particles = 200, .sweeps = 3, .seed = static_cast<std::uint64_t>(truth)});
+    const Posterior posterior =
+        fit(request, forecaster, {.particles = 200, .sweeps = 3, .seed = static_cast<std::uint64_t>(truth)});
     const auto narrowings = narrowings_of(posterior);
     for (std::size_t i = 0; i < narrowings.size(); ++i) {
       const double value = layout.unknowns()[i].number(point[i]);
@@ -89,6 +90,8 @@ TEST(FittedFile, ReadsBackAsItWasWritten) {
   report.identity = "0123456789abcdef";
   report.measured = "runs.csv";
   report.posterior = prior_of(made_up().shared, 20, 3);
+  const Pilot run{{"gpt2m", "Data", {"utah", "mass"}}, Measure::kRate, 0.88 * kTera, 0.03};
+  report.residuals = {{run, 0.9 * kTera, 0.8 * kTera, kTera}};
   const auto file = std::filesystem::path(testing::TempDir()) / "fitted.yaml";
   std::ofstream(file) << to_yaml(report);
   bool stale = true;
@@ -101,6 +104,10 @@ TEST(FittedFile, ReadsBackAsItWasWritten) {
     EXPECT_NEAR(read.points[i].discrepancy.time, given.points[i].discrepancy.time, 1e-4);
   }
   EXPECT_EQ(read.centre, given.centre);
+  ASSERT_EQ(read.runs.size(), 1);
+  EXPECT_EQ(read.runs.front().cell, run.cell);
+  EXPECT_EQ(read.runs.front().measure, run.measure);
+  EXPECT_NEAR(read.runs.front().value, run.value, 1);
   read_fitted(file, "fedcba9876543210", stale);
   EXPECT_TRUE(stale);
 }

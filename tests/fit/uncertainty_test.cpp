@@ -80,6 +80,24 @@ TEST(Picks, AreRightAsOftenAsTheyWin) {
   EXPECT_NEAR(judged.regret, 2.5, 0.1);  // 10 s in one of four
 }
 
+// Data was run, took 25 s and so did not fail: nothing of that is drawn any more. Shard, of another kind, is as before.
+TEST(Picks, WhatWasRunComesAboutAsItWas) {
+  auto e = ensemble_of_seconds({{10, 20}, {10, 20}, {30, 20}}, 0.4);
+  const Scenario scenario = two_groups();
+  const auto kinds = kinds_of(scenario, e.cells);
+  const auto before = outcomes_of(e, kinds, Objective::kTime, 200, 1);
+  e.runs = {{e.cells[0], Measure::kIteration, 25, 0.03}};
+  const auto after = outcomes_of(e, kinds, Objective::kTime, 200, 1);
+  bool moved = false;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_NEAR(after[i][0], 25, 1e-9);
+    moved = moved || std::abs(before[i][0] - 25) > 5;
+  }
+  EXPECT_TRUE(moved);
+  e.runs = {{e.cells[0], Measure::kFits, 0, 0.03}};
+  for (const auto& outcome : outcomes_of(e, kinds, Objective::kTime, 200, 1)) EXPECT_EQ(outcome[0], kNever);
+}
+
 TEST(Next, RunsWhatTellsTheTwoApart) {
   // What is not known moves the first candidate only: to run the second tells nothing.
   const auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
@@ -94,6 +112,18 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   EXPECT_NEAR(next.runs.front().saved, 300, 30);
   EXPECT_NEAR(next.runs.front().right, 1, 0.03);
   EXPECT_NEAR(next.runs.back().saved, 0, 30);
+}
+
+// Worth 300 s of one job; the run itself takes its start-up and trial, here 20 min.
+TEST(Next, StopsWhereARunTakesMoreThanItSavesOfAllJobs) {
+  auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
+  for (auto& forecasts : e.forecasts) {
+    for (auto& f : forecasts) f.startup = 1200, f.trial = 0;
+  }
+  NextRules rules;
+  EXPECT_TRUE(next_run(two_groups(), e, "m", {0, 1}, rules).stop);
+  rules.jobs = 10;
+  EXPECT_FALSE(next_run(two_groups(), e, "m", {0, 1}, rules).stop);
 }
 
 TEST(Next, StopsWhereThePickIsSure) {

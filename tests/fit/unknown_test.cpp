@@ -66,14 +66,16 @@ TEST(Unknowns, WhatIsSetIsKnown) {
 }
 
 TEST(Prior, LogNormalHoldsEightOfTenWithinItsFactor) {
-  const auto& copy = named(unknowns({}), "platform.vms.gat.type.tcp.copy_rate");
+  const auto all = unknowns({});
+  const auto& copy = named(all, "platform.vms.gat.type.tcp.copy_rate");
   EXPECT_NEAR(copy.number(normal_quantile(0.5)), 0.6e9, 1);
   EXPECT_NEAR(copy.number(normal_quantile(0.9)) / 0.6e9, 1.7, 1e-6);
   EXPECT_NEAR(copy.number(normal_quantile(0.1)) * 1.7 / 0.6e9, 1, 1e-6);
 }
 
 TEST(Prior, ASpikeHasItsShare) {
-  const auto& loss = named(unknowns({}), "platform.links.wan.loss");
+  const auto all = unknowns({});
+  const auto& loss = named(all, "platform.links.wan.loss");
   EXPECT_EQ(loss.number(normal_quantile(0.24)), 0);
   EXPECT_GT(loss.number(normal_quantile(0.26)), 0);
 }
