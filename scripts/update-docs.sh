@@ -24,6 +24,8 @@ shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=al
 "$slmsim" validate job --output "$work/jobs"
 "$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
 
+SLMSIM=$slmsim scripts/compare.py "$work"
+
 "$slmsim" schema --format markdown --output docs/reference.md
 
 for text in "$work"/*; do

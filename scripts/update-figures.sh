@@ -56,3 +56,22 @@ draw link-use link-use "$work/data.json" --links 4
 
 "$slmsim" sweep scenarios/sweeps/xe8545-size.yaml --output "$work/size" 2> "$work/ignored"
 draw sweep sweep "$work/size.csv" --value tflops_total
+
+cat > "$work/compare-rtt.yaml" <<EOF
+scenario: $PWD/scenarios/compare.yaml
+set: {groups: all}
+axes: [{key: platform.links.wan.rtt, values: [0.5 ms, 1 ms, 2 ms, 5 ms, 10 ms, 20 ms, 50 ms, 103 ms, 200 ms]}]
+EOF
+"$slmsim" sweep "$work/compare-rtt.yaml" --output "$work/compare-rtt" 2> "$work/ignored"
+draw compare-rtt latency-sweep "$work/compare-rtt.csv"
+
+cat > "$work/compare-steps.yaml" <<EOF
+scenario: $PWD/scenarios/compare.yaml
+set: {groups: all}
+axes:
+  - zip: [{key: techniques.LocalSGD.inner_steps, values: &h [25, 50, 100, 200, 500, 1000]},
+          {key: techniques.DiLoCo.inner_steps, values: *h},
+          {key: techniques.StreamingDiLoCo.inner_steps, values: *h}]
+EOF
+"$slmsim" sweep "$work/compare-steps.yaml" --output "$work/compare-steps" 2> "$work/ignored"
+draw compare-steps sweep "$work/compare-steps.csv" --axis techniques.LocalSGD.inner_steps --value iteration_s

@@ -38,13 +38,13 @@ Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software) 
   return moved / (gpu.memory_bandwidth * software.memory) + software.launch;
 }
 
-Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software) {
+Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software, double element) {
   if (format == ExchangeFormat::kFp32) return {};
-  return elementwise_time(Bytes{numbers * kFp32Bytes} + wire_bytes(format, numbers), gpu, software);
+  return elementwise_time(Bytes{numbers * element} + wire_bytes(format, numbers), gpu, software);
 }
 
-Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software) {
-  return encode_time(format, numbers, gpu, software);
+Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software, double element) {
+  return encode_time(format, numbers, gpu, software, element);
 }
 
 Seconds sum_time(ExchangeFormat format, double numbers, int ranks, const Gpu& gpu, const Software& software) {

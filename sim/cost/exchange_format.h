@@ -32,9 +32,11 @@ Bytes wire_bytes(ExchangeFormat format, double numbers);
 // Of a kernel that moves so much of the GPU's memory and computes next to nothing.
 Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software);
 
-// From fp32, and back to it; 0 of fp32.
-Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software);
-Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software);
+// From numbers of `element` bytes, fp32 where it is not said, and back to them; 0 where the format is fp32.
+Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
+                    double element = 4);
+Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
+                    double element = 4);
 // A rank's share of a sum over so many ranks, of `numbers` in all: it reads its share from each and writes their sum.
 Seconds sum_time(ExchangeFormat format, double numbers, int ranks, const Gpu& gpu, const Software& software);
 

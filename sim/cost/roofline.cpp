@@ -56,7 +56,7 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   };
   OperatorTime out;
   out.forward = time(kernels.forward, forward, out.basis);
-  const Seconds factor = time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
+  const Seconds factor = op.frozen ? Seconds{} : time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
   out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) + factor;
   if (op.has_weights()) out.weights_gradient = factor;
   return out;
@@ -183,9 +183,15 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     OperatorTime known;
     known.forward = timed(
         gpu, precision, kernels.forward, [&] { return time.forward; }, known.basis);
-    known.backward = timed(
-        gpu, precision, kernels.backward, [&] { return time.backward; }, known.basis);
+    // A frozen bias has no gradient.
+    if (!op.frozen || use.part != KernelPart::kBias)
+      known.backward = timed(
+          gpu, precision, kernels.backward, [&] { return time.backward; }, known.basis);
     out += known;
+  }
+  if (op.unreached) {
+    out.basis = out.basis * (out.forward / (out.forward + out.backward));
+    out.backward = out.weights_gradient = {};
   }
   return out;
 }
@@ -214,7 +220,7 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
   const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : software.matrix_of(gpu, precision));
   const Seconds full = Flops{op.matrix.flops()} / most;
   if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};
-  return {full, full * 2.0, {}, {}};
+  return {full, full * (op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0), {}, {}};
 }
 
 }  // namespace slmsim

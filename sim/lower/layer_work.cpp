@@ -41,11 +41,13 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     layer.backward += time.backward + (again ? time.forward : Seconds{0});
     if (tensor_sharding(op) == Sharding::kColumn) layer.column_weights += time.weights_gradient;
     layer.forward_work += work;
-    layer.backward_work += work * (again ? 3.0 : 2.0);
+    // Gradients of inputs and of weights.
+    const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;
+    layer.backward_work += work * (again ? products + 1.0 : products);
     layer.basis += time.basis;
     const HostTime& host = scenario.software.host;
     layer.host_forward += host.forward;
-    layer.host_backward += host.backward + (again ? host.forward : Seconds{0});
+    layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again ? host.forward : Seconds{0});
   }
   return out;
 }

@@ -106,7 +106,7 @@ class OperatorRun {
       const HeldParameters held = held_parameters(request_.operators, plan_.stages[s]);
       for (Axes axes = 1; axes <= kAllAxes; ++axes) {
         const double size = held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision);
-        all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, how_.hierarchical});
+        all += transfers({Collective::kAllReduce, Bytes{size}, axes, false, how_.hierarchical, how_.pieces});
       }
       if (how_.optimizer == Optimizer::kDivided)
         all +=
@@ -301,8 +301,12 @@ class OperatorRun {
     for (Axes axes = 1; axes <= kAllAxes; ++axes) {
       const Bytes size{held.shared_along[axes] * element_bytes(request_.scenario.training.gradient_precision)};
       if (size <= Bytes{0}) continue;
-      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce, size, axes, false,
-                                how_.hierarchical && !scatter};
+      const CollectiveCall call{scatter ? Collective::kReduceScatter : Collective::kAllReduce,
+                                size,
+                                axes,
+                                false,
+                                how_.hierarchical && !scatter,
+                                how_.pieces};
       ready = collective(s, call, graph_.tag({.name = name_of(call) + " grads"}), ready);
     }
     return ready;
@@ -312,7 +316,7 @@ class OperatorRun {
     for (Axes axes = 1; axes <= kAllAxes; ++axes) {
       const Bytes size{held.shared_along[axes] * element_bytes(request_.scenario.training.precision)};
       if (size <= Bytes{0}) continue;
-      const CollectiveCall call{Collective::kAllReduce, size, axes, false, how_.hierarchical};
+      const CollectiveCall call{Collective::kAllReduce, size, axes, false, how_.hierarchical, how_.pieces};
       ready = collective(s, call, graph_.tag({.name = "all-reduce parameters"}), ready);
     }
   }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/nccl/share_sum.h"
+
 namespace slmsim {
 namespace {
 
@@ -56,7 +58,8 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
   for (const auto& units : work_) binds.push_back(host_binds(units));
   hosts_ = HostQueue(std::move(binds));
   if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario, devices_);
-  assert(request.plan.workload == Workload() && "these streams know one step per round");
+  assert(workload().steps == 1 && workload().exchange == Exchange::kGradients &&
+         "these streams know one step per round");
   if (has_measured_kernels(request)) basis_.emplace();
   gpu_ = nccl_ = across_ = in_ = out_ = cpu_ = io_ = none();
 }
@@ -128,13 +131,49 @@ Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, co
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
   const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
-  for (double piece = 0; piece < pieces; ++piece) {
-    Tasks ready;
-    for (std::size_t rank = 0; rank < ranks(); ++rank)
-      ready.push_back(graph_.delay({0}, id, std::array{nccl_[rank], after[rank]}));
-    nccl_ = communicator_->run({collective, size / pieces}, id, ready);
-  }
+  for (double piece = 0; piece < pieces; ++piece)
+    nccl_ = communicator_->run({collective, size / pieces}, id, join_nccl(id, after));
   return nccl_;
+}
+
+Tasks ReplicaRun::join_nccl(TagId tag, const Tasks& after) {
+  Tasks ready;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    ready.push_back(graph_.delay({0}, tag, std::array{nccl_[rank], after[rank]}));
+  return ready;
+}
+
+Tasks ReplicaRun::sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name,
+                                const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const TagId sum = graph_.tag({"sum of shares", TaskClass::kKernels, pass_});
+  return nccl_ = all_reduce_by_shares(
+             peers_, devices_, size, id, join_nccl(id, after),
+             [&](std::size_t rank, TaskId received) { return graph_.delay(sums[rank], sum, std::array{received}); });
+}
+
+Tasks ReplicaRun::all_to_all(Bytes size, const std::string& name, const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  return nccl_ = peers_.all_to_all(devices_, size, id, join_nccl(id, after));
+}
+
+Tasks ReplicaRun::kernels(const std::vector<Seconds>& times, const std::string& name) {
+  const TagId id = graph_.tag({name, TaskClass::kOptimizer, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (times[rank] > Seconds{0}) gpu_[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{gpu_[rank]});
+  }
+  return gpu_;
+}
+
+Tasks ReplicaRun::beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kKernels, pass_});
+  Tasks out = after;
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (times[rank] > Seconds{0}) out[rank] = graph_.delay(times[rank], id, std::array{after[rank]});
+  }
+  return out;
 }
 
 std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
@@ -175,9 +214,7 @@ Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& af
   if (!communicator_ || size <= Bytes{0}) return after;
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
   const double pieces = std::clamp(std::ceil(size / nccl_broadcast_chunk(request_.scenario.nccl)), 1.0, kMostPieces);
-  Tasks ready;
-  for (std::size_t rank = 0; rank < ranks(); ++rank)
-    ready.push_back(graph_.delay({0}, id, std::array{nccl_[rank], after[rank]}));
+  const Tasks ready = join_nccl(id, after);
   for (double piece = 0; piece < pieces; ++piece) {
     TaskId arrived = ready.front();
     for (std::size_t rank = 1; rank < ranks(); ++rank) {

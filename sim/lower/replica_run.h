@@ -31,6 +31,9 @@ class ReplicaRun {
   double parameters() const;
   const ReplicaPlan& plan() const { return request_.plan.replicas(); }
   const Scenario& scenario() const { return request_.scenario; }
+  const Gpu& gpu(std::size_t rank) const;
+  const OperatorGraph& operators() const { return request_.operators; }
+  const Workload& workload() const { return request_.plan.workload; }
   double element() const { return element_bytes(request_.scenario.training.precision); }
   Bytes reduce_bucket() const { return Bytes{request_.scenario.framework.reduce_bucket * gradient_element()}; }
   Bytes gather_bucket() const { return Bytes{request_.scenario.framework.gather_bucket * element()}; }
@@ -46,6 +49,10 @@ class ReplicaRun {
   // The GPU's own Adam for so many parameters per rank.
   Tasks adam(double parameters, const Tasks& after);
 
+  // Kernels of each rank: on its GPU's stream, or beside that as NCCL's are, after these tasks. What takes no time is left out.
+  Tasks kernels(const std::vector<Seconds>& times, const std::string& name);
+  Tasks beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after);
+
   // A collective of NCCL's stream; in pieces of `bucket` where that is more than 0.
   Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);
 
@@ -53,6 +60,10 @@ class ReplicaRun {
   // equally many GPUs.
   enum class Reach { kInsideVm, kAcrossVms };
   Tasks collective(Reach reach, Collective collective, Bytes size, const std::string& name, const Tasks& after);
+  // An all-reduce by shares on NCCL's stream (share_sum.h); `sums`: what each rank takes to add up its share.
+  Tasks sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name, const Tasks& after);
+  // On NCCL's stream each rank sends its part of `size` to the others, an equal piece to each.
+  Tasks all_to_all(Bytes size, const std::string& name, const Tasks& after);
   // From the first rank to all, along a ring.
   Tasks broadcast(Bytes size, const std::string& name, const Tasks& after);
   // The GPUs' next kernels come after these.
@@ -72,10 +83,11 @@ class ReplicaRun {
  private:
   Tasks compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
                 const std::vector<Flops>& work = {});
+  // Per rank the task after which NCCL's stream is free and these are done.
+  Tasks join_nccl(TagId tag, const Tasks& after);
   TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
   // Collectives belong to the pass that the GPU was last told to do.
   Pass pass_ = Pass::kNone;
-  const Gpu& gpu(std::size_t rank) const;
   int host_connection(std::size_t rank, HostWay way);
   // The way to a drive of a rank's volume, and its medium, on which a write takes the time of so many bytes read.
   struct DriveWay {

@@ -25,7 +25,7 @@ Bytes buffers_of_nccl(const Plan& plan, const Scenario& scenario) {
 Bytes outer_state(const Plan& plan, const OperatorGraph& operators) {
   const RoundPlan& how = plan.round();
   if (how.update == OuterUpdate::kAverage) return {};
-  return Bytes{kOuterState * parameter_count(operators) / how.gpus};
+  return Bytes{kOuterState * trained_count(operators) / how.gpus};
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph
   std::vector<DeviceMemory> out;
   const RoundPlan& how = plan.round();
   const StateBytes bytes(scenario.training);
-  const double parameters = parameter_count(operators);
+  const double trained = trained_count(operators);
   const auto fragments = fragment_parameters(operators, how.fragments);
   const double exchanged = *std::max_element(fragments.begin(), fragments.end()) / how.gpus;
   const bool encoded = how.format != ExchangeFormat::kFp32;
@@ -42,9 +42,9 @@ std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph
   const Bytes nccl = buffers_of_nccl(plan, scenario);
   for (std::size_t rank = 0; rank < plan.stages.front().mesh.size(); ++rank) {
     DeviceMemory m = empty_memory(plan.stages.front().mesh[rank], scenario);
-    m.parameters = Bytes{parameters * bytes.weight};
-    m.gradients = Bytes{parameters * bytes.gradient};
-    m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy)};
+    m.parameters = Bytes{parameter_count(operators) * bytes.weight};
+    m.gradients = Bytes{trained * bytes.gradient};
+    m.optimizer = Bytes{trained * (bytes.optimizer() + bytes.gradient_copy)};
     if (!how.outer_on_host) m.optimizer += outer_state(plan, operators);
     m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
     // DDP keeps its buckets, copies of the gradients.
@@ -58,7 +58,7 @@ std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph
 StoreMemory stored_by_rounds(const Plan& plan, const OperatorGraph& operators, const Scenario&) {
   if (!plan.round().outer_on_host) return {};
   // The CPU's update reads differences in fp32.
-  const double own = parameter_count(operators) / plan.round().gpus;
+  const double own = trained_count(operators) / plan.round().gpus;
   return {outer_state(plan, operators) + Bytes{kFp32 * own}, {}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <boost/range/iterator_range.hpp>
 
@@ -26,6 +27,7 @@ class Builder {
       stream = mlp(traits_.parallel ? stream : attended, attended);
     }
     head(stream);
+    if (model_.lora) freeze();
     return graph_;
   }
 
@@ -92,6 +94,7 @@ class Builder {
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = s() * static_cast<double>(k);
     op.outputs = s() * static_cast<double>(n);
+    op.input_unneeded = model_.lora.has_value() && role != Role::kAdapterOut;
     return add(op, {from});
   }
 
@@ -115,8 +118,10 @@ class Builder {
     // Rotary positions turn queries and keys.
     const double turned = s() * static_cast<double>(wide + kv);
     const double rotated = traits_.learned_positions ? 0.0 : traits_.rotary_share * turned;
-    const Vertex qkv = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
-                              model_.hidden, normed, rotated);
+    const Vertex product = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
+                                  model_.hidden, normed, rotated);
+    const Vertex qkv = adapted(product, normed, model_.hidden,
+                               {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
     const Vertex queries = traits_.query_norm ? query_norm(qkv) : qkv;
 
     Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
@@ -148,8 +153,9 @@ class Builder {
     values.outputs = s() * static_cast<double>(wide);
     const Vertex valued = add(values, {soft, qkv});
 
-    const Vertex projected =
+    const Vertex projection =
         linear(Role::kProjection, traits_.projection_bias, model_.hidden, wide, model_.hidden, model_.kv_heads, valued);
+    const Vertex projected = adapted(projection, valued, wide, {{LoraTarget::kOutput, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kAttentionBranchNorm, projected) : projected;
     return residual(Role::kAttentionResidual, branch, stream);
   }
@@ -160,15 +166,21 @@ class Builder {
     const double wide = s() * static_cast<double>(width), read = static_cast<double>(products) * wide;
     const bool relu = traits_.activation == Activation::kRelu && !traits_.gated;
     const Vertex normed = norm(Role::kMlpNorm, from);
-    const Vertex up =
+    const Vertex wider =
         linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
+    Vertex up = wider;
+    for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
+    if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
     // What a ReLU writes tells its gradient, and the product behind it keeps that.
     const Vertex active = elementwise(OperatorKind::kActivation,
                                       traits_.gated ? Role::kSwiglu
                                       : relu        ? Role::kRelu
                                                     : Role::kGelu,
                                       read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
-    const Vertex down = linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
+    const Vertex narrower =
+        linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
+    if (relu) graph_[narrower].input_unneeded = false;
+    const Vertex down = adapted(narrower, active, width, {{LoraTarget::kDown, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kMlpBranchNorm, down) : down;
     return residual(Role::kMlpResidual, branch, stream);
   }
@@ -186,7 +198,9 @@ class Builder {
     op.columns = model_.vocabulary;
     op.rows = model_.hidden;
     op.weights = v() * h();
-    op.parameters = model_.tied_embedding ? 0.0 : op.weights;
+    op.tied = model_.tied_embedding;
+    op.input_unneeded = model_.lora.has_value();
+    op.parameters = op.tied ? 0.0 : op.weights;
     op.flops = op.matrix.flops();
     op.inputs = op.saved_elements = token_elements();
     op.outputs = s() * v();
@@ -196,6 +210,55 @@ class Builder {
                                     model_.vocabulary, {logits});
     graph_[loss].capped = traits_.logit_cap;
     if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // of the tanh
+  }
+
+  // --- adapters
+
+  bool has_adapter(LoraTarget target) const {
+    if (!model_.lora) return false;
+    const auto& targets = model_.lora->targets;
+    return std::find(targets.begin(), targets.end(), target) != targets.end();
+  }
+
+  // Beside a product `of` of what `from` writes: one adapter for each of these targets, with so many outputs.
+  Vertex adapted(Vertex of, Vertex from, std::int64_t inputs,
+                 std::initializer_list<std::pair<LoraTarget, std::int64_t>> targets) {
+    Vertex out = of;
+    for (const auto& [target, outputs] : targets) {
+      if (!has_adapter(target)) continue;
+      graph_[of].input_unneeded = false;  // A's gradient is of it
+      const std::int64_t rank = model_.lora->rank;
+      const Vertex in = linear(Role::kAdapterIn, false, rank, inputs, rank, inputs, from);
+      graph_[in].saved_elements = 0;  // the frozen product's input, which is counted there
+      const Vertex beside = linear(Role::kAdapterOut, false, outputs, rank, outputs, rank, in);
+      const double wide = s() * static_cast<double>(outputs);
+      Operator sum{.kind = OperatorKind::kResidual, .role = Role::kAdapterSum};
+      sum.columns = outputs;
+      sum.flops = kResidualFlops * wide;
+      sum.inputs = 2 * wide;
+      sum.outputs = wide;
+      out = add(sum, {out, beside});
+    }
+    return out;
+  }
+
+  // All but the adapters.
+  void freeze() {
+    bool trains = false;  // something in front
+    for (const auto v : boost::make_iterator_range(boost::vertices(graph_))) {
+      Operator& op = graph_[v];
+      const bool adapter = op.role == Role::kAdapterIn || op.role == Role::kAdapterOut;
+      trains = trains || adapter;
+      if (adapter) continue;
+      op.parameters = 0;
+      op.frozen = op.weights > 0;
+      op.unreached = !trains;
+      // What is not reached keeps nothing but an adapter's input.
+      if (op.unreached) {
+        op.saved_bytes = op.saved_scores = op.saved_score_bytes = 0;
+        if (op.input_unneeded || op.kind != OperatorKind::kMatrix) op.saved_elements = 0;
+      }
+    }
   }
 
   const Transformer& model_;
@@ -208,9 +271,9 @@ class Builder {
 
 const char* name_of(Role role) {
   constexpr std::array kNames = {
-      "embedding",  "norm 1",        "qkv",           "query norm", "scores",     "softmax", "values",
-      "projection", "branch norm 1", "residual 1",    "norm 2",     "mlp up",     "gelu",    "swiglu",
-      "relu",       "mlp down",      "branch norm 2", "residual 2", "final norm", "head",    "loss"};
+      "embedding",     "norm 1",     "qkv",        "query norm",  "scores",      "softmax",    "values", "projection",
+      "branch norm 1", "residual 1", "norm 2",     "mlp up",      "gelu",        "swiglu",     "relu",   "mlp down",
+      "branch norm 2", "residual 2", "adapter in", "adapter out", "adapter sum", "final norm", "head",   "loss"};
   static_assert(kNames.size() == static_cast<std::size_t>(Role::kLoss) + 1);
   return kNames[static_cast<std::size_t>(role)];
 }
@@ -223,6 +286,13 @@ double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
 OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
 
 double parameter_count(const OperatorGraph& graph) {
+  double sum = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph)))
+    sum += graph[vertex].is_tied() ? 0.0 : graph[vertex].weights;
+  return sum;
+}
+
+double trained_count(const OperatorGraph& graph) {
   double sum = 0;
   for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) sum += graph[vertex].parameters;
   return sum;

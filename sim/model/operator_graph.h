@@ -35,6 +35,9 @@ enum class Role {
   kMlpDown,
   kMlpBranchNorm,
   kMlpResidual,
+  kAdapterIn,   // A of LoRA
+  kAdapterOut,  // B
+  kAdapterSum,
   kFinalNorm,
   kHead,
   kLoss
@@ -54,7 +57,7 @@ struct Operator {
   OperatorKind kind = OperatorKind::kMatrix;
   Role role = Role::kQkv;
   int layer = 0;          // -1: before the first layer; number of layers: after the last
-  double parameters = 0;  // trained here; a tied head has none of its own
+  double parameters = 0;  // trained here; a tied head has none of its own, nor has what is frozen
   double weights = 0;     // elements of weights that it reads
   MatrixShape matrix{};
   bool factor_transposed = false;  // the second factor lies as n x k: keys, and the embedding as head
@@ -76,13 +79,16 @@ struct Operator {
   double bias = 0;       // elements of its bias
   double rotated = 0;    // elements of what it writes that rotary positions turn
   bool capped = false;   // tanh bounds what it reads
+  bool tied = false;     // its weights are the embedding's table
+  // Beside LoRA's adapters: the weights have no gradient; nothing in front of it is trained, so that no gradient comes to it;
+  // nothing needs its input in the backward pass.
+  bool frozen = false, unreached = false, input_unneeded = false;
 
   // Weights that are divided with it. The scales of queries' and keys' norm serve every head: they go wherever one goes.
   bool has_weights() const { return weights > 0 && role != Role::kQueryNorm; }
   // Attention between its products with weights: scores, softmax and values.
   bool is_attention_core() const { return role == Role::kScores || role == Role::kSoftmax || role == Role::kValues; }
-  // Its weights are the embedding's table.
-  bool is_tied() const { return has_weights() && parameters == 0; }
+  bool is_tied() const { return tied; }
 };
 
 using OperatorGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;
@@ -98,8 +104,9 @@ inline bool is_inside_layers(const Operator& op, int layers) { return op.layer >
 // Elements of the activation that passes from layer to layer, of one sequence: tokens times the hidden size.
 double stream_elements(const OperatorGraph& graph);
 
-// Trained.
+// All that the model has, and those that are trained: fewer with adapters only.
 double parameter_count(const OperatorGraph& graph);
+double trained_count(const OperatorGraph& graph);
 // Of an embedding whose table is the head's too, else 0.
 double tied_parameters(const OperatorGraph& operators);
 

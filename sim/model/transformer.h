@@ -10,6 +10,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/yaml.h"
 #include "sim/model/family.h"
+#include "sim/model/lora.h"
 
 namespace slmsim {
 
@@ -29,6 +30,7 @@ struct Transformer {
   std::int64_t head_dim = 0;                   // 0: hidden / heads
   std::int64_t positions = 0;                  // of a table of learned ones; 0: as many as the sequence has
   Traits traits = traits_of(family);
+  std::optional<Lora> lora = {};  // by a scenario's training: none: all parameters are trained
 
   bool drops_attention() const { return attention_dropout.value_or(dropout); }
   std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }

@@ -22,7 +22,24 @@ Communicator::Communicator(TaskGraph& graph, const Network& network, const Scena
       devices_(std::move(devices)),
       view_(nccl_view(scenario.platform, devices_)),
       channels_(nccl_channels(scenario.nccl, view_)),
-      orders_(ring_orders(scenario.platform, devices_)) {}
+      orders_(ring_orders(scenario.platform, devices_)) {
+  lay_rings();
+}
+
+void Communicator::lay_rings() {
+  const Platform& platform = scenario_.platform;
+  if (view_.nodes > 2 && scenario_.nccl.ring_order == RingOrder::kByDistance) {
+    const std::vector<int> vms = cycle_of_vms(platform, network_, devices_);
+    const auto place = [&](std::size_t rank) {
+      return std::find(vms.begin(), vms.end(), platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
+    };
+    for (auto& order : orders_)
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return place(a) < place(b); });
+  }
+  one_way_ = orders_.size();
+  if (view_.nodes < 3 || scenario_.nccl.ring_directions == RingDirections::kOne) return;
+  for (std::size_t i = 0; i < one_way_; ++i) orders_.emplace_back(orders_[i].rbegin(), orders_[i].rend());
+}
 
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices) {
   std::vector<std::vector<std::size_t>> vms;
@@ -79,10 +96,21 @@ std::vector<TaskId> Communicator::run_by_vm(const CollectiveCall& call, TagId ta
       for (std::size_t i = 0; i < part.ranks.size(); ++i) now[part.ranks[i]] = after[i];
     }
   };
-  step(inside_, Collective::kReduceScatter, call.size);
-  step(across_, Collective::kAllReduce, call.size / static_cast<double>(across_.size()));
-  step(inside_, Collective::kAllGather, call.size);
-  return now;
+  // A communicator's calls follow one another, those of different ones need not.
+  const Bytes piece = call.size / static_cast<double>(call.pieces);
+  std::vector<std::vector<TaskId>> pieces(static_cast<std::size_t>(call.pieces), now);
+  for (const int phase : {0, 1, 2}) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      now = pieces[i];
+      for (std::size_t rank = 0; i > 0 && rank < now.size(); ++rank)
+        now[rank] = graph_.delay({0}, tag, std::array{now[rank], pieces[i - 1][rank]});
+      if (phase == 0) step(inside_, Collective::kReduceScatter, piece);
+      if (phase == 1) step(across_, Collective::kAllReduce, piece / static_cast<double>(across_.size()));
+      if (phase == 2) step(inside_, Collective::kAllGather, piece);
+      pieces[i] = now;
+    }
+  }
+  return pieces.back();
 }
 
 std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
@@ -133,7 +161,7 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
   if (const auto vms = call.by_vm ? equal_vms(scenario_.platform, devices_) : std::vector<std::vector<std::size_t>>{};
       !vms.empty()) {
     // As if each rank's three calls were as many as those of a ring over all.
-    return 3 * transfer_count({call.collective, call.size, call.axes});
+    return 3 * call.pieces * transfer_count({call.collective, call.size / call.pieces, call.axes});
   }
   const Course course = course_of(call);
   if (course.choice.algorithm == NcclAlgorithm::kTree) {
@@ -179,9 +207,9 @@ std::vector<Ring>& Communicator::rings() {
 }
 
 // Orders of one node's GPUs are rings alone; between nodes each is a rail's.
-int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(orders_.size()) : 1; }
+int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(one_way_) : 1; }
 
-int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order) : -1; }
+int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order % one_way_) : -1; }
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;

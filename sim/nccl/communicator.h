@@ -27,6 +27,7 @@ class Communicator {
 
  private:
   std::vector<TaskId> run_by_vm(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
+  void lay_rings();
   void split_by_vm();
   // Of one call, on the wire.
   struct Course {
@@ -53,9 +54,11 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected with the first call that uses them.
-  std::vector<std::vector<std::size_t>> orders_;  // ranks of each ring; of a tree too where there are several nodes
-  std::vector<Ring> rings_;                       // empty: not yet connected
-  std::vector<Tree> trees_;                       // likewise
+  // Ranks of each ring; the first ones, of a direction, are those of trees too where there are several nodes.
+  std::vector<std::vector<std::size_t>> orders_;
+  std::size_t one_way_ = 1;  // orders of one direction
+  std::vector<Ring> rings_;  // empty: not yet connected
+  std::vector<Tree> trees_;  // likewise
   // For calls by VM: the ranks of each VM, and those of equal place in theirs; each with its communicator.
   struct Part;
   std::vector<Part> inside_, across_;
@@ -73,6 +76,9 @@ std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::s
 // (Network::route_inside knows how) cycles over those pairs: all of them up to four GPUs, else cycles that share as few
 // links as can be. Between nodes one for each rail, which enters and leaves a node by GPUs near its NIC. Else one.
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);
+// The VMs of these GPUs from the first one's around the cycle whose round-trip times sum to the least: of up to 8 VMs the
+// shortest of all, of more from each to the nearest. Of equals the first in the order given.
+std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, const std::vector<int>& devices);
 
 // Sockets of NCCL's channels for messages from one GPU to another (NCCL_NCHANNELS_PER_NET_PEER and the channels of a pair
 // are both 2 by default), and the connection with them.

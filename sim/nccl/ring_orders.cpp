@@ -11,7 +11,7 @@ namespace {
 using RankOrder = std::vector<std::size_t>;
 
 constexpr std::size_t kAllCycles = 4;  // equally joined GPUs of which every cycle is a ring
-constexpr std::size_t kMostGpus = 8;   // of which cycles are looked through one by one
+constexpr std::size_t kMostGpus = 8;   // or VMs, of which cycles are looked through one by one
 constexpr double kWorthIt = 0.5;       // of the first ring's rate: what a further one must have
 
 // What the links that join GPUs in pairs have left for further rings, per direction.
@@ -171,6 +171,42 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
     orders.push_back(std::move(order));
   }
   return orders;
+}
+
+std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, const std::vector<int>& devices) {
+  std::vector<int> vms, first;  // a GPU of each
+  for (const int device : devices) {
+    const int vm = platform.devices[static_cast<std::size_t>(device)].vm;
+    if (std::find(vms.begin(), vms.end(), vm) != vms.end()) continue;
+    vms.push_back(vm);
+    first.push_back(device);
+  }
+  const auto apart = [&](std::size_t a, std::size_t b) { return network.round_trip(first[a], first[b]).value; };
+  RankOrder order(vms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RankOrder best = order;
+  if (vms.size() <= kMostGpus) {
+    double least = INFINITY;
+    do {
+      double around = 0;
+      for (std::size_t i = 0; i < order.size(); ++i) around += apart(order[i], order[(i + 1) % order.size()]);
+      if (around < least * (1 - 1e-9)) {
+        least = around;
+        best = order;
+      }
+    } while (std::next_permutation(order.begin() + 1, order.end()));
+  } else {
+    for (auto next = best.begin() + 1; next != best.end(); ++next) {
+      const auto nearest = std::min_element(next, best.end(), [&](std::size_t a, std::size_t b) {
+        return apart(*(next - 1), a) < apart(*(next - 1), b);
+      });
+      std::rotate(next, nearest, nearest + 1);
+    }
+  }
+  std::vector<int> out;
+  out.reserve(best.size());
+  for (const std::size_t at : best) out.push_back(vms[at]);
+  return out;
 }
 
 }  // namespace slmsim

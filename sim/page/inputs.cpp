@@ -72,6 +72,12 @@ Rows training_rows(const Scenario& scenario) {
                {"training.rematerialisation", yes_no(t.rematerialisation)},
                {"training.iteration_overhead", to_text(t.iteration_overhead)},
                {"training.control_round_trips", fmt::format("{:g}", t.control_round_trips)}};
+  if (t.lora) {
+    std::vector<std::string> targets;
+    for (const LoraTarget target : t.lora->targets)
+      targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
+    rows.push_back({"training.lora", fmt::format("rank {} of {}", t.lora->rank, fmt::join(targets, ", "))});
+  }
   for (const auto& model : scenario.models) {
     rows.push_back({"model " + model.name,
                     fmt::format("{:.0f} M parameters, {} layers of {}, {} heads, sequences of {} tokens, vocabulary {}",

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/cost/compression.h"
 #include "sim/cost/roofline.h"
 #include "sim/model/operator_graph.h"
 #include "sim/plan/round_plan.h"
@@ -61,6 +62,8 @@ struct Workload {
   int steps = 1;  // optimizer steps of a round, each on a batch of its own
   Exchange exchange = Exchange::kGradients;
   bool backward = true;  // false: forward passes only, nothing is learned
+  int warm_up = 0;  // of the job's steps, the first ones, which exchange whole gradients where others compress them
+  bool warming = false;  // this is one of them
 
   bool operator==(const Workload&) const = default;
 };
@@ -80,6 +83,7 @@ struct OperatorPlan {
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
   bool hierarchical = false;              // gradients are summed inside each VM first
+  int pieces = 1;                         // in so many pieces one behind the other
 
   bool operator==(const OperatorPlan&) const = default;
 };
@@ -95,6 +99,7 @@ struct ReplicaPlan {
   Bytes bucket;                              // of DDP
   bool no_sync = true;  // of DDP: of several micro-batches only the last one's gradients are reduced
   Bytes buffers;        // of DDP: what its first rank broadcasts before a forward pass
+  Compression compression = {};
 
   bool operator==(const ReplicaPlan&) const = default;
 };

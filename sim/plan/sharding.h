@@ -66,6 +66,7 @@ struct CollectiveCall {
   bool all_to_all = false;  // in place of `collective`: every GPU sends a part of its part to each other one
   // An all-reduce in three steps: reduce-scatter inside each VM, all-reduce of every part between VMs, all-gather inside.
   bool by_vm = false;
+  int pieces = 1;  // of such a one: each goes through the steps on its own, so that steps of different pieces overlap
 };
 
 // What the operator itself exchanges for one micro-batch, of which `bytes` are those of one element times the

@@ -18,17 +18,24 @@
 namespace slmsim {
 namespace {
 
-FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
-  const double sequences = request.scenario.training.batch;
-  return reported_flops(request.model, sequences, plan.recompute == Recompute::kFull) * iterations / time /
-         static_cast<double>(gpus);
+// Of one sequence: all products forward, and backward those that give gradients of inputs and of weights.
+Flops model_flops(const OperatorGraph& operators, bool anew = false) {
+  double sum = 0;
+  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
+    const Operator& op = operators[v];
+    const double backward = op.unreached ? 0 : op.frozen ? 1 : 2;
+    sum += op.matrix.flops() * (1 + backward + (anew ? 1 : 0));
+  }
+  return Flops{sum};
 }
 
-// Of one sequence, forward and backward.
-Flops model_flops(const OperatorGraph& operators) {
-  double forward = 0;
-  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) forward += operators[v].matrix.flops();
-  return Flops{3 * forward};
+// Alpa's formula is of models that are trained as a whole.
+FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
+  const double sequences = request.scenario.training.batch;
+  const bool anew = plan.recompute == Recompute::kFull;
+  const Flops flops = request.model.lora ? model_flops(request.operators, anew) * sequences
+                                         : reported_flops(request.model, sequences, anew);
+  return flops * iterations / time / static_cast<double>(gpus);
 }
 
 FlopsPerSecond peak_of_group(const PlanRequest& request) {
@@ -50,6 +57,14 @@ Seconds time_of_rest(const LowerRequest& request, int steps, const std::vector<C
   plan.workload.steps = steps;
   const TaskGraph graph = plan.technique->lower({plan, request.operators, request.scenario, request.network}).graph;
   return simulate(graph, before.size() == graph.connections().size() ? before : std::vector<ConnectionState>{}).end;
+}
+
+// The job's first steps, which are lowered with `warming`.
+IterationTimes times_of_warm_up(const LowerRequest& request, const SimulationOptions& options) {
+  Plan plan = request.plan;
+  plan.workload.warming = true;
+  return simulate_iterations(plan.technique->lower({plan, request.operators, request.scenario, request.network}).graph,
+                             options);
 }
 
 // What is told of a whole round becomes that of its mean step.
@@ -93,6 +108,17 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.trial = times.total(trial_rounds) + out.iteration * (out.trial_iterations - trial_rounds * steps);
   out.startup = request.options.startup();
   out.job = out.startup + times.total(rounds) + rest_time;
+  if (workload.warm_up > 0) {
+    const IterationTimes warm = times_of_warm_up(lower, {.always_engine = options.simgrid});
+    const auto after_warm_up = [&](double count) {
+      const double first = std::min<double>(count, workload.warm_up);
+      return warm.total(first) + times.total(count - first);
+    };
+    out.warm_up = WarmUp{workload.warm_up, warm.steady()};
+    out.first_iteration = warm.first();
+    out.trial = after_warm_up(out.trial_iterations);
+    out.job = out.startup + after_warm_up(out.iterations);
+  }
   out.rate_per_gpu = rate(request, *out.plan, 1.0, out.iteration, out.gpus);
   out.trial_rate_per_gpu = rate(request, *out.plan, out.trial_iterations, out.trial, out.gpus);
   const double passes = workload.backward ? 1.0 : 1.0 / 3.0;

@@ -27,6 +27,12 @@ struct RoundTimes {
   Seconds rest_time;
 };
 
+// Where the first steps of a job exchange whole gradients and the others compress them.
+struct WarmUp {
+  int steps = 0;
+  Seconds iteration;  // steady
+};
+
 // An iteration is an optimizer step: of a round its mean step, `RoundTimes::time` / steps, and so are the breakdown, the use of
 // links (bytes) and the basis.
 struct Prediction {
@@ -42,6 +48,7 @@ struct Prediction {
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
   Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // optimizer steps
+  std::optional<WarmUp> warm_up;                // before what all else is told of
   std::optional<RoundTimes> round;              // where replicas exchange parameters
   FlopsPerSecond rate_per_gpu;                  // by Alpa's formula, from the steady iteration
   double tokens_per_second = 0;                 // of all GPUs, steady

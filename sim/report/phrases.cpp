@@ -40,6 +40,11 @@ std::string round_text(const RoundTimes& round) {
   return out;
 }
 
+std::string warm_up_text(const WarmUp& warm_up) {
+  return fmt::format("the first {} steps exchange whole gradients and take {} each", warm_up.steps,
+                     to_text(warm_up.iteration));
+}
+
 std::string extent_text(const Training& training) {
   switch (training.extent) {
     case Extent::kSamples:

@@ -20,6 +20,9 @@ std::string picked(const Selection& selection);
 // "rounds of 100 steps take 2.1 s; the job has 14, and one of 25 steps, 1.1 s".
 std::string round_text(const RoundTimes& round);
 
+// "the first 100 steps exchange whole gradients and take 43.3 s each".
+std::string warm_up_text(const WarmUp& warm_up);
+
 // "20 epochs of 570 sequences", or the sequences or tokens of a job that is stated so.
 std::string extent_text(const Training& training);
 

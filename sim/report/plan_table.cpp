@@ -101,10 +101,12 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
                        cost_text(p.cost, report.objective));
   };
   const double ratio = m.one_vm->cost / m.several_vms->cost;
-  return fmt::format("  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n",
-                     named(*m.several_vms), named(*m.one_vm),
-                     ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
-                               : fmt::format("several VMs do not win: {:.3g} times as much at best", 1 / ratio));
+  return fmt::format(
+      "  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n", named(*m.several_vms),
+      named(*m.one_vm),
+      ratio > 1
+          ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
+          : fmt::format("several VMs do not win: {:.3g} times as much in the best that was simulated", 1 / ratio));
 }
 
 std::vector<Assumption> assumptions_of_list(const PlanReport& report) {
@@ -146,7 +148,9 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
   for (std::size_t i = 1; i < s.best.size(); ++i)
     out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
   for (std::size_t i = 0; i < s.best.size(); ++i) {
-    if (m.predictions[i].round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*m.predictions[i].round));
+    const Prediction& p = m.predictions[i];
+    if (p.round) out += fmt::format("  in {}.: {}\n", i + 1, round_text(*p.round));
+    if (p.warm_up) out += fmt::format("  in {}.: {}\n", i + 1, warm_up_text(*p.warm_up));
   }
   for (const auto& remark : remarks_of(m)) out += fmt::format("  remark: {}\n", remark);
   out += far_apart_text(report, m);

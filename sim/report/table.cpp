@@ -117,7 +117,7 @@ void add_rows(std::string& out, const std::vector<const Prediction*>& rows, cons
     std::size_t next = i + 1;
     for (; next < rows.size() && rows[next]->status == Status::kOk && figures(*rows[next], columns) == text; ++next) {
       const Prediction& p = *rows[next];
-      if (p.job != rows[i]->job || p.round.has_value()) break;
+      if (p.job != rows[i]->job || p.round || p.warm_up) break;
       names += fmt::format(" = {}", p.technique->name);
       if (const std::string other = verdict(p, columns.pick, columns.best ? &*columns.best : nullptr);
           other == "<- pick")
@@ -159,14 +159,17 @@ void add_selection(std::string& out, const Selection& s) {
 void add_model(std::string& out, const RunResult& result, std::size_t index) {
   const std::string& model = result.scenario.models[index].name;
   const Selection* pick = result.selections.empty() ? nullptr : &result.selections[index];
-  const double parameters = parameter_count(build_operator_graph(result.scenario.models[index]));
+  const OperatorGraph operators = build_operator_graph(result.scenario.models[index]);
+  const double parameters = parameter_count(operators), trained = trained_count(operators);
   std::vector<const Prediction*> rows;
   for (const auto& p : result.predictions) {
     if (p.model == model) rows.push_back(&p);
   }
   Columns columns = columns_of(rows);
   columns.pick = pick;
-  out += fmt::format("\n{} ({})\n", model, parameters_text(parameters));
+  const std::string adapters =
+      trained < parameters ? fmt::format(", of which adapters of {:.3g} M are trained", trained / 1e6) : "";
+  out += fmt::format("\n{} ({}{})\n", model, parameters_text(parameters), adapters);
   if (pick && result.uncertainty) {
     const auto objective = result.scenario.selection.objective;
     out += fmt::format("  pick: {}, {}\n", picked(*pick), pick_text(*result.uncertainty, index, objective));
@@ -182,6 +185,8 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
       out += fmt::format("  {} on {}: computation {}\n", p.technique->name, group_text(p.group), basis_text(*p.basis));
     if (p.model == model && p.round)
       out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), round_text(*p.round));
+    if (p.model == model && p.warm_up)
+      out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), warm_up_text(*p.warm_up));
     if (p.model == model && p.status != Status::kOk)
       out += fmt::format("  {} on {}: {}\n", p.technique->name, group_text(p.group), p.reason);
   }

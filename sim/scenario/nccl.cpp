@@ -18,6 +18,16 @@ const std::vector<std::string>& nccl_protocol_names() {
   return kNames;
 }
 
+const std::vector<std::string>& ring_order_names() {
+  static const std::vector<std::string> kNames = {"numbers", "distance"};
+  return kNames;
+}
+
+const std::vector<std::string>& ring_directions_names() {
+  static const std::vector<std::string> kNames = {"one", "both"};
+  return kNames;
+}
+
 Nccl read_nccl(Fields fields) {
   Nccl nccl;
   const auto count = [&](const FileKey& key, std::int64_t most, int fallback) {
@@ -56,6 +66,16 @@ Nccl read_nccl(Fields fields) {
                                                "sender goes on before its receiver is there; 0 B: "
                                                "it waits."},
                                               {{0}, {kGibi}}, kDefaultMessageChunk);
+  nccl.ring_order = static_cast<RingOrder>(
+      fields.choice({"ring_order",
+                     "How rings go through VMs: in the order of their numbers, as NCCL's do, or around the shortest "
+                     "cycle by round-trip time, as when VMs are numbered so."},
+                    ring_order_names(), 0));
+  nccl.ring_directions = static_cast<RingDirections>(
+      fields.choice({"ring_directions",
+                     "Whether rings between VMs all go one way, as NCCL's do, or there is one the other way beside "
+                     "each, and each carries half."},
+                    ring_directions_names(), 0));
   fields.done();
   return nccl;
 }

@@ -18,6 +18,14 @@ enum class NcclProtocol { kAuto, kLl, kLl128, kSimple };
 const std::vector<std::string>& nccl_algorithm_names();
 const std::vector<std::string>& nccl_protocol_names();
 
+// Beside NCCL's variables, how the rings between VMs lie: in the order in which VMs are numbered, or around the shortest
+// cycle by round-trip time, which is reached by numbering them so; and all in one direction, as NCCL's, or half of them in
+// the other one, by which each path carries half as much each way.
+enum class RingOrder { kAsNumbered, kByDistance };
+enum class RingDirections { kOne, kBoth };
+const std::vector<std::string>& ring_order_names();       // "numbers", "distance"
+const std::vector<std::string>& ring_directions_names();  // "one", "both"
+
 // NCCL 2.15: MAXCHANNELS, src/include/devcomm.h; MAX_SOCKETS and MAX_THREADS, src/transport/net_socket.cc.
 inline constexpr int kNcclMostChannels = 32, kNcclMostSockets = 64, kNcclMostThreads = 16;
 
@@ -30,6 +38,8 @@ struct Nccl {
   std::optional<int> socket_threads;               // NCCL_SOCKET_NTHREADS; absent: by the VM's cloud
   Bytes buffer;                                    // NCCL_BUFFSIZE
   Bytes message_chunk;                             // NCCL_P2P_NET_CHUNKSIZE
+  RingOrder ring_order = RingOrder::kAsNumbered;
+  RingDirections ring_directions = RingDirections::kOne;
 
   bool operator==(const Nccl&) const = default;
 };

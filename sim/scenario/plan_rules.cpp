@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/suggest.h"
+#include "sim/cost/compression.h"
 
 namespace slmsim {
 namespace {
@@ -53,6 +54,21 @@ std::vector<int> read_values(Fields& fields, const FileKey& key) {
   return out;
 }
 
+// Values of an option that has names, by their number.
+std::vector<int> read_names(Fields& fields, const FileKey& key, const std::vector<std::string>& names) {
+  std::vector<int> out;
+  for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
+    const auto at = std::find(names.begin(), names.end(), item->scalar);
+    if (item->kind == Node::Kind::kScalar && at != names.end()) {
+      out.push_back(static_cast<int>(at - names.begin()));
+    } else {
+      fields.error_at(item->place, fmt::format("{}: \"{}\" is unknown; {}", fields.path_of(key.name),
+                                               item->scalar.substr(0, 64), did_you_mean(item->scalar, names)));
+    }
+  }
+  return out;
+}
+
 bool have_option(const std::vector<TechniqueOptions>& techniques, const std::string& key) {
   return std::any_of(techniques.begin(), techniques.end(), [&](const TechniqueOptions& t) {
     const auto all = options_of(*t.technique);
@@ -79,6 +95,11 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
   rules.fragments = read_values(
       fields, {"fragments", "Numbers of parts exchanged in turn that slmsim plan may try: they change the training.",
                "as the techniques have them"});
+  rules.compress =
+      read_names(fields,
+                 {"compress", "Compressors of gradients that slmsim plan may try: they change the training.",
+                  "as the techniques have them"},
+                 compressor_names());
   if (const Node* prices = fields.child({"dollars_per_hour", "What GPUs cost; needed for the objective dollars."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
@@ -93,7 +114,8 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
 }
 
 void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& techniques) {
-  for (const auto& [values, key] : {std::pair{&rules.inner_steps, "inner_steps"}, {&rules.fragments, "fragments"}}) {
+  for (const auto& [values, key] :
+       {std::pair{&rules.inner_steps, "inner_steps"}, {&rules.fragments, "fragments"}, {&rules.compress, "compress"}}) {
     if (!values->empty() && !have_option(techniques, key))
       throw InputError(
           {}, fmt::format("plan.{} has no effect: none of the scenario's techniques has an option {}", key, key));

@@ -5,6 +5,7 @@
 //     allow: [nccl, tcp, batch]        # settings of NCCL, kernels' TCP settings, larger batches; none by default
 //     inner_steps: [50, 500]           # steps between two exchanges that may be tried: they change the training
 //     fragments: [1, 4]                # likewise: parts of the model that are exchanged in turn
+//     compress: [bf16, powersgd]       # likewise: how gradients are made smaller before they are exchanged
 //     dollars_per_hour: {a30: 0.45}    # of a GPU, by its name; needed for dollars
 #pragma once
 
@@ -26,7 +27,8 @@ struct PlanRules {
   bool nccl = false;   // NCCL's environment variables
   bool tcp = false;    // sysctls
   bool batch = false;  // gradients may be added up over several batches, so that an update sees more sequences
-  std::vector<int> inner_steps, fragments;         // of techniques that have them; empty: as they are
+  // Of techniques that have them; empty: as they are. Compressors by their number.
+  std::vector<int> inner_steps, fragments, compress;
   std::map<std::string, double> dollars_per_hour;  // by the GPU's name
 
   bool operator==(const PlanRules&) const = default;

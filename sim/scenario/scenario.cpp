@@ -54,6 +54,7 @@ class ScenarioReader {
       scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform,
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
     read_groups();
+    check_rings();
     fields_.done();
     return std::move(scenario_);
   }
@@ -88,9 +89,10 @@ class ScenarioReader {
     const Node* training = fields_.child({"training", "What is trained, and how."}, true);
     if (!training) return;
     Fields fields(*training, "training", reading_);
-    const Training& t = scenario_.training =
-        slmsim::read_training(fields, reading_.errors.empty() ? scenario_.models : std::vector<Transformer>{});
+    const Training& t = scenario_.training = slmsim::read_training(
+        fields, reading_.errors.empty() ? scenario_.models : std::vector<Transformer>{}, reading_);
     fields.done();
+    for (Transformer& model : scenario_.models) model.lora = t.lora;
     for (const auto& options : scenario_.techniques) {
       if (std::max(options.micro_batches(), t.gradient_accumulation) <= t.batch) continue;
       fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose "
@@ -98,6 +100,22 @@ class ScenarioReader {
                                         t.batch, std::max(options.micro_batches(), t.gradient_accumulation),
                                         options.technique->name));
     }
+  }
+
+  // Two VMs have one ring, which goes both ways.
+  void check_rings() {
+    const Nccl& nccl = scenario_.nccl;
+    const bool order = nccl.ring_order != RingOrder::kAsNumbered;
+    if ((!order && nccl.ring_directions == RingDirections::kOne) || scenario_.groups.empty()) return;
+    const bool any = std::any_of(scenario_.groups.begin(), scenario_.groups.end(), [&](const Group& group) {
+      std::set<int> vms;
+      for (const int device : group.devices)
+        vms.insert(scenario_.platform.devices[static_cast<std::size_t>(device)].vm);
+      return vms.size() > 2;
+    });
+    if (!any)
+      fields_.error("nccl", fmt::format("nccl.{} has no effect: no group has three VMs; leave it out",
+                                        order ? "ring_order" : "ring_directions"));
   }
 
   void read_software() {

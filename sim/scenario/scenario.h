@@ -35,6 +35,7 @@ struct Training {
   Precision precision = Precision::kFp16;
   Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
   UpdateRule optimizer = UpdateRule::kAdam;
+  std::optional<Lora> lora;  // adapters that alone are trained
   bool rematerialisation = false;
   Seconds iteration_overhead;  // launching an iteration on every GPU
   // Control messages between the driver, on the group's first VM, and its farthest VM in each iteration, one

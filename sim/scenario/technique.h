@@ -82,8 +82,9 @@ struct Technique {
   Trial trial = Trial::kNone;
   Looks looks = {};
 
-  bool divides_batch = false;  // each GPU computes sequences of its own, so that a micro-batch has one for each
-  bool is_ring = false;        // the GPUs' order does not matter beyond who is next to whom
+  bool divides_batch = false;    // each GPU computes sequences of its own, so that a micro-batch has one for each
+  bool trains_adapters = false;  // knows training.lora
+  bool is_ring = false;          // the GPUs' order does not matter beyond who is next to whom
   AfterFailure after_failure = AfterFailure::kRestart;
 
   // Beside those that all have (common_options).
@@ -109,6 +110,8 @@ struct Technique {
 
   // What must be told beside a plan's times: that it changes the training; absent: nothing.
   std::vector<std::string> (*remarks)(const Plan&) = nullptr;
+  // Whether steps with these options are others than those of plain data parallelism; absent: they are not.
+  bool (*changes_training)(const TechniqueOptions&) = nullptr;
 
   // What `slmsim plan` may vary beside what it varies of every technique; absent: nothing.
   std::vector<Variation> (*variations)() = nullptr;

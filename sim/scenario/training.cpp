@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/suggest.h"
+
 namespace slmsim {
 namespace {
 
@@ -21,9 +23,34 @@ const std::vector<std::vector<std::vector<std::string>>>& rivals() {
   return kRivals;
 }
 
+// Of the paper's section 5: the products of queries and values.
+const std::vector<LoraTarget> kUsualTargets = {LoraTarget::kQuery, LoraTarget::kValue};
+
+Lora read_lora(Fields fields) {
+  Lora out{.rank = static_cast<int>(fields.integer({"rank", "The inner size of an adapter."}, {1, 1 << 16})),
+           .targets = {}};
+  const auto& names = lora_target_names();
+  const FileKey key{"targets", "The products that have an adapter each; up: both in front of a gate.",
+                    "[query, value]"};
+  for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
+    const auto at = std::find(names.begin(), names.end(), item->scalar);
+    if (item->kind != Node::Kind::kScalar || at == names.end()) {
+      fields.error_at(item->place, fmt::format("{}: \"{}\" is unknown; {}", fields.path_of(key.name),
+                                               item->scalar.substr(0, 64), did_you_mean(item->scalar, names)));
+      continue;
+    }
+    const auto target = static_cast<LoraTarget>(at - names.begin());
+    if (std::find(out.targets.begin(), out.targets.end(), target) == out.targets.end()) out.targets.push_back(target);
+  }
+  if (out.targets.empty()) out.targets = kUsualTargets;
+  fields.done();
+  return out;
+}
+
 class TrainingReader {
  public:
-  TrainingReader(Fields& fields, const std::vector<Transformer>& models) : fields_(fields), models_(models) {}
+  TrainingReader(Fields& fields, const std::vector<Transformer>& models, Reading& reading)
+      : fields_(fields), models_(models), reading_(reading) {}
 
   Training read() {
     read_batch();
@@ -39,6 +66,9 @@ class TrainingReader {
                        precision_names(), static_cast<std::size_t>(t_.precision)));
     t_.optimizer = static_cast<UpdateRule>(fields_.choice(
         {"optimizer", "What updates the weights; its state counts in memory and time."}, update_rule_names(), 0));
+    if (const Node* lora = fields_.child(
+            {"lora", "Low-rank adapters that alone are trained; the model's own parameters are frozen.", "none"}))
+      t_.lora = read_lora(Fields(*lora, "training.lora", reading_));
     t_.rematerialisation = fields_.flag(
         {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
     t_.iteration_overhead = fields_.quantity<Seconds>(
@@ -140,13 +170,14 @@ class TrainingReader {
 
   Fields& fields_;
   const std::vector<Transformer>& models_;
+  Reading& reading_;
   Training t_;
 };
 
 }  // namespace
 
-Training read_training(Fields& fields, const std::vector<Transformer>& models) {
-  return TrainingReader(fields, models).read();
+Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading) {
+  return TrainingReader(fields, models, reading).read();
 }
 
 void yield_to(Node& scenario, const std::string& path) {

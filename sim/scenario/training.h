@@ -11,7 +11,7 @@ namespace slmsim {
 
 // Of a scenario's `training`. Tokens become sequences by the models' length of sequences, which must be one where tokens
 // are stated. Reads no technique.
-Training read_training(Fields& fields, const std::vector<Transformer>& models);
+Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading);
 
 // Takes out of a scenario what another statement of the same replaces: `path` ("training.tokens") is laid upon it by an
 // override or by a file that extends it, and states the job's length or the batch in another way.

@@ -20,8 +20,9 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   const Network network(way.scenario.platform);
   const Plan& plan = *planned.plan;
   const TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
-  // What a last round that is not full takes is left out: nothing is above it.
-  const double rounds = std::floor(steps_of_job(way.scenario.training, way.options) / plan.workload.steps);
+  // What a warm-up and a last round that is not full take is left out: nothing is above it.
+  const double steps = steps_of_job(way.scenario.training, way.options) - plan.workload.warm_up;
+  const double rounds = std::floor(steps / plan.workload.steps);
   const Seconds job = way.options.startup() + least_end(graph) * rounds;
   return {Status::kOk, job, static_cast<double>(graph.tasks().size())};
 }

@@ -156,7 +156,8 @@ class Search {
   }
 
   bool changes_training(std::size_t choice) const {
-    return space_.base(space_.choices()[choice]).technique->remarks != nullptr;
+    const auto options = space_.trained(space_.choices()[choice]).second;
+    return options.technique->changes_training && options.technique->changes_training(options);
   }
 
   // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number. On a

@@ -1,10 +1,9 @@
 // PyTorch's DistributedDataParallel (Li et al., VLDB 2020, section 3.2): replicas; gradients are all-reduced in buckets, in
 // the order in which the backward pass makes them, while it goes on. The embedding's gradient is the last, since the tied
 // head adds to it first.
-#include <algorithm>
-
-#include "sim/lower/replica_run.h"
+#include "sim/lower/gradient_exchange.h"
 #include "sim/memory/replica_memory.h"
+#include "sim/technique/compressed.h"
 #include "sim/technique/replicas.h"
 
 namespace slmsim {
@@ -20,24 +19,24 @@ const Option<Bytes> kBuffers{size_option(
     {{0}, {1e15}}, Bytes{0})};
 
 PlanResult plan_ddp(const PlanRequest& request) {
-  return plan_replicas(request, {.stage = 0,
-                                 .bucket = request.options.get(kBucket),
-                                 .no_sync = request.options.get(kNoSync),
-                                 .buffers = request.options.get(kBuffers)});
+  CompressionChoice choice = compression_of(request);
+  if (!choice.reason.empty()) return {std::nullopt, std::move(choice.reason)};
+  PlanResult result = plan_replicas(request, {.stage = 0,
+                                              .bucket = request.options.get(kBucket),
+                                              .no_sync = request.options.get(kNoSync),
+                                              .buffers = request.options.get(kBuffers),
+                                              .compression = choice.compression});
+  if (result.plan) result.plan->workload.warm_up = choice.warm_up;
+  return result;
 }
 
 Tasks backward(ReplicaRun& run, bool syncs) {
-  const Bytes bucket = run.plan().bucket;
-  Bytes waiting{0};
-  Tasks reduced = run.none();
+  GradientExchange exchange(run, run.plan().bucket, run.workload().warming ? Compression{} : run.plan().compression);
   for (std::size_t unit = run.units(); unit-- > 0;) {
     const Tasks done = run.backward(unit, run.none());
-    if (!syncs) continue;
-    waiting += Bytes{run.parameters(unit) * run.gradient_element()};
-    for (; waiting > Bytes{0} && (waiting >= bucket || unit == 0); waiting -= std::min(waiting, bucket))
-      reduced = run.collective(Collective::kAllReduce, std::min(waiting, bucket), {}, "all-reduce grads", done);
+    if (syncs) exchange.add(unit, done);
   }
-  return reduced;
+  return exchange.reduced();
 }
 
 Lowered lower_ddp(const LowerRequest& request) {
@@ -60,10 +59,21 @@ Lowered lower_ddp(const LowerRequest& request) {
 ExportWays exports(const ExportRequest& request) {
   ExportWays out = replica_exports(request);
   out.deepspeed.cannot = "DDP is PyTorch's own (torch.nn.parallel.DistributedDataParallel)";
-  out.torch = ddp_of_torch(request.plan.replicas());
+  out.torch = ddp_of_torch(request.plan);
   out.megatron = {.words = {"--overlap-grad-reduce"}};
+  if (request.plan.replicas().compression.is_any())
+    out.megatron.cannot = "gradients are compressed, for which there is no option";
   return out;
 }
+
+std::vector<const OptionSpec*> options() {
+  std::vector<const OptionSpec*> out = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers, &kRecompute};
+  const auto& more = compression_options();
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+std::vector<Variation> variations() { return {split_variations().front(), compression_variation()}; }
 
 }  // namespace
 
@@ -71,14 +81,17 @@ extern const Technique kDdp = {
     .name = "DDP",
     .summary = "PyTorch: replicas, gradients all-reduced in buckets during the backward pass",
     .looks = {"#cfe3f5", "#0072b2", "v", "-", "---"},
-    .options = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers, &kRecompute},
+    .trains_adapters = true,
+    .options = options(),
     .micro_batches = all_at_once,
     .plan = plan_ddp,
     .lower = lower_ddp,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .recompute = recompute_as_told,
-    .variations = split_variations,
+    .remarks = compression_remarks,
+    .changes_training = compression_changes_training,
+    .variations = variations,
     .exports = exports,
 };
 

@@ -19,6 +19,7 @@ extern const Technique kDeepSpeed1 = {
     .name = "ZeRO-1",
     .summary = "DeepSpeed: optimizer state divided over the GPUs",
     .looks = {"#fdf0c8", "#d8a200", "<", "0 6 1.5", "///"},
+    .trains_adapters = true,
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

@@ -20,6 +20,7 @@ extern const Technique kDeepSpeed2 = {
     .name = "ZeRO-2",
     .summary = "DeepSpeed: optimizer state and gradients divided",
     .looks = {"#d6a928", "#b98a00", "P", "0 6 1.5 1 1.5", "---"},
+    .trains_adapters = true,
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

@@ -28,6 +28,7 @@ extern const Technique kLocalSgd = {
     .summary = "replicas that make several steps on their own, then average their parameters",
     .looks = {"#ffffff", "#5d9a3c", "8", "-", "+++"},
     .divides_batch = true,
+    .trains_adapters = true,
     .is_ring = true,
     .after_failure = AfterFailure::kGoOn,
     .options = {&kInnerSteps, &kReplicaOf, &kAveraged, &kSumBy, &kInnerBucket, &kBatchSplit},
@@ -38,6 +39,7 @@ extern const Technique kLocalSgd = {
     .launcher = launched_by_processes,
     .recompute = recompute_by_training,
     .remarks = round_remarks,
+    .changes_training = rounds_change_training,
     .variations = round_variations,
     .exports = round_exports,
 };

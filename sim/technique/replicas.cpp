@@ -20,6 +20,11 @@ const Option<bool> kHierarchical{flag_option({"hierarchical",
                                               "Whether gradients are summed inside each VM, then between VMs by one "
                                               "GPU per part, then spread inside (ZeRO2: with "
                                               "all-reduce)."})};
+const Option<int> kHierarchicalPieces{count_option(
+    {"hierarchical_pieces",
+     "Of hierarchical sums: pieces that go through its three steps one behind the other, so that links inside "
+     "and between VMs are busy at once."},
+    1024, 1)};
 const Option<bool> kNoSync{yes_option(
     {"no_sync", "Whether gradients are reduced once for all micro-batches of an iteration, not after each of them."})};
 
@@ -71,11 +76,13 @@ PlanResult plan_replicas(const PlanRequest& request) {
   const bool hierarchical = options.get(kHierarchical);
   if (hierarchical && equal_vms(scenario.platform, group.devices).empty())
     return {std::nullopt, "summing gradients inside VMs first takes several VMs with equally many GPUs, at least two"};
+  const int pieces = options.get(kHierarchicalPieces);
+  if (pieces > 1 && !hierarchical) return {std::nullopt, "hierarchical_pieces has no effect without hierarchical: yes"};
   for (const int own : sequences_of_each(request, sequences))
     stage.batch_shares.push_back(static_cast<double>(own) / sequences);
   Plan plan = begin_plan(request);
   plan.stages = {std::move(stage)};
-  plan.by = OperatorPlan{.hierarchical = hierarchical};
+  plan.by = OperatorPlan{.hierarchical = hierarchical, .pieces = pieces};
   return {std::move(plan), ""};
 }
 

@@ -14,6 +14,9 @@ extern const Option<BatchSplit> kBatchSplit;
 // Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside; of an all-reduce.
 extern const Option<bool> kHierarchical;
 
+// In so many pieces, whose steps overlap.
+extern const Option<int> kHierarchicalPieces;
+
 // Of PyTorch's: gradients of several micro-batches are reduced once (no_sync()).
 extern const Option<bool> kNoSync;
 

@@ -24,6 +24,7 @@ std::vector<Variation> round_variations();
 
 // How many steps lie between exchanges, and that this changes the training.
 std::vector<std::string> round_remarks(const Plan& plan);
+inline bool rounds_change_training(const TechniqueOptions&) { return true; }
 
 // Of torchft, and why there are no others.
 ExportWays round_exports(const ExportRequest& request);

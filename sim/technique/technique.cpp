@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace slmsim {
 
@@ -15,8 +16,22 @@ Recompute recompute_as_told(const TechniqueOptions& options, const Training& tra
   return options.get(kRecompute).value_or(recompute_by_training(options, training));
 }
 
+namespace {
+
+std::string cannot_train_adapters(const Technique& technique) {
+  std::vector<std::string> others;
+  for (const Technique* other : technique_table()) {
+    if (other->trains_adapters) others.emplace_back(other->name);
+  }
+  return fmt::format("{} is modelled with all parameters trained; with training.lora choose among {}", technique.name,
+                     fmt::join(others, ", "));
+}
+
+}  // namespace
+
 PlanResult make_plan(const PlanRequest& request) {
   const Technique& technique = *request.options.technique;
+  if (request.model.lora && !technique.trains_adapters) return {std::nullopt, cannot_train_adapters(technique)};
   TechniqueOptions options = request.options;
   const int told = request.scenario.training.gradient_accumulation;
   if (options.micro_batches() == 0) options.set(kMicroBatches, told > 0 ? told : technique.micro_batches(request));

@@ -2,6 +2,8 @@
 #include "sim/nccl/communicator.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +44,79 @@ TEST(Communicator, TreesTakeTheirLinksTimeWhereThoseAreSlow) {
   // its own PCIe link, chunk after chunk of 512 KiB.
   EXPECT_GE(tree_seconds(rate, size, 0), 2 * size / rate);
   EXPECT_LE(tree_seconds(rate, size, 0), 2 * size / rate + 4 * 512 * kKibi / rate);
+}
+
+// VMs a, b, c, ... with a GPU each, whose paths carry `rate` while all else takes no time.
+Scenario joined_by_paths(int vms, int gpus, double rate) {
+  Scenario scenario = small_scenario(vms, gpus);
+  for (auto& link : scenario.platform.links) link.forward.bandwidth = link.backward.bandwidth = BytesPerSecond{rate};
+  return scenario;
+}
+
+double all_reduce_seconds(const Scenario& scenario, const CollectiveCall& call) {
+  const Network network(scenario.platform);
+  const int gpus = static_cast<int>(scenario.platform.devices.size());
+  TaskGraph graph(network.links(), gpus);
+  std::vector<int> devices(static_cast<std::size_t>(gpus));
+  std::iota(devices.begin(), devices.end(), 0);
+  Communicator communicator(graph, network, scenario, devices);
+  communicator.run(call, graph.tag({.name = "all-reduce"}),
+                   std::vector<TaskId>(devices.size(), graph.delay({0}, 0, {})));
+  return simulate(graph).end.value;
+}
+
+TEST(Rings, OfBothDirectionsLoadEachPathHalf) {
+  // A ring of three sends 2 x 2/3 of 3000 B over each path one way; with one the other way beside it half of that each way.
+  Scenario scenario = joined_by_paths(3, 1, 100);
+  const CollectiveCall call{Collective::kAllReduce, Bytes{3000}};
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 40, kClock);
+  scenario.nccl.ring_directions = RingDirections::kBoth;
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 20, kClock);
+  // Of two VMs the ring is the same both ways.
+  scenario = joined_by_paths(2, 1, 100);
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 30, kClock);
+  scenario.nccl.ring_directions = RingDirections::kBoth;
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 30, kClock);
+}
+
+TEST(Rings, GoAroundTheShortestCycleWhereTheyAreToldTo) {
+  // a and b, and c and d, are 2 s apart, all others 0.02 s: the ring a, b, c, d passes six steps of 1, 0.01, 1, ... s,
+  // a, c, b, d six of 0.01 s.
+  Scenario scenario = small_scenario(4, 1);
+  for (auto& link : scenario.platform.links) {
+    const bool far = (link.from == 0 && link.to == 1) || (link.from == 2 && link.to == 3);
+    link.forward.delay = link.backward.delay = Seconds{far ? 1 : 0.01};
+  }
+  const Network network(scenario.platform);
+  EXPECT_EQ(cycle_of_vms(scenario.platform, network, {0, 1, 2, 3}), (std::vector{0, 2, 1, 3}));
+  const CollectiveCall call{Collective::kAllReduce, Bytes{4}};
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 3.03, kClock);
+  scenario.nccl.ring_order = RingOrder::kByDistance;
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 0.06, kClock);
+}
+
+TEST(Rings, OfManyVmsGoFromEachToTheNearest) {
+  // Ten on a line, numbered from both ends in turn.
+  Scenario scenario = small_scenario(10, 1);
+  const auto place = [](int vm) { return vm % 2 == 0 ? vm / 2 : 9 - vm / 2; };
+  for (auto& link : scenario.platform.links)
+    link.forward.delay = link.backward.delay = Seconds{0.01 * std::abs(place(link.from) - place(link.to))};
+  const Network network(scenario.platform);
+  EXPECT_EQ(cycle_of_vms(scenario.platform, network, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+            (std::vector{0, 2, 4, 6, 8, 9, 7, 5, 3, 1}));
+}
+
+TEST(HierarchicalPieces, KeepLinksInsideAndBetweenVmsBusyAtOnce) {
+  // Two VMs of two GPUs: inside each GPU sends 800 of 1600 B at 1600 B/s to scatter and to gather, 0.5 s each; between, two
+  // GPUs send 800 B each over a path of 400 B/s, 4 s. In four pieces only the first scattering and the last gathering show:
+  // 4 + 2 x 0.125 s.
+  Scenario scenario = joined_by_paths(2, 2, 400);
+  for (auto& device : scenario.platform.devices) device.gpu.pcie = BytesPerSecond{1600};
+  CollectiveCall call{Collective::kAllReduce, Bytes{1600}};
+  call.by_vm = true;
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 5, kClock);
+  call.pieces = 4;
+  EXPECT_NEAR(all_reduce_seconds(scenario, call), 4.25, kClock);
 }
 
 }  // namespace

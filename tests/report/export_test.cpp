@@ -13,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
 
@@ -174,6 +175,31 @@ TEST(Export, GivesItsOwnTechniquesToPyTorch) {
   ASSERT_TRUE(ddp);
   EXPECT_THAT(file_of(*ddp, "torch.py"), HasSubstr("bucket_cap_mb=50, broadcast_buffers=True"));
   EXPECT_FALSE(export_torch(NodeExample("ZeRO-3", "{}").request()));
+}
+
+TEST(Export, RegistersHooksThatCompressGradients) {
+  const auto torch = [](const char* options, const char* file = "torch.py") {
+    const auto out = export_torch(NodeExample("DDP", options).request());
+    return out ? file_of(*out, file) : "";
+  };
+  EXPECT_THAT(torch("{}"), Not(HasSubstr("register_comm_hook")));
+  EXPECT_THAT(torch("{compress: powersgd, rank: 4, warm_up: 20}"),
+              HasSubstr("matrix_approximation_rank=4, start_powerSGD_iter=20"));
+  EXPECT_THAT(torch("{compress: int8}"), HasSubstr("model.register_comm_hook(None, compress.hook)"));
+  EXPECT_THAT(torch("{compress: int8}", "compress.py"), HasSubstr("/ 127"));
+  EXPECT_THAT(torch("{compress: int4}", "compress.py"), HasSubstr("/ 7"));
+  EXPECT_THAT(torch("{compress: topk, density: 0.02}", "compress.py"), HasSubstr("DENSITY = 0.02"));
+  EXPECT_THAT(export_megatron(NodeExample("DDP", "{compress: int8}").request()).cannot,
+              Contains(HasSubstr("gradients are compressed")));
+}
+
+TEST(Export, GivesOneBitAdamToDeepSpeed) {
+  const Export out = export_deepspeed(NodeExample("OneBitAdam", "{warm_up: 7}").request());
+  ASSERT_THAT(out.cannot, IsEmpty());
+  const auto json = nlohmann::json::parse(file_of(out, "deepspeed.json"));
+  EXPECT_EQ(json["optimizer"]["type"], "OneBitAdam");
+  EXPECT_EQ(json["optimizer"]["params"]["freeze_step"], 7);
+  EXPECT_EQ(json["zero_optimization"]["stage"], 0);
 }
 
 TEST(Export, GivesTheScheduleWithMoreInFlightToAlpa) {

@@ -47,5 +47,16 @@ TEST_F(PlanRulesOf, AScenarioLetStepsAndFragmentsVaryWhereATechniqueHasThem) {
               Contains(HasSubstr("plan.inner_steps: whole numbers from 1 to 1000000 are expected")));
 }
 
+TEST_F(PlanRulesOf, AScenarioLetCompressorsVaryByTheirNames) {
+  EXPECT_TRUE(load().plan.compress.empty());
+  const PlanRules rules = load({"techniques=[DDP]", "plan.compress=[int8, none, powersgd]"}).plan;
+  EXPECT_EQ(rules.compress, (std::vector{4, 0, 6}));
+  EXPECT_THAT(errors({"techniques=[DDP]", "plan.compress=[powersdg]"}),
+              Contains(HasSubstr("did you mean \"powersgd\"")));
+  const Scenario other = load({"techniques=[Data]", "plan.compress=[int8]"});
+  EXPECT_THAT(errors_of([&] { check_varied(other.plan, other.techniques); }),
+              Contains(HasSubstr("plan.compress has no effect: none of the scenario's techniques has an option")));
+}
+
 }  // namespace
 }  // namespace slmsim

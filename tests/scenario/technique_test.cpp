@@ -42,9 +42,10 @@ struct Example {
 };
 
 TEST(Technique, IsNamedAsInTheStudy) {
-  EXPECT_THAT(technique_names(), ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard", "DDP", "Megatron", "ZeRO-1",
-                                             "ZeRO-2", "ZeRO-3", "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity",
-                                             "Infinity-P", "FSDP", "LocalSGD", "DiLoCo", "StreamingDiLoCo"));
+  EXPECT_THAT(technique_names(),
+              ElementsAre("Data", "ZeRO2", "Shard", "Pipeshard", "DDP", "Megatron", "ZeRO-1", "ZeRO-2", "ZeRO-3",
+                          "ZeRO-1-CPU", "ZeRO-2-CPU", "ZeRO-3-CPU", "Infinity", "Infinity-P", "FSDP", "LocalSGD",
+                          "DiLoCo", "StreamingDiLoCo", "OneBitAdam"));
   EXPECT_STREQ(named("Pipeshard")->name, "Pipeshard");
 }
 
@@ -119,8 +120,10 @@ TEST(Technique, RefusesMeshesThatAreNone) {
 }
 
 TEST(Technique, IsAskedForByItsRightName) {
-  EXPECT_THAT(errors_of(Example("[Data, Zero2]").reading),
-              ElementsAre("run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\" or \"ZeRO-2\"?"));
+  EXPECT_THAT(
+      errors_of(Example("[Data, Zero2]").reading),
+      ElementsAre(
+          "run.yaml:1:8: error: techniques: unknown technique \"Zero2\"; did you mean \"ZeRO2\" or \"ZeRO-2\"?"));
   EXPECT_THAT(errors_of(Example("Pipeshrad: {stages: 2}\n").reading),
               ElementsAre("run.yaml:1:1: error: techniques: unknown technique \"Pipeshrad\"; did you mean "
                           "\"Pipeshard\"?"));
@@ -129,7 +132,7 @@ TEST(Technique, IsAskedForByItsRightName) {
 TEST(Technique, RefusesAnOptionOfAnother) {
   EXPECT_THAT(errors_of(Example("Data: {stages: 2}").reading),
               ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: batch_split, "
-                          "hierarchical, micro_batches, startup, steps_factor"));
+                          "hierarchical, hierarchical_pieces, micro_batches, startup, steps_factor"));
 }
 
 TEST(Technique, KnowsItsOptionsThatAreLeftOut) {

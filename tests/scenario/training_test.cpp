@@ -82,5 +82,20 @@ TEST_F(TrainingOf, TakesGradientAccumulation) {
               testing::Contains(HasSubstr("a batch of 8 cannot be cut into the 16 micro-batches")));
 }
 
+TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
+  train("{batch: 8, samples: 80, lora: {rank: 4}}\n");
+  const Scenario scenario = load();
+  const Lora usual{4, {LoraTarget::kQuery, LoraTarget::kValue}};
+  ASSERT_TRUE(scenario.training.lora);
+  EXPECT_EQ(*scenario.training.lora, usual);
+  EXPECT_EQ(scenario.models.front().lora, scenario.training.lora);
+  train("{batch: 8, samples: 80, lora: {rank: 4, targets: [down, down, output]}}\n");
+  EXPECT_EQ(load().training.lora->targets, (std::vector{LoraTarget::kDown, LoraTarget::kOutput}));
+  train("{batch: 8, samples: 80, lora: {rank: 4, targets: [values]}}\n");
+  EXPECT_THAT(errors(), testing::Contains(HasSubstr("training.lora.targets: \"values\" is unknown")));
+  train("{batch: 8, samples: 80}\n");
+  EXPECT_FALSE(load().models.front().lora);
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -68,6 +68,10 @@ inline const std::vector<Cluster>& clusters() {
        "{a: {site: w, type: fabric-vm, gpus: [a30, a30]}, b: {site: e, type: fabric-vm, gpus: [t4]}}",
        "{l: {between: [w, e], rtt: 3 ms, bandwidth: 10 Gbps}}",
        "techniques: [Data, ZeRO2, Shard, Pipeshard]\nsoftware: {usable_memory: 0.05, framework_memory: 0.6 GiB}"},
+      {"compressed", kTwoSites,
+       "{a: {site: w, type: fabric-vm, gpus: [a30]}, b: {site: e, type: fabric-vm, gpus: [a30]}}",
+       "{l: {between: [w, e], rtt: 30 ms, bandwidth: 1 Gbps}}",
+       "techniques: [DDP, ZeRO-1]\nplan: {compress: [bf16, int4, powersgd, topk]}", 16},
       {"eight_gpus", kTwoSites,
        "{a: {site: w, type: fabric-vm, gpus: [t4, t4, t4, t4]}, b: {site: e, type: fabric-vm, gpus: [rtx6000, rtx6000, "
        "rtx6000, rtx6000]}}",

@@ -54,6 +54,12 @@ Export export_deepspeed(const ExportRequest& request) {
                {"optimizer", optimizer_json(training.optimizer)},
                {"fp16", {{"enabled", training.precision == Precision::kFp16}}},
                {"bf16", {{"enabled", training.precision == Precision::kBf16}}}};
+  if (how.freeze_step) {
+    json["optimizer"] = {{"type", "OneBitAdam"},
+                         {"params", {{"freeze_step", *how.freeze_step}, {"comm_backend_name", "nccl"}}}};
+    out.notes.emplace_back(
+        "1-bit Adam takes momenta without gradients, such as unused positions', out by exp_avg_mask");
+  }
   Json& zero = json["zero_optimization"];
   zero = {{"stage", how.stage}};
   add_offload(zero, "offload_optimizer", how.optimizer);

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/unit.h"
+#include "sim/nccl/communicator.h"
 
 namespace slmsim {
 
@@ -48,9 +50,18 @@ Export export_environment(const ExportRequest& request) {
   if (nccl.socket_threads) add("NCCL_SOCKET_NTHREADS", std::to_string(*nccl.socket_threads));
   if (nccl.sockets_per_thread) add("NCCL_NSOCKS_PERTHREAD", std::to_string(*nccl.sockets_per_thread));
   add("NCCL_BUFFSIZE", fmt::format("{:.0f}", nccl.buffer.value));
+  const Platform& platform = request.way.scenario.platform;
+  if (nccl.ring_directions == RingDirections::kBoth)
+    out.notes.emplace_back("NCCL lays rings between nodes one way only: the plan's both ways take another library");
+  if (nccl.ring_order == RingOrder::kByDistance) {
+    std::vector<std::string> names;
+    for (const int vm : cycle_of_vms(platform, Network(platform), request.way.group.devices))
+      names.push_back(platform.vms[static_cast<std::size_t>(vm)].name);
+    out.notes.push_back(fmt::format("give nodes their ranks in this order: {}", fmt::join(names, ", ")));
+  }
   out.files.push_back({"nccl.sh", "# Source this on every VM before the launch.\n" + text});
   for (const auto& used : used_vms(request.way)) {
-    const auto& vms = request.way.scenario.platform.vms;
+    const auto& vms = platform.vms;
     const auto vm = std::find_if(vms.begin(), vms.end(), [&](const Vm& v) { return v.name == used.name; });
     const TcpSettings& tcp = vm->type.tcp;
     // The first two values are Linux's defaults (tcp(7)).
@@ -64,6 +75,20 @@ Export export_environment(const ExportRequest& request) {
   }
   return out;
 }
+
+namespace {
+
+std::string adapters_note(const Lora& lora) {
+  std::vector<std::string> targets;
+  for (const LoraTarget target : lora.targets)
+    targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
+  return fmt::format(
+      "adapters alone are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) with "
+      "your model's products of {}, before it is wrapped",
+      lora.rank, fmt::join(targets, ", "));
+}
+
+}  // namespace
 
 bool has_uneven_shares(const Stage& stage) {
   const auto& shares = stage.batch_shares;
@@ -88,6 +113,7 @@ std::vector<ExportFile> export_plan(const ExportRequest& request, const std::str
     if (!one.cannot.empty()) continue;
     for (const auto& file : one.files) text += fmt::format("  {}\n", file.name);
     for (const auto& note : one.notes) text += fmt::format("  note: {}\n", note);
+    if (request.model.lora) text += fmt::format("  note: {}\n", adapters_note(*request.model.lora));
     files.insert(files.end(), one.files.begin(), one.files.end());
   }
   files.insert(files.begin(), {"README.txt", text});

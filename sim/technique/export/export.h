@@ -41,6 +41,7 @@ struct DeepSpeedWay {
   StatePlace optimizer = StatePlace::kGpu, parameters = StatePlace::kGpu;
   std::optional<GradientCollective> gradient_collective;  // where the plan has a choice
   std::optional<Precision> gathered;                      // likewise
+  std::optional<int> freeze_step = {};                    // of 1-bit Adam
 };
 struct MegatronWay {
   std::string cannot;
@@ -62,6 +63,8 @@ struct TorchWay {
   bool fsdp = false;
   std::string arguments = {};
   bool no_sync = true;
+  // Lines that make `model` exchange compressed gradients, and a file beside with what PyTorch lacks; empty: none.
+  std::string hook = {}, hook_file = {};
   // Of a pipeline: what each rank computes in turn, in the words of _PipelineScheduleRuntime ("0F0,0I0,0W0").
   std::vector<std::string> actions = {};
 };
@@ -72,7 +75,7 @@ struct ExportWays {
   std::optional<TorchWay> torch = {};  // absent: it is not PyTorch's
 };
 
-TorchWay ddp_of_torch(const ReplicaPlan& plan);
+TorchWay ddp_of_torch(const Plan& plan);
 TorchWay fsdp_of_torch(const FsdpPlan& plan);
 TorchWay pipeline_of_torch(const Plan& plan);
 

@@ -41,6 +41,7 @@ void refuse(const ExportRequest& request, Export& out) {
   if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
+  if (request.model.lora) out.cannot.emplace_back("pretrain_gpt.py trains no adapters");
   const auto vms = used_vms(request.way);
   if (std::any_of(vms.begin(), vms.end(), [&](const UsedVm& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");

@@ -3,6 +3,7 @@
 
 #include "sim/lower/operator_run.h"
 #include "sim/technique/export/export.h"
+#include "sim/technique/export/torch_hook.h"
 
 namespace slmsim {
 namespace {
@@ -17,7 +18,8 @@ std::string wrapped(const TorchWay& how, const Training& training) {
   std::string text = "import torch\n";
   if (!how.fsdp) {
     text += "from torch.nn.parallel import DistributedDataParallel\n\n";
-    return text + fmt::format("model = DistributedDataParallel(model, device_ids=[local_rank], {})\n", how.arguments);
+    return text + fmt::format("model = DistributedDataParallel(model, device_ids=[local_rank], {})\n{}", how.arguments,
+                              how.hook);
   }
   text +=
       "from torch.distributed.fsdp import (BackwardPrefetch, CPUOffload, FullyShardedDataParallel, MixedPrecision,\n"
@@ -51,10 +53,14 @@ TorchWay fsdp_of_torch(const FsdpPlan& plan) {
   return out;
 }
 
-TorchWay ddp_of_torch(const ReplicaPlan& plan) {
-  TorchWay out{.no_sync = plan.no_sync};
+TorchWay ddp_of_torch(const Plan& plan) {
+  const ReplicaPlan& how = plan.replicas();
+  TorchWay out{.no_sync = how.no_sync};
   out.arguments =
-      fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}", plan.bucket.value / kMebi, yes(plan.buffers > Bytes{0}));
+      fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}", how.bucket.value / kMebi, yes(how.buffers > Bytes{0}));
+  const Hook hook = hook_of_torch(how.compression, plan.workload.warm_up);
+  out.hook = hook.lines;
+  out.hook_file = hook.file;
   return out;
 }
 
@@ -119,6 +125,7 @@ std::optional<Export> export_torch(const ExportRequest& request) {
                                             training.batch / gpus / plan.micro_batches) +
                                 steps(plan, how->no_sync)},
                {"torchrun.sh", launch}};
+  if (!how->hook_file.empty()) out.files.push_back({"compress.py", how->hook_file});
   return out;
 }
 
