@@ -72,7 +72,7 @@ TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
   std::getline(csv, line);
   EXPECT_TRUE(
       line.starts_with("point,platform.links.wan.rtt,training.batch,scenario,model,technique,group,gpus,status,"));
-  EXPECT_TRUE(line.ends_with(",assumed,platform.links.wan.rtt_s")) << line;
+  EXPECT_TRUE(line.ends_with(",assumed,measure,platform.links.wan.rtt_s")) << line;
   std::getline(csv, line);
   EXPECT_TRUE(line.starts_with("0,0.1 ms,4,gat-amst,gpt2m,Data,gat+amst,4,ok,,")) << line;
   EXPECT_TRUE(line.ends_with(",0.0001")) << line;  // 0.1 ms
@@ -121,7 +121,8 @@ TEST_F(SweepTest, RefusesAFolderAsOutputAndOneThatIsMissing) {
 TEST_F(SweepTest, AgreesWithRun) {
   ASSERT_EQ(run({}, "a.csv").status, 0);
   const std::string row = slmsim_run({"run", kScenario, "--set", "models=gpt2m", "--set", "groups=all", "--set",
-                                      "platform.links.wan.rtt=200 ms", "--set", "techniques=Data", "--format", "csv"})
+                                      "platform.links.wan.rtt=200 ms", "--set", "training.batch=8", "--set",
+                                      "techniques=Data", "--format", "csv"})
                               .out;
   EXPECT_THAT(contents(folder_.file("a.csv")),
               HasSubstr("\n29,200 ms,8," + row.substr(row.find('\n') + 1, row.size() - row.find('\n') - 2) + ",0.2\n"));
