@@ -115,7 +115,7 @@ class Finder {
     prepare(but_for_one);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Seconds own = runs_.with(but_for_one[i]);
-      own_.push_back({all[i], own});
+      own_.emplace_back(all[i], own);
       if (own < iteration_ * kWeighs) continue;
       wholes_.push_back(all[i]);
       wholes_alone_.push_back(alone[i]);

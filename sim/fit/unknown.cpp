@@ -108,13 +108,4 @@ std::string Unknown::prior_text() const {
   return spike > 0 ? fmt::format("{:g} ({:.0f} %), else {}", spike_at, 100 * spike, text) : text;
 }
 
-Overrides overrides_at(const std::vector<Unknown>& unknowns, const Point& point) {
-  Overrides out;
-  for (std::size_t i = 0; i < unknowns.size(); ++i) {
-    const std::string word = unknowns[i].word(point[i]);
-    for (const auto& path : unknowns[i].paths) out.push_back(path + "=" + word);
-  }
-  return out;
-}
-
 }  // namespace slmsim

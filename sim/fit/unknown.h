@@ -58,7 +58,4 @@ double normal_probability(double coordinate);
 // between machines. Those that stand alike at several places are one. `linked` is the tree that the scenario was read from.
 std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked);
 
-// The values of a point, as overrides of the scenario.
-Overrides overrides_at(const std::vector<Unknown>& unknowns, const Point& point);
-
 }  // namespace slmsim

@@ -91,6 +91,7 @@ std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction
     by_vm[scenario.platform.devices[static_cast<std::size_t>(gpu.device)].vm] += Bytes{all * share};
   }
   std::vector<VmBytes> out;
+  out.reserve(by_vm.size());
   for (const auto& [vm, bytes] : by_vm) out.push_back({vm, bytes});
   return out;
 }

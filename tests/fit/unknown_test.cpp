@@ -43,7 +43,6 @@ TEST(Unknowns, OneStatementAtSeveralPlacesIsOne) {
   const auto& startup = named(all, "techniques.Data.startup");
   EXPECT_THAT(startup.paths,
               ElementsAre("techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"));
-  EXPECT_EQ(overrides_at({startup}, {0}).size(), 3);
 }
 
 TEST(Unknowns, TakeTheRangesThatAreStated) {
