@@ -144,8 +144,7 @@ std::string to_yaml(const FitReport& report) {
       "# {} points, equally likely: time and memory are the model's own discrepancies, values in the order of the "
       "unknowns.\nensemble:\n",
       draws.points.size());
-  for (std::size_t i = 0; i < draws.points.size(); ++i) {
-    const Draw& draw = draws.points[i];
+  for (const Draw& draw : draws.points) {
     std::vector<std::string> values;
     std::size_t at = 0;
     for (const auto& u : posterior.unknowns) {

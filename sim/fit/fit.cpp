@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace slmsim {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr int kRefinements = 3;
 
 std::vector<double> column(const std::vector<Point>& points, std::size_t d) {
   std::vector<double> out;
+  out.reserve(points.size());
   for (const auto& point : points) out.push_back(point[d]);
   return out;
 }
@@ -52,11 +55,11 @@ Overrides PointLayout::overrides(std::size_t experiment, const Point& point) con
     for (const auto& path : unknowns_[i].paths) {
       const std::size_t star = path.find('*');
       if (star == std::string::npos) {
-        out.push_back(path + "=" + word);
+        out.push_back(fmt::format("{}={}", path, word));
         continue;
       }
       for (const auto& name : each_[experiment])
-        out.push_back(path.substr(0, star) + name + path.substr(star + 1) + "=" + word);
+        out.push_back(fmt::format("{}{}{}={}", path.substr(0, star), name, path.substr(star + 1), word));
     }
   };
   for (std::size_t i = 0; i < shared_; ++i) add(i);
@@ -142,6 +145,7 @@ Surrogate::Surrogate(const PointLayout& layout, std::size_t experiment, std::vec
 
 void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster, const std::function<bool()>& stop) {
   std::vector<Question> questions;
+  questions.reserve(points.size());
   for (const auto& point : points) questions.push_back({experiment_, layout_.overrides(experiment_, point)});
   const auto answers = forecaster.ask(questions, stop);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -189,6 +193,7 @@ class Likelihood {
     for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.jumps[i] = layout_.unknowns()[i].jumps();
     target.log_likelihood = [this](const std::vector<Point>& points, std::size_t part) {
       std::vector<double> out;
+      out.reserve(points.size());
       for (const auto& point : points) out.push_back(of(measured_[part], point));
       return out;
     };

@@ -23,6 +23,7 @@ double log_prior(const Point& point) {
 std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step) {
   const double most = *std::max_element(log_likelihood.begin(), log_likelihood.end());
   std::vector<double> out;
+  out.reserve(log_likelihood.size());
   for (const double l : log_likelihood) out.push_back(std::isfinite(l) ? std::exp(step * (l - most)) : 0);
   return out;
 }
@@ -125,8 +126,10 @@ class Sampler {
   void move(const MoveBlock& block, const std::vector<std::size_t>& moved, const std::vector<std::size_t>& others) {
     if (moved.empty() || others.size() < 2 || stopped()) return;
     std::vector<Point> proposals;
+    proposals.reserve(moved.size());
     for (const std::size_t i : moved) proposals.push_back(proposal(block.coordinates, out_.points[i], others));
     std::vector<std::vector<double>> parts;  // of the proposals
+    parts.reserve(moved.size());
     for (const std::size_t i : moved) parts.push_back(parts_[i]);
     for (const std::size_t part : block.parts) {
       const auto likelihoods = evaluate(proposals, part);
