@@ -13,6 +13,7 @@
 #include "sim/report/plan_table.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
+#include "sim/scenario/model_named.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -66,10 +67,7 @@ const Prediction* to_be_traced(const RunResult& result) {
 }
 
 std::string trace_of(const RunResult& result, const Prediction* p) {
-  const auto& models = result.scenario.models;
-  const auto model =
-      std::find_if(models.begin(), models.end(), [&](const Transformer& m) { return m.name == p->model; });
-  const TaskGraph graph = iteration_graph(result.scenario, *model, *p->plan);
+  const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p->model), *p->plan);
   const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
   return to_trace({graph, timeline, result.scenario.platform,
                    fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group)),

@@ -8,6 +8,7 @@
 #include "sim/base/csv_table.h"
 #include "sim/base/suggest.h"
 #include "sim/fit/training_log.h"
+#include "sim/scenario/model_named.h"
 
 namespace slmsim {
 namespace {
@@ -54,11 +55,9 @@ struct Reader {
 
   // GPUs, and tokens of a sequence.
   std::pair<int, double> sizes_of(const Candidate& cell) const {
-    const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
-                                    [&](const Transformer& m) { return m.name == cell.model; });
     const auto group = std::find_if(scenario.groups.begin(), scenario.groups.end(),
                                     [&](const Group& g) { return g.names == cell.group; });
-    return {static_cast<int>(group->devices.size()), static_cast<double>(model->sequence)};
+    return {static_cast<int>(group->devices.size()), static_cast<double>(model_named(scenario, cell.model).sequence)};
   }
 
   std::optional<double> value_of(Measure measure, const std::string& text, int number) {

@@ -19,15 +19,6 @@ double log_prior(const Point& point) {
   return sum;
 }
 
-// Of weights exp(step * l), relative to the largest.
-std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step) {
-  const double most = *std::max_element(log_likelihood.begin(), log_likelihood.end());
-  std::vector<double> out;
-  out.reserve(log_likelihood.size());
-  for (const double l : log_likelihood) out.push_back(std::isfinite(l) ? std::exp(step * (l - most)) : 0);
-  return out;
-}
-
 double effective(const std::vector<double>& weights) {
   double sum = 0, squares = 0;
   for (const double w : weights) sum += w, squares += w * w;
@@ -185,19 +176,21 @@ class Sampler {
 
 }  // namespace
 
-std::uint64_t Dice::next() {
-  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-double Dice::uniform() { return (static_cast<double>(next() >> 11) + 0.5) / 9007199254740992.0; }
+double Dice::uniform() { return (static_cast<double>(bits_.next53()) + 0.5) / 9007199254740992.0; }
 
 double Dice::normal() { return normal_quantile(uniform()); }
 
 std::size_t Dice::below(std::size_t count) {
   return std::min(count - 1, static_cast<std::size_t>(uniform() * static_cast<double>(count)));
+}
+
+std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step) {
+  const double most = *std::max_element(log_likelihood.begin(), log_likelihood.end());
+  if (!std::isfinite(most)) return std::vector<double>(log_likelihood.size(), 1.0);
+  std::vector<double> out;
+  out.reserve(log_likelihood.size());
+  for (const double l : log_likelihood) out.push_back(std::isfinite(l) ? std::exp(step * (l - most)) : 0);
+  return out;
 }
 
 std::vector<Point> latin_hypercube(std::size_t count, std::size_t dimensions, Dice& dice) {

@@ -15,21 +15,21 @@
 #include <functional>
 #include <vector>
 
+#include "sim/base/splitmix.h"
 #include "sim/fit/unknown.h"
 
 namespace slmsim {
 
-// Uniform numbers that are the same on every machine (splitmix64).
+// Numbers of distributions that are the same on every machine.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();
+  explicit Dice(std::uint64_t seed) : bits_(seed) {}
   double uniform();                      // in (0, 1)
   double normal();                       // deviation 1
   std::size_t below(std::size_t count);  // 0 to count - 1
 
  private:
-  std::uint64_t state_;
+  SplitMix64 bits_;
 };
 
 // Coordinates that are moved together, and the parts of the log-likelihood that they reach.
@@ -62,6 +62,9 @@ struct Sample {
 };
 
 Sample draw(const Target& target, const Sampling& sampling);
+
+// exp(step * l) of log-likelihoods, relative to the largest; all alike where nothing is possible.
+std::vector<double> weights_of(const std::vector<double>& log_likelihood, double step = 1);
 
 // A point in each of `count` equally likely slices of every coordinate.
 std::vector<Point> latin_hypercube(std::size_t count, std::size_t dimensions, Dice& dice);

@@ -18,8 +18,7 @@ std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector
   std::vector<Residual> out;
   for (const auto& pilot : pilots) {
     Residual residual{pilot, 0, 0, 0};
-    const auto cell = static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), pilot.cell) -
-                                               ensemble.cells.begin());
+    const std::size_t cell = ensemble.position_of(pilot.cell);
     if (pilot.measure == Measure::kFits) {
       residual.predicted = fits_of(ensemble, cell) > 0.5 ? 1 : 0;
     } else {

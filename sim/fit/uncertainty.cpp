@@ -58,17 +58,22 @@ double cost_of(const Forecast& f, Objective objective) {
   return 0;
 }
 
-Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop) {
+std::size_t Ensemble::position_of(const Candidate& cell) const {
+  return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), cell) - cells.begin());
+}
+
+Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count, const std::function<bool()>& stop,
+                     std::size_t experiment) {
   const std::size_t all = draws.points.size();
   count = std::min(count, all);
   std::vector<std::size_t> chosen;
   std::vector<Question> questions;
   for (std::size_t i = 0; i < count; ++i) {
     chosen.push_back((2 * i + 1) * all / (2 * count));
-    questions.push_back({0, draws.points[chosen.back()].overrides});
+    questions.push_back({experiment, draws.points[chosen.back()].overrides});
   }
   Ensemble out;
-  out.cells = forecaster.experiments().front().cells;
+  out.cells = forecaster.experiments()[experiment].cells;
   const auto answers = forecaster.ask(questions, stop);
   for (std::size_t i = 0; i < count; ++i) {
     if (answers[i].empty()) continue;
@@ -130,10 +135,9 @@ std::optional<double> log_of_runs(const Ensemble& ensemble, const std::vector<st
   int count = 0;
   for (const auto& run : ensemble.runs) {
     if (run.measure == Measure::kFits || run.measure == Measure::kPeakMemory) continue;
-    const auto cell = std::find(ensemble.cells.begin(), ensemble.cells.end(), run.cell) - ensemble.cells.begin();
-    if (cell == static_cast<std::ptrdiff_t>(ensemble.cells.size()) || kinds[static_cast<std::size_t>(cell)] != kind)
-      continue;
-    const double predicted = figure_of(ensemble.forecasts[point][static_cast<std::size_t>(cell)], run.measure);
+    const std::size_t cell = ensemble.position_of(run.cell);
+    if (cell == ensemble.cells.size() || kinds[cell] != kind) continue;
+    const double predicted = figure_of(ensemble.forecasts[point][cell], run.measure);
     if (predicted <= 0) continue;
     const bool is_rate = run.measure == Measure::kRate || run.measure == Measure::kTokensPerSecond;
     sum += is_rate ? std::log(predicted / run.value) : std::log(run.value / predicted);

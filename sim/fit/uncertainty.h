@@ -20,11 +20,12 @@ struct Ensemble {
   std::vector<Pilot> runs = {};  // what is known of the cells: these figures come about, whatever is forecast
 
   std::size_t size() const { return forecasts.size(); }
+  std::size_t position_of(const Candidate& cell) const;  // in `cells`; their number where it is not one of them
 };
 
-// Asks for all cells at so many of the draws, evenly; points where the scenario cannot be are left out.
+// Asks for all cells of an experiment at so many of the draws, evenly; points where the scenario cannot be are left out.
 Ensemble ensemble_of(const Draws& draws, Forecaster& forecaster, std::size_t count,
-                     const std::function<bool()>& stop = {});
+                     const std::function<bool()>& stop = {}, std::size_t experiment = 0);
 
 // Of a measure that runs of a cell would show.
 Interval interval_of(const Ensemble& ensemble, std::size_t cell, Measure measure, double level);

@@ -1,35 +1,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/splitmix.h"
 #include "sim/job/course.h"
 #include "sim/job/pace.h"
 
 namespace slmsim {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same on every machine, and as good from any beginning.
 class Random {
  public:
-  Random(std::uint64_t seed, std::uint64_t number) : state_(mixed(seed + 1) ^ mixed(number * kStep + seed)) {}
+  Random(std::uint64_t seed, std::uint64_t number)
+      : bits_(SplitMix64::mixed(seed + 1) ^ SplitMix64::mixed(number * SplitMix64::kStep + seed)) {}
 
   double exponential(double rate) {
     if (rate <= 0) return kForever.value;
     constexpr double kLowest = 0x1p-54;  // of 53 bits the middles, so that none is 0
-    return -std::log((static_cast<double>(next() >> 11U) * 0x1p-53) + kLowest) / rate;
+    return -std::log(uniform() + kLowest) / rate;
   }
-  double uniform() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
+  double uniform() { return static_cast<double>(bits_.next53()) * 0x1p-53; }
 
  private:
-  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;
-
-  static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31U);
-  }
-  std::uint64_t next() { return mixed(state_ += kStep); }
-
-  std::uint64_t state_;
+  SplitMix64 bits_;
 };
 
 class JobDraw {

@@ -5,6 +5,7 @@
 
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
+#include "sim/scenario/model_named.h"
 
 namespace slmsim {
 namespace {
@@ -22,10 +23,6 @@ WanLink at_hour(WanLink link, const LinkDay& day, Seconds time) {
     if (now->rtt) way->delay = rtt > Seconds{0} ? *now->rtt * (way->delay / rtt) : *now->rtt / 2;
   }
   return link;
-}
-
-const Transformer& model_of(const Scenario& scenario, const std::string& name) {
-  return *std::find_if(scenario.models.begin(), scenario.models.end(), [&](const auto& m) { return m.name == name; });
 }
 
 Seconds time_of(const Scenario& scenario, const OperatorGraph& operators, const Plan& plan) {
@@ -48,7 +45,7 @@ std::vector<Hour> speeds_of_day(const Scenario& scenario, const Prediction& pred
   for (const LinkDay& day : scenario.job->days) {
     for (const LinkHours& hours : day.hours) changes.insert(hours.from.value);
   }
-  const OperatorGraph operators = build_operator_graph(model_of(scenario, prediction.model));
+  const OperatorGraph operators = build_operator_graph(model_named(scenario, prediction.model));
   Scenario then = scenario;
   const Seconds usual = time_of(then, operators, *prediction.plan);
   std::vector<std::pair<std::vector<WanLink>, double>> known = {{scenario.platform.links, 1}};

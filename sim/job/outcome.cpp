@@ -8,6 +8,7 @@
 #include "sim/job/hours.h"
 #include "sim/job/renewal.h"
 #include "sim/platform/wan_way.h"
+#include "sim/scenario/model_named.h"
 
 namespace slmsim {
 namespace {
@@ -176,9 +177,8 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
   out.samples = job.samples;
   out.seed = job.seed;
   if (job.checkpoint) {
-    const auto model = std::find_if(scenario.models.begin(), scenario.models.end(),
-                                    [&](const Transformer& m) { return m.name == p.model; });
-    const auto bytes = checkpoint_bytes(scenario, p, parameter_count(build_operator_graph(*model)));
+    const OperatorGraph operators = build_operator_graph(model_named(scenario, p.model));
+    const auto bytes = checkpoint_bytes(scenario, p, parameter_count(operators));
     out.checkpoint = checkpoint_times(scenario, *job.checkpoint, bytes);
   }
   const Course course = course_of(scenario, p, out.checkpoint);

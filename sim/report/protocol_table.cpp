@@ -58,18 +58,12 @@ std::string fits_text(const std::vector<HeldOutFit>& fits, const char* which) {
 }
 
 std::string explained_text(const FabricProtocol::Explained& explained) {
-  if (explained.errors.empty()) return "";
-  double sum = 0, worst = 0;
-  for (const double error : explained.errors) {
-    sum += std::abs(error);
-    worst = std::max(worst, std::abs(error));
-  }
+  if (explained.cells.empty()) return "";
+  const ErrorSummary errors = summary_of(explained.cells);
   return fmt::format(
       "Fitted to all slices, each with what it has for itself: mean absolute error {:.1f} %, worst {:.0f} %, over {} "
-      "cells. "
-      "{}.\n",
-      100 * sum / static_cast<double>(explained.errors.size()), 100 * worst, explained.errors.size(),
-      fits_text(explained.fits, "all"));
+      "cells. {}.\n",
+      100 * errors.mean, 100 * errors.worst, errors.cells, fits_text(explained.fits, "all"));
 }
 
 std::string choices_text(const FabricProtocol& protocol) {

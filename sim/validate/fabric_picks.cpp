@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "sim/fit/next.h"
 #include "sim/validate/fabric_protocol.h"
@@ -21,13 +20,6 @@ bool is_tried(const FabricRow& row) {
 
 }  // namespace
 
-std::vector<double> weights_of(const std::vector<double>& logs) {
-  const double most = *std::max_element(logs.begin(), logs.end());
-  std::vector<double> out;
-  for (const double log : logs) out.push_back(std::isfinite(most) ? std::exp(log - most) : 1);
-  return out;
-}
-
 HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
                            Ensemble ensemble) {
   HeldOutPick out;
@@ -37,8 +29,7 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
   std::vector<double> logs(ensemble.size(), 0.0);
   for (const auto& [row, candidate] : rows) {
     if (row.model != kPicked) continue;
-    const auto cell = static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), candidate) -
-                                               ensemble.cells.begin());
+    const std::size_t cell = ensemble.position_of(candidate);
     if (row.minutes || row.tflops_per_gpu) open.push_back(cell);
     if (is_tried(row)) out.tried_gpu_minutes += row.gpu_count * trial_minutes(ensemble, cell, 1);
   }
@@ -60,10 +51,10 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
     open.erase(std::find(open.begin(), open.end(), run.candidate));
     for (const auto& [row, candidate] : rows) {
       if (!(candidate == ensemble.cells[run.candidate])) continue;
-      for (auto& pilot : row.pilots(candidate)) ensemble.runs.push_back(std::move(pilot));
+      const auto figures = row.pilots(candidate);
+      ensemble.runs.insert(ensemble.runs.end(), figures.begin(), figures.end());
       for (std::size_t i = 0; i < ensemble.size(); ++i)
-        logs[i] +=
-            log_likelihood(row.pilots(candidate), ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);
+        logs[i] += log_likelihood(figures, ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);
     }
     ensemble.weights = weights_of(logs);
   }

@@ -132,21 +132,14 @@ class Protocol {
     const PointLayout layout(request);
     const auto points = some_of(posterior.points, kExplained);
     for (std::size_t s = 0; s < slices_.size(); ++s) {
-      std::vector<Question> questions;
-      for (const auto& point : points) questions.push_back({s, layout.overrides(s, point)});
-      Ensemble ensemble{request.experiments[s].cells, {}, {}, {}};
-      const auto answers = forecaster_->ask(questions, options_.stop);
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        if (answers[i].empty()) continue;
-        ensemble.forecasts.push_back(answers[i]);
-        ensemble.discrepancies.push_back(layout.discrepancy(points[i]));
-        ensemble.weights.push_back(1);
-      }
+      Draws draws;
+      for (const auto& point : points) draws.points.push_back({layout.overrides(s, point), layout.discrepancy(point)});
+      const Ensemble ensemble = ensemble_of(draws, *forecaster_, points.size(), options_.stop, s);
       for (const auto& [row, candidate] : slices_[s].rows) {
-        const std::size_t cell = position(ensemble, candidate);
+        const std::size_t cell = ensemble.position_of(candidate);
         out_.explained.fits.push_back({row, fits_of(ensemble, cell)});
         if (is_of_table(row))
-          out_.explained.errors.push_back(median_of(ensemble, cell, Measure::kJob) / 60 / *row.minutes - 1);
+          out_.explained.cells.push_back({*row.minutes, median_of(ensemble, cell, Measure::kJob) / 60});
       }
     }
   }
@@ -169,14 +162,9 @@ class Protocol {
       return;
     }
     for (const auto& [row, candidate] : slice.rows)
-      out_.fits.push_back({row, fits_of(ensemble, position(ensemble, candidate))});
+      out_.fits.push_back({row, fits_of(ensemble, ensemble.position_of(candidate))});
     predict_cells(slice, ensemble);
     out_.picks.push_back(pick_by_pilots(slice.name, slice.scenario, slice.rows, ensemble));
-  }
-
-  static std::size_t position(const Ensemble& ensemble, const Candidate& candidate) {
-    return static_cast<std::size_t>(std::find(ensemble.cells.begin(), ensemble.cells.end(), candidate) -
-                                    ensemble.cells.begin());
   }
 
   // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
@@ -258,7 +246,7 @@ class Protocol {
         if ((mask >> t & 1) == 0) continue;
         pilots.push_back(table[t]->first.technique);
         const auto run = run_of(slice, table[t]->second);
-        const std::size_t cell = position(ensemble, table[t]->second);
+        const std::size_t cell = ensemble.position_of(table[t]->second);
         for (std::size_t i = 0; i < ensemble.size(); ++i)
           logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
       }
@@ -269,7 +257,7 @@ class Protocol {
           std::inner_product(ensemble.weights.begin(), ensemble.weights.end(), ensemble.weights.begin(), 0.0);
       for (std::size_t t = 0; t < table.size(); ++t) {
         if ((mask >> t & 1) != 0) continue;
-        const std::size_t cell = position(ensemble, table[t]->second);
+        const std::size_t cell = ensemble.position_of(table[t]->second);
         const Interval interval = interval_of(ensemble, cell, Measure::kJob, options_.level);
         out_.cells.push_back({slice.name,
                               table[t]->first.technique,

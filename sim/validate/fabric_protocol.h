@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "sim/fit/uncertainty.h"
+#include "sim/validate/error_summary.h"
 #include "sim/validate/fabric_rows.h"
 
 namespace slmsim {
@@ -68,8 +69,8 @@ struct FabricProtocol {
   std::vector<HeldOutPick> picks;
   struct Explained {
     std::vector<HeldOutFit> fits;
-    std::vector<double> errors;  // of Table II's cells
-  } explained;                   // fitted to all slices; empty where only some were left out
+    std::vector<Judged> cells;  // of Table II, in minutes
+  } explained;                  // fitted to all slices; empty where only some were left out
   std::size_t simulated = 0;
   double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
   bool complete = true;
@@ -82,8 +83,6 @@ using StudyRuns = std::vector<std::pair<FabricRow, Candidate>>;
 inline constexpr const char* kPicked = "gpt2m";  // the model that the study ran everywhere
 HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
                            Ensemble ensemble);
-// Of log-likelihoods, relative to the largest; all alike where nothing is possible.
-std::vector<double> weights_of(const std::vector<double>& logs);
 
 // What all slices share and what each has for itself, with priors that no run of the study has touched.
 std::vector<Unknown> fabric_shared();
