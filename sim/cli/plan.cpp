@@ -16,6 +16,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
+#include "sim/run/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -24,8 +25,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr double kUsualLimit = 900;  // seconds
-// Of the time, what searches have; the rest is for predicting what they found once more.
-constexpr double kForSearching = 0.9;
 
 volatile std::sig_atomic_t stop_signal = 0;
 
@@ -155,10 +154,7 @@ int plan(const PlanVerb& verb) {
       if (i == 0)
         line.announce(
             fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb.time_limit})));
-      job.deadline = [start, since, share](std::size_t index, std::size_t count) {
-        return since(start) >= kForSearching * share * static_cast<double>(index + 1) / static_cast<double>(count);
-      };
-      job.over = [start, since, share] { return since(start) >= share; };
+      limit_time(job, share);
     }
     job.progress = [&, start, since, share](const std::string& model, const SearchProgress& p) {
       if (searched != model) begun = steady_clock::now();
