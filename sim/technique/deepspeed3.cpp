@@ -24,6 +24,7 @@ extern const Technique kDeepSpeed3 = {
     .name = "ZeRO-3",
     .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
     .looks = {"#e0b000", "#8a6600", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
+    .trains_adapters = true,
     .options = {&kBatchSplit, &kRecompute},
     .micro_batches = all_at_once,
     .plan = plan,

@@ -97,6 +97,7 @@ extern const Technique kFsdp = {
     .name = "FSDP",
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
     .looks = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
+    .trains_adapters = true,
     .options = {&kBatchSplit, &kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload,
                 &kNoSync, &kRecompute},
     .micro_batches = all_at_once,
