@@ -57,7 +57,7 @@ std::string words_of(const CLI::App& verb, const CLI::Option& option) {
       {"shapes", "MODEL", "list models"},
       {"", "SCENARIO", "list scenarios"},
   };
-  const auto lnames = option.get_lnames();
+  const auto& lnames = option.get_lnames();
   const std::string name = lnames.empty() ? option.get_name(true) : "--" + lnames.front();
   for (const Words& one : kWords) {
     const std::string verbs = fmt::format(" {} ", one.verbs);
