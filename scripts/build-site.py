@@ -21,7 +21,8 @@ GATHERED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "calibrat
             "examples"]
 WIDEST = 90  # letters of a signature on one line
 STYLE = """/* Tables and the program's output are wide: they scroll by themselves, and their text is small. */
-.md-typeset pre > code { font-size: 0.62rem; }
+.md-typeset pre > code { font-size: 0.58rem; }
+.md-typeset td:first-child code { white-space: nowrap; }
 .md-typeset table:not([class]) { font-size: 0.66rem; }
 .md-typeset table:not([class]) th { min-width: 0; padding: 0.4em 0.7em; }
 .md-typeset table:not([class]) td { padding: 0.4em 0.7em; }

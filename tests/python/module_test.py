@@ -136,6 +136,13 @@ class TellsWhatTheProgramPrints(InFolder):
         scenario = slmsim.load(SCENARIO, {"models": "gpt2m"})
         fit = scenario.fit(measured, points=16)
         self.assertEqual(fit.to_yaml(), self.read("fitted.yaml"))
+        self.assertEqual([(run["group"], run["what"], run["measured"]) for run in fit.data["runs"]],
+                         [(["gat"], "iteration", 1.31), (["gat"], "fits", 1)])
+        self.assertIn({"path": "training.batch", "before": "4 or 8 or 16"},
+                      [{key: one[key] for key in ("path", "before")} for one in fit.data["unknowns"]])
+        for one in fit.data["unknowns"]:
+            self.assertIn(one["value"], fit.to_table())
+            self.assertTrue("shares" in one or one["low"] <= one["median"] <= one["high"], one)
         words = ("run", SCENARIO, "--set", "models=gpt2m", "--fitted", self.at("fitted.yaml"), "-t", "Data", "--format", "csv")
         self.assertEqual(scenario.run(techniques="Data", fitted=fit).to_csv(), printed(*words))
 
