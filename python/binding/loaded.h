@@ -1,0 +1,37 @@
+// A scenario as Python holds it: a value that never changes, with the files that it was read from.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sim/run/choice.h"
+#include "sim/scenario/link.h"
+
+namespace slmsim::python {
+
+class Loaded {
+ public:
+  // `word`: a file, or the name of a shipped scenario. Throws InputError with everything that is wrong.
+  Loaded(const std::string& word, Overrides set);
+  // With further overrides; of two for one key the later holds. Files are not read again, so that all that come from one
+  // loading agree.
+  Loaded with(const Overrides& more) const;
+
+  const std::string& file() const { return file_; }
+  const Overrides& set() const { return set_; }
+  const Scenario& scenario() const { return *scenario_; }
+  // Its part that is asked for. Throws InputError where it lacks something.
+  Scenario narrowed(const Filter& filter) const;
+  // For a thread of its own: the scenario with overrides beyond its own, or nothing where they are refused.
+  std::function<std::optional<Scenario>(const Overrides& more)> reload(const Filter& filter) const;
+
+ private:
+  Loaded(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts);
+
+  std::string file_;
+  Overrides set_;
+  std::shared_ptr<const ScenarioFile> texts_;
+  std::shared_ptr<const Scenario> scenario_;
+};
+
+}  // namespace slmsim::python

@@ -1,0 +1,165 @@
+#include "python/binding/verbs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "python/binding/interruptible.h"
+#include "sim/base/stopped.h"
+#include "sim/base/suggest.h"
+#include "sim/crew/crew.h"
+#include "sim/fit/scenario_fit.h"
+#include "sim/report/explanation.h"
+#include "sim/report/fit_table.h"
+#include "sim/report/plan_table.h"
+#include "sim/run/iteration_trace.h"
+#include "sim/run/time_limit.h"
+#include "sim/sweep/run.h"
+
+namespace py = pybind11;
+
+namespace slmsim::python {
+namespace {
+
+// Whether so many seconds have passed since this call; never where they are 0.
+std::function<bool()> end_after(double seconds) {
+  if (seconds <= 0) return [] { return false; };
+  using std::chrono::steady_clock;
+  const auto end =
+      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds));
+  return [end] { return steady_clock::now() >= end; };
+}
+
+std::size_t jobs_of(std::size_t asked) { return asked > 0 ? asked : available_cores(); }
+
+std::size_t position_of(const char* what, const std::string& word, const std::vector<std::string>& known) {
+  const auto at = std::find(known.begin(), known.end(), word);
+  if (at == known.end())
+    throw InputError({}, fmt::format("{} \"{}\" is unknown; {}", what, word.substr(0, 64), did_you_mean(word, known)));
+  return static_cast<std::size_t>(at - known.begin());
+}
+
+void check_techniques(const std::vector<std::string>& words) {
+  for (const auto& word : words) position_of("technique", word, technique_names());
+}
+
+}  // namespace
+
+std::string Ran::trace(std::size_t index) const {
+  if (index >= result_->predictions.size() || result_->predictions[index].status != Status::kOk)
+    throw std::invalid_argument("this does not run, so there is no iteration to show");
+  return interruptible([result = result_, index](Job&) { return trace_of(*result, result->predictions[index]); });
+}
+
+Ran run(const Loaded& loaded, const RunAsked& asked) {
+  check_techniques(asked.filter.techniques);
+  const Intervals intervals(asked.interval, loaded.file(), loaded.set());
+  const bool fitted = !asked.interval.fitted.empty();
+  const std::string stale =
+      fmt::format("{} was fitted to other files than {} is now; fit again if what changed matters",
+                  asked.interval.fitted, loaded.file());
+  if (intervals.is_stale() && PyErr_WarnEx(PyExc_UserWarning, stale.c_str(), 1) != 0) throw py::error_already_set();
+  const Loaded known = fitted ? loaded.with(intervals.overrides()) : loaded;
+  Scenario scenario = known.narrowed(asked.filter);
+  PredictOptions options = json_options(scenario);
+  options.links = measures_links(scenario, asked.links, false);
+  return interruptible(
+      [intervals, options, file = loaded.file(), scenario = std::move(scenario)](Job& job) mutable -> Ran {
+        PredictOptions own = options;
+        own.stop = job.stop();
+        RunResult result = run_scenario(std::move(scenario), own);
+        if (!intervals.are_asked()) return Ran(std::move(result));
+        const CrewTurn turn(job);
+        intervals.add(file, result, job.stop());
+        return Ran(std::move(result));
+      });
+}
+
+Told explain(const Loaded& loaded, const Filter& filter, const py::object& progress) {
+  check_techniques(filter.techniques);
+  return interruptible(
+      [scenario = loaded.narrowed(filter), reload = loaded.reload(filter)](Job& job) mutable -> Told {
+        ExplainOptions options;
+        options.reload = reload;
+        options.stop = job.stop();
+        options.on_progress = [&job](std::size_t done, std::size_t all, std::size_t) { job.tell(done, all); };
+        auto explanations = explain(scenario, options);
+        std::vector<ExplainResult> results;
+        results.push_back({std::move(scenario), std::move(explanations)});
+        return {to_explanation_json(results), to_explanation_table(results)};
+      },
+      progress);
+}
+
+Told plan(const Loaded& loaded, const PlanAsked& asked, const py::object& progress) {
+  PlanJob plan_job;
+  if (asked.technique)
+    plan_job.technique = technique_table()[position_of("technique", *asked.technique, technique_names())];
+  if (asked.objective)
+    plan_job.objective = static_cast<PlanObjective>(position_of("objective", *asked.objective, plan_objective_names()));
+  plan_job.list = asked.list;
+  plan_job.effort = asked.effort;
+  return interruptible(
+      [scenario = loaded.narrowed({asked.models, {}, {}}), plan_job, file = loaded.file(), set = loaded.set(),
+       jobs = jobs_of(asked.jobs), limit = asked.time_limit](Job& job) mutable -> Told {
+        const CrewTurn turn(job);
+        if (limit > 0) limit_time(plan_job, limit);
+        plan_job.progress = [&job](const std::string&, const SearchProgress& p) { job.tell(p.assessed, p.choices); };
+        PlanCrewOptions options;
+        options.jobs = jobs;
+        options.stop = job.stop();
+        std::vector<PlanReport> reports;
+        reports.push_back(find_plans(scenario, plan_job, options));
+        stop_if(job.stop());
+        reports.back().file = file;
+        reports.back().overrides = set;
+        return {to_plan_json(reports), to_plan_table(reports.back())};
+      },
+      progress);
+}
+
+std::pair<std::string, std::string> sweep(const SweepAsked& asked, const py::object& progress) {
+  if (launch_of_environment().ranks > 1)
+    throw InputError({}, "an MPI launcher started several of these; run the sweep by slmsim sweep under that launcher");
+  const auto read = std::make_shared<Sweep>(asked.file, asked.set);
+  return interruptible(
+      [read, asked](Job& job) {
+        const CrewTurn turn(job);
+        SweepOptions options;
+        options.output = asked.output;
+        options.jobs = jobs_of(asked.jobs);
+        options.restart = asked.restart;
+        options.version = SLMSIM_VERSION;
+        options.stop = job.stop();
+        options.progress = [&job](std::uint64_t done, std::uint64_t all, std::uint64_t) { job.tell(done, all); };
+        const SweepOutcome outcome = run_sweep(*read, options);
+        if (!outcome.complete) throw Stopped();  // the journal stays
+        return std::pair(outcome.files.csv.string(), outcome.files.json.string());
+      },
+      progress);
+}
+
+Fitted fit(const Loaded& loaded, const FitAsked& asked, const py::object& progress) {
+  return interruptible(
+      [file = loaded.file(), set = loaded.set(), asked](Job& job) -> Fitted {
+        constexpr double kHundredths = 100;
+        const CrewTurn turn(job);
+        ScenarioFit request{file, set, asked.measured, {}};
+        request.sampling.particles = asked.points;
+        request.sampling.seed = asked.seed;
+        const auto stop = job.stop();
+        request.sampling.stop = [stop, end = end_after(asked.time_limit)] { return stop() || end(); };
+        request.sampling.progress = [&job](double beta, std::size_t) {
+          job.tell(static_cast<std::uint64_t>(kHundredths * beta), static_cast<std::uint64_t>(kHundredths));
+        };
+        const FitReport report = fit_scenario(request);
+        stop_if(stop);
+        return {to_yaml(report), {to_json(report), to_table(report)}};
+      },
+      progress);
+}
+
+}  // namespace slmsim::python

@@ -1,0 +1,70 @@
+// What Python asks of a scenario: each verb runs interruptibly and gives back what the program's own verb has before it prints,
+// or the JSON and the table that it prints.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "python/binding/loaded.h"
+#include "sim/run/intervals.h"
+#include "sim/run/run.h"
+
+namespace slmsim::python {
+
+// What a verb prints.
+struct Told {
+  std::string json, table;
+};
+
+// A run's result; its forms are made when they are asked for.
+class Ran {
+ public:
+  explicit Ran(RunResult result) : result_(std::make_shared<const RunResult>(std::move(result))) {}
+  const RunResult& result() const { return *result_; }
+  // One iteration of prediction number `index` as a Chrome/Perfetto trace. Throws std::invalid_argument where it does not run.
+  std::string trace(std::size_t index) const;
+
+ private:
+  std::shared_ptr<const RunResult> result_;
+};
+
+struct RunAsked {
+  Filter filter;
+  bool links = false;
+  IntervalRequest interval;
+};
+Ran run(const Loaded& loaded, const RunAsked& asked);
+
+Told explain(const Loaded& loaded, const Filter& filter, const pybind11::object& progress);
+
+struct PlanAsked {
+  std::vector<std::string> models;
+  std::optional<std::string> objective, technique;
+  std::size_t list = 5, jobs = 0;  // 0: one for each core
+  double effort = 1, time_limit = 0;
+};
+Told plan(const Loaded& loaded, const PlanAsked& asked, const pybind11::object& progress);
+
+struct SweepAsked {
+  std::string file;
+  Overrides set;
+  std::string output;
+  std::size_t jobs = 0;
+  bool restart = false;
+};
+// The files that it wrote: FILE.csv and FILE.jsonl.
+std::pair<std::string, std::string> sweep(const SweepAsked& asked, const pybind11::object& progress);
+
+struct FitAsked {
+  std::string measured;
+  std::uint64_t seed = 1;
+  std::size_t points = 256;
+  double time_limit = 0;
+};
+// What it found as the YAML that `fitted` takes, as JSON and as a table.
+struct Fitted {
+  std::string yaml;
+  Told told;
+};
+Fitted fit(const Loaded& loaded, const FitAsked& asked, const pybind11::object& progress);
+
+}  // namespace slmsim::python
