@@ -27,7 +27,7 @@ inline std::vector<BadCase> bad_key_cases() {
         {"10:3", "\"detla\" in selection; did you mean \"delta\"?"},
         {"12:10",
          "\"stages\" in techniques.Data; known are: batch_split, "
-         "hierarchical, hierarchical_pieces, micro_batches, startup"},
+         "hierarchical, hierarchical_pieces, micro_batches, recompute, startup"},
         {"13:15", "\"shedule\" in techniques.Pipeshard; did you mean \"schedule\"?"}},
        ""},
       {"run",
