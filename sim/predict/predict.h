@@ -74,7 +74,7 @@ struct Prediction {
 };
 
 // "gat+amst"; of many VMs those numbered on as a range, "v0..v511", and of many ranges only the first and the last.
-std::string group_text(const std::vector<std::string>& names);
+std::string group_text(const std::vector<std::string>& all);
 
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation

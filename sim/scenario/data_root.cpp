@@ -76,9 +76,9 @@ fs::path find_named(const std::vector<fs::path>& roots, const FileKind& kind, co
 std::vector<std::string> known_names(const std::vector<fs::path>& roots, const FileKind& kind) {
   std::vector<std::string> names;
   for (const auto& root : roots) {
-    for (auto& name : names_in(root / kind.folder)) {
+    for (const auto& name : names_in(root / kind.folder)) {
       const std::string stated = kind.named_inside ? name_inside(root / kind.folder / (name + ".yaml")) : "";
-      names.push_back(stated.empty() ? std::move(name) : stated);
+      names.push_back(stated.empty() ? name : stated);
     }
   }
   return names;

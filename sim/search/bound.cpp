@@ -49,7 +49,7 @@ QuickBound::QuickBound(const Space& space, PlanObjective objective)
 }
 
 Seconds QuickBound::compute(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
-  const bool again = options.technique->recompute(options, training) == Recompute::kFull;
+  const bool again = options.recompute(training.rematerialisation) == Recompute::kFull;
   const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
   std::map<int, int> gpus;

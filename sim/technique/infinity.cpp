@@ -76,7 +76,6 @@ extern const Technique kInfinity = {
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -91,7 +90,6 @@ extern const Technique kInfinityParameters = {
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 

@@ -88,7 +88,6 @@ extern const Technique kOffload1 = {
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -103,7 +102,6 @@ extern const Technique kOffload2 = {
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -118,7 +116,6 @@ extern const Technique kOffload3 = {
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 

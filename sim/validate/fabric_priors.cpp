@@ -4,47 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/validate/fabric_protocol.h"
+#include "sim/validate/priors.h"
 
 namespace slmsim {
-namespace {
-
-ValueType number_type(double low, double high) {
-  ValueType type = ValueType::of(ValueType::Kind::kNumber);
-  type.low = low;
-  type.high = high;
-  return type;
-}
-
-ValueType quantity_type(Dimension dimension) {
-  ValueType type = ValueType::of(ValueType::Kind::kQuantity);
-  type.dimension = dimension;
-  return type;
-}
-
-Unknown by_factors(std::vector<std::string> paths, double low, double high, const ValueType& type, const char* source) {
-  Unknown out;
-  out.paths = std::move(paths);
-  out.prior = Unknown::Prior::kLogUniform;
-  out.low = low;
-  out.high = high;
-  out.type = type;
-  out.source = source;
-  return out;
-}
-
-Unknown one_of(std::vector<std::string> paths, std::vector<std::string> words, const char* source) {
-  Unknown out;
-  out.paths = std::move(paths);
-  out.prior = Unknown::Prior::kOneOf;
-  out.words = std::move(words);
-  out.type = ValueType::of(ValueType::Kind::kInteger);
-  out.type.low = 1;
-  out.type.high = 1 << 20;
-  out.source = source;
-  return out;
-}
-
-}  // namespace
 
 std::vector<Unknown> fabric_shared() {
   const ValueType share = number_type(1e-4, 2), time = quantity_type(Dimension::kTime);
@@ -56,6 +18,8 @@ std::vector<Unknown> fabric_shared() {
       one_of({"models.0.vocabulary", "models.1.vocabulary", "models.2.vocabulary"}, {"50257", "50256"},
              "GPT-2's, or the one that Alpa's example trains"),
       one_of({"techniques.ZeRO2.gathered"}, {"fp16", "fp32"}, "what Alpa's train state holds"),
+      one_of({"techniques.ZeRO2.gradient_collective"}, {"reduce-scatter", "all-reduce"},
+             "Alpa keeps the all-reduce where it adds up gradients over micro-batches"),
       by_factors({"software.matrix_efficiency.Turing"}, 0.05, 1.2, share,
                  "of the data sheet's peak in either precision"),
       by_factors({"software.matrix_efficiency.Ampere"}, 0.05, 1.2, share,
