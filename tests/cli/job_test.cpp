@@ -83,7 +83,7 @@ TEST(WholeJobs, TellDataJitterAndTheDay) {
   const std::vector<std::string> words = {
       "run",         kSpot,
       "--technique", "Data",
-      "--set",       "job.data={from: store, rate: 2 kB/s, bytes_per_token: 2}",
+      "--set",       "job.data={from: store, rate: 2 kB/s, bytes_per_token: 2, prefetch: no}",
       "--set",       "job.jitter={gpu: {sd: 0.05, shape: normal}, states: 4}",
       "--set",       "job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 300 Mbps}]}}"};
   const auto with = [&](const std::string& format) {
