@@ -65,6 +65,9 @@ FIGURES = [
     ("gantt", "trace.json", ["--from", "3.0", "--to", "3.3"], ["time in the iteration (ms)"]),
     ("gantt", "made-up.json", [], ["forward", "backward", "optimizer", "launching", "framework on the host", "collective",
                                    "activations and their gradients", "copy between GPU and host", "drive", "n0/nvme0"]),
+    ("job", "job.json", [], ["mean time of the job (", "jobs that have ended (%)", "lease", "useful", "waiting",
+                             "LocalSGD on gat+amst", "1000 jobs drawn"]),
+    ("job", "day.json", ["--technique", "Pipeshard"], ["link (Gbit/s)", "speed of iterations", "time of the day (h)"]),
     ("predicted_measured", "facts.csv", [], ["time of the job (min)", "TFLOP/s per GPU", "measured", "predicted",
                                              "within 25 %"]),
     ("predicted_measured", "deepspeed.csv", [], ["time of an iteration (s)", "largest model", "throughput of all GPUs",
@@ -117,6 +120,9 @@ class Figures(unittest.TestCase):
         slmsim("run", "scenarios/xe8545-1.yaml", "--technique", "ZeRO-2", "--trace", at("node.json"))
         with open(at("made-up.json"), "w") as file:
             json.dump(made_up_trace(), file)
+        slmsim("run", "scenarios/spot-job.yaml", "--format", "json", "-o", at("job.json"))
+        slmsim("run", "scenarios/spot-job.yaml", "--format", "json", "-o", at("day.json"), "--set",
+               "job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 300 Mbps}]}}")
         slmsim("validate", "fabric", "--format", "csv", "-o", at("facts.csv"))
         slmsim("validate", "deepspeed", "--format", "csv", "-o", at("deepspeed.csv"))
         with open(at("measured.csv"), "w") as file:
