@@ -6,9 +6,11 @@
 
 One panel per scenario, all with the same logarithmic axis; what does not fit in memory or cannot run is marked.
 """
-import style
-import sweep_table
-from style import plt
+if __package__:
+    from . import style, sweep_table
+else:
+    import style
+    import sweep_table
 
 
 def arguments(parser):
@@ -53,7 +55,7 @@ def draw(options):
     scenarios = list(dict.fromkeys(row["scenario"] for row in rows))
     by_scenario = [[row for row in rows if row["scenario"] == scenario] for scenario in scenarios]
     bars = [len({(row["group"], row["technique"]) for row in part}) for part in by_scenario]
-    figure, panels = plt.subplots(len(scenarios), 1, figsize=(style.WIDTH, 0.7 * len(bars) + 0.2 * sum(bars)),
+    figure, panels = style.subplots(len(scenarios), 1, figsize=(style.WIDTH, 0.7 * len(bars) + 0.2 * sum(bars)),
                                   sharex=True, squeeze=False, gridspec_kw={"height_ratios": bars})
     for axes, scenario, part in zip(panels[:, 0], scenarios, by_scenario):
         panel(axes, options.csv, part)

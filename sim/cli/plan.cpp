@@ -16,6 +16,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
+#include "sim/run/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -24,8 +25,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr double kUsualLimit = 900;  // seconds
-// Of the time, what searches have; the rest is for predicting what they found once more.
-constexpr double kForSearching = 0.9;
 
 volatile std::sig_atomic_t stop_signal = 0;
 
@@ -167,11 +166,7 @@ class Searches {
       if (reports_.empty())
         line.announce(
             fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
-      job.deadline = [start, share](std::size_t index, std::size_t models) {
-        return seconds_since(start) >=
-               kForSearching * share * static_cast<double>(index + 1) / static_cast<double>(models);
-      };
-      job.over = [start, share] { return seconds_since(start) >= share; };
+      limit_time(job, share);
     }
     std::string searched;
     auto begun = start;

@@ -21,17 +21,17 @@ struct ReportOptions : ScenarioOptions {
   ReportOptions() { output = "report.html"; }
 
   std::string scenario;
-  IntervalOptions interval;
+  IntervalRequest interval;
 };
 
 // As its user would write it.
 std::string command_of(const ReportOptions& options) {
   std::string out = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
-  const IntervalOptions& interval = options.interval;
+  const IntervalRequest& interval = options.interval;
   if (!interval.fitted.empty()) out += fmt::format(" --fitted {}", interval.fitted);
   if (interval.intervals) out += " --intervals";
-  if (interval.level != IntervalOptions{}.level) out += fmt::format(" --level {:g}", interval.level);
-  if (interval.seed != IntervalOptions{}.seed) out += fmt::format(" --seed {}", interval.seed);
+  if (interval.level != IntervalRequest{}.level) out += fmt::format(" --level {:g}", interval.level);
+  if (interval.seed != IntervalRequest{}.seed) out += fmt::format(" --seed {}", interval.seed);
   for (const auto& text : options.overrides) out += fmt::format(" --set '{}'", text);
   return out;
 }
@@ -60,8 +60,8 @@ int report(const ReportOptions& given) {
   ReportOptions options = given;
   options.scenarios = {options.scenario};
   refuse_twice_overridden(options.overrides);
-  const IntervalMaker intervals(options.interval, options);
-  result.scenario = load_scenario(options.scenario, intervals.scenario_options().overrides);
+  const Intervals intervals = intervals_of(options.interval, options);
+  result.scenario = load_scenario(options.scenario, intervals.overrides());
   reserve_network(Network(result.scenario.platform).links().size());
   ProgressLine progress;
   progress.show("predicting");

@@ -1,4 +1,6 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
+#include "sim/run/run.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -11,10 +13,7 @@
 #include "sim/crew/crew.h"
 #include "sim/report/link_use.h"
 #include "sim/report/plan_table.h"
-#include "sim/report/report.h"
-#include "sim/report/trace.h"
-#include "sim/scenario/model_named.h"
-#include "sim/scenario/names.h"
+#include "sim/run/iteration_trace.h"
 
 namespace slmsim {
 namespace {
@@ -25,7 +24,7 @@ struct RunOptions : ScenarioOptions {
   bool link_use = false;
   bool plan = false;
   bool whole = false;
-  IntervalOptions interval;
+  IntervalRequest interval;
 };
 
 std::vector<std::string> plans_for(const Scenario& scenario) {
@@ -41,37 +40,11 @@ std::vector<std::string> plans_for(const Scenario& scenario) {
 }
 
 RunResult predict_and_select(Scenario scenario, const PredictOptions& options, bool plan = false) {
-  RunResult result;
-  result.scenario = std::move(scenario);
   // First, since its workers are copies of this process without an engine.
-  if (plan) result.plans = plans_for(result.scenario);
-  result.predictions = predict(result.scenario, options);
-  result.jobs = outcomes_of(result.scenario, result.predictions);
-  const Algorithm asked = result.scenario.selection.algorithm;
-  const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
-  result.selections = select_techniques(result.scenario, result.predictions, asked);
-  result.others = select_techniques(result.scenario, result.predictions, other);
+  std::vector<std::string> plans = plan ? plans_for(scenario) : std::vector<std::string>{};
+  RunResult result = run_scenario(std::move(scenario), options);
+  result.plans = std::move(plans);
   return result;
-}
-
-// The pick for the first model, or the first that runs where there is none.
-const Prediction* to_be_traced(const RunResult& result) {
-  const Selection* pick = result.selections.empty() ? nullptr : &result.selections.front();
-  const Prediction* first = nullptr;
-  for (const auto& p : result.predictions) {
-    if (p.status != Status::kOk) continue;
-    if (!first) first = &p;
-    if (pick && p.model == pick->model && pick->technique == p.technique && p.group == pick->group) return &p;
-  }
-  return first;
-}
-
-std::string trace_of(const RunResult& result, const Prediction* p) {
-  const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p->model), *p->plan);
-  const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
-  return to_trace({graph, timeline, result.scenario.platform,
-                   fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group)),
-                   assumed_line(assumptions_of(result.scenario, {p}))});
 }
 
 bool anything_runs(const std::vector<RunResult>& results) {
@@ -88,16 +61,14 @@ int run(const RunOptions& options) {
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   predict_options.whole = options.whole;
   predict_options.simgrid = index_of("--engine", options.engine, {"slmsim", "simgrid"}) == 1;
-  const IntervalMaker intervals(options.interval, options);
+  const Intervals intervals = intervals_of(options.interval, options);
+  ScenarioOptions fitted = options;
+  fitted.overrides = intervals.overrides();
   std::vector<std::string> files;
   std::vector<RunResult> results;
-  for (auto& scenario : load_filtered(intervals.scenario_options(), options.filter, &files)) {
+  for (auto& scenario : load_filtered(fitted, options.filter, &files)) {
     PredictOptions own = predict_options;
-    // Nobody reads a list of so many links, unless asked for.
-    const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
-                                  [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
-    if (many && !options.link_use && options.timeline.empty()) own.links = false;
-    own.links = own.links || (scenario.job && scenario.job->egress_per_gigabyte);
+    own.links = measures_links(scenario, predict_options.links, options.link_use || !options.timeline.empty());
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
     intervals.add(files[results.size() - 1], results.back());
   }
@@ -106,7 +77,7 @@ int run(const RunOptions& options) {
   if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
   if (!options.trace.empty()) {
     if (const Prediction* traced = to_be_traced(results.front())) {
-      outputs.push_back({trace_of(results.front(), traced), options.trace});
+      outputs.push_back({trace_of(results.front(), *traced), options.trace});
     } else {
       fmt::print(stderr, "slmsim: no trace: nothing fits, so there is no iteration to show\n");
     }

@@ -25,6 +25,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "plots"))
 import style  # noqa: E402
 
+matplotlib.rcParams.update(style.LOOK)
+
 SCENARIOS = ["scenarios/gat-amst.yaml", "scenarios/tacc-tacc.yaml"]
 MEASURED = "slice,technique,rtt_ms,minutes,tflops_per_gpu\nGAT-AMST,Pipeshard,103,100,1.28\nUTAH-MASS,Data,57.4,272,\n"
 ONE_BATCH = ["--where", "training.batch=8"]
@@ -167,7 +169,6 @@ class Figures(unittest.TestCase):
         return [self.at(data), *(self.at(o) if o.endswith(".csv") else o for o in options), "-o", self.at(output)]
 
     def drawn(self, figure, data, options):
-        style.plt.close("all")
         module = importlib.import_module(figure)
         parser = style.parser_of(module.__doc__, module.arguments, figure)
         return module.draw(parser.parse_args(self.words(data, options, "unused.svg")))
@@ -186,7 +187,8 @@ class Figures(unittest.TestCase):
                                          its.y0 < box.y1 - 1, f"\"{one}\" lies upon \"{other}\"")
 
     def test_the_check_for_overlaps_sees_one(self):
-        figure = style.plt.figure()
+        figure, axes = style.subplots()
+        axes.remove()
         figure.text(0.5, 0.5, "one")
         figure.text(0.51, 0.5, "two")
         (_, a), (_, b) = style.texts_on(figure)
