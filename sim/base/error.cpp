@@ -30,6 +30,14 @@ int letters(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
+std::string_view shown_line(const Place& place) {
+  return place.source && place.line > 0 ? line_of(place.source->text, place.line) : std::string_view{};
+}
+
+bool is_inside(const Place& place, std::string_view line) {
+  return place.column >= 1 && static_cast<std::size_t>(place.column) <= line.size() + 1;
+}
+
 // A reader needs the first errors, not ten thousand.
 std::vector<Error> bounded(std::vector<Error> errors) {
   constexpr std::size_t kMost = 50;
@@ -49,13 +57,18 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+int letter_column(const Place& place) {
+  const std::string_view shown = shown_line(place);
+  return is_inside(place, shown) ? letters(shown.substr(0, static_cast<std::size_t>(place.column - 1))) + 1
+                                 : place.column;
+}
+
 std::string to_string(const Error& error) {
-  const auto& [source, line, byte] = error.place;
-  std::string out = source ? printable(shortened(source->name)) : "slmsim";
-  const std::string_view shown = source && line > 0 ? line_of(source->text, line) : std::string_view{};
-  const bool inside = byte >= 1 && static_cast<std::size_t>(byte) <= shown.size() + 1;
-  const int column = inside ? letters(shown.substr(0, static_cast<std::size_t>(byte - 1))) + 1 : byte;
-  if (line > 0) out += fmt::format(":{}:{}", line, column);
+  std::string out = error.place.source ? printable(shortened(error.place.source->name)) : "slmsim";
+  const std::string_view shown = shown_line(error.place);
+  const bool inside = is_inside(error.place, shown);
+  const int column = letter_column(error.place);
+  if (error.place.line > 0) out += fmt::format(":{}:{}", error.place.line, column);
   out += fmt::format(": error: {}", printable(shortened(error.text)));
   if (!inside || shown.empty() || shown.size() > kShownLineLength) return out;
   return out + fmt::format("\n  {}\n  {:>{}}", printable(shown), '^', column);

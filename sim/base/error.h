@@ -29,6 +29,9 @@ struct Error {
   std::string text;
 };
 
+// The column as editors count, in letters; as it is where the source has no such place.
+int letter_column(const Place& place);
+
 // "FILE:LINE:COLUMN: error: TEXT" and, below it, the source line with a caret under the column; here columns
 // count letters, as editors do.
 std::string to_string(const Error& error);
