@@ -1,4 +1,6 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
+#include "sim/run/run.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -14,7 +16,6 @@
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/scenario/model_named.h"
-#include "sim/scenario/names.h"
 
 namespace slmsim {
 namespace {
@@ -41,16 +42,10 @@ std::vector<std::string> plans_for(const Scenario& scenario) {
 }
 
 RunResult predict_and_select(Scenario scenario, const PredictOptions& options, bool plan = false) {
-  RunResult result;
-  result.scenario = std::move(scenario);
   // First, since its workers are copies of this process without an engine.
-  if (plan) result.plans = plans_for(result.scenario);
-  result.predictions = predict(result.scenario, options);
-  result.jobs = outcomes_of(result.scenario, result.predictions);
-  const Algorithm asked = result.scenario.selection.algorithm;
-  const Algorithm other = asked == Algorithm::kPaper ? Algorithm::kAmended : Algorithm::kPaper;
-  result.selections = select_techniques(result.scenario, result.predictions, asked);
-  result.others = select_techniques(result.scenario, result.predictions, other);
+  std::vector<std::string> plans = plan ? plans_for(scenario) : std::vector<std::string>{};
+  RunResult result = run_scenario(std::move(scenario), options);
+  result.plans = std::move(plans);
   return result;
 }
 
@@ -93,11 +88,7 @@ int run(const RunOptions& options) {
   std::vector<RunResult> results;
   for (auto& scenario : load_filtered(intervals.scenario_options(), options.filter, &files)) {
     PredictOptions own = predict_options;
-    // Nobody reads a list of so many links, unless asked for.
-    const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
-                                  [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
-    if (many && !options.link_use && options.timeline.empty()) own.links = false;
-    own.links = own.links || (scenario.job && scenario.job->egress_per_gigabyte);
+    own.links = measures_links(scenario, predict_options.links, options.link_use || !options.timeline.empty());
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
     intervals.add(files[results.size() - 1], results.back());
   }
