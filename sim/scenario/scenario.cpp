@@ -340,11 +340,22 @@ Scenario read_scenario(const Node& linked, const std::string& name) {
   return scenario;
 }
 
-Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
-  ScenarioFile scenario(file);
+namespace {
+
+Scenario load(ScenarioFile scenario, const Overrides& overrides) {
   std::vector<Override> parsed;
   for (const auto& text : overrides) parsed.push_back(parse_override(text));
   return read_scenario(scenario.link(parsed), scenario.name());
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
+  return load(ScenarioFile(file), overrides);
+}
+
+Scenario load_scenario(const ScenarioText& text, const Overrides& overrides) {
+  return load(ScenarioFile(text), overrides);
 }
 
 }  // namespace slmsim
