@@ -52,6 +52,7 @@ FIGURES = [
     ("technique_comparison", "two.csv", ONE_BATCH + ["--where", "platform.links.wan.rtt=1 ms"],
      ["gat-amst, gpt2m, training.batch=8, platform.links.wan.rtt=1 ms"]),
     ("technique_comparison", "long.csv", ["--where", "point=0"], ["1 GPU", "3 GPUs"]),
+    ("technique_comparison", "intervals.csv", [], ["Lines across the bars: intervals of 90 %."]),
     ("memory", "all.json", ["--model", "gpt2L"],
      ["memory of the fullest GPU (GiB)", "limit", "activations", "tacc-tacc: Data on tacc-t4"]),
     ("memory", "all.json", ["--where", "scenario=tacc-tacc"], ["tacc-tacc, gpt2m", "Not shown, see --model: gpt2l, gpt2L"]),
@@ -116,6 +117,8 @@ class Figures(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         at = cls.at
         slmsim("run", *SCENARIOS, "--format", "csv", "-o", at("all.csv"))
+        slmsim("run", SCENARIOS[0], "--model", "gpt2m", "--intervals", "--level", "0.9", "--format", "csv", "-o",
+               at("intervals.csv"))
         slmsim("run", *SCENARIOS, "--format", "json", "-o", at("all.json"))
         slmsim("run", SCENARIOS[0], "--set", "models=gpt2m", "--set", "groups=all", "--technique", "Pipeshard",
                "--trace", at("trace.json"))
