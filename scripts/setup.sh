@@ -13,7 +13,8 @@ build_dir=$repo_root/build
 min_cmake=3.22
 
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
-  libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev)
+  libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev
+  libcpp-httplib-dev)
 # MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
 # Without the Python packages the test of JSON Schemas is skipped, without zsh and fish those of their completions.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin

@@ -40,5 +40,6 @@ Command add_init(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_fit(CLI::App& app);
 Command add_next(CLI::App& app);
+Command add_serve(CLI::App& app);
 
 }  // namespace slmsim

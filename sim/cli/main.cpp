@@ -30,6 +30,7 @@ Examples:
   slmsim shapes gpt2m --output gpt2m.csv
   slmsim schema scenario --output scenario.schema.json
   slmsim init --gpu rtx3090:2 mine
+  slmsim serve
 
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
 
@@ -102,7 +103,7 @@ int run(int argc, char** argv) {
                                add_merge(app),      add_validate(app), add_check(app),   add_list(app),
                                add_plot(app),       add_report(app),   add_shapes(app),  add_plan(app),
                                add_max_model(app),  add_schema(app),   add_import(app),  add_init(app),
-                               add_completion(app), add_fit(app),      add_next(app)};
+                               add_completion(app), add_fit(app),      add_next(app),    add_serve(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
   try {
     app.parse(argc, argv);

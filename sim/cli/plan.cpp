@@ -53,7 +53,7 @@ std::string progress_text(const std::string& scenario, const std::string& model,
 }
 
 // Of what decides which choices there are and what they take: files, overrides, technique and version.
-std::string search_identity(const PlanVerb& verb, const std::string& file) {
+std::string search_identity(const PlanVerb& verb, const std::string& file, bool whole_jobs) {
   ScenarioFile scenario(file);
   std::vector<Override> overrides;
   for (const auto& text : verb.overrides) overrides.push_back(parse_override(text));
@@ -62,6 +62,7 @@ std::string search_identity(const PlanVerb& verb, const std::string& file) {
   std::vector<std::string> texts(read.begin(), read.end());
   texts.insert(texts.end(), verb.overrides.begin(), verb.overrides.end());
   texts.push_back(verb.technique);
+  if (whole_jobs) texts.emplace_back("whole jobs");  // of which more is found out
   texts.insert(texts.end(), verb.filter.models.begin(), verb.filter.models.end());
   return identity_of(SLMSIM_VERSION, texts);
 }
@@ -139,7 +140,7 @@ class Searches {
     std::vector<std::string> files;
     const auto scenarios = load_filtered(verb_, verb_.filter, &files);
     for (const auto& scenario : scenarios) {
-      check_objective(job_.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
+      check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
       check_varied(scenario.plan, scenario.techniques);
     }
     for (const int signal : {SIGINT, SIGTERM}) {
@@ -177,7 +178,8 @@ class Searches {
     };
     if (!verb_.journal.empty()) {
       options_.journal = count == 1 ? verb_.journal : fmt::format("{}.{}", verb_.journal, reports_.size() + 1);
-      options_.identity = search_identity(verb_, file);
+      options_.identity =
+          search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
       journals_.push_back(options_.journal.string());
     }
     reports_.push_back(find_plans(scenario, job, options_));
@@ -225,7 +227,8 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "table, json, or markdown: beside Algorithm 1's picks")
       ->capture_default_str();
   verb->add_option("--objective", options->objective,
-                   "time, gpu_hours or dollars, in place of the scenario's plan.objective");
+                   "time, gpu_hours, dollars; of whole jobs cost, energy, deadline or p90, in place of the scenario's "
+                   "plan.objective");
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
   verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
       ->take_all()
@@ -261,6 +264,7 @@ Examples:
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
   slmsim plan scenarios/gat-amst.yaml --set 'plan.allow=[nccl, tcp]' --objective gpu_hours
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
+  slmsim plan scenarios/spot-job.yaml --objective deadline --set job.lease='75 min'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
   slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
   return {verb, [options] { return plan(*options); }};

@@ -12,7 +12,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/page/page.h"
 #include "sim/page/timeline.h"
-#include "sim/report/phrases.h"
+#include "sim/run/run.h"
 
 namespace slmsim {
 namespace {
@@ -36,39 +36,18 @@ std::string command_of(const ReportOptions& options) {
   return out;
 }
 
-// Of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer.
-std::string timelines_of(const ModelReport& report) {
-  std::vector<const Prediction*> shown;
-  if (const Prediction* pick = report.pick()) shown.push_back(pick);
-  const Prediction* largest = nullptr;
-  for (const Prediction* p : report.predictions) {
-    if (p->status != Status::kOk) continue;
-    if (!largest || p->gpus > largest->gpus || (p->gpus == largest->gpus && p->job < largest->job)) largest = p;
-  }
-  if (largest && !shown.empty() && largest->gpus > shown.front()->gpus) shown.push_back(largest);
-  std::string out;
-  for (const Prediction* p : shown) {
-    const TaskGraph graph = iteration_graph(report.result.scenario, report.model(), *p->plan);
-    out += fmt::format("<h3>{}</h3>\n", place_of(*p)) +
-           timeline_bars(graph, simulate(graph, p->connections), report.result.scenario.platform);
-  }
-  return out;
-}
-
 int report(const ReportOptions& given) {
-  RunResult result;
   ReportOptions options = given;
   options.scenarios = {options.scenario};
   refuse_twice_overridden(options.overrides);
   const Intervals intervals = intervals_of(options.interval, options);
-  result.scenario = load_scenario(options.scenario, intervals.overrides());
-  reserve_network(Network(result.scenario.platform).links().size());
+  Scenario scenario = load_scenario(options.scenario, intervals.overrides());
+  reserve_network(Network(scenario.platform).links().size());
   ProgressLine progress;
   progress.show("predicting");
-  result.predictions =
-      predict(result.scenario, {.links = result.scenario.job && result.scenario.job->egress_per_gigabyte});
-  result.jobs = outcomes_of(result.scenario, result.predictions);
-  result.selections = select_techniques(result.scenario, result.predictions, result.scenario.selection.algorithm);
+  PredictOptions predicted;
+  predicted.links = measures_links(scenario, false, false);
+  RunResult result = run_scenario(std::move(scenario), predicted);
   intervals.add(options.scenario, result);
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;
@@ -76,14 +55,10 @@ int report(const ReportOptions& given) {
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     const Transformer& model = result.scenario.models[i];
     progress.show(fmt::format("{}: varying the round-trip time", printable(model.name)));
-    ModelReport one{.result = result,
-                    .index = i,
-                    .predictions = {},
-                    .sweep = sweep_latency(result.scenario, model, result.predictions)};
-    for (const auto& p : result.predictions) {
-      if (p.model == model.name) one.predictions.push_back(&p);
-      anything_runs = anything_runs || p.status == Status::kOk;
-    }
+    ModelReport one = report_of(result, i);
+    one.sweep = sweep_latency(result.scenario, model, result.predictions);
+    anything_runs = anything_runs || std::any_of(one.predictions.begin(), one.predictions.end(),
+                                                 [](const Prediction* p) { return p->status == Status::kOk; });
     timelines.push_back(timelines_of(one));
     reports.push_back(std::move(one));
   }

@@ -95,7 +95,10 @@ std::string html_table(const std::vector<std::string>& head, const std::vector<s
       out += fmt::format("<{}{}>{}</{}>", tag, i >= numeric ? " class=\"n\"" : "", escaped(cells[i]), tag);
     return out + "</tr>\n";
   };
-  std::string out = "<div class=\"wide\" tabindex=\"0\"><table><thead>\n" + line(head, "th") + "</thead><tbody>\n";
+  std::string out = fmt::format(
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table of "
+      "{}\"><table><thead>\n{}</thead><tbody>\n",
+      escaped(head.front()), line(head, "th"));
   for (const auto& row : rows) out += line(row, "td");
   return out + "</tbody></table></div>\n";
 }

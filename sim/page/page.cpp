@@ -101,6 +101,10 @@ std::string sections_of(std::size_t index, const std::vector<Section>& evidence)
 
 }  // namespace
 
+std::string page_style() { return kStyle + technique_style(); }
+
+std::string page_hatches() { return kHatches + technique_hatches(); }
+
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
                     const std::string& made_by) {
   const Scenario& scenario = reports.front().result.scenario;
@@ -111,8 +115,8 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<link rel=\"icon\" "
       "href=\"data:,\"/>\n";
   out += fmt::format("<title>slmsim: {}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(scenario.name),
-                     kStyle + technique_style());
-  out += kHatches + technique_hatches();
+                     page_style());
+  out += page_hatches();
   out += fmt::format("<header><h1>{}</h1>\n<p class=\"note\">{}</p></header>\n<main>\n", escaped(scenario.name),
                      escaped(scenario.description));
   std::string details;

@@ -9,6 +9,10 @@
 
 namespace slmsim {
 
+// The style sheet of all that the sections hold, and the SVG patterns that it names, which the page must hold.
+std::string page_style();
+std::string page_hatches();
+
 // HTML that is well-formed XML too. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command.
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
                     const std::string& made_by);

@@ -22,6 +22,9 @@ struct ModelReport {
   const Prediction* pick() const;
 };
 
+// Of model `index`, without a sweep.
+ModelReport report_of(const RunResult& result, std::size_t index);
+
 // Plain text, for whoever reads nothing else: what to do, how long it takes, and what the alternatives cost.
 std::string verdict_text(const ModelReport& report);
 // At which round-trip time the pick changes.

@@ -8,6 +8,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/page/markup.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
@@ -132,6 +133,24 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
     if (occurs[i]) entries.push_back({fmt::format("k{}", i), kTexts[i]});
   }
   return fmt::format("<p>From 0 to {}.</p>\n", to_text(timeline.end)) + out + html_legend(entries);
+}
+
+std::string timelines_of(const ModelReport& report) {
+  std::vector<const Prediction*> shown;
+  if (const Prediction* pick = report.pick()) shown.push_back(pick);
+  const Prediction* largest = nullptr;
+  for (const Prediction* p : report.predictions) {
+    if (p->status != Status::kOk) continue;
+    if (!largest || p->gpus > largest->gpus || (p->gpus == largest->gpus && p->job < largest->job)) largest = p;
+  }
+  if (largest && !shown.empty() && largest->gpus > shown.front()->gpus) shown.push_back(largest);
+  std::string out;
+  for (const Prediction* p : shown) {
+    const TaskGraph graph = iteration_graph(report.result.scenario, report.model(), *p->plan);
+    out += fmt::format("<h3>{}</h3>\n", place_of(*p)) +
+           timeline_bars(graph, simulate(graph, p->connections), report.result.scenario.platform);
+  }
+  return out;
 }
 
 }  // namespace slmsim

@@ -76,6 +76,14 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
 
 }  // namespace
 
+ModelReport report_of(const RunResult& result, std::size_t index) {
+  ModelReport report{.result = result, .index = index, .predictions = {}, .sweep = std::nullopt};
+  for (const auto& p : result.predictions) {
+    if (p.model == report.model().name) report.predictions.push_back(&p);
+  }
+  return report;
+}
+
 const Prediction* ModelReport::pick() const {
   if (!selection().technique) return nullptr;
   for (const Prediction* p : predictions) {

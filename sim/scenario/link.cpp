@@ -41,8 +41,11 @@ class Linker {
   using Files = std::map<std::string, Node>;
   using Places = std::map<std::string, fs::path>;
 
-  Linker(const std::vector<fs::path>& roots, Files& files, Places& places)
-      : roots_(roots), files_(files), places_(places) {}
+  Linker(const std::vector<fs::path>& roots, const Reach& reach, Files& files, Places& places)
+      : roots_(roots), reach_(reach), files_(files), places_(places) {}
+
+  // The map of a platform's file in place of its name; what that names stays.
+  void platform_file(Node& platform) { resolve(platform, kPlatformFile); }
 
   void platform(Node& platform) {
     Node* vms = platform.find("vms");
@@ -155,6 +158,7 @@ class Linker {
       }
       auto found = files_.find(file.string());
       if (found == files_.end()) {
+        if (is_path) reach_.check(file, node.place);
         Node read = read_yaml(file);
         found = files_.emplace(file.string(), &kind == &kPathFile ? as_path(std::move(read)) : std::move(read)).first;
       }
@@ -187,14 +191,16 @@ class Linker {
   static bool is_override(const Node& node) { return node.place.source->name.starts_with(kOverrideSource); }
 
   const std::vector<fs::path>& roots_;
+  const Reach& reach_;
   Files& files_;
   Places& places_;
   std::vector<Error> errors_;
   std::size_t references_ = 0, values_ = 0;
 };
 
-Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::set<std::string>& texts) {
-  Node node = read_yaml(file);
+// A file's tree with those that it extends beneath it.
+Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector<fs::path>& chain,
+                std::set<std::string>& texts) {
   texts.insert(node.place.source->text);
   const Node* base_name = node.find(kExtends.name);
   if (!base_name) return node;
@@ -210,6 +216,7 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
   if (chain.size() > kDeepestExtends)
     throw InputError(base_name->place,
                      fmt::format("more than {} files extend each other; fewer are enough", kDeepestExtends));
+  reach.check(base_file, base_name->place);
   std::error_code failed;
   const auto status = fs::status(base_file, failed);
   if (!fs::exists(status)) {
@@ -219,7 +226,7 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
   }
   if (!fs::is_regular_file(status))
     throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));
-  Node base = read_with_bases(base_file, chain, texts);
+  Node base = with_bases(read_yaml(base_file), base_file, reach, chain, texts);
   std::erase_if(node.entries, [](const Entry& entry) { return entry.key == kExtends.name; });
   if (const Node* training = node.find("training")) {
     for (const Entry& entry : training->entries) yield_to(base, "training." + entry.key);
@@ -229,11 +236,31 @@ Node read_with_bases(const fs::path& file, std::vector<fs::path>& chain, std::se
   return base;
 }
 
+// Paths of other folders' files as they are written from this one.
+void rebase(Node& node, const fs::path& folder) {
+  if (node.kind == Node::Kind::kScalar && node.scalar.find('/') != std::string::npos && node.place.source) {
+    const fs::path own = fs::path(node.place.source->name).parent_path();
+    std::error_code ignored;
+    if (own != folder && fs::path(node.scalar).is_relative() && fs::exists(own / node.scalar, ignored))
+      node.scalar =
+          "./" + (own / node.scalar).lexically_normal().lexically_relative(folder.lexically_normal()).string();
+  }
+  for (auto& item : node.items) rebase(item, folder);
+  for (auto& entry : node.entries) rebase(entry.value, folder);
+}
+
 }  // namespace
 
 ScenarioFile::ScenarioFile(const fs::path& file) : file_(file), roots_(data_roots(file)) {
   std::vector<fs::path> chain;
-  root_ = read_with_bases(file, chain, texts_);
+  root_ = with_bases(read_yaml(file), file, reach_, chain, texts_);
+  require_scenario(root_);
+}
+
+ScenarioFile::ScenarioFile(const ScenarioText& text)
+    : file_(text.file), reach_(text.reach), roots_(data_roots(text.file)) {
+  std::vector<fs::path> chain;
+  root_ = with_bases(parse_yaml(text.text, file_.string()), file_, reach_, chain, texts_);
   require_scenario(root_);
 }
 
@@ -247,7 +274,7 @@ Node ScenarioFile::link(const std::vector<Override>& overrides) {
     yield_to(scenario, override.path);
     if (!apply(scenario, override)) later.push_back(&override);
   }
-  Linker linker(roots_, files_, places_);
+  Linker linker(roots_, reach_, files_, places_);
   linker.scenario(scenario);
   linker.check();
   for (const auto* override : later) {
@@ -258,6 +285,15 @@ Node ScenarioFile::link(const std::vector<Override>& overrides) {
   // An override may itself name a file (platform.vms.gat.gpus.0=h100).
   linker.scenario(scenario);
   linker.check();
+  return scenario;
+}
+
+Node ScenarioFile::self_contained(const fs::path& folder) {
+  Node scenario = root_;
+  Linker linker(roots_, reach_, files_, places_);
+  if (Node* platform = scenario.find("platform")) linker.platform_file(*platform);
+  linker.check();
+  rebase(scenario, folder);
   return scenario;
 }
 
@@ -277,7 +313,8 @@ Node link_platform(const fs::path& file) {
   const auto roots = data_roots(file);
   Linker::Files files;
   Linker::Places places;
-  Linker linker(roots, files, places);
+  const Reach anywhere;
+  Linker linker(roots, anywhere, files, places);
   linker.platform(platform);
   linker.check();
   return platform;

@@ -51,7 +51,7 @@ class ScenarioReader {
     scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
     if (const Node* job = fields_.child(
             {"job", "What surrounds the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
-      scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform,
+      scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform, scenario_.training.epochs,
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
     read_groups();
     check_rings();
@@ -340,11 +340,22 @@ Scenario read_scenario(const Node& linked, const std::string& name) {
   return scenario;
 }
 
-Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
-  ScenarioFile scenario(file);
+namespace {
+
+Scenario load(ScenarioFile scenario, const Overrides& overrides) {
   std::vector<Override> parsed;
   for (const auto& text : overrides) parsed.push_back(parse_override(text));
   return read_scenario(scenario.link(parsed), scenario.name());
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides) {
+  return load(ScenarioFile(file), overrides);
+}
+
+Scenario load_scenario(const ScenarioText& text, const Overrides& overrides) {
+  return load(ScenarioFile(text), overrides);
 }
 
 }  // namespace slmsim

@@ -95,7 +95,7 @@ struct Scenario {
   MemoryRules memory;
   SelectionRules selection;
   PlanRules plan;
-  std::optional<JobRules> job;  // nothing: iterations only
+  std::optional<JobRules> job;        // nothing: iterations only
   std::vector<Parameter> parameters;  // every value that states its provenance
   std::vector<Parameter> defaults;    // what nobody stated of this machine and software (Reading::defaults)
 
@@ -108,5 +108,6 @@ Scenario read_scenario(const Node& linked, const std::string& name);
 void describe_scenario(const Node& sample, Reading& reading);
 // Throws InputError with everything that is wrong with the file and what it names.
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
+Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
 
 }  // namespace slmsim

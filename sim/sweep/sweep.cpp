@@ -58,7 +58,7 @@ struct SweepKeys {
   const Node* scenario = nullptr;
 };
 
-SweepKeys read_keys(const Node& node, Reading& reading) {
+SweepKeys read_keys(const Node& node, Reading& reading, bool names_scenario = true) {
   SweepKeys keys;
   Fields fields(node, "", reading);
   fields.text({"description", "What it is, in a line."}, "");
@@ -67,8 +67,9 @@ SweepKeys read_keys(const Node& node, Reading& reading) {
   const FileKey varied{"axes", "What varies; the points are the product of the axes, the last one fastest."};
   if (const Node* axes = fields.child(varied, ValueType::list({ValueType::map()}, {1, kAnyCount.high}), true))
     keys.axes = read_axes(*axes, "axes", reading);
-  keys.scenario =
-      fields.child({"scenario", "The path of a scenario, from this file's folder."}, ValueType::text(), true);
+  if (names_scenario)
+    keys.scenario =
+        fields.child({"scenario", "The path of a scenario, from this file's folder."}, ValueType::text(), true);
   fields.done();
   return keys;
 }
@@ -82,10 +83,20 @@ void from_texts(const Texts& texts, PointRows& rows) { rows = {texts.first, text
 void describe_sweep(const Node& sample, Reading& reading) { read_keys(sample, reading); }
 
 Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
-  const Node node = read_yaml(file);
+  const auto named = [&](const Node* name) { return read_named_scenario(file, *name); };
+  read(read_yaml(file), named, true, overrides);
+}
+
+Sweep::Sweep(const Node& sweep, ScenarioFile scenario, const Overrides& overrides) {
+  const auto given = [&](const Node*) { return std::move(scenario); };
+  read(sweep, given, false, overrides);
+}
+
+void Sweep::read(const Node& node, const std::function<ScenarioFile(const Node* named)>& find, bool names_scenario,
+                 const Overrides& overrides) {
   text_ = node.place.source->text;
   Reading reading;
-  auto [fixed, axes, scenario] = read_keys(node, reading);
+  auto [fixed, axes, scenario] = read_keys(node, reading, names_scenario);
   fixed_ = std::move(fixed);
   axes_ = std::move(axes);
   for (auto& axis : axes_) std::for_each(axis.keys.begin(), axis.keys.end(), find_numbers);
@@ -98,7 +109,7 @@ Sweep::Sweep(const fs::path& file, const Overrides& overrides) {
     }
   }
   try {
-    if (scenario) scenario_.push_back(read_named_scenario(file, *scenario));
+    if (scenario || !names_scenario) scenario_.push_back(find(scenario));
   } catch (const InputError& error) {
     reading.errors.insert(reading.errors.end(), error.errors().begin(), error.errors().end());
   }

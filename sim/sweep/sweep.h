@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class Sweep {
   // `overrides` hold at every point, after those of the file. Throws InputError with everything that is wrong: keys
   // that do not exist, and a scenario that is wrong without its axes. A value out of its range is no error yet.
   explicit Sweep(const std::filesystem::path& file, const Overrides& overrides = {});
+  // Of a scenario that is at hand; the sweep's own map names none.
+  Sweep(const Node& sweep, ScenarioFile scenario, const Overrides& overrides = {});
 
   const std::vector<Axis>& axes() const { return axes_; }
   std::uint64_t points() const { return point_count(axes_); }
@@ -48,6 +51,9 @@ class Sweep {
   PointRows failed(std::uint64_t point, const std::string& reason) const;
 
  private:
+  // `find` gives the scenario that the sweep's map names, or the one at hand.
+  void read(const Node& node, const std::function<ScenarioFile(const Node* named)>& find, bool names_scenario,
+            const Overrides& overrides);
   std::vector<Override> overrides_at(std::uint64_t point) const;
   // Nothing, and what is wrong, where its values are not sound.
   std::optional<Scenario> scenario_at(std::uint64_t point, std::string& problem);

@@ -18,8 +18,6 @@ std::vector<Unknown> fabric_shared() {
       one_of({"models.0.vocabulary", "models.1.vocabulary", "models.2.vocabulary"}, {"50257", "50256"},
              "GPT-2's, or the one that Alpa's example trains"),
       one_of({"techniques.ZeRO2.gathered"}, {"fp16", "fp32"}, "what Alpa's train state holds"),
-      one_of({"techniques.ZeRO2.gradient_collective"}, {"reduce-scatter", "all-reduce"},
-             "Alpa keeps the all-reduce where it adds up gradients over micro-batches"),
       by_factors({"software.matrix_efficiency.Turing"}, 0.05, 1.2, share,
                  "of the data sheet's peak in either precision"),
       by_factors({"software.matrix_efficiency.Ampere"}, 0.05, 1.2, share,

@@ -1,5 +1,5 @@
 // The house keeps its order: each room includes only rooms above it, files stay readable, and yaml-cpp,
-// SimGrid, CBC and MPI are known in one place each.
+// SimGrid, CBC, MPI and the HTTP library are known in one place each.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -86,7 +86,7 @@ TEST(Rooms, IncludeOnlyRoomsAboveThem) {
   }
 }
 
-TEST(Rooms, KnowYamlCppSimgridCbcAndMpiInOnePlaceEach) {
+TEST(Rooms, KnowYamlCppSimgridCbcMpiAndHttplibInOnePlaceEach) {
   for (const auto& file : sources("sim")) {
     for (const auto& include : file.includes) {
       if (include.starts_with("yaml-cpp/")) {
@@ -102,6 +102,9 @@ TEST(Rooms, KnowYamlCppSimgridCbcAndMpiInOnePlaceEach) {
       }
       if (include == "mpi.h") {
         EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi/ranks.cpp");
+      }
+      if (include == "httplib.h") {
+        EXPECT_EQ(file.path.generic_string(), "sim/serve/server.cpp");
       }
     }
   }

@@ -1,0 +1,78 @@
+// slmsim serve [SCENARIO]: the page to draw and try a cluster.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/cli/command.h"
+#include "sim/crew/crew.h"
+#include "sim/serve/server.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kUsualPort = 8765;
+
+struct ServeVerb {
+  std::string scenario, folder = ".", host = "127.0.0.1";
+  int port = kUsualPort;
+  bool helper = false;
+};
+
+bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "localhost" || host == "::1"; }
+
+int serve_page(const ServeVerb& verb) {
+  const web::Folder folder(verb.folder);
+  if (verb.helper) {
+    web::help({.folder = folder.root(), .reach = folder.reach(), .jobs = available_cores()}, STDIN_FILENO, STDOUT_FILENO);
+    return kDone;
+  }
+  web::ServerOptions options{.host = verb.host, .port = verb.port, .folder = folder.root(), .open = {}, .helper = {}};
+  options.version = SLMSIM_VERSION;
+  options.jobs = std::max<std::size_t>(2, available_cores());
+  options.helper = {"/proc/self/exe", "serve", "--helper", "--folder", folder.root().string()};
+  if (!verb.scenario.empty()) {
+    std::error_code failed;
+    options.open = std::filesystem::canonical(verb.scenario, failed).lexically_relative(folder.root()).string();
+    if (failed) throw InputError({}, fmt::format("there is no file \"{}\" to begin with", printable(verb.scenario)));
+    folder.read(options.open);
+  }
+  if (!is_loopback(verb.host))
+    fmt::print(stderr,
+               "slmsim: {} can be reached from other machines, without encryption; who reads along has the token\n",
+               printable(verb.host));
+  web::serve(options, [&](const std::string& address) {
+    fmt::print("slmsim: {} is open at\n  {}\nCtrl-C ends it.\n", printable(folder.root().string()), address);
+    std::fflush(stdout);
+  });
+  return kDone;
+}
+
+}  // namespace
+
+Command add_serve(CLI::App& app) {
+  auto* verb = app.add_subcommand("serve", "open a local page to draw a cluster and see predictions at once");
+  auto options = std::make_shared<ServeVerb>();
+  verb->add_option("SCENARIO", options->scenario, "a scenario below the folder that the page begins with");
+  verb->add_option("--folder", options->folder, "the folder whose scenarios the page may open and save")
+      ->capture_default_str();
+  verb->add_option("--port,-p", options->port, "the port; 0: a free one")
+      ->capture_default_str()
+      ->check(number_within(0, 65535));
+  verb->add_option("--host", options->host, "the address to listen at; others than this machine's own are warned of")
+      ->capture_default_str();
+  verb->add_flag("--helper", options->helper, "answer questions on standard input, for the page's own processes")
+      ->group("");
+  verb->footer(R"(
+Open the address that it prints in a browser. docs/serve.md tells what the page can do, and what it guards against.
+
+Examples:
+  slmsim serve
+  slmsim serve mine/scenario.yaml --port 0
+  slmsim serve --folder scenarios --port 9000)");
+  return {verb, [options] { return serve_page(*options); }};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,41 @@
+#include "sim/scenario/reach.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+// As far as it exists, without links; nothing where that cannot be told.
+fs::path resolved(const fs::path& path) {
+  std::error_code failed;
+  fs::path out = fs::weakly_canonical(fs::absolute(path, failed), failed);
+  return failed ? fs::path() : out;
+}
+
+}  // namespace
+
+bool Reach::holds(const fs::path& file) const {
+  if (folders.empty()) return true;
+  const fs::path real = resolved(file);
+  return !real.empty() && std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    const fs::path root = resolved(folder);
+    return !root.empty() && is_below(real, root);
+  });
+}
+
+void Reach::check(const fs::path& file, const Place& named_at) const {
+  if (!holds(file))
+    throw InputError(
+        named_at, fmt::format("a path may lead only to files below {}; copy the file there", folders.front().string()));
+}
+
+}  // namespace slmsim

@@ -1,0 +1,74 @@
+#include "sim/serve/catalog.h"
+
+#include <set>
+
+#include "sim/model/hugging_face.h"
+#include "sim/model/operator_graph.h"
+#include "sim/platform/gpu.h"
+#include "sim/report/technique_list.h"
+#include "sim/scenario/data_root.h"
+
+namespace slmsim::web {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The entry of each file of a kind, the nearest folder's first; a name counts once.
+template <class Entry>
+Json entries(const std::vector<fs::path>& roots, const FileKind& kind, Entry entry) {
+  Json out = Json::array();
+  std::set<std::string> known;
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / kind.folder)) {
+      if (!known.insert(name).second) continue;
+      try {
+        Reading reading;
+        Json one = entry(read_yaml(root / kind.folder / (name + ".yaml")), name, reading);
+        if (reading.errors.empty()) out.push_back(std::move(one));
+      } catch (const InputError&) {  // whoever names it hears what is wrong
+      }
+    }
+  }
+  return out;
+}
+
+// The comment that a file begins with, up to its first full stop.
+std::string about(const Node& file) {
+  std::string out;
+  std::string_view text = file.place.source->text;
+  while (text.starts_with("#")) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    out += (out.empty() ? "" : " ") + std::string(line.substr(std::min(line.find_first_not_of("# "), line.size())));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  const auto stop = out.find(". ");
+  return printable(out.substr(0, stop == std::string::npos ? out.size() : stop + 1)).substr(0, 200);
+}
+
+}  // namespace
+
+Json catalog_of(const fs::path& folder) {
+  const auto roots = data_roots(folder / "x");
+  Json out;
+  out["models"] = entries(roots, kModelFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const Transformer model = read_transformer(file, name, name, reading);
+    const double parameters = reading.errors.empty() ? parameter_count(build_operator_graph(model)) : 0;
+    return {{"name", model.name}, {"parameters", parameters}};
+  });
+  out["gpus"] = entries(roots, kGpuFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const Gpu gpu = read_gpu(file, name, reading);
+    return {{"name", name}, {"title", gpu.title}, {"memory_bytes", gpu.memory.value}};
+  });
+  out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading&) -> Json {
+    return {{"name", name}, {"about", about(file)}};
+  });
+  out["techniques"] = Json::parse(to_technique_json());
+  Json scenarios = Json::array();
+  for (const auto& root : roots) {
+    for (const auto& name : names_in(root / "scenarios")) scenarios.push_back(name);
+  }
+  out["scenarios"] = scenarios;
+  return out;
+}
+
+}  // namespace slmsim::web

@@ -1,0 +1,11 @@
+# Writes the files of the folder IN as constants of the C++ file OUT, for asset.h.
+file(GLOB files ${IN}/*)
+list(SORT files)
+set(text "#include \"sim/serve/asset.h\"\n\nnamespace slmsim::web {\n\nconst std::vector<Asset>& assets() {\n  static const std::vector<Asset> kAssets = {\n")
+foreach(file IN LISTS files)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(APPEND text "      {\"${name}\", R\"asset(${content})asset\"},\n")
+endforeach()
+string(APPEND text "  };\n  return kAssets;\n}\n\n}  // namespace slmsim::web\n")
+file(WRITE ${OUT} "${text}")

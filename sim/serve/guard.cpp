@@ -1,0 +1,83 @@
+#include "sim/serve/guard.h"
+
+#include <algorithm>
+#include <array>
+#include <sys/random.h>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace slmsim::web {
+namespace {
+
+std::string header(const Request& request, const char* name) {
+  const auto at = request.headers.find(name);
+  return at == request.headers.end() ? "" : at->second;
+}
+
+// In a time that does not tell how much of it is right.
+bool is_token(const std::string& token, const std::string& word) {
+  if (word.size() != token.size()) return false;
+  unsigned different = 0;
+  for (std::size_t i = 0; i < token.size(); ++i)
+    different |= static_cast<unsigned char>(token[i]) ^ static_cast<unsigned char>(word[i]);
+  return different == 0;
+}
+
+std::string cookie_of(const std::string& cookies, const std::string& name) {
+  for (std::size_t at = 0; at < cookies.size();) {
+    const std::size_t end = std::min(cookies.find(';', at), cookies.size());
+    std::string one = cookies.substr(at, end - at);
+    one.erase(0, one.find_first_not_of(' '));
+    if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+    at = end + 1;
+  }
+  return "";
+}
+
+bool shows_token(const Guard& guard, const Request& request) {
+  const std::string bearer = header(request, "authorization");
+  if (bearer.starts_with("Bearer ")) return is_token(guard.token, bearer.substr(7));
+  return is_token(guard.token, cookie_of(header(request, "cookie"), guard.cookie));
+}
+
+}  // namespace
+
+std::string new_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getentropy(bytes.data(), bytes.size()) != 0)
+    throw std::system_error(errno, std::generic_category(), "no random numbers");
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+std::optional<Response> check(const Guard& guard, const Request& request) {
+  const std::string host = header(request, "host"), origin = header(request, "origin");
+  const auto is_own = [&](const std::string& word) {
+    return std::find(guard.hosts.begin(), guard.hosts.end(), word) != guard.hosts.end();
+  };
+  // A name that was made to lead here (DNS rebinding) stands in Host.
+  if (!is_own(host)) return refusal(403, "this page answers only under the address that slmsim serve printed");
+  if (request.method != "GET" && request.method != "POST")
+    return refusal(405, "GET for the page and its parts, POST for questions");
+  const bool entry = request.method == "GET" && request.path == "/" && request.query.contains("token");
+  if (!origin.empty() && !(origin.starts_with("http://") && is_own(origin.substr(7))))
+    return refusal(403, "another page may not ask here");
+  const std::string from = header(request, "sec-fetch-site");
+  if (!entry && !from.empty() && from != "same-origin" && from != "none")
+    return refusal(403, "another page may not ask here");
+  if (entry && is_token(guard.token, request.query.at("token"))) {
+    Response sent_on{.status = 303, .type = "text/plain", .body = "", .headers = {{"Location", "/"}}};
+    sent_on.headers.emplace_back("Set-Cookie",
+                                 fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", guard.cookie, guard.token));
+    return sent_on;
+  }
+  if (!shows_token(guard, request))
+    return refusal(401, "open the address that slmsim serve printed: it holds the token");
+  if (request.method == "POST" && !header(request, "content-type").starts_with("application/json"))
+    return refusal(415, "Content-Type: application/json is expected");
+  return std::nullopt;
+}
+
+}  // namespace slmsim::web

@@ -1,0 +1,176 @@
+#include "sim/serve/helper.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/serve/line_pipe.h"
+
+extern char** environ;
+
+namespace slmsim::web {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPatience = 50;             // milliseconds between two looks at whether anybody waits
+constexpr std::size_t kMostWaiting = 16;  // questions for which there is no process yet
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+void help(const Workplace& workplace, int in, int out) {
+  const pid_t server = getppid();
+  Memory memory;
+  Lines lines;
+  do {
+    while (const auto line = lines.next()) {
+      const Json asked = Json::parse(*line, nullptr, false);
+      if (!asked.is_object()) return;
+      auto told = Clock::now();
+      const Progress progress = [&](const std::string& text, double share) {
+        if (getppid() != server) _exit(0);  // it died, and nobody waits
+        if (Clock::now() - told < std::chrono::milliseconds(100)) return;
+        told = Clock::now();
+        write_all(out, line_of({{"progress", text}, {"share", share}}));
+      };
+      const Response response = answer(asked.value("verb", ""), asked.value("body", ""), workplace, memory, progress);
+      if (!write_all(out, line_of({{"status", response.status}, {"type", response.type}, {"body", response.body}})))
+        return;
+    }
+  } while (lines.read_from(in));
+}
+
+class Helpers::Process {
+ public:
+  explicit Process(const std::vector<std::string>& command) {
+    int to[2], from[2];
+    if (pipe2(to, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "no pipe");
+    if (pipe2(from, O_CLOEXEC) != 0) {
+      close(to[0]), close(to[1]);
+      throw std::system_error(errno, std::generic_category(), "no pipe");
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    // A group of its own, so that its own workers end with it and an interrupt of the terminal does not reach it; and signals
+    // as a program expects them, whatever this thread blocks.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&usual, signal);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    std::vector<char*> words;
+    for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    const int failed = posix_spawn(&process_, words[0], &actions, &attributes, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(to[0]);
+    close(from[1]);
+    to_ = to[1];
+    from_ = from[0];
+    if (failed != 0) {
+      process_ = -1;
+      close(to_), close(from_);
+      throw std::system_error(failed, std::generic_category(), "no helper process");
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    close(to_);
+    close(from_);
+    kill(-process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+
+  // Nothing where the process must not be asked again.
+  std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
+    if (!write_all(to_, line_of({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
+    for (;;) {
+      while (const auto line = lines_.next()) {
+        const Json said = Json::parse(*line, nullptr, false);
+        if (!said.is_object()) return std::nullopt;
+        if (said.contains("status"))
+          return Response{
+              .status = said.value("status", 500), .type = said.value("type", ""), .body = said.value("body", "")};
+        if (asking.progress) asking.progress(said.value("progress", ""), said.value("share", -1.0));
+      }
+      if (asking.cancelled && asking.cancelled()) return std::nullopt;
+      if (Clock::now() >= end) return std::nullopt;
+      pollfd wait{from_, POLLIN, 0};
+      if (poll(&wait, 1, kPatience) > 0 && !lines_.read_from(from_)) return std::nullopt;
+    }
+  }
+
+ private:
+  pid_t process_ = -1;
+  int to_ = -1, from_ = -1;
+  Lines lines_;
+};
+
+Helpers::Helpers(std::vector<std::string> command, std::size_t most) : command_(std::move(command)), most_(most) {}
+
+Helpers::~Helpers() = default;
+
+Response Helpers::ask(const Asking& asking) {
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asking.seconds));
+  const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
+  const Response late =
+      refusal(504, fmt::format("no answer within {:g} s; a smaller cluster or fewer groups take less", asking.seconds));
+  std::unique_ptr<Process> process;
+  {
+    std::unique_lock lock(mutex_);
+    if (waiting_ >= kMostWaiting) return refusal(503, "too many questions wait; ask again later");
+    ++waiting_;
+    while (busy_ >= most_ && Clock::now() < end && !is_cancelled())
+      freed_.wait_for(lock, std::chrono::milliseconds(kPatience));
+    --waiting_;
+    if (is_cancelled()) return refusal(499, "cancelled");
+    if (busy_ >= most_) return late;
+    ++busy_;
+    if (!idle_.empty()) {
+      process = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  std::optional<Response> answered;
+  std::string problem = "the process that computed this ended; is there enough memory?";
+  try {
+    if (!process) process = std::make_unique<Process>(command_);
+    answered = process->ask(asking, end);
+  } catch (const std::system_error& error) {
+    problem = error.what();
+  }
+  if (!answered) process.reset();  // it may still compute
+  {
+    const std::scoped_lock lock(mutex_);
+    --busy_;
+    if (process) idle_.push_back(std::move(process));
+  }
+  freed_.notify_one();
+  if (answered) return *answered;
+  if (is_cancelled()) return refusal(499, "cancelled");
+  return Clock::now() >= end ? late : refusal(500, problem);
+}
+
+}  // namespace slmsim::web

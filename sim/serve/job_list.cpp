@@ -1,0 +1,73 @@
+#include "sim/serve/job_list.h"
+
+#include <algorithm>
+
+namespace slmsim::web {
+namespace {
+
+Response told(const Json& json) { return {.body = json.dump() + "\n"}; }
+
+}  // namespace
+
+JobList::~JobList() {
+  for (auto& job : jobs_) job->cancelled = true;
+  for (auto& job : jobs_) job->thread.join();
+}
+
+Response JobList::start(const std::string& verb, const std::string& body) {
+  const std::scoped_lock lock(mutex_);
+  const auto is_over = [](const std::shared_ptr<Job>& job) {
+    const std::scoped_lock inner(job->mutex);
+    return job->over;
+  };
+  const auto over = static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), is_over));
+  if (jobs_.size() - over >= kMostRunning) return refusal(503, "two searches run already; wait, or cancel one");
+  if (over >= kMostKept) {
+    const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_over);
+    (*oldest)->thread.join();
+    jobs_.erase(oldest);
+  }
+  auto job = std::make_shared<Job>();
+  job->number = ++last_;
+  // The list outlives its threads, and each holds its job.
+  job->thread = std::thread([this, job = job.get(), verb, body] {
+    Asking asking{.verb = verb, .body = body, .seconds = kMostSeconds};
+    asking.cancelled = [job] { return job->cancelled.load(); };
+    asking.progress = [job](const std::string& text, double share) {
+      const std::scoped_lock inner(job->mutex);
+      job->progress = text;
+      job->share = share;
+    };
+    Response response = answerer_(asking);
+    const std::scoped_lock inner(job->mutex);
+    job->response = std::move(response);
+    job->over = true;
+  });
+  jobs_.push_back(job);
+  return told({{"job", job->number}});
+}
+
+std::shared_ptr<JobList::Job> JobList::find(std::uint64_t number) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->number == number; });
+  return at == jobs_.end() ? nullptr : *at;
+}
+
+Response JobList::state(std::uint64_t number) {
+  const auto job = find(number);
+  if (!job) return refusal(404, "there is no such job, or it ended long ago");
+  const std::scoped_lock lock(job->mutex);
+  if (!job->over) return told({{"state", "running"}, {"progress", job->progress}, {"share", job->share}});
+  const Response& response = job->response;
+  const char* state = response.status == 200 ? "done" : response.status == 499 ? "cancelled" : "failed";
+  return told({{"state", state}, {"status", response.status}, {"answer", Json::parse(response.body, nullptr, false)}});
+}
+
+Response JobList::cancel(std::uint64_t number) {
+  const auto job = find(number);
+  if (!job) return refusal(404, "there is no such job, or it ended long ago");
+  job->cancelled = true;
+  return told({{"state", "cancelling"}});
+}
+
+}  // namespace slmsim::web

@@ -1,0 +1,52 @@
+// Long work, one thread each, that goes on while the page asks how far it is.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/serve/helper.h"
+
+namespace slmsim::web {
+
+class JobList {
+ public:
+  explicit JobList(Answerer answerer) : answerer_(std::move(answerer)) {}
+  JobList(const JobList&) = delete;
+  JobList& operator=(const JobList&) = delete;
+  ~JobList();  // cancels and waits
+
+  // {"job": number}, or 503 where kMostRunning run. Of those that ended the last kMostKept are kept.
+  Response start(const std::string& verb, const std::string& body);
+  // {"state": "running", "progress": text, "share": 0 to 1 or less}, or {"state": "done" | "failed" | "cancelled", "status",
+  // "answer"}.
+  Response state(std::uint64_t number);
+  Response cancel(std::uint64_t number);
+
+  static constexpr std::size_t kMostRunning = 2, kMostKept = 8;
+  static constexpr double kMostSeconds = 1800;
+
+ private:
+  struct Job {
+    std::uint64_t number = 0;
+    std::atomic<bool> cancelled = false;
+    std::mutex mutex;  // of what follows
+    std::string progress;
+    double share = -1;
+    bool over = false;
+    Response response;
+    std::thread thread;
+  };
+
+  std::shared_ptr<Job> find(std::uint64_t number);
+
+  Answerer answerer_;
+  std::mutex mutex_;
+  std::uint64_t last_ = 0;
+  std::vector<std::shared_ptr<Job>> jobs_;
+};
+
+}  // namespace slmsim::web

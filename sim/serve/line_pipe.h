@@ -1,0 +1,26 @@
+// Lines of text through pipes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slmsim::web {
+
+// False where the other end is gone.
+bool write_all(int to, std::string_view text);
+
+// What comes in, line by line.
+class Lines {
+ public:
+  // A whole line without its end; nothing where there is none yet.
+  std::optional<std::string> next();
+  // Waits for more. False at the end, after an error, or after too much without a line's end.
+  bool read_from(int from);
+
+ private:
+  std::string received_;
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace slmsim::web

@@ -1,0 +1,88 @@
+// What the page shows of a scenario, in the report's own sections.
+#include <fmt/format.h>
+
+#include "sim/page/timeline.h"
+#include "sim/report/report.h"
+#include "sim/select/latency.h"
+#include "sim/serve/tree.h"
+#include "sim/serve/verbs.h"
+
+namespace slmsim::web {
+namespace {
+
+Json section(const char* name, const char* title, const std::string& html) {
+  return {{"name", name}, {"title", title}, {"html", html}};
+}
+
+Json cell_json(const Prediction& p) {
+  Json out = head_json(p);
+  out["tflops_per_gpu"] = rounded(p.rate_per_gpu.value / kTera);
+  out["tokens_per_second"] = rounded(p.tokens_per_second);
+  out["gpu_hours"] = rounded(p.gpu_hours());
+  out["energy_kwh"] = p.bill.energy ? Json(rounded(p.bill.energy->value / kJoulesPerKwh)) : Json(nullptr);
+  out["cost"] = p.bill.cost ? Json(rounded(*p.bill.cost)) : Json(nullptr);
+  out["currency"] = p.bill.cost ? Json(p.bill.currency) : Json(nullptr);
+  double most = 0;
+  for (const auto& m : p.memory) most = std::max(most, m.total() / m.limit);
+  out["memory_share"] = rounded(most);  // of the fullest GPU's room
+  return out;
+}
+
+Json model_json(const ModelReport& report) {
+  Json cells = Json::array(), sections = Json::array();
+  for (const Prediction* p : report.predictions) cells.push_back(cell_json(*p));
+  sections.push_back(section("comparison", "Comparison", comparison_section(report)));
+  sections.push_back(section("memory", "Memory", memory_section(report)));
+  sections.push_back(section("iteration", "Time of an iteration", breakdown_section(report)));
+  if (const std::string job = job_section(report); !job.empty())
+    sections.push_back(section("job", "The whole job", job));
+  const Prediction* pick = report.pick();
+  return {{"name", report.model().name},
+          {"verdict", verdict_text(report)},
+          {"pick", pick ? cell_json(*pick) : Json(nullptr)},
+          {"cells", cells},
+          {"sections", sections}};
+}
+
+// Of "model", a number; the first where it is absent.
+ModelReport asked_report(const Question& question, const RunResult& result) {
+  const auto at = question.body.find("model");
+  const std::size_t index = at != question.body.end() && at->is_number_unsigned() ? at->get<std::size_t>() : 0;
+  if (index >= result.scenario.models.size()) throw InputError({}, "\"model\" is no number of a model");
+  return report_of(result, index);
+}
+
+}  // namespace
+
+Json answer_run(const Question& question, const Workplace&, Memory&, const Progress&) {
+  Scenario scenario = load_scenario(question.text, question.set);
+  const PredictOptions options = json_options(scenario);
+  return Json::parse(to_json(run_scenario(std::move(scenario), options)));
+}
+
+Json answer_view(const Question& question, const Workplace&, Memory& memory, const Progress&) {
+  const RunResult& result = predicted(question, memory);
+  Json models = Json::array();
+  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) models.push_back(model_json(report_of(result, i)));
+  Json out = {
+      {"scenario", result.scenario.name}, {"models", models}, {"assumed", assumed_json(all_assumptions(result))}};
+  add_trees(question, out);
+  return out;
+}
+
+Json answer_timeline(const Question& question, const Workplace&, Memory& memory, const Progress&) {
+  const RunResult& result = predicted(question, memory);
+  const std::string bars = timelines_of(asked_report(question, result));
+  Json sections = Json::array();
+  if (!bars.empty()) sections.push_back(section("timeline", "Timeline of an iteration", bars));
+  return {{"sections", sections}};
+}
+
+Json answer_curve(const Question& question, const Workplace&, Memory& memory, const Progress&) {
+  const RunResult& result = predicted(question, memory);
+  ModelReport report = asked_report(question, result);
+  report.sweep = sweep_latency(result.scenario, report.model(), result.predictions);
+  return {{"sections", Json::array({section("rtt", "Round-trip time", latency_section(report))})}};
+}
+
+}  // namespace slmsim::web

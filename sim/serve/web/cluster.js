@@ -1,0 +1,182 @@
+// Sites, VMs, GPUs and links of a design: read from its tree, and the edits that a person makes to them.
+
+import * as yaml from './yaml.js';
+
+const GPU = 'rtx3090', VM_TYPE = 'workstation', MODEL = 'gpt2m';
+const LINK = {rtt: '20 ms', bandwidth: '1 Gbps', loss: '1e-5'};
+const TRAINING = {batch: '16', epochs: '3', blocks_per_epoch: '20000'};
+
+const platform = (root) => yaml.child(root, 'platform');
+
+export function cluster(root) {
+  const own = platform(root);
+  const sites = yaml.keys(yaml.child(own, 'sites')).map((name) => ({name, vms: []}));
+  const vms = (yaml.child(own, 'vms')?.e ?? []).map(([name, , , node]) => {
+    const gpus = yaml.values(yaml.child(node, 'gpus')).map((gpu) => gpu ?? 'GPU');
+    const type = yaml.child(node, 'type');
+    return {name, site: yaml.value(yaml.child(node, 'site')), gpus, count: Number(yaml.value(yaml.child(node, 'count')) ?? 1),
+            type: yaml.value(type) ?? yaml.value(yaml.child(type, 'name')) ?? ''};
+  });
+  for (const vm of vms) sites.find((site) => site.name === vm.site)?.vms.push(vm);
+  const links = (yaml.child(own, 'links')?.e ?? []).map(([name, , , node]) => {
+    const word = (key) => yaml.value(yaml.child(node, key));
+    return {name, between: yaml.values(yaml.child(node, 'between')), rtt: word('rtt'), bandwidth: word('bandwidth'),
+            loss: word('loss'), path: yaml.child(node, 'path') !== undefined};
+  });
+  return {sites, vms, links, editable: own?.k === 'map'};
+}
+
+function free(names, stem) {
+  let number = 1;
+  while (names.includes(`${stem}${number}`)) ++number;
+  return `${stem}${number}`;
+}
+
+function section(root, key) {
+  const own = platform(root);
+  if (yaml.child(own, key)?.k !== 'map') yaml.put(own, key, yaml.map([]));
+  return yaml.child(own, key);
+}
+
+const linkNode = (a, b) => yaml.tree({between: [a, b], ...LINK});
+
+// What an empty design begins with: a platform without sites, a model and a training.
+function begin(design) {
+  design.change('platform', (root) => {
+    if (platform(root)?.k !== 'map') yaml.put(root, 'platform', yaml.tree({name: 'mine'}));
+  });
+  const missing = (key) => yaml.child(design.tree, key) === undefined;
+  if (missing('models')) design.change('models', (root) => yaml.put(root, 'models', yaml.tree([MODEL])));
+  if (missing('training')) design.change('training', (root) => yaml.put(root, 'training', yaml.tree(TRAINING)));
+}
+
+// A site with one VM, which the last site before it is linked with: so that a verdict follows at once.
+export function addSite(design) {
+  begin(design);
+  const {sites, vms, links} = cluster(design.tree);
+  const name = free(sites.map((s) => s.name), 'site'), vm = free(vms.map((v) => v.name), 'vm');
+  design.change('platform', (root) => {
+    section(root, 'sites').e.push([name, 0, 0, yaml.map([])]);
+    section(root, 'vms').e.push([vm, 0, 0, yaml.tree({site: name, type: VM_TYPE, gpus: [GPU]})]);
+    for (const other of sites.slice(0, 3)) {
+      const taken = yaml.keys(section(root, 'links'));
+      section(root, 'links').e.push([free(taken, 'link'), 0, 0, linkNode(other.name, name)]);
+    }
+  });
+  return {kind: 'site', name, links: links.length};
+}
+
+export function addVm(design, site) {
+  begin(design);
+  const {vms} = cluster(design.tree);
+  const like = vms.find((vm) => vm.site === site);
+  const name = free(vms.map((v) => v.name), 'vm');
+  design.change('platform', (root) => {
+    const copied = like && yaml.copy(yaml.child(section(root, 'vms'), like.name));
+    section(root, 'vms').e.push([name, 0, 0, copied ?? yaml.tree({site, type: VM_TYPE, gpus: [GPU]})]);
+  });
+  return {kind: 'vm', name};
+}
+
+export function addLink(design, a, b) {
+  const {links} = cluster(design.tree);
+  const found = links.find((link) => link.between.includes(a) && link.between.includes(b));
+  if (found) return {kind: 'link', name: found.name};
+  const name = free(links.map((l) => l.name), 'link');
+  design.change('platform', (root) => section(root, 'links').e.push([name, 0, 0, linkNode(a, b)]));
+  return {kind: 'link', name};
+}
+
+// Sites that a link could still join.
+export function unlinked(design, site) {
+  const {sites, links} = cluster(design.tree);
+  const joined = (other) => links.some((link) => link.between.includes(site) && link.between.includes(other));
+  return sites.map((s) => s.name).filter((name) => name !== site && !joined(name));
+}
+
+export function remove(design, {kind, name}) {
+  design.change('platform', (root) => {
+    const own = platform(root);
+    const vms = yaml.child(own, 'vms'), links = yaml.child(own, 'links');
+    if (kind === 'vm') yaml.drop(vms, name);
+    if (kind === 'link') yaml.drop(links, name);
+    if (kind === 'site') {
+      yaml.drop(yaml.child(own, 'sites'), name);
+      if (vms) vms.e = vms.e.filter((e) => yaml.value(yaml.child(e[3], 'site')) !== name);
+      if (links) links.e = links.e.filter((e) => !yaml.values(yaml.child(e[3], 'between')).includes(name));
+    }
+    if (links?.e.length === 0) yaml.drop(own, 'links');
+  });
+  dropGroups(design);
+}
+
+// Groups may name what is gone; without them all VMs together and each alone are tried.
+function dropGroups(design) {
+  const groups = yaml.child(design.tree, 'groups');
+  if (!groups) return;
+  const names = cluster(design.tree).vms.map((vm) => vm.name);
+  const known = (word) => ['all', 'each'].includes(word) || names.some((name) => word === name || word?.startsWith(`${name}/`));
+  let broken = false;
+  yaml.walk(groups, (node) => { broken ||= node.k === 'text' && !known(node.v); });
+  if (broken) design.change('groups', (root) => yaml.drop(root, 'groups'));
+}
+
+// Everything that names it follows. False where the name is taken or is none.
+export function rename(design, {kind, name}, to) {
+  const key = {site: 'sites', vm: 'vms', link: 'links'}[kind];
+  if (to === name) return true;
+  if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/.test(to)) return false;
+  if (yaml.keys(yaml.child(platform(design.tree), key)).includes(to)) return false;
+  design.change('platform', (root) => {
+    const own = platform(root);
+    yaml.entry(yaml.child(own, key), name)[0] = to;
+    if (kind !== 'site') return;
+    for (const e of yaml.child(own, 'vms')?.e ?? []) {
+      if (yaml.value(yaml.child(e[3], 'site')) === name) yaml.put(e[3], 'site', yaml.text(to));
+    }
+    for (const e of yaml.child(own, 'links')?.e ?? []) {
+      yaml.put(e[3], 'between', yaml.list(yaml.values(yaml.child(e[3], 'between')).map((s) => yaml.text(s === name ? to : s))));
+    }
+  });
+  if (kind === 'site') {
+    design.positions[to] = design.positions[name];
+    delete design.positions[name];
+  }
+  if (kind === 'vm') dropGroups(design);
+  return true;
+}
+
+export function setGpus(design, vm, gpu, count) {
+  design.change('platform', (root) => {
+    yaml.put(yaml.at(root, ['platform', 'vms', vm]), 'gpus', yaml.tree(Array(count).fill(gpu)));
+  });
+}
+
+// The keys of a VM or link, as the design's tree has them.
+export const pathOf = ({kind, name}) => ['platform', {site: 'sites', vm: 'vms', link: 'links'}[kind], name];
+
+// Three sites on three continents' worth of distance: what the Example button shows.
+export const EXAMPLE = `# Three sites: is it worth training over the distance between them?
+platform:
+  name: three-sites
+  sites:
+    utah: {}
+    austin: {}
+    boston: {}
+  vms:
+    lab: {site: utah, type: campus-server, gpus: [a30, a30]}
+    desk: {site: austin, type: workstation, gpus: [rtx3090, rtx3090]}
+    rented: {site: boston, type: gcp-a2-highgpu-1g, gpus: [a100-40]}
+  links:
+    west: {between: [utah, austin], rtt: 32 ms, bandwidth: 10 Gbps, loss: 1e-5}
+    north: {between: [utah, boston], rtt: 57 ms, bandwidth: 10 Gbps, loss: 1e-5}
+    east: {between: [austin, boston], rtt: 41 ms, bandwidth: 1 Gbps, loss: 2e-5}
+models: [gpt2m]
+techniques:
+  Data: {}
+  ZeRO2: {}
+  Pipeshard: {}
+  LocalSGD: {inner_steps: 100}
+groups: [all, each]
+training: {batch: 20, epochs: 3, blocks_per_epoch: 20000}
+`;

@@ -1,0 +1,56 @@
+// Elements by a few words, and the server's answers.
+
+export const $ = (id) => document.getElementById(id);
+
+// element('button', {type: 'button', onclick: f}, 'Text', child...)
+export function element(name, attributes = {}, ...children) {
+  const out = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) out.addEventListener(key.slice(2), value);
+    else if (value === true) out.setAttribute(key, '');
+    else if (value !== false && value !== null && value !== undefined) out.setAttribute(key, value);
+  }
+  out.append(...children.filter((one) => one !== null && one !== undefined));
+  return out;
+}
+
+export const button = (text, onclick, more = {}) => element('button', {type: 'button', onclick, ...more}, text);
+
+// The server's HTML, in which everything that came from outside is escaped; the policy of the page runs no script of it.
+export function fragment(html) {
+  return [...new DOMParser().parseFromString(html, 'text/html').body.childNodes];
+}
+
+let numbers = 0;
+export const fresh = (stem) => `${stem}-${++numbers}`;
+
+// A field with its label in front; `hint` below.
+export function field(label, input, hint) {
+  input.id ||= fresh('field');
+  const out = element('div', {class: 'field'}, element('label', {for: input.id}, label), input);
+  if (hint) {
+    const note = element('p', {class: 'note', id: fresh('note')}, hint);
+    input.setAttribute('aria-describedby', note.id);
+    out.append(note);
+  }
+  return out;
+}
+
+export function select(options, chosen, onchange) {
+  const out = element('select', {onchange: () => onchange(out.value)});
+  for (const one of options) {
+    const [value, text] = Array.isArray(one) ? one : [one, one];
+    out.append(element('option', {value, selected: value === chosen}, text));
+  }
+  return out;
+}
+
+export async function ask(question, body, signal) {
+  const response = await fetch(`api/${question}`, {
+    method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body), signal});
+  const answer = await response.json().catch(() => ({errors: [{text: 'no answer that can be read'}]}));
+  return {ok: response.ok && !answer.errors, answer};
+}
+
+// What went wrong, as one sentence.
+export const problem = (answer) => (answer?.errors ?? []).map((e) => e.text).join('; ') || 'it failed';

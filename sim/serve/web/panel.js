@@ -1,0 +1,217 @@
+// The side panel: figures of what is selected, and what the whole scenario trains.
+
+import {button, element, field, fresh, select} from './dom.js';
+import * as cluster from './cluster.js';
+import * as units from './units.js';
+import * as yaml from './yaml.js';
+
+// A slider with a field for the exact value. `set` gets the text that the scenario will hold.
+function slider(label, kind, text, set, hint) {
+  const {read, write} = units.kinds[kind];
+  const known = () => Number.isFinite(read(text));
+  const id = fresh('slider');
+  const range = element('input', {type: 'range', id, min: 0, max: 1000, step: 1});
+  const exact = element('input', {type: 'text', 'aria-label': `${label}, exactly`, class: 'exact', inputmode: 'text',
+                                  autocomplete: 'off', value: text ?? ''});
+  const show = () => {
+    if (known()) range.value = units.toSlider(kind, read(text));
+    range.setAttribute('aria-valuetext', text ?? 'not stated');
+  };
+  range.addEventListener('input', () => {
+    text = exact.value = write(units.fromSlider(kind, Number(range.value)));
+    range.setAttribute('aria-valuetext', text);
+    set(text);
+  });
+  // An arrow key moves by what can be seen: a slider of counts by one at least.
+  range.addEventListener('keydown', (event) => {
+    const by = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1}[event.key];
+    if (!by || kind !== 'count' || !known()) return;
+    event.preventDefault();
+    text = exact.value = String(Math.max(1, read(text) + by));
+    show();
+    set(text);
+  });
+  exact.addEventListener('change', () => {
+    text = exact.value.trim();
+    show();
+    set(text);
+  });
+  show();
+  const out = element('div', {class: 'field slider'}, element('label', {for: id}, label), exact, range);
+  if (hint) out.append(element('p', {class: 'note'}, hint));
+  return out;
+}
+
+export class Panel {
+  // `app` has design, catalog, selected, edited(tag), choose(what), pickFile().
+  constructor(selection, scenario, app) {
+    this.selection = selection;
+    this.scenario = scenario;
+    this.app = app;
+  }
+
+  draw() {
+    const {app} = this, {design} = app;
+    const drawn = cluster.cluster(design.drawn);
+    this.selection.replaceChildren(...this.selected(drawn));
+    this.scenario.replaceChildren(...(design.isEmpty || design.broken ? [] : this.whole()));
+  }
+
+  // An edit with its step of undo; a slider's moves are one step.
+  edit(tag, change) {
+    this.app.design.remember(tag);
+    change(this.app.design);
+    this.app.edited();
+  }
+
+  selected(drawn) {
+    const {app} = this, what = app.selected;
+    if (!what) {
+      const text = drawn.sites.length === 0 ? 'Nothing is drawn yet.' : 'Choose a site, a VM or a link to change it.';
+      return [element('h2', {}, 'Selected'), element('p', {class: 'note'}, text)];
+    }
+    if (app.design.broken) {
+      return [element('h2', {}, 'Selected'), element('p', {class: 'note'}, 'The text is no YAML at the moment; mend it under “YAML”, or undo.')];
+    }
+    if (!app.design.isWritten) {
+      return [element('h2', {}, `${{site: 'Site', vm: 'VM', link: 'Link'}[what.kind]} ${what.name}`),
+              element('p', {class: 'note'}, 'The cluster is drawn from another file, which this text names.'),
+              button('Copy it into this text, to change it', () => this.edit('', (design) => design.takeWhole()))];
+    }
+    const found = drawn[`${what.kind}s`].find((one) => one.name === what.name);
+    return found ? this[what.kind](found, drawn) : [];
+  }
+
+  head(what, title) {
+    const name = element('input', {type: 'text', value: what.name, autocomplete: 'off', maxlength: 64});
+    const wrong = element('p', {class: 'wrong', role: 'status'});
+    name.addEventListener('change', () => {
+      this.app.design.remember('');
+      if (!cluster.rename(this.app.design, what, name.value.trim())) {
+        wrong.textContent = 'A name is taken once, and has letters, digits, - _ and . only.';
+        return;
+      }
+      this.app.choose({kind: what.kind, name: name.value.trim()});
+      this.app.edited();
+    });
+    return [element('h2', {}, title), field('Name', name), wrong];
+  }
+
+  site(site, drawn) {
+    const what = {kind: 'site', name: site.name};
+    const others = cluster.unlinked(this.app.design, site.name);
+    const rtt = yaml.value(yaml.at(this.app.design.tree, ['platform', 'sites', site.name, 'rtt']));
+    const out = this.head(what, 'Site');
+    out.push(slider('Round trip inside it', 'time', rtt, (text) => this.edit(`rtt ${site.name}`, (design) =>
+      design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: what is usual inside a site.'));
+    const tools = element('div', {class: 'tools'}, button('Add a VM here', () => this.app.addVm(site.name)));
+    if (others.length > 0) {
+      tools.append(element('label', {for: 'link-to'}, 'Link to'),
+                   Object.assign(select([['', 'a site…'], ...others], '', (other) => other && this.app.join(site.name, other)), {id: 'link-to'}));
+    }
+    out.push(tools, button('Delete this site', () => this.app.remove(what), {class: 'danger'}));
+    if (drawn.sites.length > 1 && others.length === drawn.sites.length - 1) {
+      out.push(element('p', {class: 'note'}, 'No link leads here, so it cannot train with the others.'));
+    }
+    return out;
+  }
+
+  vm(vm, drawn) {
+    const {catalog} = this.app, what = {kind: 'vm', name: vm.name};
+    const gpu = vm.gpus[0] ?? '', same = vm.gpus.every((one) => one === gpu);
+    const names = catalog.gpus.map((one) => [one.name, one.title || one.name]);
+    if (gpu && !catalog.gpus.some((one) => one.name === gpu)) names.unshift([gpu, gpu]);
+    const types = catalog.vms.map((one) => one.name);
+    if (!types.includes(vm.type)) types.unshift(vm.type);
+    const set = (key) => (value) => this.edit(`${key} ${vm.name}`, (design) => design.set(['platform', 'vms', vm.name, key], value));
+    const setGpus = (kind, count) => this.edit(`gpus ${vm.name}`, (design) => cluster.setGpus(design, vm.name, kind, count));
+    const kind = select(names, gpu, () => setGpus(kind.value, Math.max(1, Number(count.value))));
+    const count = element('input', {type: 'number', min: 1, max: 64, value: vm.gpus.length});
+    count.addEventListener('change', () => setGpus(kind.value, Math.min(64, Math.max(1, Math.round(Number(count.value)) || 1))));
+    const about = catalog.vms.find((one) => one.name === vm.type)?.about ?? '';
+    const out = this.head(what, 'VM');
+    out.push(field('GPU', kind, same ? '' : `Of several kinds: ${vm.gpus.join(', ')}. A choice here makes them alike.`),
+             field('How many GPUs', count), field('Kind of machine', select(types, vm.type, set('type')), about),
+             field('Site', select(drawn.sites.map((s) => s.name), vm.site, set('site'))),
+             button('Delete this VM', () => this.app.remove(what), {class: 'danger'}));
+    return out;
+  }
+
+  link(link) {
+    const what = {kind: 'link', name: link.name};
+    const set = (key) => (text) => this.edit(`${key} ${link.name}`, (design) => design.set(['platform', 'links', link.name, key], text));
+    return [...this.head(what, 'Link'), element('p', {class: 'note'}, `Between ${link.between.join(' and ')}.`),
+            slider('Round-trip time', 'time', link.rtt, set('rtt'), 'ping tells it: 1 ms in a city, 30 ms in a country, 100 ms over an ocean.'),
+            slider('Bandwidth', 'rate', link.bandwidth, set('bandwidth')),
+            slider('Loss', 'loss', link.loss, set('loss'), 'Share of packets that get lost; it bounds one TCP connection. 1e-5 is usual.'),
+            button('Delete this link', () => this.app.remove(what), {class: 'danger'})];
+  }
+
+  whole() {
+    const {app} = this, {tree} = app.design, source = app.design.drawn;
+    const out = [element('h2', {}, 'Training')];
+    out.push(this.models(source));
+    const number = (path, label, hint) => slider(label, 'count', yaml.value(yaml.at(source, path)), (text) =>
+      this.edit(path.join('.'), (design) => design.set(path, text)), hint);
+    if (yaml.at(source, ['training', 'batch']) || !yaml.child(source, 'training')) out.push(number(['training', 'batch'], 'Batch', 'Sequences per optimizer step, over all GPUs.'));
+    out.push(this.techniques(source));
+    for (const name of yaml.keys(yaml.child(source, 'techniques'))) {
+      const known = app.catalog.techniques.find((one) => one.name === name);
+      if (known?.options.includes('inner_steps')) {
+        out.push(number(['techniques', name, 'inner_steps'], `H of ${name}`, 'Steps that each replica makes between two exchanges.'));
+      }
+    }
+    if (!app.design.isWritten && !app.design.broken) {
+      out.push(element('p', {class: 'note'}, 'This text builds on another file; a change here is written into this one.'));
+    }
+    return tree ? out : [];
+  }
+
+  // A choice for each model, which is one of the catalog's or a map that stands in the text.
+  models(source) {
+    const {app} = this, {catalog} = app, node = yaml.child(source, 'models');
+    const items = node?.k === 'list' ? node.i : node ? [node] : [];
+    const names = items.map((one) => yaml.value(one) ?? yaml.value(yaml.child(one, 'name')) ?? 'model');
+    const put = (change) => {
+      this.edit('', (design) => design.change('models', (root) => yaml.put(root, 'models', yaml.list(change([...items])))));
+      this.draw();
+    };
+    const one = (name, i) => {
+      const options = catalog.models.filter((m) => m.name === name || !names.includes(m.name))
+        .map((m) => [m.name, `${m.name} (${units.count(m.parameters)})`]);
+      if (!catalog.models.some((m) => m.name === name)) options.unshift([name, name]);
+      const out = field(i === 0 ? 'Model' : `Model ${i + 1}`, select(options, name, (to) => put((all) => all.with(i, yaml.text(to)))));
+      if (names.length > 1) out.append(button('Leave out', () => put((all) => all.toSpliced(i, 1)), {'aria-label': `Leave out ${name}`}));
+      return out;
+    };
+    const next = catalog.models.find((m) => !names.includes(m.name));
+    return element('div', {class: 'models'}, ...names.map(one), element('div', {class: 'tools'},
+      button('Another model', () => put((all) => [...all, yaml.text(next.name)])),
+      button('A config.json…', () => app.pickModel())),
+                   element('p', {class: 'note'}, 'Or drop the config.json of a Hugging Face model on this page.'));
+  }
+
+  techniques(source) {
+    const {catalog} = this.app, node = yaml.child(source, 'techniques');
+    const chosen = node ? (node.k === 'map' ? yaml.keys(node) : yaml.values(node)) : catalog.techniques.filter((t) => t.usual).map((t) => t.name);
+    const box = (technique) => {
+      const input = element('input', {type: 'checkbox', id: fresh('technique'), checked: chosen.includes(technique.name)});
+      input.addEventListener('change', () => {
+        this.edit('', (design) => design.change('techniques', (root) => {
+          const map = node?.k === 'map' ? yaml.copy(node) : yaml.map(chosen.map((name) => [name, yaml.map([])]));
+          if (input.checked) yaml.put(map, technique.name, yaml.map([]));
+          else yaml.drop(map, technique.name);
+          yaml.put(root, 'techniques', map);
+        }));
+        this.draw();
+        this.scenario.querySelector(`[data-technique="${technique.name}"]`)?.focus();
+      });
+      input.dataset.technique = technique.name;
+      return element('div', {class: 'check'}, input, element('label', {for: input.id, title: technique.summary}, technique.name));
+    };
+    const all = element('fieldset', {class: 'techniques'}, element('legend', {}, 'What is compared'), ...catalog.techniques.map(box));
+    const out = element('details', {open: this.open}, element('summary', {class: 'chosen-techniques'}, `Techniques: ${chosen.join(', ')}`), all);
+    out.addEventListener('toggle', () => { this.open = out.open; });
+    return out;
+  }
+}

@@ -1,0 +1,80 @@
+"""slmsim serve with a browser in front of it, for the tests of the page and its bench.
+
+SKIPPED is the exit status that says that chromium, its driver or python3-selenium is missing.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    print("skipped: python3-selenium is missing")
+    sys.exit(SKIPPED)
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not BROWSER or not DRIVER:
+    print("skipped: chromium or chromedriver is missing")
+    sys.exit(SKIPPED)
+
+PATIENCE = 60  # seconds; a page that hangs must not hang the tests
+
+
+class Server:
+    """slmsim serve on a free port, in a folder of its own."""
+
+    def __init__(self, program, *words):
+        self.folder = tempfile.mkdtemp(prefix="slmsim-serve-")
+        self.process = subprocess.Popen([program, "serve", "--port", "0", "--folder", self.folder, *words],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+        self.address = self.process.stdout.readline().strip()
+        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})", self.address)
+        self.port, self.token = int(match[1]), match[2]
+        self.origin = f"http://127.0.0.1:{self.port}"
+
+    def end(self):
+        """By Ctrl-C; what it said on standard error."""
+        self.process.send_signal(signal.SIGINT)
+        _, said = self.process.communicate(timeout=PATIENCE)
+        shutil.rmtree(self.folder)
+        return self.process.returncode, said
+
+
+def browser(profile):
+    options = Options()
+    options.binary_location = BROWSER
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                 "--disable-background-networking", f"--user-data-dir={profile}"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.add_experimental_option("prefs", {"download.default_directory": profile})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+def set_size(driver, size, phone):
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": phone})
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
+
+
+def wait(driver, condition, what):
+    return WebDriverWait(driver, PATIENCE, poll_frequency=0.05).until(lambda d: condition(), what)
+
+
+def set_value(driver, element, value):
+    """As a hand does it: the value, then the events that follow."""
+    driver.execute_script("""const [e, v] = arguments; e.focus(); e.value = v;
+        e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true}));""",
+                          element, value)
+
+
+def where_missing(name):
+    return os.environ.get(name) or sys.exit(f"{name} is not set")
