@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import serve_page  # noqa: E402
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select  # noqa: E402
@@ -82,15 +83,25 @@ class Page(unittest.TestCase):
         return self.driver.find_element("css selector", selector)
 
     def named(self, name, inside="body"):
-        """The control with this text or label."""
-        for one in self.find(inside).find_elements("css selector", CONTROLS):
-            if one.is_displayed() and one.accessible_name == name:
-                return one
-        raise AssertionError(f"there is no {name}")
+        """The control with this text or label; an answer may draw the page anew while it is looked for."""
+        def found():
+            try:
+                return next((one for one in self.find(inside).find_elements("css selector", CONTROLS)
+                             if one.is_displayed() and one.accessible_name == name), None)
+            except StaleElementReferenceException:
+                return None
+        return self.until(found, name)
 
     def press(self, name, inside="body"):
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.named(name, inside))
-        self.named(name, inside).click()
+        def pressed():
+            try:
+                one = self.named(name, inside)
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", one)
+                one.click()
+                return True
+            except StaleElementReferenceException:
+                return False
+        self.until(pressed, name)
 
     def verdict(self):
         return self.find("#verdict").text
@@ -110,7 +121,7 @@ class Page(unittest.TestCase):
         return self.until(lambda: "Train " in self.verdict() and self.verdict() != before, "another verdict")
 
     def choose(self, part):
-        self.driver.execute_script("arguments[0].focus()", self.find(part))
+        self.driver.execute_script("document.querySelector(arguments[0]).focus()", part)
         ActionChains(self.driver).send_keys(Keys.ENTER).perform()
 
     def settle(self):
