@@ -6,8 +6,11 @@
 
 Shares of the iteration; its length stands behind each bar.
 """
-import style
-import sweep_table
+if __package__:
+    from . import style, sweep_table
+else:
+    import style
+    import sweep_table
 
 PARTS = {"compute_s": "computing", "exposed_communication_s": "waiting for communication",
          "pipeline_bubble_s": "pipeline bubble", "optimizer_s": "optimizer", "overhead_s": "launching"}

@@ -7,9 +7,11 @@
 --from and --to (seconds) show a part, --tracks only the rows whose name holds a text. Tasks too short to see are drawn
 as long as a hair.
 """
-import style
-import trace
-from style import plt
+if __package__:
+    from . import style, trace
+else:
+    import style
+    import trace
 
 # By a task's category: its name, fill and hatch.
 KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b2", ""),
@@ -70,7 +72,7 @@ def draw(options):
     tracks = tracks[:MOST_TRACKS]
     scale, unit = trace.scale_of(stop - options.start)
     hair = (stop - options.start) / 2000
-    figure, axes = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.3 * len(tracks)))
+    figure, axes = style.subplots(figsize=(style.WIDTH, 0.9 + 0.3 * len(tracks)))
     for y, track in enumerate(tracks):
         by_kind = {}
         for kind, start, length in seen(track.slices, options.start, stop, hair):

@@ -13,9 +13,11 @@ slice named by --slice, hollow for others, whose GPUs differ.
 """
 import math
 
-import style
-import sweep_table
-from style import plt
+if __package__:
+    from . import style, sweep_table
+else:
+    import style
+    import sweep_table
 
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 FLAT = 1e-3  # a time that changes by less does not depend on the round-trip time
@@ -119,7 +121,7 @@ def draw(options):
     groups = list(dict.fromkeys(group for _, group in shown))
     texts = style.group_texts(groups)
     names = {key: f"{key[0]} on {texts[key[1]]}" for key in shown}
-    figure, panels = plt.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True)
+    figure, panels = style.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True)
     marks = crossings(shown)
     times = sorted({p[0] for points in shown.values() for p in points})
     for axes, column, index in ((panels[0], "minutes", 1), (panels[1], "tflops_per_gpu", 2)):
@@ -142,9 +144,9 @@ def draw(options):
     style.heading(figure, [rows[0].get("scenario", ""), model, *sweep_table.shown(options.where)])
     handles, labels = panels[0].get_legend_handles_labels()
     if options.measured:
-        handles.append(plt.Line2D([], [], marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))
+        handles.append(style.handle(marker="o", color="#2f6498", markeredgecolor="black", linestyle=""))
         labels.append(f"measured{', ' + options.slice if options.slice else ''}")
-        handles.append(plt.Line2D([], [], marker="o", color="#2f6498", markerfacecolor="white", linestyle=""))
+        handles.append(style.handle(marker="o", color="#2f6498", markerfacecolor="white", linestyle=""))
         labels.append("measured, other GPUs")
     style.legend_below(figure, handles, labels, columns=3)
     changes = [f"At {x:.3g} ms the fastest changes from {names[a]} to {names[b]}." for x, a, b in marks]

@@ -9,9 +9,11 @@ axis. Links of a kind with the same use are one panel.
 """
 import re
 
-import style
-import trace
-from style import plt
+if __package__:
+    from . import style, trace
+else:
+    import style
+    import trace
 
 MEANS = 60
 ALIKE = 0.02  # of the highest mean
@@ -98,7 +100,7 @@ def draw(options):
         style.fail(options.trace, "no link carries anything; a trace of more than one GPU is expected")
     panels = all_panels[:max(1, options.links)]
     scale, unit = trace.scale_of(shown.end)
-    figure, rows = plt.subplots(len(panels), 1, figsize=(style.WIDTH, 0.8 + 1.05 * len(panels)), sharex=True,
+    figure, rows = style.subplots(len(panels), 1, figsize=(style.WIDTH, 0.8 + 1.05 * len(panels)), sharex=True,
                                 squeeze=False)
     for axes, panel in zip(rows[:, 0], panels):
         rate_unit, size = unit_of(panel.peak)

@@ -6,8 +6,11 @@
 
 One bar per technique and group; the upright mark is the limit, and what is over it is marked.
 """
-import style
-import sweep_table
+if __package__:
+    from . import style, sweep_table
+else:
+    import style
+    import sweep_table
 
 PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers", "framework")
 GIB = 2.0 ** 30

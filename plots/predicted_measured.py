@@ -6,8 +6,10 @@
 
 One panel for each quantity. The line is equality, the bands are errors of 10 and 25 %.
 """
-import style
-from style import plt
+if __package__:
+    from . import style
+else:
+    import style
 
 WHAT = "the CSV of `slmsim validate fabric` or `slmsim validate deepspeed`"
 TITLES = {"minutes": "time of the job (min)", "tflops_per_gpu": "TFLOP/s per GPU", "iteration_time": "time of an iteration",
@@ -77,7 +79,7 @@ def draw(options):
     facts = facts_of(options.csv)
     columns = len(facts) if len(facts) < 3 else 3
     rows = -(-len(facts) // columns)
-    figure, panels = plt.subplots(rows, columns, figsize=(style.WIDTH, rows * (0.3 + 7.2 / columns)), squeeze=False)
+    figure, panels = style.subplots(rows, columns, figsize=(style.WIDTH, rows * (0.3 + 7.2 / columns)), squeeze=False)
     handles, labels = [], []
     for axes, (quantity, points) in zip(panels.flat, facts.items()):
         panel(axes, quantity, points, 0.8 * style.FULL / columns)

@@ -2,10 +2,12 @@
 
 Techniques differ by lightness, line, marker and hatch, groups of GPUs by filled and hollow markers, never by hue alone;
 hues are Okabe and Ito's, which the colour-blind tell apart.
+They are the package slmsim.figures too, where they draw what the module holds and not files.
 Every script defines `arguments(parser)` and `draw(options)`, which returns a figure, and ends with `style.main(...)`.
 """
 import argparse
 import csv
+import io
 import json
 import os
 import pathlib
@@ -16,10 +18,16 @@ import textwrap
 try:
     import matplotlib
 except ImportError:
+    if __package__:
+        raise
     sys.exit(print("error: matplotlib is missing; apt-get install python3-matplotlib", file=sys.stderr) or 2)
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.backends.backend_agg  # noqa: E402
+import matplotlib.figure  # noqa: E402
+import matplotlib.font_manager  # noqa: E402
+import matplotlib.lines  # noqa: E402
+import matplotlib.text  # noqa: E402
+import matplotlib.ticker  # noqa: E402
 from matplotlib.textpath import text_to_path  # noqa: E402
 
 WIDTH = 7.5  # inches; 540 points
@@ -27,29 +35,36 @@ FULL = 0.95 * 72 * WIDTH  # points, of a line of text
 SIZE = 8.5  # points, of all text
 MOST_BARS = 60
 LOGARITHMIC = 30  # values that span more have a logarithmic axis
-plt.rcParams.update({
+# matplotlib's settings while a figure is drawn and written (in_look): those of whoever imports this stay as they are.
+LOOK = {
     "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
     "xtick.labelsize": SIZE, "ytick.labelsize": SIZE, "legend.fontsize": SIZE, "figure.titlesize": SIZE,
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "hatch.linewidth": 0.5,
     "lines.linewidth": 1.4, "svg.hashsalt": "slmsim", "svg.fonttype": "none", "figure.constrained_layout.use": True,
-})
+}
 
 # Of a technique that is not known.
 OTHER = ("#eeeeee", "#555555", "H", (0, (1, 3)), "++")
 
 
-def read_looks():
-    """Per technique: fill, line colour, marker, line style, hatch, as `slmsim list techniques --format json` tells them.
-    $SLMSIM is the program; else the one that was built beside these scripts, or on the PATH."""
+def told_techniques():
+    """What `slmsim list techniques --format json` tells: by the module that these scripts are a part of, or else by the
+    program that $SLMSIM names, that was built beside them, or that is on the PATH."""
+    if __package__:
+        from .._core import techniques
+        return json.loads(techniques())
     beside = pathlib.Path(__file__).resolve().parent.parent / "build" / "slmsim"
     program = os.environ.get("SLMSIM") or (str(beside) if beside.exists() else "slmsim")
     try:
         told = subprocess.run([program, "list", "techniques", "--format", "json"], check=True, capture_output=True)
-        techniques = json.loads(told.stdout)
+        return json.loads(told.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         print(f"techniques all look alike, since {program} does not tell how they look: {error}", file=sys.stderr)
-        return {}
+        return []
 
+
+def read_looks():
+    """Per technique: fill, line colour, marker, line style, hatch."""
     def numbers(text):
         return tuple(float(word) if "." in word else int(word) for word in text.split())
 
@@ -60,7 +75,7 @@ def read_looks():
         return (numbers(text)[0], numbers(text)[1:]) if " " in text else text
 
     return {one["name"]: (look["fill"], look["line"], marker(look["marker"]), dash(look["dash"]), look["hatch"])
-            for one in techniques for look in [one["looks"]]}
+            for one in told_techniques() for look in [one["looks"]]}
 
 
 TECHNIQUES = read_looks()
@@ -92,6 +107,38 @@ def mark_every(points):
     return 1 + len(points) // 20
 
 
+class Held:
+    """What a file would hold, with a name for messages."""
+
+    def __init__(self, name, text):
+        self.name, self.text = name, text
+
+    def __str__(self):
+        return self.name
+
+
+def opened(path):
+    """A file by its path, or what is held in its place."""
+    return io.StringIO(path.text, newline="") if isinstance(path, Held) else open(path, newline="", encoding="utf-8")
+
+
+def in_look():
+    """The settings that figures are drawn and written with, until the context ends."""
+    return matplotlib.rc_context(LOOK)
+
+
+def subplots(rows=1, columns=1, figsize=None, **more):
+    """As pyplot's, which would keep the figure and choose a backend for the whole process."""
+    figure = matplotlib.figure.Figure(figsize=figsize)
+    matplotlib.backends.backend_agg.FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, columns, **more)
+
+
+def handle(**look):
+    """Of a legend, for what no line of the figure shows."""
+    return matplotlib.lines.Line2D([], [], **look)
+
+
 def fail(path, text):
     raise BadInput(f"{path}: error: {text}")
 
@@ -99,7 +146,7 @@ def fail(path, text):
 def read_csv(path, needed, what):
     """The rows of a CSV that has the columns `needed`."""
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with opened(path) as file:
             reader = csv.DictReader(file)
             rows, names = list(reader), reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -117,7 +164,7 @@ def read_csv(path, needed, what):
 
 def read_json(path, key, what):
     try:
-        with open(path, encoding="utf-8") as file:
+        with opened(path) as file:
             data = json.load(file)
     except (OSError, ValueError) as error:
         fail(path, f"does not read ({error}); {what} is expected")
@@ -276,7 +323,7 @@ def bar_rows(path, rows):
     count = len(rows)
     lines = [wrapped(label, 0.47 * FULL) for label in labels]
     row = 0.11 + 0.16 * max(1 + line.count("\n") for line in lines)
-    figure, axes = plt.subplots(figsize=(WIDTH, 0.9 + row * count))
+    figure, axes = subplots(figsize=(WIDTH, 0.9 + row * count))
     axes.set_yticks(range(count), lines)
     axes.set_ylim(count - 0.4, -0.6)
     return figure, axes, "" if several else rows[0]["scenario"]
@@ -342,15 +389,21 @@ def labels_beyond(figure):
                     yield from (tick.label1, tick.label2)
 
 
+def write(figure, file, form):
+    """As svg, png or pdf: the same bytes for the same data."""
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+    with in_look():
+        figure.savefig(file, format=form, dpi=160, metadata=metadata, bbox_inches="tight", pad_inches=0.08)
+
+
 def save(figure, path):
-    """Through a temporary name; the same bytes for the same data. The ending chooses the format."""
+    """Through a temporary name. The ending chooses the format."""
     ending = os.path.splitext(path)[1][1:]
     if ending not in ("svg", "png", "pdf"):
         fail(path, "the ending chooses the format; .svg, .png or .pdf is expected")
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
     partial = f"{path}.{os.getpid()}.tmp"
     try:
-        figure.savefig(partial, format=ending, dpi=160, metadata=metadata, bbox_inches="tight", pad_inches=0.08)
+        write(figure, partial, ending)
         os.replace(partial, path)
     except OSError as error:
         fail(path, f"cannot be written there ({error.strerror})")
@@ -371,7 +424,8 @@ def main(module_doc, arguments, draw):
     name = os.path.splitext(os.path.basename(sys.argv[0]))[0].replace("_", "-")
     options = parser_of(module_doc, arguments, name).parse_args()
     try:
-        save(draw(options), options.output)
+        with in_look():
+            save(draw(options), options.output)
     except BadInput as error:
         print(error, file=sys.stderr)
         sys.exit(2)

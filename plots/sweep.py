@@ -10,9 +10,11 @@ Round-trip times have a figure of their own, latency-sweep.
 """
 import re
 
-import style
-import sweep_table
-from style import plt
+if __package__:
+    from . import style, sweep_table
+else:
+    import style
+    import sweep_table
 
 # Column: what it is, and what its numbers are divided by.
 VALUES = {"minutes": ("time of the job (min)", 1), "iteration_s": ("time of an iteration (s)", 1),
@@ -117,7 +119,7 @@ def draw(options):
                for key, points in lines.items() if any(row["status"] in MARKS for row in points.values())}
 
     below = 0.25 + 0.16 * len(missing)
-    figure, panels = plt.subplots(2 if missing else 1, 1, figsize=(style.WIDTH, 3.6 + (below if missing else 0)),
+    figure, panels = style.subplots(2 if missing else 1, 1, figsize=(style.WIDTH, 3.6 + (below if missing else 0)),
                                   sharex=True, squeeze=False, height_ratios=[3.6, below] if missing else [1])
     upper, last = panels[0, 0], panels[-1, 0]
     what, divisor = VALUES.get(options.value, (options.value, 1))
@@ -142,7 +144,7 @@ def draw(options):
     on = f"{style.group_text(groups[0], 60)}" if len(groups) == 1 else ""
     style.heading(figure, [rows[0].get("scenario", ""), model, on, *sweep_table.shown(options.where)])
     handles, labels = upper.get_legend_handles_labels()
-    style.legend_below(figure, handles + [plt.Line2D([], [], marker=MARKS[status], color="black", linestyle="")
+    style.legend_below(figure, handles + [style.handle(marker=MARKS[status], color="black", linestyle="")
                                           for status in statuses(missing)],
                        labels + [style.WORDS[status] for status in statuses(missing)], columns=5)
     style.note_below(figure, notes_on_axis(rows, axis) + notes + others)

@@ -5,7 +5,10 @@ points that differ in another.
 """
 import shlex
 
-import style
+if __package__:
+    from . import style
+else:
+    import style
 
 PREDICTION = ("scenario", "model", "technique", "group", "status")
 

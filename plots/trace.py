@@ -1,5 +1,8 @@
 """The trace of `slmsim run --trace`: tracks with their slices, and links with their rates."""
-import style
+if __package__:
+    from . import style
+else:
+    import style
 
 WHAT = "the trace of `slmsim run --trace`"
 PROCESSES = ("GPUs", "hosts and drives", "connections")  # in the order that figures have

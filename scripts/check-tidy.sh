@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-tidy on what changed in sim/ (by rooms) and calibrate/ since COMMIT, as far as this machine compiles it.
+# clang-tidy on what changed in sim/ (by rooms), calibrate/ and python/ since COMMIT, as far as this machine compiles it.
 # Usage: scripts/check-tidy.sh [COMMIT]; default: where this branch left origin/main, or on it the commit before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -22,14 +22,14 @@ while read -r file; do
     *.cpp) source=$file ;;
     *.h)
       source=${file%.h}.cpp
-      [[ -e $source ]] || source=$({ grep -rlF --include='*.cpp' "\"$file\"" sim calibrate || true; } | sort | head -n 1)
+      [[ -e $source ]] || source=$({ grep -rlF --include='*.cpp' "\"$file\"" sim calibrate python || true; } | sort | head -n 1)
       ;;
     *) continue ;;
   esac
   [[ -n $source ]] || continue
   grep -qxF "$source" <<< "$compiled" || source=$(grep -lF "/$source\"" "$tree"/sim/CMakeFiles/*/Unity/*.cxx || true)
   if [[ -n $source ]]; then files[$source]=1; fi
-done < <(git diff --name-only --diff-filter=d "$base" -- sim calibrate; git ls-files --others --exclude-standard sim calibrate)
+done < <(git diff --name-only --diff-filter=d "$base" -- sim calibrate python; git ls-files --others --exclude-standard sim calibrate python)
 
 echo "clang-tidy: ${#files[@]} files and rooms changed since $base"
 ((${#files[@]})) || exit 0

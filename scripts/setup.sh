@@ -21,6 +21,9 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi
   python3-jsonschema python3-yaml zsh fish)
 # Without these the tests of figures and of the page in a browser are skipped.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
+# Without the first two the Python module is not built, without the others tests of its frames, types, notebooks and of the
+# documentation's site are skipped.
+python_packages=(python3-dev pybind11-dev python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
 # What .ci/run and scripts/check-tidy.sh need beside these.
 check_packages=(clang-tidy ccache git)
 

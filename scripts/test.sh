@@ -35,7 +35,7 @@ done
 without=${without#|}
 
 say "slmsim in $repo_root: install what is missing, build, test"
-install_missing "${build_packages[@]}" "${test_packages[@]}" "${picture_packages[@]}"
+install_missing "${build_packages[@]}" "${test_packages[@]}" "${picture_packages[@]}" "${python_packages[@]}"
 configure_and_build all
 
 say "testing"

@@ -54,6 +54,10 @@ draw gantt gantt "$work/pipeshard.json"
   --trace "$work/data.json" > "$work/ignored"
 draw link-use link-use "$work/data.json" --links 4
 
+"$slmsim" run scenarios/spot-job.yaml --format json --output "$work/job.json" --set job.lease='11 h' --set \
+  'job.links={wan: {hours: [{from: 0 h, bandwidth: 1 Gbps}, {from: 2 h, bandwidth: 100 Mbps}, {from: 6 h, bandwidth: 500 Mbps}]}}'
+draw job job "$work/job.json" --technique Pipeshard --technique LocalSGD
+
 "$slmsim" sweep scenarios/sweeps/xe8545-size.yaml --output "$work/size" 2> "$work/ignored"
 draw sweep sweep "$work/size.csv" --value tflops_total
 

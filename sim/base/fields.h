@@ -153,15 +153,15 @@ class Fields {
   void know(const std::string& key);
   const Node* find_node(const std::string& key) const;
   const Node* find(const std::string& key, bool required);
-  // The scalar under `key` with its provenance taken off; nullptr and an error where it is something else. Where there is
+  // The scalar under that key with its provenance taken off; nullptr and an error where it is something else. Where there is
   // none, `fallback` tells what is taken in its place.
-  const Node* scalar(const FileKey& key, bool optional, const std::function<std::string()>& fallback = {});
+  const Node* scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback = {});
   // What a value that states its provenance or range may be: `parse` reads one of its words, empty where it is none.
   void open_value(const std::string& key, const ValueType& type,
                   const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
                        std::optional<double> fallback);
-  std::size_t read_choice(const FileKey& key, const std::vector<std::string>& choices,
+  std::size_t read_choice(const FileKey& asked, const std::vector<std::string>& choices,
                           std::optional<std::size_t> fallback);
   std::optional<std::vector<const Entry*>> named_entries(const FileKey& key, bool required);
   void check_name(const Entry& entry);

@@ -70,7 +70,7 @@ void Fields::open_value(const std::string& key, const ValueType& type,
       if (const auto value = end.kind == Node::Kind::kScalar ? parse(end.scalar) : std::nullopt) ends.push_back(*value);
     }
     const auto value = parse(parameter.value);
-    if (!value || type.choices.size() > 0) return wrong("between", "is for numbers; list words by one_of: [...]");
+    if (!value || !type.choices.empty()) return wrong("between", "is for numbers; list words by one_of: [...]");
     if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
       return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
     if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not hold the value itself");

@@ -295,6 +295,7 @@ std::string beside(const std::filesystem::path& path) {
       stems[at->path().stem().string()] = at->path().filename();
   }
   std::vector<std::string> names;
+  names.reserve(stems.size());
   for (const auto& [stem, file] : stems) names.push_back(stem);
   const std::string near = nearest(path.stem().string(), names);
   return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());

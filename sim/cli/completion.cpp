@@ -46,7 +46,7 @@ std::string words_of(const CLI::App& verb, const CLI::Option& option) {
       {"run", "--format", "table json csv"},
       {"run", "--engine", "slmsim simgrid"},
       {"plan", "--format", "table json markdown"},
-      {"plan", "--objective", "time gpu_hours dollars"},
+      {"plan", "--objective", "time gpu_hours dollars cost energy deadline p90"},
       {"explain max-model next fit", "--format", "table json"},
       {"schema", "--format", "json markdown"},
       {"list", "--format", "table json"},
@@ -57,7 +57,7 @@ std::string words_of(const CLI::App& verb, const CLI::Option& option) {
       {"shapes", "MODEL", "list models"},
       {"", "SCENARIO", "list scenarios"},
   };
-  const auto lnames = option.get_lnames();
+  const auto& lnames = option.get_lnames();
   const std::string name = lnames.empty() ? option.get_name(true) : "--" + lnames.front();
   for (const Words& one : kWords) {
     const std::string verbs = fmt::format(" {} ", one.verbs);

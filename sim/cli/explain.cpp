@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
-#include "sim/cli/filter.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"

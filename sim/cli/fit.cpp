@@ -64,11 +64,14 @@ Unknown is what states what it may be, {value: 8, one_of: [4, 8, 16]} or {value:
 scale: log}, what is inferred or assumed, and defaults that differ between machines; docs/fit.md lists them.
 
 What a row measured: job, iteration (with a unit), peak_memory, tokens_per_second, tflops_per_gpu, fits (yes or no), or
-log, the file that Megatron-LM, DeepSpeed, torchtitan or Alpa printed its steps to:
+log, the file that Megatron-LM, DeepSpeed, torchtitan or Alpa printed its steps to; and of the network alone nccl-tests, what
+all_reduce_perf printed, or netprobe, a path that slmsim-netprobe or iperf3 measured from one VM to another:
   model,technique,group,what,value
   gpt2m,Data,gat+amst,iteration,58.1 s
   gpt2m,Shard,gat,fits,yes
   gpt2m,Data,gat,log,data.log
+  ,,gat+amst,nccl-tests,all_reduce_perf.txt
+  ,,gat+amst,netprobe,gat-amst.yaml
 
 Examples:
   slmsim fit scenarios/gat-amst.yaml --measured runs.csv -o fitted.yaml

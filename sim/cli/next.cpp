@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kDrawnPoints = 64;
 
 struct NextOptions : ScenarioOptions {
-  IntervalOptions interval;
+  IntervalRequest interval;
   NextRules rules;
   std::string format = "table";
   double time_limit = 0;
@@ -26,10 +26,12 @@ struct NextOptions : ScenarioOptions {
 int next_verb(const NextOptions& options) {
   const bool json = index_of("--format", options.format, {"table", "json"}) == 1;
   if (options.scenarios.size() != 1) throw InputError({}, "slmsim next takes one scenario");
-  IntervalOptions asked = options.interval;
+  IntervalRequest asked = options.interval;
   asked.intervals = true;
-  const IntervalMaker intervals(asked, options);
-  const Scenario scenario = load_all(intervals.scenario_options()).front();
+  const Intervals intervals = intervals_of(asked, options);
+  ScenarioOptions fitted = options;
+  fitted.overrides = intervals.overrides();
+  const Scenario scenario = load_all(fitted).front();
   const auto candidates = candidates_of(scenario);
   Forecaster forecaster({{options.scenarios.front(), options.overrides, candidates, 0, {}}});
   const Draws draws = intervals.draws_for(options.scenarios.front(), kDrawnPoints);

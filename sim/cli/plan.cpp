@@ -16,6 +16,7 @@
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
+#include "sim/run/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -24,8 +25,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr double kUsualLimit = 900;  // seconds
-// Of the time, what searches have; the rest is for predicting what they found once more.
-constexpr double kForSearching = 0.9;
 
 volatile std::sig_atomic_t stop_signal = 0;
 
@@ -54,7 +53,7 @@ std::string progress_text(const std::string& scenario, const std::string& model,
 }
 
 // Of what decides which choices there are and what they take: files, overrides, technique and version.
-std::string search_identity(const PlanVerb& verb, const std::string& file) {
+std::string search_identity(const PlanVerb& verb, const std::string& file, bool whole_jobs) {
   ScenarioFile scenario(file);
   std::vector<Override> overrides;
   for (const auto& text : verb.overrides) overrides.push_back(parse_override(text));
@@ -63,6 +62,7 @@ std::string search_identity(const PlanVerb& verb, const std::string& file) {
   std::vector<std::string> texts(read.begin(), read.end());
   texts.insert(texts.end(), verb.overrides.begin(), verb.overrides.end());
   texts.push_back(verb.technique);
+  if (whole_jobs) texts.emplace_back("whole jobs");  // of which more is found out
   texts.insert(texts.end(), verb.filter.models.begin(), verb.filter.models.end());
   return identity_of(SLMSIM_VERSION, texts);
 }
@@ -109,9 +109,7 @@ std::string text_of(const std::vector<PlanReport>& reports, std::size_t format) 
   return text;
 }
 
-int plan(const PlanVerb& verb) {
-  static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
-  const std::size_t format = index_of("--format", verb.format, kFormats);
+PlanJob job_of(const PlanVerb& verb, std::size_t format) {
   PlanJob job;
   if (!verb.technique.empty())
     job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())];
@@ -122,74 +120,102 @@ int plan(const PlanVerb& verb) {
   job.compare = format == 2;
   job.explain = format != 2;
   job.exhaustive = verb.exhaustive;
-  PlanCrewOptions options;
-  options.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
-  options.restart = verb.restart;
-  options.stop = [] { return stop_signal != 0; };
-  std::vector<std::string> files;
-  const auto scenarios = load_filtered(verb, verb.filter, &files);
-  for (const auto& scenario : scenarios) {
-    check_objective(job.objective.value_or(scenario.plan.objective), scenario.plan, scenario.platform);
-    check_varied(scenario.plan, scenario.techniques);
+  return job;
+}
+
+double seconds_since(steady_clock::time_point from) {
+  return std::chrono::duration<double>(steady_clock::now() - from).count();
+}
+
+// The searches of all scenarios, one after another: each model of each has its share of the time that is left.
+class Searches {
+ public:
+  Searches(const PlanVerb& verb, std::size_t format) : verb_(verb), format_(format), job_(job_of(verb, format)) {
+    options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
+    options_.restart = verb.restart;
+    options_.stop = [] { return stop_signal != 0; };
   }
-  for (const int signal : {SIGINT, SIGTERM}) {
-    std::signal(signal, [](int got) {
-      stop_signal = got;
-      std::signal(got, SIG_DFL);  // the second one ends it at once
-    });
-  }
-  std::vector<PlanReport> reports;
-  std::vector<std::string> journals;
-  const auto begin = steady_clock::now();
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    ProgressLine line(true);
-    std::string searched;
-    auto begun = steady_clock::now();
-    // Each model of each scenario has its share of what is left.
-    const auto start = steady_clock::now();
-    const auto since = [](steady_clock::time_point from) {
-      return std::chrono::duration<double>(steady_clock::now() - from).count();
-    };
-    const double share = (verb.time_limit - since(begin)) / static_cast<double>(scenarios.size() - i);
-    if (verb.time_limit > 0) {
-      if (i == 0)
-        line.announce(
-            fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb.time_limit})));
-      job.deadline = [start, since, share](std::size_t index, std::size_t count) {
-        return since(start) >= kForSearching * share * static_cast<double>(index + 1) / static_cast<double>(count);
-      };
-      job.over = [start, since, share] { return since(start) >= share; };
+
+  int run() {
+    std::vector<std::string> files;
+    const auto scenarios = load_filtered(verb_, verb_.filter, &files);
+    for (const auto& scenario : scenarios) {
+      check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
+      check_varied(scenario.plan, scenario.techniques);
     }
-    job.progress = [&, start, since, share](const std::string& model, const SearchProgress& p) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      std::signal(signal, [](int got) {
+        stop_signal = got;
+        std::signal(got, SIG_DFL);  // the second one ends it at once
+      });
+    }
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      const double left = verb_.time_limit - seconds_since(begin_);
+      search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));
+      if (reports_.back().stopped) return stopped(verb_, text_of(reports_, format_));
+    }
+    return write();
+  }
+
+ private:
+  void search(const Scenario& scenario, const std::string& file, std::size_t count, double share) {
+    PlanJob job = job_;
+    ProgressLine line(true);
+    const auto start = steady_clock::now();
+    if (verb_.time_limit > 0) {
+      if (reports_.empty())
+        line.announce(
+            fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
+      limit_time(job, share);
+    }
+    std::string searched;
+    auto begun = start;
+    job.progress = [&, start, share](const std::string& model, const SearchProgress& p) {
       if (searched != model) begun = steady_clock::now();
       searched = model;
-      const double left = verb.time_limit > 0 ? std::max(0.0, share - since(start)) : 0;
-      line.update(progress_text(scenarios[i].name, model, p, since(begun), left));
+      const double left = verb_.time_limit > 0 ? std::max(0.0, share - seconds_since(start)) : 0;
+      line.update(progress_text(scenario.name, model, p, seconds_since(begun), left));
     };
-    if (!verb.journal.empty()) {
-      options.journal = scenarios.size() == 1 ? verb.journal : fmt::format("{}.{}", verb.journal, i + 1);
-      options.identity = search_identity(verb, files[i]);
-      journals.push_back(options.journal.string());
+    if (!verb_.journal.empty()) {
+      options_.journal = count == 1 ? verb_.journal : fmt::format("{}.{}", verb_.journal, reports_.size() + 1);
+      options_.identity =
+          search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
+      journals_.push_back(options_.journal.string());
     }
-    reports.push_back(find_plans(scenarios[i], job, options));
-    reports.back().file = files[i];
-    reports.back().overrides = verb.overrides;
+    reports_.push_back(find_plans(scenario, job, options_));
+    reports_.back().file = file;
+    reports_.back().overrides = verb_.overrides;
     line.clear();
-    if (reports.back().stopped) return stopped(verb, text_of(reports, format));
   }
-  std::vector<Result> outputs = {{text_of(reports, format), verb.output}};
-  if (!verb.exported.empty()) add_exports(reports, verb.exported, outputs);
-  write_results(outputs);
-  // Until here a full disk or a signal has lost nothing.
-  for (const auto& journal : journals) {
-    std::error_code ignored;
-    std::filesystem::remove(journal, ignored);
+
+  int write() const {
+    std::vector<Result> outputs = {{text_of(reports_, format_), verb_.output}};
+    if (!verb_.exported.empty()) add_exports(reports_, verb_.exported, outputs);
+    write_results(outputs);
+    // Until here a full disk or a signal has lost nothing.
+    for (const auto& journal : journals_) {
+      std::error_code ignored;
+      std::filesystem::remove(journal, ignored);
+    }
+    const bool any = std::any_of(reports_.begin(), reports_.end(), [](const PlanReport& report) {
+      return std::any_of(report.models.begin(), report.models.end(),
+                         [](const PlannedModel& m) { return !m.search.best.empty(); });
+    });
+    return any ? kDone : kNothingFits;
   }
-  const bool any = std::any_of(reports.begin(), reports.end(), [](const PlanReport& report) {
-    return std::any_of(report.models.begin(), report.models.end(),
-                       [](const PlannedModel& m) { return !m.search.best.empty(); });
-  });
-  return any ? kDone : kNothingFits;
+
+  const PlanVerb& verb_;
+  std::size_t format_;
+  PlanJob job_;
+  PlanCrewOptions options_;
+  std::vector<PlanReport> reports_;
+  std::vector<std::string> journals_;
+  steady_clock::time_point begin_ = steady_clock::now();
+};
+
+int plan(const PlanVerb& verb) {
+  static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
+  return Searches(verb, index_of("--format", verb.format, kFormats)).run();
 }
 
 }  // namespace
@@ -201,7 +227,8 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--format,-f", options->format, "table, json, or markdown: beside Algorithm 1's picks")
       ->capture_default_str();
   verb->add_option("--objective", options->objective,
-                   "time, gpu_hours or dollars, in place of the scenario's plan.objective");
+                   "time, gpu_hours, dollars; of whole jobs cost, energy, deadline or p90, in place of the scenario's "
+                   "plan.objective");
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
   verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
       ->take_all()
@@ -237,6 +264,7 @@ Examples:
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
   slmsim plan scenarios/gat-amst.yaml --set 'plan.allow=[nccl, tcp]' --objective gpu_hours
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
+  slmsim plan scenarios/spot-job.yaml --objective deadline --set job.lease='75 min'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
   slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
   return {verb, [options] { return plan(*options); }};

@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/intervals.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
@@ -16,20 +17,38 @@
 namespace slmsim {
 namespace {
 
-struct ReportOptions {
-  std::string scenario, output = "report.html";
-  Overrides overrides;
+struct ReportOptions : ScenarioOptions {
+  ReportOptions() { output = "report.html"; }
+
+  std::string scenario;
+  IntervalRequest interval;
 };
 
-int report(const ReportOptions& options) {
+// As its user would write it.
+std::string command_of(const ReportOptions& options) {
+  std::string out = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
+  const IntervalRequest& interval = options.interval;
+  if (!interval.fitted.empty()) out += fmt::format(" --fitted {}", interval.fitted);
+  if (interval.intervals) out += " --intervals";
+  if (interval.level != IntervalRequest{}.level) out += fmt::format(" --level {:g}", interval.level);
+  if (interval.seed != IntervalRequest{}.seed) out += fmt::format(" --seed {}", interval.seed);
+  for (const auto& text : options.overrides) out += fmt::format(" --set '{}'", text);
+  return out;
+}
+
+int report(const ReportOptions& given) {
+  ReportOptions options = given;
+  options.scenarios = {options.scenario};
   refuse_twice_overridden(options.overrides);
-  Scenario scenario = load_scenario(options.scenario, options.overrides);
+  const Intervals intervals = intervals_of(options.interval, options);
+  Scenario scenario = load_scenario(options.scenario, intervals.overrides());
   reserve_network(Network(scenario.platform).links().size());
   ProgressLine progress;
   progress.show("predicting");
   PredictOptions predicted;
   predicted.links = measures_links(scenario, false, false);
-  const RunResult result = run_scenario(std::move(scenario), predicted);
+  RunResult result = run_scenario(std::move(scenario), predicted);
+  intervals.add(options.scenario, result);
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;
   bool anything_runs = false;
@@ -43,10 +62,8 @@ int report(const ReportOptions& options) {
     timelines.push_back(timelines_of(one));
     reports.push_back(std::move(one));
   }
-  std::string made_by = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
-  for (const auto& text : options.overrides) made_by += fmt::format(" --set '{}'", text);
   progress.clear();
-  write_result(to_html(reports, timelines, made_by), options.output);
+  write_result(to_html(reports, timelines, command_of(options)), options.output);
   return anything_runs ? kDone : kNothingFits;
 }
 
@@ -60,10 +77,12 @@ Command add_report(CLI::App& app) {
       ->transform(scenario_file);
   verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
   add_set_option(*verb, options->overrides);
+  add_interval_options(*verb, options->interval);
   verb->footer(R"(
 Examples:
   slmsim report scenarios/gat-amst.yaml -o report.html
-  slmsim report scenarios/gat-amst.yaml --set models=gpt2m --set platform.links.wan.rtt=5ms)");
+  slmsim report scenarios/gat-amst.yaml --set models=gpt2m --set platform.links.wan.rtt=5ms
+  slmsim report scenarios/gat-amst.yaml --fitted fitted.yaml)");
   return {verb, [options] { return report(*options); }};
 }
 

@@ -13,9 +13,7 @@
 #include "sim/crew/crew.h"
 #include "sim/report/link_use.h"
 #include "sim/report/plan_table.h"
-#include "sim/report/report.h"
-#include "sim/report/trace.h"
-#include "sim/scenario/model_named.h"
+#include "sim/run/iteration_trace.h"
 
 namespace slmsim {
 namespace {
@@ -26,7 +24,7 @@ struct RunOptions : ScenarioOptions {
   bool link_use = false;
   bool plan = false;
   bool whole = false;
-  IntervalOptions interval;
+  IntervalRequest interval;
 };
 
 std::vector<std::string> plans_for(const Scenario& scenario) {
@@ -49,26 +47,6 @@ RunResult predict_and_select(Scenario scenario, const PredictOptions& options, b
   return result;
 }
 
-// The pick for the first model, or the first that runs where there is none.
-const Prediction* to_be_traced(const RunResult& result) {
-  const Selection* pick = result.selections.empty() ? nullptr : &result.selections.front();
-  const Prediction* first = nullptr;
-  for (const auto& p : result.predictions) {
-    if (p.status != Status::kOk) continue;
-    if (!first) first = &p;
-    if (pick && p.model == pick->model && pick->technique == p.technique && p.group == pick->group) return &p;
-  }
-  return first;
-}
-
-std::string trace_of(const RunResult& result, const Prediction* p) {
-  const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p->model), *p->plan);
-  const Timeline timeline = simulate(graph, p->connections, {.record_flows = true});
-  return to_trace({graph, timeline, result.scenario.platform,
-                   fmt::format("{}: {} on {}", p->model, p->technique->name, group_text(p->group)),
-                   assumed_line(assumptions_of(result.scenario, {p}))});
-}
-
 bool anything_runs(const std::vector<RunResult>& results) {
   return std::any_of(results.begin(), results.end(), [](const RunResult& r) {
     return std::any_of(r.predictions.begin(), r.predictions.end(),
@@ -83,10 +61,12 @@ int run(const RunOptions& options) {
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   predict_options.whole = options.whole;
   predict_options.simgrid = index_of("--engine", options.engine, {"slmsim", "simgrid"}) == 1;
-  const IntervalMaker intervals(options.interval, options);
+  const Intervals intervals = intervals_of(options.interval, options);
+  ScenarioOptions fitted = options;
+  fitted.overrides = intervals.overrides();
   std::vector<std::string> files;
   std::vector<RunResult> results;
-  for (auto& scenario : load_filtered(intervals.scenario_options(), options.filter, &files)) {
+  for (auto& scenario : load_filtered(fitted, options.filter, &files)) {
     PredictOptions own = predict_options;
     own.links = measures_links(scenario, predict_options.links, options.link_use || !options.timeline.empty());
     results.push_back(predict_and_select(std::move(scenario), own, options.plan));
@@ -97,7 +77,7 @@ int run(const RunOptions& options) {
   if (!options.timeline.empty()) outputs.push_back({to_timeline_csv(results), options.timeline});
   if (!options.trace.empty()) {
     if (const Prediction* traced = to_be_traced(results.front())) {
-      outputs.push_back({trace_of(results.front(), traced), options.trace});
+      outputs.push_back({trace_of(results.front(), *traced), options.trace});
     } else {
       fmt::print(stderr, "slmsim: no trace: nothing fits, so there is no iteration to show\n");
     }

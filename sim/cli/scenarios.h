@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/scenario/scenario.h"
+#include "sim/run/choice.h"
 
 namespace slmsim {
 
@@ -15,12 +15,6 @@ struct ScenarioOptions {
   std::string output;
   Overrides overrides;
 };
-
-// A scenario's file: the word itself, or where it is the name of a shipped scenario and no file here, that one's.
-std::string scenario_file(const std::string& word);
-
-// Throws InputError where a key has two values: the first would do nothing.
-void refuse_twice_overridden(const Overrides& overrides);
 
 // --set, as often as wanted.
 void add_set_option(CLI::App& verb, Overrides& overrides);
@@ -31,10 +25,7 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 // All scenarios are read before the first is simulated, so that all their errors are told at once: throws InputError.
 std::vector<Scenario> load_all(const ScenarioOptions& options);
 
-// What of the scenarios is asked for: --model, --group and --technique; empty: all.
-struct Filter {
-  std::vector<std::string> models, groups, techniques;
-};
+// --model, --group and --technique, as often as wanted.
 void add_filter_options(CLI::App& verb, Filter& filter);
 
 // load_all, without what is not asked for. What none of the scenarios has is an error that names what there is; a scenario that

@@ -56,15 +56,21 @@ StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string&
 
 int validate_protocol(const ValidateOptions& options, const std::string& study, const fs::path& root,
                       const fs::path& facts) {
-  if (study != "fabric") throw InputError({}, "--held-out is of the study fabric, whose slices are left out in turn");
+  if (study != "fabric" && study != "deepspeed")
+    throw InputError({}, "--held-out is of the studies fabric and deepspeed, whose tables say what may be fitted");
   ProtocolOptions protocol = options.protocol;
   protocol.stop = stop_at(options.time_limit);
   ProgressLine line;
   protocol.progress = [&](const std::string& text) { line.update(text); };
-  const FabricProtocol result = validate_held_out(root, facts, protocol);
-  line.clear();
-  write_result(wants_csv(options) ? to_csv(result) : to_markdown(result), options.output);
-  return kDone;
+  const auto write = [&](const auto& result) {
+    line.clear();
+    write_result(wants_csv(options) ? to_csv(result) : to_markdown(result), options.output);
+    return kDone;
+  };
+  if (study == "fabric") return write(validate_held_out(root, facts, protocol));
+  if (protocol.work_given || !protocol.slices.empty())
+    throw InputError({}, "--work-given and --slice are of the study fabric");
+  return write(validate_deepspeed_held_out(root, facts, protocol));
 }
 
 int validate_study(const ValidateOptions& options) {
@@ -141,7 +147,8 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
   auto* held_out = verb->add_flag("--held-out", options->held_out,
                                   "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
-                                  "runs; takes some ten minutes");
+                                  "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "
+                                  "takes some ten minutes");
   verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
       ->needs(held_out)
       ->capture_default_str()

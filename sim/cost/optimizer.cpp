@@ -10,8 +10,8 @@ constexpr double kScaledBlock = 256;  // bitsandbytes' block of parameters that 
 }  // namespace
 
 const std::vector<std::string>& update_rule_names() {
-  static const std::vector<std::string> names = {"adam", "adam8bit", "momentum", "sgd"};
-  return names;
+  static const std::vector<std::string> kNames = {"adam", "adam8bit", "momentum", "sgd"};
+  return kNames;
 }
 
 double state_of(UpdateRule rule) {

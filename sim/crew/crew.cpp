@@ -181,7 +181,7 @@ std::vector<CrewEvent> Crew::wait(int milliseconds) {
   std::vector<pollfd> waiting;
   for (const auto& worker : workers_) waiting.push_back({worker.socket, POLLIN, 0});
   if (poll(waiting.data(), waiting.size(), milliseconds) <= 0) return events;
-  static std::array<char, 1 << 16> buffer;
+  std::array<char, 1 << 16> buffer;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (waiting[i].revents == 0) continue;
     const ssize_t got = recv(workers_[i].socket, buffer.data(), buffer.size(), MSG_DONTWAIT);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/base/stopped.h"
 #include "sim/base/text.h"
 #include "sim/explain/what_if.h"
 
@@ -17,16 +18,20 @@ constexpr double kLeastSaved = 0.01;  // of an iteration: a change that saves le
 
 class Changes {
  public:
-  Changes(const Scenario& scenario, const Reload& reload) : scenario_(scenario), reload_(reload) {}
+  Changes(const Scenario& scenario, const ExplainOptions& options)
+      : scenario_(scenario), reload_(options.reload), stop_(options.stop) {}
 
   void try_all(std::size_t model, std::size_t group, std::size_t technique, Explanation& out) {
     if (!reload_) return;
     const Group& now = scenario_.groups[group];
     for (const auto& set : changes_to_try(scenario_, out.prediction, now)) {
+      stop_if(stop_);
       if (const auto& changed = loaded(set)) add(set, *changed, model, changed->groups[group], technique, out);
     }
-    for (const Group& other : other_orders(scenario_.platform, now))
+    for (const Group& other : other_orders(scenario_.platform, now)) {
+      stop_if(stop_);
       add({fmt::format("groups=[[{}]]", fmt::join(other.names, ", "))}, scenario_, model, other, technique, out);
+    }
     std::stable_sort(out.what_ifs.begin(), out.what_ifs.end(),
                      [](const WhatIf& a, const WhatIf& b) { return a.iteration < b.iteration; });
   }
@@ -52,6 +57,7 @@ class Changes {
 
   const Scenario& scenario_;
   const Reload& reload_;
+  const std::function<bool()>& stop_;
   std::map<Overrides, std::optional<Scenario>> loaded_;
 };
 
@@ -82,12 +88,12 @@ std::string set_words(const std::vector<std::string>& set) {
 
 std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions& options) {
   std::vector<Explanation> out;
-  Changes changes(scenario, options.reload);
+  Changes changes(scenario, options);
   std::vector<std::size_t> techniques;
   for (std::size_t i = 0; i < scenario.techniques.size(); ++i) {
     if (!options.only || options.only == scenario.techniques[i].technique) techniques.push_back(i);
   }
-  const auto predictions = predict(scenario, {.only = options.only});
+  const auto predictions = predict(scenario, {.only = options.only, .stop = options.stop});
   for (std::size_t m = 0; m < scenario.models.size(); ++m) {
     for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
       for (const std::size_t t : techniques) {
@@ -95,6 +101,7 @@ std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions&
         e.prediction = predictions[out.size()];
         if (e.prediction.status == Status::kOk) {
           e.limits = find_limits(scenario, scenario.models[m], e.prediction, options.in_depth, [&](std::size_t cases) {
+            stop_if(options.stop);
             if (options.on_progress) options.on_progress(out.size(), predictions.size(), cases);
           });
           changes.try_all(m, g, t, e);

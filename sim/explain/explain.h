@@ -36,6 +36,7 @@ struct ExplainOptions {
   Reload reload = {};    // without it there are no what-ifs
   // Explanations done, of so many, and how many cases of the next one were simulated.
   std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
+  std::function<bool()> stop = {};  // asked between cases; throws Stopped where it says so
 };
 
 // In the order of predict(): model, group, technique.

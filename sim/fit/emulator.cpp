@@ -79,7 +79,7 @@ struct Emulator::Parts {
   VectorXd terms(const VectorXd& x) const {
     const Eigen::Index d = x.size();
     const bool products =
-        static_cast<double>(design.rows()) > kLeastPoints * static_cast<double>((d + 1) * (d + 2) / 2);
+        static_cast<double>(design.rows()) > kLeastPoints * 0.5 * static_cast<double>((d + 1) * (d + 2));
     VectorXd out(products ? (d + 1) * (d + 2) / 2 : 1 + 2 * d);
     Eigen::Index at = 0;
     out[at++] = 1;
@@ -146,7 +146,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
   remainder = best_inverse * rest;
 }
 
-Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
+Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, const std::vector<Measure>& measures,
                    const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts,
                    std::size_t judged)
     : parts_(std::make_unique<Parts>()) {

@@ -19,7 +19,7 @@ class Emulator {
  public:
   // `points` and `forecasts` are those of the design; points at which nothing could be are left out. `measures`: of timed
   // candidates; of the others only memory is told. Errors are those at the points from `judged` on: where it matters.
-  Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, std::vector<Measure> measures,
+  Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, const std::vector<Measure>& measures,
            const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts, std::size_t judged);
   ~Emulator();
   Emulator(Emulator&&) noexcept;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/crew/pool.h"
+#include "sim/fit/network_run.h"
 
 namespace slmsim {
 namespace {
@@ -58,7 +59,9 @@ void from_texts(const Texts& texts, Forecasts& forecasts) {
   }
 }
 
-std::string Candidate::text() const { return fmt::format("{}, {} on {}", model, technique, group_text(group)); }
+std::string Candidate::text() const {
+  return fmt::format("{}{}{} on {}", model, model.empty() ? "" : ", ", technique, group_text(group));
+}
 
 Forecast forecast_of(const Prediction& p) {
   Forecast f;
@@ -113,6 +116,10 @@ Forecasts Forecaster::answer(const Question& question) {
   options.time_misfits = true;
   Forecasts out;
   for (const auto& cell : experiment.cells) {
+    if (cell.network_run) {
+      out.push_back(forecast_of(*cell.network_run, cell.group, scenario, network));
+      continue;
+    }
     out.emplace_back();
     for (const auto& model : scenario.models) {
       if (model.name != cell.model) continue;

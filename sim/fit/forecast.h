@@ -8,14 +8,27 @@
 #include <vector>
 
 #include "sim/fit/unknown.h"
+#include "sim/graph/collectives/ring.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {
 
-// One model by one technique on one group of GPUs.
+// What a tool sends to measure a network: a collective, warm, of all GPUs of a group, or a message from the first VM to the
+// last over so many connections, warm or new ones.
+struct NetworkRun {
+  std::optional<Collective> collective;
+  Bytes size;
+  int connections = 1;  // of a message
+  bool warm = true;
+
+  bool operator==(const NetworkRun&) const = default;
+};
+
+// One model by one technique on one group of GPUs; or traffic alone, which `technique` then names and `model` does not.
 struct Candidate {
   std::string model, technique;
   std::vector<std::string> group;
+  std::optional<NetworkRun> network_run = {};
 
   bool operator==(const Candidate&) const = default;
   std::string text() const;  // "gpt2m, Data on gat+amst"

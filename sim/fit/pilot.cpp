@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include <boost/algorithm/string.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/csv_table.h"
 #include "sim/base/suggest.h"
+#include "sim/fit/network_run.h"
 #include "sim/fit/training_log.h"
 #include "sim/scenario/model_named.h"
 
@@ -88,7 +90,35 @@ struct Reader {
     return std::nullopt;
   }
 
+  // Files that tools wrote of the network.
+  void read_table(const CsvRow& row, int number) {
+    const std::string& what = row.at("what");
+    for (const char* column : {"model", "technique", "noise"}) {
+      const auto given = row.find(column);
+      if (given != row.end() && !given->second.empty())
+        return error(number, fmt::format("{}: has no effect on {}; leave it empty", column, what));
+    }
+    std::vector<std::string> group;
+    boost::split(group, row.at("group"), boost::is_any_of("+"));
+    if (what == network_tables().front()) {
+      std::vector<std::string> groups;
+      for (const Group& one : scenario.groups) groups.push_back(fmt::format("{}", fmt::join(one.names, "+")));
+      if (std::find(groups.begin(), groups.end(), row.at("group")) == groups.end())
+        return error(number,
+                     fmt::format("group: the scenario has no \"{}\"; {}", printable(row.at("group")).substr(0, 64),
+                                 did_you_mean(row.at("group"), groups)));
+    }
+    try {
+      for (auto& pilot : read_network_run(what, folder / row.at("value"), group, scenario))
+        pilots.push_back(std::move(pilot));
+    } catch (const InputError& refused) {
+      for (const auto& one : refused.errors()) one.place.source ? errors.push_back(one) : error(number, one.text);
+    }
+  }
+
   void read_row(const CsvRow& row, int number) {
+    const auto& tables = network_tables();
+    if (std::find(tables.begin(), tables.end(), row.at("what")) != tables.end()) return read_table(row, number);
     const auto cell = cell_of(row, number);
     const std::string& what = row.at("what");
     double noise = kUsualNoise;
@@ -112,6 +142,7 @@ struct Reader {
     if (at == names.end()) {
       std::vector<std::string> known = names;
       known.push_back(kLog);
+      known.insert(known.end(), tables.begin(), tables.end());
       return error(number,
                    fmt::format("what: unknown \"{}\"; {}", printable(what).substr(0, 64), did_you_mean(what, known)));
     }

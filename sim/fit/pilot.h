@@ -2,8 +2,9 @@
 //
 // Enters: a CSV table with the columns model, technique, group (VMs joined by +), what, value and, where it is known, noise
 // (the relative deviation of the same run repeated; 3 % otherwise). `what` is job, iteration (with a unit), peak_memory,
-// tokens_per_second, tflops_per_gpu (by Alpa's formula), fits (yes or no), or log: then `value` is the path of a training
-// program's log (sim/fit/training_log.h), from the table's folder.
+// tokens_per_second, tflops_per_gpu (by Alpa's formula), fits (yes or no), or a kind of file, whose path, from the table's
+// folder, is `value`: log, a training program's (sim/fit/training_log.h), and nccl-tests and netprobe, which measured the
+// network without a model or a technique (sim/fit/network_run.h).
 #pragma once
 
 #include <filesystem>

@@ -222,4 +222,21 @@ void TaskGraph::set_time(TaskClass of, Seconds time) {
   }
 }
 
+void TaskGraph::go_on_with(const std::vector<TaskRest>& rests) {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    tasks_[i].amount = rests[i].amount;
+    tasks_[i].times = rests[i].times;
+    if (rests[i].as_delay) tasks_[i].kind = TaskKind::kDelay;
+  }
+}
+
+void TaskGraph::scale_computations(
+    const std::function<double(int device, std::size_t place, std::size_t count)>& factor) {
+  std::map<std::int32_t, std::size_t> count, place;
+  for (const auto& task : tasks_) count[task.place] += task.kind == TaskKind::kCompute ? 1 : 0;
+  for (auto& task : tasks_) {
+    if (task.kind == TaskKind::kCompute) task.amount *= factor(task.place, place[task.place]++, count[task.place]);
+  }
+}
+
 }  // namespace slmsim

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -79,6 +80,13 @@ struct Connection {
   int nic = -1;           // that it uses between VMs; -1: the nearest
 };
 
+// What is left of a task when some time has passed.
+struct TaskRest {
+  double amount = 0;
+  std::uint16_t times = 1;
+  bool as_delay = false;  // nothing but so many seconds of it is left; 0: it is over
+};
+
 class TaskGraph {
  public:
   explicit TaskGraph(std::vector<Link> links, int device_count)
@@ -125,6 +133,10 @@ class TaskGraph {
   void move_to(const Network& network);
   // Every computation of this class takes so long.
   void set_time(TaskClass of, Seconds time);
+  // Goes on from where its tasks are, one rest for each.
+  void go_on_with(const std::vector<TaskRest>& rests);
+  // Computations take so many times as long, by their device and their place among those of the device, which are `count`.
+  void scale_computations(const std::function<double(int device, std::size_t place, std::size_t count)>& factor);
 
   const std::vector<Task>& tasks() const { return tasks_; }
   std::span<const TaskId> predecessors(TaskId task) const {

@@ -48,6 +48,7 @@ struct ImportRequest {
   std::optional<Precision> precision;
   std::vector<Choice> where;
   std::optional<Seconds> least;  // shorter times are left out
+  bool mixed = false;            // of collectives: GPUs of several kinds may take part
   std::string shapes;            // a file that says which kernel of slmsim a kernel's name stands for
 };
 

@@ -20,6 +20,7 @@ struct Reader {
   std::string gpu, collective;
   std::vector<std::string> columns;
   std::size_t time = 0;  // the column of the first time, out of place
+  bool mixed = false;
 
   void error(int line, const std::string& text) { errors.push_back({file.at(line), text}); }
   void read_comment(const TextLine& line);
@@ -48,9 +49,9 @@ void Reader::read_comment(const TextLine& line) {
     if (const auto bracket = line.text.find(']'); bracket != std::string::npos) {
       const auto begin = line.text.find_first_not_of(' ', bracket + 1);
       const std::string name = begin == std::string::npos ? "" : line.text.substr(begin);
-      if (!gpu.empty() && gpu != name)
+      if (!gpu.empty() && gpu != name && !mixed)
         error(line.number, "a GPU of another kind than the ranks above; ranks of one kind are expected");
-      gpu = name.substr(0, name.find_last_not_of(" \r") + 1);
+      gpu = mixed ? "GPUs" : name.substr(0, name.find_last_not_of(" \r") + 1);
     }
   } else if (words.front() == "size") {
     columns = words;
@@ -88,7 +89,7 @@ void Reader::read_row(const TextLine& line) {
 void read(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
   if (!request.where.empty() && request.where.front().column != "gpu")
     errors.push_back({file.at(0, 0), "--where: output of nccl-tests has no columns to choose by but gpu"});
-  Reader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0};
+  Reader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
   bool ended = false;
   for (const auto& line : text_lines(file)) {
     if (line.words.front().starts_with("#")) {

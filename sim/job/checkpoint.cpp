@@ -111,7 +111,7 @@ CheckpointTimes checkpoint_times(const Scenario& scenario, const CheckpointRules
   }
   double receivers = 0;
   for (const Vm& vm : platform.vms) receivers += vm.site == rules.site ? 1 : 0;
-  const bool to_site = rules.place == CheckpointPlace::kSite;
+  const bool to_site = rules.place == StoragePlace::kSite;
   for (const auto& [site, sent] : by_site) {
     if (to_site && site != rules.site) out.egress += sent.bytes;
   }

@@ -25,16 +25,18 @@ struct Stop {
       {};  // that it takes, where replicas go on without each other; empty: all wait and none is lost
 };
 
-// From a time of the day on work goes at so many times its undisturbed rate.
+// From a time of the day on work goes at so many times its undisturbed rate. What was under way at that time takes so much more
+// work than its shares at the rate before and at this one; the first hour's comes at midnights.
 struct Hour {
   Seconds from;
   double speed = 1;
+  Seconds excess = {};  // of work
 };
 
 struct Course {
   Seconds startup;
-  Seconds work;                 // of all iterations, evaluation among it
-  Seconds evaluation;           // of that
+  Seconds work;                 // of all iterations on the mean, evaluation and waiting for data among it
+  Seconds evaluation, loading;  // of that
   Seconds plain;                // start-up and iterations, as predicted without all of this
   Seconds interval = kForever;  // of work between two checkpoints; kForever: none are written
   Seconds pause;                // how long each keeps the work waiting
@@ -44,7 +46,15 @@ struct Course {
   int replicas = 1;       // more than 1: those that are left go on
   Seconds round;          // of these, from one exchange to the next
   std::vector<Hour> day;  // empty: every hour is alike; else by time, the first from 0 on, each day the same
+  // Where iterations scatter: the standard deviation of their sum over the work, and between what it lies for certain; or,
+  // where a job is slow from its beginning to its end, the shares of its work's mean of which each job draws one.
+  double scatter = 0, shortest = 1, longest = 1;
+  std::vector<double> whole_jobs;
 
+  // Whether a job that nothing stops is as predicted.
+  bool is_plain() const {
+    return evaluation == Seconds{0} && loading == Seconds{0} && day.empty() && scatter == 0 && whole_jobs.empty();
+  }
   bool has_checkpoints() const { return interval < kForever; }
   double stop_rate() const;
 };
@@ -55,11 +65,12 @@ bool loses_nothing(const Stop& stop, const Course& course);
 // Where the time of a job went. Adds up to its length.
 struct JobParts {
   Seconds startup, useful, evaluation, checkpoints;
+  Seconds loading;   // waiting for training data
   Seconds lost;      // work that was done again, and unfinished checkpoints
   Seconds restarts;  // and reading checkpoints, also what was stopped again
   Seconds waiting;   // for repairs; of replicas that others go on without, their share of the time until they are back
 
-  Seconds total() const { return startup + useful + evaluation + checkpoints + lost + restarts + waiting; }
+  Seconds total() const { return startup + useful + evaluation + checkpoints + loading + lost + restarts + waiting; }
 };
 
 // Its parts with their names, in the order in which they are told.
@@ -70,7 +81,7 @@ struct JobPart {
 inline constexpr JobPart kJobParts[] = {{"useful", &JobParts::useful},   {"checkpoints", &JobParts::checkpoints},
                                         {"lost", &JobParts::lost},       {"restarts", &JobParts::restarts},
                                         {"waiting", &JobParts::waiting}, {"evaluation", &JobParts::evaluation},
-                                        {"startup", &JobParts::startup}};
+                                        {"startup", &JobParts::startup}, {"loading", &JobParts::loading}};
 
 struct DrawnJob {
   JobParts parts;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "sim/base/splitmix.h"
 #include "sim/job/course.h"
@@ -19,6 +20,11 @@ class Random {
     return -std::log(uniform() + kLowest) / rate;
   }
   double uniform() { return static_cast<double>(bits_.next53()) * 0x1p-53; }
+  double normal() {
+    constexpr double kLowest = 0x1p-54;
+    const double radius = std::sqrt(-2 * std::log(uniform() + kLowest));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
 
  private:
   SplitMix64 bits_;
@@ -28,6 +34,24 @@ class JobDraw {
  public:
   JobDraw(const Course& course, const Pace& pace, Random random)
       : course_(course), pace_(pace), random_(random), rate_(course.stop_rate()) {}
+
+  // The course is this job's own where its work is as long or short as it happens to be.
+  static Course course_of_job(const Course& course, Random& random) {
+    Course out = course;
+    double factor = 1;
+    if (!course.whole_jobs.empty()) {
+      const auto count = static_cast<double>(course.whole_jobs.size());
+      factor = course.whole_jobs[static_cast<std::size_t>(random.uniform() * count)];
+      out.interval = course.interval * factor;
+      out.round = course.round * factor;
+    } else {
+      factor = std::clamp(1 + course.scatter * random.normal(), course.shortest, course.longest);
+    }
+    out.work = course.work * factor;
+    out.evaluation = course.evaluation * factor;
+    out.loading = course.loading * factor;
+    return out;
+  }
 
   DrawnJob draw() {
     part(&JobParts::startup, course_.startup.value);
@@ -175,11 +199,13 @@ class JobDraw {
 
   void finish() {
     JobParts& parts = job_.parts;
-    // Of the time at work evaluation has its share.
-    const double share = course_.work > Seconds{0} ? course_.evaluation / course_.work : 0;
-    parts.evaluation = parts.useful * share;
-    parts.useful -= parts.evaluation;
-    const bool as_predicted = !disturbed_ && job_.checkpoints == 0 && share == 0 && course_.day.empty();
+    // Of the time at work evaluation and waiting for data have their shares.
+    if (course_.work > Seconds{0}) {
+      parts.evaluation = parts.useful * (course_.evaluation / course_.work);
+      parts.loading = parts.useful * (course_.loading / course_.work);
+      parts.useful -= parts.evaluation + parts.loading;
+    }
+    const bool as_predicted = !disturbed_ && job_.checkpoints == 0 && course_.is_plain();
     job_.length = as_predicted ? course_.plain : parts.total();
   }
 
@@ -207,8 +233,16 @@ std::vector<DrawnJob> draw_jobs(const Course& course, int count, std::uint64_t s
   const Pace pace(course);
   std::vector<DrawnJob> out;
   out.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i)
-    out.push_back(JobDraw(course, pace, Random(seed, static_cast<std::uint64_t>(i))).draw());
+  const bool alike = course.whole_jobs.empty() && course.scatter == 0;
+  for (int i = 0; i < count; ++i) {
+    Random random(seed, static_cast<std::uint64_t>(i));
+    if (alike) {
+      out.push_back(JobDraw(course, pace, random).draw());
+      continue;
+    }
+    const Course own = JobDraw::course_of_job(course, random);
+    out.push_back(JobDraw(own, Pace(own), random).draw());
+  }
   return out;
 }
 

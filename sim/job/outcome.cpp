@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "sim/job/hours.h"
 #include "sim/job/renewal.h"
 #include "sim/platform/wan_way.h"
 #include "sim/scenario/model_named.h"
@@ -99,15 +98,16 @@ double bytes_between_sites(const Platform& platform, const Prediction& predictio
   return out;
 }
 
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1), below = std::floor(place);
+  const double first = sorted[static_cast<std::size_t>(below)];
+  if (place == below) return first;
+  return first + (sorted[static_cast<std::size_t>(below) + 1] - first) * (place - below);
+}
+
 Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    const double place = share * static_cast<double>(values.size() - 1), below = std::floor(place);
-    const double first = values[static_cast<std::size_t>(below)];
-    if (place == below) return first;
-    return first + (values[static_cast<std::size_t>(below) + 1] - first) * (place - below);
-  };
-  return {at(0.5), at(0.1), at(0.9)};
+  return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9)};
 }
 
 double billed(double length, const JobRules& job) {
@@ -118,12 +118,15 @@ double billed(double length, const JobRules& job) {
 void add_bills(const Scenario& scenario, const Prediction& p, const std::vector<DrawnJob>& jobs, JobOutcome& out) {
   const JobRules& job = *scenario.job;
   const double per_second = p.bill.cost ? *p.bill.cost / p.job.value : 0;
-  const double iterations_per_second = p.iterations / (p.job - p.startup).value;
-  const double bytes = job.egress_per_gigabyte ? bytes_between_sites(scenario.platform, p) : 0;
+  double bytes = job.egress_per_gigabyte ? bytes_between_sites(scenario.platform, p) : 0;  // of an iteration
+  if (out.iterations) bytes += out.iterations->data_between_sites.value / p.plan->workload.steps;
   std::vector<double> costs, joules;
   for (const DrawnJob& drawn : jobs) {
     const double length = drawn.ended ? drawn.length.value : kForever.value;
-    const double trained = (drawn.parts.useful + drawn.parts.lost).value * iterations_per_second;
+    // Work that was lost is done again.
+    const JobParts& parts = drawn.parts;
+    const Seconds kept = parts.useful + parts.evaluation + parts.loading;
+    const double trained = kept > Seconds{0} ? p.iterations * (1 + parts.lost / kept) : 0;
     const double written = out.checkpoint ? drawn.checkpoints * out.checkpoint->egress.value : 0;
     costs.push_back(per_second * billed(length, job) +
                     job.egress_per_gigabyte.value_or(0) * (trained * bytes + written) / kGigabyte);
@@ -140,20 +143,45 @@ void add_bills(const Scenario& scenario, const Prediction& p, const std::vector<
 
 }  // namespace
 
-Course course_of(const Scenario& scenario, const Prediction& p, const std::optional<CheckpointTimes>& checkpoint) {
+namespace {
+
+// All optimizer steps at the steady time.
+Seconds steady_work(const Prediction& p) {
+  return p.round ? p.round->time * p.round->count + p.round->rest_time : p.iteration * p.iterations;
+}
+
+void take_iterations(const JobIterations& iterations, const Prediction& p, Course& out) {
+  const double longer = iterations.mean / iterations.predicted;
+  out.work = std::max(out.work, steady_work(p)) * longer;
+  out.round = out.round * longer;
+  out.loading = out.work * (iterations.loading / iterations.mean);
+  out.day = iterations.day;
+  out.whole_jobs = iterations.whole_jobs;
+  out.shortest = iterations.shortest;
+  out.longest = iterations.longest;
+  const double count = std::max(1.0, out.work / out.round);
+  // Beside links over the day jobs are made of the means of each state.
+  if (out.whole_jobs.empty() && out.day.empty()) out.scatter = iterations.sd / iterations.mean.value / std::sqrt(count);
+}
+
+}  // namespace
+
+Course course_of(const Scenario& scenario, const Prediction& p, const std::optional<CheckpointTimes>& checkpoint,
+                 const std::optional<JobIterations>& iterations) {
   const JobRules& job = *scenario.job;
   Course out;
   out.startup = p.startup;
   out.plain = p.job;
   if (job.evaluation_every > 0)
     out.evaluation = job.evaluation * std::floor(p.iterations / static_cast<double>(job.evaluation_every));
-  out.work = p.job - p.startup + out.evaluation;
+  out.work = p.job - p.startup;
+  out.round = p.round ? p.round->time : p.iteration;
+  if (iterations) take_iterations(*iterations, p, out);
+  out.work += out.evaluation;
   const auto replicas = replicas_of(*p.plan);
   for (const auto& [device, replica] : replicas) out.replicas = std::max(out.replicas, replica + 1);
   out.stops = Stops(scenario.platform, job, replicas).list();
-  out.round = p.round ? p.round->time : p.iteration;
   out.restart = job.restart.value_or(p.startup);
-  out.day = speeds_of_day(scenario, p);
   if (!checkpoint) return out;
   out.pause = checkpoint->pause;
   out.write = checkpoint->write;
@@ -181,7 +209,8 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
     const auto bytes = checkpoint_bytes(scenario, p, parameter_count(operators));
     out.checkpoint = checkpoint_times(scenario, *job.checkpoint, bytes);
   }
-  const Course course = course_of(scenario, p, out.checkpoint);
+  out.iterations = iterations_of_job(scenario, p);
+  const Course course = course_of(scenario, p, out.checkpoint, out.iterations);
   if (course.has_checkpoints()) out.interval = course.interval;
   out.stops_per_day = course.stop_rate() * kSecondsOfDay;
   const auto jobs = draw_jobs(course, job.samples, static_cast<std::uint64_t>(job.seed));
@@ -194,6 +223,9 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
     for (const auto& [name, part] : kJobParts) out.mean.*part += drawn.parts.*part / job.samples;
     out.checkpoints += drawn.checkpoints / job.samples;
   }
+  std::sort(lengths.begin(), lengths.end());
+  for (int i = 0; i <= kQuantileSteps; ++i)
+    out.quantiles.push_back(quantile(lengths, static_cast<double>(i) / kQuantileSteps));
   out.length = spread_of(std::move(lengths));
   out.ended = ended / job.samples;
   if (job.lease) out.before_lease = in_time / job.samples;

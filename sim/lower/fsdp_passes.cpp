@@ -29,12 +29,13 @@ class Passes {
 
  private:
   // Units by their number: 0 the root, then the layers.
-  double parameters(std::size_t unit) const {
+  double trained(std::size_t unit) const {
     return unit == 0 ? run_.parameters(0) + run_.parameters(layers_ + 1) : run_.parameters(unit);
   }
-  Bytes fp32_part(std::size_t unit) const {
-    return Bytes{parameters(unit) / shards_ * element_bytes(Precision::kFp32)};
+  double frozen(std::size_t unit) const {
+    return unit == 0 ? run_.frozen(0) + run_.frozen(layers_ + 1) : run_.frozen(unit);
   }
+  Bytes fp32_part(std::size_t unit) const { return Bytes{trained(unit) / shards_ * element_bytes(Precision::kFp32)}; }
 
   // The host issues it now. Nothing to do where the unit is there, or under way.
   void gather(std::size_t unit) {
@@ -44,8 +45,10 @@ class Passes {
       after = freed_.front();
       freed_.pop_front();
     }
-    if (plan_.offload) after = run_.copy(false, fp32_part(unit), "parameters to GPU", after);
-    const Bytes size{parameters(unit) * run_.element()};
+    if (plan_.offload)
+      after = run_.copy(false, fp32_part(unit) + Bytes{frozen(unit) / shards_ * run_.element()}, "parameters to GPU",
+                        after);
+    const Bytes size{(trained(unit) + frozen(unit)) * run_.element()};
     gathered_[unit] = plan_.is_hybrid()
                           ? run_.collective(ReplicaRun::Reach::kInsideVm, Collective::kAllGather, size,
                                             "all-gather parameters", after)
@@ -59,9 +62,9 @@ class Passes {
   }
 
   void reduce(std::size_t unit) {
-    if (!sync_) return;
+    if (!sync_ || trained(unit) == 0) return;
     const Tasks done = run_.gpu_done();
-    const Bytes size{parameters(unit) * run_.gradient_element()};
+    const Bytes size{trained(unit) * run_.gradient_element()};
     if (plan_.is_hybrid()) {
       const Tasks inside =
           run_.collective(ReplicaRun::Reach::kInsideVm, Collective::kReduceScatter, size, "reduce-scatter grads", done);

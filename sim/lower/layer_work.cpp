@@ -33,6 +33,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const Operator& op = operators[v];
     LayerWork& layer = out[static_cast<std::size_t>(op.layer + 1)];
     layer.parameters += op.parameters;
+    if (op.frozen && !op.is_tied()) layer.frozen += op.weights;
     const Share share = share_of_tensor(op, division, sequences);
     const OperatorTime time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     const Flops work{op.matrix.flops() * share.sequences / (share.columns * share.rows)};

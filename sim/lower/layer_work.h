@@ -14,7 +14,8 @@ struct LayerWork {
   Seconds column_weights;               // of backward: gradients of weights of products divided by columns
   Seconds host_forward, host_backward;  // to launch these, likewise
   TimeBasis basis;                      // on what both times rest, without what is computed anew
-  double parameters = 0;                // of the undivided layer
+  double parameters = 0;                // of the undivided layer, trained
+  double frozen = 0;                    // likewise, those that are not
 };
 
 // Whether the host needs longer than the GPU for some unit.

@@ -113,6 +113,7 @@ class MegatronRun {
 
   std::vector<int> devices_at(const std::vector<std::size_t>& ranks) const {
     std::vector<int> devices;
+    devices.reserve(ranks.size());
     for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
     return devices;
   }

@@ -27,8 +27,12 @@ class ReplicaRun {
 
   std::size_t ranks() const { return devices_.size(); }
   std::size_t units() const { return work_.front().size(); }  // embedding, layers, head
+  // Those that are trained, and what else a unit's weights are.
   double parameters(std::size_t unit) const { return work_.front()[unit].parameters; }
   double parameters() const;
+  double frozen(std::size_t unit) const { return work_.front()[unit].frozen; }
+  // Nothing goes back through what lies in front of all that is trained.
+  bool goes_back(std::size_t unit) const { return work_.front()[unit].backward > Seconds{0}; }
   const ReplicaPlan& plan() const { return request_.plan.replicas(); }
   const Scenario& scenario() const { return request_.scenario; }
   const Gpu& gpu(std::size_t rank) const;

@@ -6,7 +6,7 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   const Seconds hook = run.scenario().framework.module_hook;
   const auto gather = [&](std::size_t unit, const Tasks& after) {
     const Tasks own = hooks.fetch ? hooks.fetch(unit, after) : after;
-    return run.collective(Collective::kAllGather, Bytes{run.parameters(unit) * run.element()}, {},
+    return run.collective(Collective::kAllGather, Bytes{(run.parameters(unit) + run.frozen(unit)) * run.element()}, {},
                           "all-gather parameters", own);
   };
   const std::size_t units = run.units();
@@ -23,13 +23,15 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   Tasks reduced = run.none();
   // The last unit's parameters are still there.
   for (std::size_t unit = units; unit-- > 0;) {
-    const Tasks ahead = unit > 0 ? gather(unit - 1, done) : gathered;
+    if (!run.goes_back(unit)) break;
+    const Tasks ahead = unit > 0 && run.goes_back(unit - 1) ? gather(unit - 1, done) : gathered;
     if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
     done = run.backward(unit, gathered);
+    gathered = ahead;
+    if (run.parameters(unit) == 0) continue;
     reduced = run.collective(Collective::kReduceScatter, Bytes{run.parameters(unit) * run.gradient_element()}, {},
                              "reduce-scatter grads", done);
     if (hooks.keep) hooks.keep(unit, reduced);
-    gathered = ahead;
   }
   return reduced;
 }

@@ -1,5 +1,6 @@
 // Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it runs
-// and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are made.
+// and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are made. With
+// adapters these are theirs only, and what nothing goes back through is not gathered for it.
 #pragma once
 
 #include <functional>

@@ -32,7 +32,7 @@ void hold(DeviceMemory& m, const Plan& plan, double held, double parameters, con
   const int ranks = static_cast<int>(plan.stages.front().mesh.size());
   const double part = parameters / ranks;
   const bool on_gpu = replicas.optimizer == StatePlace::kGpu;
-  m.parameters = Bytes{bytes.weight * (replicas.stage == 3 ? part : held)};
+  m.parameters = Bytes{bytes.weight * (replicas.stage == 3 ? held / ranks : held)};
   if (replicas.parameters == StatePlace::kDrive) m.parameters = Bytes{0};
   m.gradients = Bytes{bytes.gradient * (replicas.stage < 2 ? parameters : part)};
   if (!on_gpu && replicas.stage >= 2) m.gradients = Bytes{0};  // they leave bucket by bucket
@@ -54,7 +54,7 @@ void hold(DeviceMemory& m, const Plan& plan, double held, double parameters, con
     // One bucket is filled while the other is reduced; a bucket is never more than all there is.
     while_passing = Bytes{std::min(framework.reduce_bucket, parameters) * bytes.gradient} * 2.0;
     if (replicas.stage == 3)
-      while_passing += Bytes{bytes.weight * std::min(framework.live_parameters, parameters)};
+      while_passing += Bytes{bytes.weight * std::min(framework.live_parameters, held)};
     else
       while_stepping += Bytes{std::min(framework.gather_bucket, parameters) * bytes.weight};
   }
@@ -84,17 +84,18 @@ StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators,
   const ReplicaPlan& replicas = plan.replicas();
   if (replicas.optimizer == StatePlace::kGpu) return {};
   const StateBytes bytes(scenario.training);
-  const double part = trained_count(operators) / static_cast<double>(plan.stages.front().mesh.size());
+  const double ranks = static_cast<double>(plan.stages.front().mesh.size());
+  const double part = trained_count(operators) / ranks, weights = parameter_count(operators) / ranks;
   // The CPU's Adam reads gradients in fp32, whatever they were reduced in.
   const double gradient = element_bytes(Precision::kFp32);
   StoreMemory out{Bytes{part * gradient}, {}};
   // Sums of micro-batches, beside these (DeepSpeed's accumulated_grads_in_cpu, __param_id_to_grad_partition).
   if (plan.micro_batches > 1) out.host += Bytes{part * bytes.gradient};
   if (replicas.optimizer == StatePlace::kHost) {
-    out.host += Bytes{part * bytes.optimizer() + (replicas.stage == 3 ? part * bytes.weight : 0.0)};
+    out.host += Bytes{part * bytes.optimizer() + (replicas.stage == 3 ? weights * bytes.weight : 0.0)};
   } else {
     const bool parameters_too = replicas.parameters == StatePlace::kDrive;
-    out.drive = Bytes{part * bytes.optimizer() + (parameters_too ? part * bytes.weight : 0.0)};
+    out.drive = Bytes{part * bytes.optimizer() + (parameters_too ? weights * bytes.weight : 0.0)};
     out.host += Bytes{kSwapBuffers * std::min(part, scenario.framework.sub_group) * (bytes.optimizer() + gradient)};
   }
   return out;

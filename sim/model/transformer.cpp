@@ -217,7 +217,7 @@ std::string model_name_of(const std::filesystem::path& file) {
   // A folder's name may hold dots: Qwen2.5-0.5B.
   const std::string ending = file.extension().string();
   const bool is_file = ending == ".json" || ending == ".yaml" || ending == ".yml";
-  const std::string stem = (is_file ? file.stem() : file.filename()).string();
+  std::string stem = (is_file ? file.stem() : file.filename()).string();
   if (stem != "config" && is_name(stem)) return stem;
   std::error_code failed;
   const std::string folder =

@@ -15,7 +15,7 @@ const JobOutcome* job_of(const ModelReport& report, const Prediction* p) {
   return job && p->status == Status::kOk ? &*job : nullptr;
 }
 
-std::string look_of_part(std::size_t part) { return part < 6 ? fmt::format("p{}", part) : "k6"; }
+std::string look_of_part(std::size_t part) { return part < 6 ? fmt::format("p{}", part) : part == 6 ? "k6" : "k7"; }
 
 std::string lease_text(const JobOutcome& job) {
   return job.before_lease ? fmt::format("{:.0f} %", 100 * *job.before_lease) : "";
@@ -64,12 +64,12 @@ std::string job_section(const ModelReport& report) {
   if (bars.empty()) return "<p>Nothing runs, so there is no job.</p>\n";
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < std::size(kJobParts); ++i) entries.push_back({look_of_part(i), kJobParts[i].name});
-  return fmt::format("<p>Mean of {} jobs drawn with the scenario's failures{}.</p>\n", rules.samples,
-                     rules.lease ? "; the upright mark is the lease's end" : "") +
+  return fmt::format("<p>Mean of {} jobs drawn with the scenario's failures{}. Cost and kWh are medians.</p>\n",
+                     rules.samples, rules.lease ? "; the upright mark is the lease's end" : "") +
          html_bars(bars, {"time of the job", duration_ticks(longest)}, "where the time of whole jobs goes") +
          html_legend(entries) +
-         html_table({"technique", "group", "median", "80 % interval", "before the lease ends", "goodput",
-                     "cost, median", "kWh, median", "checkpoint every"},
+         html_table({"technique", "group", "median", "80 % interval", "by the lease", "goodput", "cost", "kWh",
+                     "checkpoint every"},
                     rows, 2);
 }
 

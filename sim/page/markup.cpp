@@ -46,6 +46,18 @@ std::vector<double> ticks_of(const LogAxis& axis) {
   return decades.size() < 2 ? more : decades;
 }
 
+// With a rim, so that it is seen on dark and hatched bars.
+std::string whisker(const std::pair<double, double>& ends) {
+  std::string out;
+  for (const char* look : {"rim", "whisker"}) {
+    out += fmt::format("<line x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"8\" y2=\"8\" class=\"{}\"/>", 100 * ends.first,
+                       100 * ends.second, look);
+    for (const double end : {ends.first, ends.second})
+      out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"4\" y2=\"12\" class=\"{1}\"/>", 100 * end, look);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string escaped(const std::string& text) {
@@ -107,6 +119,7 @@ std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const s
     }
     if (bar.mark >= 0)
       out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"16\" class=\"mark\"/>", 100 * bar.mark);
+    if (bar.whisker) out += whisker(*bar.whisker);
     out += fmt::format("</svg><span class=\"text\">{}</span></div>\n", escaped(bar.text));
   }
   if (!axis.ticks.empty()) {

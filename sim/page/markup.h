@@ -2,7 +2,9 @@
 // its size on a telephone.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/page/ticks.h"
@@ -26,7 +28,8 @@ struct BarPart {
 struct Bar {
   std::string label, text;  // before and behind it
   std::vector<BarPart> parts;
-  double mark = -1;  // an upright line, if not negative
+  double mark = -1;                                       // an upright line, if not negative
+  std::optional<std::pair<double, double>> whisker = {};  // the ends of an interval
   bool strong = false;
 };
 // Under the bars, with a line through all of them at each tick.

@@ -10,6 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/page/markup.h"
 #include "sim/report/phrases.h"
+#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {
@@ -26,7 +27,18 @@ std::string percent(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
-std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
+const CandidateUncertainty* cell_of(const ModelReport& report, const Prediction& p) {
+  const auto& uncertainty = report.result.uncertainty;
+  return uncertainty ? &uncertainty->cells[static_cast<std::size_t>(&p - report.result.predictions.data())] : nullptr;
+}
+
+// Of the job, in seconds; from infinity to nothing where there is none.
+Interval interval_of(const ModelReport& report, const Prediction& p) {
+  const CandidateUncertainty* cell = cell_of(report, p);
+  return cell && cell->job.high > 0 ? cell->job : Interval{INFINITY, 0};
+}
+
+std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) {
   const DeviceMemory* memory = tightest(p);
   std::vector<std::string> row = {p.technique->name, group_text(p.group), fmt::format("{}", p.gpus)};
   if (p.status == Status::kOk) {
@@ -37,21 +49,31 @@ std::vector<std::string> row_of(const Prediction& p, const Prediction* pick) {
     row.insert(row.end(), {status_text(p), "", "", ""});
   }
   row.push_back(memory ? gib(memory->total()) + " of " + gib(memory->limit) : "");
-  row.emplace_back(&p == pick ? "pick" : "");
+  if (const CandidateUncertainty* cell = cell_of(report, p)) {
+    const bool timed = p.status == Status::kOk && cell->job.high > 0;
+    row.push_back(timed ? fmt::format("{} to {}", duration(Seconds{cell->job.low}), duration(Seconds{cell->job.high}))
+                        : "");
+    row.push_back(fmt::format("{:.0f} %", 100 * cell->fits));
+  }
+  row.emplace_back(&p == report.pick() ? "pick" : "");
   return row;
 }
 
 }  // namespace
 
 std::string comparison_section(const ModelReport& report) {
-  double longest = 0, shortest = INFINITY;
+  const std::optional<Uncertainty>& uncertainty = report.result.uncertainty;
+  double longest = 0, shortest = INFINITY, least = INFINITY;
   for (const Prediction* p : report.predictions) {
     if (p->status != Status::kOk) continue;
-    longest = std::max(longest, p->job.value);
+    const Interval between = interval_of(report, *p);
+    longest = std::max({longest, p->job.value, between.high});
     shortest = std::min(shortest, p->job.value);
+    least = std::min(least, between.low);
   }
   // Where times differ much, a bar's length is the logarithm, and the text says so.
   const bool logarithmic = longest > 20 * shortest;
+  shortest = std::min(shortest, least);
   const auto length = [&](double time) {
     return logarithmic ? std::log(2 * time / shortest) / std::log(2 * longest / shortest) : time / longest;
   };
@@ -63,21 +85,30 @@ std::string comparison_section(const ModelReport& report) {
     if (p->status == Status::kOk) {
       bar.text = duration(p->job) + (p == report.pick() ? ", the pick" : "");
       bar.parts = {{0, length(p->job.value), look_of(position_of(*p->technique)), ""}};
+      const Interval between = interval_of(report, *p);
+      if (between.high > 0) bar.whisker = {length(between.low), length(between.high)};
     } else {
       reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(*p)), escaped(p->reason));
     }
     bars.push_back(std::move(bar));
-    rows.push_back(row_of(*p, report.pick()));
+    rows.push_back(row_of(report, *p));
   }
-  std::string out =
-      fmt::format("<p>Time of the whole job{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "");
+  std::string out = fmt::format(
+      "<p>Time of the whole job{}{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "",
+      uncertainty
+          ? fmt::format("; lines across: what it lies between with a probability of {:.0f} %", 100 * uncertainty->level)
+          : "");
   BarAxis axis{"time of the job", {}};
   if (longest > 0)
     axis.ticks = logarithmic ? uneven_duration_ticks(shortest / 2, longest, length) : duration_ticks(longest);
   out += html_bars(bars, axis, "time of the job by technique and group");
   if (!reasons.empty()) out += "<ul>\n" + reasons + "</ul>\n";
-  out += html_table(
-      {"technique", "group", "GPUs", "job", "iteration", "TFLOP/s per GPU", "GPU-hours", "memory, GiB", ""}, rows, 2);
+  std::vector<std::string> head = {"technique",       "group",     "GPUs",        "job", "iteration",
+                                   "TFLOP/s per GPU", "GPU-hours", "memory, GiB", ""};
+  if (uncertainty)
+    head.insert(head.end() - 1, {fmt::format("{:.0f} % interval of the job", 100 * uncertainty->level), "fits"});
+  out += html_table(head, rows, 2);
+  if (uncertainty) out += fmt::format("<p class=\"note\">{}</p>\n", escaped(origin_text(*uncertainty)));
   out += "<details><summary>How Algorithm 1 decides</summary><ol>\n";
   for (const auto& step : report.selection().steps) out += fmt::format("<li>{}</li>\n", escaped(step));
   return out + "</ol></details>\n";

@@ -5,6 +5,7 @@
 #include "sim/base/quantity.h"
 #include "sim/page/sections.h"
 #include "sim/report/phrases.h"
+#include "sim/report/uncertainty_text.h"
 
 namespace slmsim {
 namespace {
@@ -97,6 +98,9 @@ std::string verdict_text(const ModelReport& report) {
   const bool alone = pick->gpus < most_gpus(report);
   std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
                                 group_text(pick->group), alone ? " alone" : "", duration(pick->job));
+  if (const auto& uncertainty = report.result.uncertainty)
+    out += fmt::format(" This pick is {}.",
+                       pick_text(*uncertainty, report.index, report.result.scenario.selection.objective));
   out += alternative_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
   if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))

@@ -11,8 +11,9 @@ constexpr std::size_t kMostAnswers = 256;
 }  // namespace
 
 const IntraOperatorPlan& DivisionMemo::divide(const Transformer& model, const IntraOperatorRequest& r) {
-  Question question{model,       r.first,    r.last,         r.shape,
-                    r.sequences, r.training, r.memory_limit, r.micro_batches_in_flight,
+  Question question{model,       r.first,        r.last,
+                    r.shape,     r.sequences,    r.training,
+                    r.recompute, r.memory_limit, r.micro_batches_in_flight,
                     r.attention, r.software};
   const auto known =
       std::find_if(answers_.begin(), answers_.end(), [&](const Answer& a) { return a.question == question; });

@@ -24,6 +24,7 @@ class DivisionMemo {
     MeshShape shape{1, 1};
     double sequences = 1;
     Training training;
+    Recompute recompute = Recompute::kNone;
     std::optional<Bytes> memory_limit;
     int micro_batches_in_flight = 1;
     AttentionKernel attention = AttentionKernel::kUnfused;

@@ -140,7 +140,7 @@ class Builder {
     const Operator& op = r_.operators[v];
     const double size = element_bytes(r_.training.precision);
     const int layers = layer_count(r_.operators);
-    const bool again = r_.training.rematerialisation && is_inside_layers(op, layers);
+    const bool again = is_computed_anew(op, r_.recompute, layers);
     const ComputationCost computation = r_.costs.compute(op, division);
     const double forward =
         computation.forward + calls_cost(forward_collectives(op, division, r_.shape, r_.sequences, size));

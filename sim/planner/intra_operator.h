@@ -33,6 +33,7 @@ struct IntraOperatorRequest {
   // Say what is kept for the backward pass.
   AttentionKernel attention = AttentionKernel::kUnfused;
   Software software{};
+  Recompute recompute = Recompute::kNone;
 };
 
 struct IntraOperatorPlan {

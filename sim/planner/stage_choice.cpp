@@ -75,6 +75,7 @@ class Chooser {
     starts_ = cluster_operators(request.operators, layers);
     starts_.push_back(count_);
     sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
+    recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
   // The best cut for VMs in this order, if it is better than what was found so far.
@@ -187,9 +188,7 @@ class Chooser {
     return table;
   }
 
-  bool again(const Operator& op) const {
-    return request_.scenario.training.rematerialisation && is_inside_layers(op, layer_count(request_.operators));
-  }
+  bool again(const Operator& op) const { return is_computed_anew(op, recompute_, layer_count(request_.operators)); }
 
   // Of one micro-batch, with what leads to the operator, and its part of what comes once per iteration.
   double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
@@ -236,13 +235,17 @@ class Chooser {
     const Operator& op = request_.operators[v];
     const double size = element_bytes(request_.scenario.training.precision);
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
-    // With rematerialisation a layer keeps its input only.
+    // Of what is computed anew a whole layer keeps its input; attention's core has its queries, keys and values kept.
+    if (recompute_ == Recompute::kSelective && again(op)) return 0.0;
     if (again(op)) return v == 0 || request_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
-    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_, request_.scenario);
+    const bool is_read = recompute_ == Recompute::kSelective && op.role == Role::kQkv;
+    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_, request_.scenario) +
+           (is_read ? op.outputs / stage.columns * share * size : 0.0);
   }
 
   const PlanRequest& request_;
   const Network& network_;
+  Recompute recompute_;
   std::size_t count_ = 0;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;

@@ -42,7 +42,8 @@ StageResult plan_stage(const StageRequest& r) {
                                        r.memory_limit,
                                        r.micro_batches_in_flight,
                                        attention_on_all(r.mesh, scenario),
-                                       scenario.software};
+                                       scenario.software,
+                                       options.recompute(scenario.training.rematerialisation)};
     const bool usual = alpa && options.get(kTensor) == 0;
     IntraOperatorPlan plan = usual && memo ? memo->divide(model, request) : divide_operators(request);
     if (plan.shardings.empty() && r.last > r.first) {

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/base/stopped.h"
 #include "sim/predict/advice.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
@@ -215,6 +216,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && options.only != technique.technique) continue;
+        stop_if(options.stop);
         DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
         out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
         note_assumptions(assumptions, scenario, out.back());

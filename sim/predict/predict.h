@@ -1,6 +1,7 @@
 // One technique on one group of GPUs: does it run, does it fit, how long does it take.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ struct Prediction {
 };
 
 // "gat+amst"; of many VMs those numbered on as a range, "v0..v511", and of many ranges only the first and the last.
-std::string group_text(const std::vector<std::string>& names);
+std::string group_text(const std::vector<std::string>& all);
 
 struct PredictOptions {
   bool links = false;  // measure link use; costs as much as the simulation
@@ -86,6 +87,7 @@ struct PredictOptions {
   bool ignore_memory = false;      // what does not fit counts as if it did
   bool time_misfits =
       false;  // simulate what does not fit too, unless it needs many times the memory; it stays kOutOfMemory
+  std::function<bool()> stop = {};  // of predict(): asked before each prediction; throws Stopped where it says so
 };
 
 // One technique on one group. `lowered` is what an earlier prediction left that differed in the network between VMs only,

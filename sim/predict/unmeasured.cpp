@@ -233,6 +233,7 @@ class Gatherer {
 
   std::vector<const Gpu*> gpus_of(const Vm& vm) const {
     std::vector<const Gpu*> out;
+    out.reserve(static_cast<std::size_t>(vm.device_count));
     for (int i = 0; i < vm.device_count; ++i)
       out.push_back(&scenario_.platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu);
     return out;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/json_values.h"
+
 namespace slmsim {
 namespace {
 
@@ -57,6 +59,45 @@ std::string to_table(const FitReport& report) {
                        with(r.pilot, r.predicted), interval);
   }
   return out;
+}
+
+std::string to_json(const FitReport& report) {
+  const Posterior& posterior = report.posterior;
+  const auto narrowings = narrowings_of(posterior);
+  Json unknowns = Json::array(), runs = Json::array(), entangled = Json::array();
+  for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) {
+    const Unknown& u = posterior.unknowns[i];
+    const Narrowing& n = narrowings[i];
+    Json one = {{"path", u.name()}, {"value", u.text(n.median)}};
+    if (u.is_choice()) {
+      for (std::size_t w = 0; w < u.words.size(); ++w) one["shares"][u.words[w]] = rounded(n.shares[w]);
+    } else {
+      one.update({{"median", rounded(n.median)}, {"low", rounded(n.low)}, {"high", rounded(n.high)}});
+    }
+    one.update({{"left", rounded(n.left)}, {"before", u.prior_text()}, {"source", u.source}});
+    unknowns.push_back(std::move(one));
+  }
+  for (const auto& r : report.residuals) {
+    const bool timed = r.pilot.measure != Measure::kFits;
+    runs.push_back({{"model", r.pilot.cell.model},
+                    {"technique", r.pilot.cell.technique},
+                    {"group", r.pilot.cell.group},
+                    {"what", measure_names()[static_cast<std::size_t>(r.pilot.measure)]},
+                    {"measured", rounded(r.pilot.value)},
+                    {"fitted", rounded(r.predicted)},
+                    {"low", timed ? Json(rounded(r.low)) : Json(nullptr)},
+                    {"high", timed ? Json(rounded(r.high)) : Json(nullptr)}});
+  }
+  for (const auto& pair : entangled_in(posterior))
+    entangled.push_back({{"first", posterior.unknowns[pair.first].name()},
+                         {"second", posterior.unknowns[pair.second].name()},
+                         {"correlation", rounded(pair.correlation)}});
+  const Json out = {{"schema", "slmsim/fit/1"},       {"scenario", report.scenario},
+                    {"measured", report.measured},    {"seed", report.seed},
+                    {"complete", posterior.complete}, {"simulated", posterior.simulated},
+                    {"unknowns", unknowns},           {"runs", runs},
+                    {"entangled", entangled}};
+  return out.dump(2) + "\n";
 }
 
 }  // namespace slmsim

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/job/link_day.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {
@@ -32,6 +33,23 @@ std::string checkpoint_text(const JobOutcome& job) {
                      c.pause < c.write ? fmt::format(" ({} of waiting)", to_text(c.pause)) : "", to_text(c.read));
 }
 
+// What makes iterations others than predicted.
+std::string iterations_text(const JobOutcome& job) {
+  if (!job.iterations) return "";
+  const JobIterations& i = *job.iterations;
+  std::string out = fmt::format("; iterations take {:.4g} x as long as predicted", i.mean / i.predicted);
+  if (i.sd > 0)
+    out += fmt::format(" (standard deviation {:.2g} %{})", 100 * i.sd / i.mean.value,
+                       i.whole_jobs.empty() ? "" : ", the same for a whole job");
+  if (i.loading > Seconds{0}) out += fmt::format(", {:.2g} % of it waiting for data", 100 * (i.loading / i.mean));
+  if (!i.day.empty()) {
+    double least = i.day.front().speed, most = least;
+    for (const Hour& hour : i.day) least = std::min(least, hour.speed), most = std::max(most, hour.speed);
+    out += fmt::format("; over the day {:.3g} to {:.3g} of that speed", least, most);
+  }
+  return out;
+}
+
 Json spread_json(const Spread& spread, double unit) {
   const auto value = [&](double v) { return std::isfinite(v) ? Json(rounded(v / unit)) : Json(nullptr); };
   return {{"median", value(spread.median)}, {"low", value(spread.low)}, {"high", value(spread.high)}, {"level", 0.8}};
@@ -50,7 +68,8 @@ std::string job_table(const RunResult& result, const std::string& model) {
   for (const auto& p : result.predictions) wide = std::max(wide, std::strlen(p.technique->name));
   const JobRules& rules = *result.scenario.job;
   std::string out = fmt::format(
-      "\n  whole jobs, {} drawn (seed {}); time: useful/checkpoints/lost/restarts/waiting/evaluation/start-up\n",
+      "\n  whole jobs, {} drawn (seed {}); time: "
+      "useful/checkpoints/lost/restarts/waiting/evaluation/start-up/loading\n",
       rules.samples, rules.seed);
   out += fmt::format("  {:<{}} {:<16} {:>9} {:>22} {:>8} {:>8} {:>9} {:>8} {:>8}  {}\n", "technique", wide, "group",
                      "median", "80 % interval", "by lease", "goodput", "cost", "kWh", "kg CO2", "time, %");
@@ -68,13 +87,39 @@ std::string job_table(const RunResult& result, const std::string& model) {
                        job.energy ? amount(job.energy->median * kPerKwh) : "-",
                        job.carbon ? amount(job.carbon->median) : "-", parts_text(job.mean));
     notes +=
-        fmt::format("  {} on {}: {}; {:.2g} failures a day{}\n", p.technique->name, group_text(p.group),
-                    checkpoint_text(job), job.stops_per_day,
+        fmt::format("  {} on {}: {}; {:.2g} failures a day{}{}\n", p.technique->name, group_text(p.group),
+                    checkpoint_text(job), job.stops_per_day, iterations_text(job),
                     job.ended < 1 ? fmt::format("; {} % of the jobs were given up after {:g} times their plain length",
                                                 in_percent(1 - job.ended), kLongestJob)
                                   : "");
   }
   return out + notes;
+}
+
+std::string job_line(const JobOutcome& job) {
+  std::string out = fmt::format("median {}, 80 % between {} and {}", job_duration(job.length.median),
+                                job_duration(job.length.low), job_duration(job.length.high));
+  if (job.before_lease) out += fmt::format("; {} % by the lease", in_percent(*job.before_lease));
+  if (job.cost) out += fmt::format("; {} {}", amount(job.cost->median), job.currency);
+  if (job.energy) out += fmt::format("; {} kWh", amount(job.energy->median / kJoulesPerKwh));
+  return out;
+}
+
+Json job_rules_json(const Scenario& scenario) {
+  const JobRules& job = *scenario.job;
+  Json links = Json::array();
+  for (const LinkState& state : link_states(scenario)) {
+    for (const WanLink& link : state.links)
+      links.push_back({{"from_s", rounded(state.from.value)},
+                       {"link", link.name},
+                       {"bandwidth_Bps", rounded(link.forward.bandwidth.value)},
+                       {"rtt_s", rounded((link.forward.delay + link.backward.delay).value)},
+                       {"loss", rounded(link.forward.loss)}});
+  }
+  return {{"lease_s", job.lease ? Json(rounded(job.lease->value)) : Json(nullptr)},
+          {"samples", job.samples},
+          {"seed", job.seed},
+          {"links", job.days.empty() ? Json::array() : links}};
 }
 
 Json job_json(const JobOutcome& job) {
@@ -92,6 +137,22 @@ Json job_json(const JobOutcome& job) {
               {"currency", job.cost ? Json(job.currency) : Json(nullptr)},
               {"energy_kwh", job.energy ? spread_json(*job.energy, kJoulesPerKwh) : Json(nullptr)},
               {"carbon_kg", job.carbon ? spread_json(*job.carbon, 1) : Json(nullptr)}};
+  Json quantiles = Json::array();
+  for (const double length : job.quantiles)
+    quantiles.push_back(std::isfinite(length) ? Json(rounded(length / 60)) : Json(nullptr));
+  out["minutes_quantiles"] = quantiles;
+  if (job.iterations) {
+    const JobIterations& i = *job.iterations;
+    Json day = Json::array();
+    for (const Hour& hour : i.day)
+      day.push_back({{"from_s", rounded(hour.from.value)}, {"speed", rounded(hour.speed)}});
+    out["iterations"] = {{"predicted_s", rounded(i.predicted.value)},
+                         {"mean_s", rounded(i.mean.value)},
+                         {"sd_s", rounded(i.sd)},
+                         {"loading_s", rounded(i.loading.value)},
+                         {"data_between_sites_bytes", std::llround(i.data_between_sites.value)},
+                         {"day", day}};
+  }
   if (job.checkpoint) {
     out["checkpoint"] = {{"bytes", std::llround(job.checkpoint->bytes.value)},
                          {"write_s", rounded(job.checkpoint->write.value)},
@@ -107,7 +168,7 @@ std::string job_header() {
   std::string out = ",job_minutes_median,job_minutes_low,job_minutes_high,job_ended,before_lease,goodput";
   out += ",job_cost_median,job_cost_low,job_cost_high,job_energy_kwh_median,carbon_kg_median,checkpoint_interval_s";
   for (const auto& [name, part] : kJobParts) out += fmt::format(",{}_s", name);
-  return out;
+  return out + ",job_iteration_s,job_iteration_sd_s";
 }
 
 std::string job_cells(const std::optional<JobOutcome>& job) {
@@ -129,6 +190,8 @@ std::string job_cells(const std::optional<JobOutcome>& job) {
   put(of(known.carbon, &Spread::median, 1));
   put(known.interval ? std::optional(known.interval->value) : std::nullopt);
   for (const auto& [name, part] : kJobParts) put(job ? std::optional((known.mean.*part).value) : std::nullopt);
+  put(known.iterations ? std::optional(known.iterations->mean.value) : std::nullopt);
+  put(known.iterations ? std::optional(known.iterations->sd) : std::nullopt);
   return fmt::format(",{}", fmt::join(cells, ","));
 }
 

@@ -252,6 +252,7 @@ Json run_json(const RunResult& result) {
               {"selection", selections.empty() ? Json(nullptr) : selections.front()},
               {"selections", selections}};
   if (!result.plans.empty()) out["plans"] = result.plans;
+  if (result.scenario.job) out["job"] = job_rules_json(result.scenario);
   Json ways = Json::array();
   for (const auto& way : site_ways(result.scenario.platform, kMostWaysListed)) {
     ways.push_back({{"from", way.from},

@@ -10,6 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/job_text.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 #include "sim/scenario/names.h"
@@ -18,10 +19,23 @@
 namespace slmsim {
 namespace {
 
-std::string cost_text(double cost, PlanObjective objective) {
-  switch (objective) {
+// Prices of GPUs go before those of VMs (sim/predict/bill.h).
+std::string currency_of(const Scenario& scenario) {
+  return scenario.plan.dollars_per_hour.empty() ? scenario.platform.vms.front().type.currency : "USD";
+}
+
+std::string cost_text(double cost, const PlanReport& report) {
+  switch (report.objective) {
     case PlanObjective::kTime:
       return duration(Seconds{cost});
+    case PlanObjective::kP90:
+      return job_duration(cost);
+    case PlanObjective::kCost:
+      return fmt::format("{:.3g} {}", cost, currency_of(report.scenario));
+    case PlanObjective::kEnergy:
+      return fmt::format("{:.3g} kWh", cost / kJoulesPerKwh);
+    case PlanObjective::kDeadline:
+      return fmt::format("{:.1f} % on time", 100 * on_time(cost, report.scenario.job->samples));
     case PlanObjective::kGpuHours:
       return fmt::format("{:.3g} GPU-hours", cost);
     case PlanObjective::kDollars:
@@ -98,9 +112,12 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
   if (!m.one_vm || !m.several_vms) return "";
   const auto named = [&](const NamedPlan& p) {
     return fmt::format("{} on {} ({}), {}", p.technique->name, group_text(p.group), p.description,
-                       cost_text(p.cost, report.objective));
+                       cost_text(p.cost, report));
   };
   const double ratio = m.one_vm->cost / m.several_vms->cost;
+  if (report.objective == PlanObjective::kDeadline)
+    return fmt::format("  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n",
+                       named(*m.several_vms), named(*m.one_vm));
   return fmt::format(
       "  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n", named(*m.several_vms),
       named(*m.one_vm),
@@ -138,12 +155,14 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     const Prediction& p = m.predictions[i];
     const DeviceMemory* memory = fullest(p.memory);
     const std::string factor = i == 0 ? "best" : fmt::format("{:.3g} x", s.best[i].cost / s.best[0].cost);
-    const std::string cost =
-        report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report.objective);
+    const std::string cost = report.objective == PlanObjective::kTime ? factor : cost_text(s.best[i].cost, report);
     out += fmt::format(
         "  {}. {:<14} {:>10} {:>10} {:>5} {:>11}  {} on {}: {}\n", i + 1, cost, duration(p.job), to_text(p.iteration),
         p.gpus, memory ? fmt::format("{:.1f}/{:.1f}", memory->total().value / kGibi, memory->limit.value / kGibi) : "-",
         p.technique->name, group_text(p.group), m.descriptions[i]);
+  }
+  for (std::size_t i = 0; i < s.best.size(); ++i) {
+    if (i < m.jobs.size() && m.jobs[i]) out += fmt::format("  whole jobs in {}.: {}\n", i + 1, job_line(*m.jobs[i]));
   }
   for (std::size_t i = 1; i < s.best.size(); ++i)
     out += fmt::format("  behind in {}. by: {} per iteration\n", i + 1, why_behind(m.predictions[0], m.predictions[i]));
@@ -175,6 +194,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
                     {"breakdown_s", breakdown_json(p.breakdown)},
                     {"memory_bytes", memory ? std::llround(memory->total().value) : 0},
                     {"memory_limit_bytes", memory ? std::llround(memory->limit.value) : 0},
+                    {"job", i < m.jobs.size() && m.jobs[i] ? job_json(*m.jobs[i]) : Json(nullptr)},
                     {"options", m.descriptions[i]},
                     {"set", m.overrides[i]},
                     {"command", run_command(report, m, i)},

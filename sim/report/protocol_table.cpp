@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/csv.h"
+
 namespace slmsim {
 namespace {
 
@@ -14,7 +16,8 @@ struct Tally {
   int cells = 0, held = 0;
   double errors = 0, worst = 0, log_width = 0;
 
-  void add(const HeldOut& cell) {
+  // HeldOut or JudgedThroughput.
+  void add(const auto& cell) {
     ++cells;
     held += cell.held() ? 1 : 0;
     errors += std::abs(cell.error());
@@ -28,9 +31,12 @@ struct Tally {
   }
 };
 
-constexpr const char* kTallyHead =
-    "| pilot runs of the slice | cells | mean absolute error | worst | held by the interval | high / low end |\n"
-    "|---|--:|--:|--:|--:|--:|\n";
+std::string tally_head(const char* first) {
+  return fmt::format(
+      "| {} | cells | mean absolute error | worst | held by the interval | high / low end "
+      "|\n|---|--:|--:|--:|--:|--:|\n",
+      first);
+}
 
 std::string without(const FabricProtocol& protocol) {
   std::string out =
@@ -77,6 +83,13 @@ std::string choices_text(const FabricProtocol& protocol) {
   return out;
 }
 
+std::string judged_text(const std::vector<JudgedThroughput>& rows, std::size_t at) {
+  if (at >= rows.size()) return "| | ";
+  const JudgedThroughput& row = rows[at];
+  return fmt::format("| {:.0f} ({:.0f} to {:.0f}) | {:+.0f} % {}", row.predicted, row.interval.low, row.interval.high,
+                     100 * row.error(), row.held() ? "" : "not held ");
+}
+
 std::string picks_text(const FabricProtocol& protocol) {
   std::string out =
       "| slice left out | the study's pick | without a run | runs that `slmsim next` asks for | pick after them | "
@@ -109,7 +122,7 @@ std::string to_markdown(const FabricProtocol& protocol) {
     by_slice[cell.slice][cell.pilots.size()].add(cell);
     if (std::find(slices.begin(), slices.end(), cell.slice) == slices.end()) slices.push_back(cell.slice);
   }
-  out += fmt::format("{}\n{}", without(protocol), kTallyHead);
+  out += fmt::format("{}\n{}", without(protocol), tally_head("pilot runs of the slice"));
   for (const auto& [pilots, tally] : by_pilots) out += tally.row(std::to_string(pilots));
   for (const auto& slice : slices) {
     for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
@@ -130,6 +143,44 @@ std::string to_csv(const FabricProtocol& protocol) {
     out += fmt::format("{},{},{},{:.9g},{:.9g},{:.9g},{:.9g},{:g},{:.1f}\n", cell.slice, cell.technique,
                        fmt::join(cell.pilots, "+"), cell.measured, cell.predicted, cell.interval.low,
                        cell.interval.high, protocol.level, cell.effective);
+  }
+  return out;
+}
+
+std::string to_markdown(const DeepSpeedProtocol& protocol) {
+  std::string out;
+  if (!protocol.complete) out += "Stopped before the end: rows are missing.\n\n";
+  out +=
+      "| configuration | nodes | 1e9 parameters | TFLOP/s measured | without a run | error | fitted | error "
+      "|\n|---|--:|--:|--:|--:|--:|--:|--:|\n";
+  Tally before, after;
+  for (std::size_t i = 0; i < protocol.before.size(); ++i) {
+    const DeepSpeedFact& fact = protocol.before[i].fact;
+    out += fmt::format("| {} | {} | {:.4g} | {:.0f} {}{}|\n", fact.config, fact.nodes, fact.size, fact.measured,
+                       judged_text(protocol.before, i), judged_text(protocol.after, i));
+    before.add(protocol.before[i]);
+    if (i < protocol.after.size()) after.add(protocol.after[i]);
+  }
+  out += fmt::format("\n{}{}{}", tally_head("known of the study"), before.row("nothing"),
+                     after.row(fmt::format("{} throughputs", protocol.fitted)));
+  out += fmt::format("\nIntervals of {:.0f} %.\n\n| unknown | before | fitted, 80 % of it between |\n|---|---|---|\n",
+                     100 * protocol.level);
+  for (std::size_t i = 0; i < protocol.narrowings.size(); ++i) {
+    const Unknown& unknown = protocol.unknowns[i];
+    const Narrowing& fitted = protocol.narrowings[i];
+    out += fmt::format("| `{}` | {} | {}, {} to {} |\n", unknown.name(), unknown.prior_text(),
+                       unknown.text(fitted.median), unknown.text(fitted.low), unknown.text(fitted.high));
+  }
+  return out;
+}
+
+std::string to_csv(const DeepSpeedProtocol& protocol) {
+  std::string out = "config,nodes,model_size_B,fitted,measured_tflops,predicted_tflops,low,high,interval_level\n";
+  for (const auto* rows : {&protocol.before, &protocol.after}) {
+    for (const auto& row : *rows)
+      out += fmt::format("{},{},{:.9g},{},{:.9g},{:.9g},{:.9g},{:.9g},{:g}\n", csv_cell(row.fact.config),
+                         row.fact.nodes, row.fact.size, rows == &protocol.after ? protocol.fitted : 0,
+                         row.fact.measured, row.predicted, row.interval.low, row.interval.high, protocol.level);
   }
   return out;
 }

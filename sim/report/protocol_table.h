@@ -3,11 +3,13 @@
 
 #include <string>
 
-#include "sim/validate/fabric_protocol.h"
+#include "sim/validate/deepspeed_protocol.h"
 
 namespace slmsim {
 
 std::string to_markdown(const FabricProtocol& protocol);
 std::string to_csv(const FabricProtocol& protocol);
+std::string to_markdown(const DeepSpeedProtocol& protocol);
+std::string to_csv(const DeepSpeedProtocol& protocol);
 
 }  // namespace slmsim

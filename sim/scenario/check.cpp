@@ -10,7 +10,7 @@ namespace slmsim {
 
 std::string check_file(const std::filesystem::path& file) {
   const Node node = read_yaml(file);
-  const std::string kind = kind_of(node);
+  std::string kind = kind_of(node);
   Reading reading;
   if (kind == "platform") {
     read_platform(link_platform(file), "", reading);

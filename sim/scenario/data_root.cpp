@@ -1,12 +1,17 @@
 #include "sim/scenario/data_root.h"
 
 #include <algorithm>
+#include <dlfcn.h>
+#include <link.h>
 #include <system_error>
 
 #include "sim/base/yaml.h"
 
 #ifndef SLMSIM_DATA_FROM_PROGRAM
 #define SLMSIM_DATA_FROM_PROGRAM ""
+#endif
+#ifndef SLMSIM_DATA_FROM_MODULE
+#define SLMSIM_DATA_FROM_MODULE ""
 #endif
 #ifndef SLMSIM_INSTALLED_DATA
 #define SLMSIM_INSTALLED_DATA ""
@@ -20,13 +25,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// bin/slmsim -> share/slmsim. Nothing where the system does not tell where the program lies.
+// The library that this code was loaded with into another program, as Python's module is; empty in a program of its own.
+fs::path own_library() {
+  static const char somewhere = 0;
+  Dl_info place{};
+  link_map* file = nullptr;
+  if (dladdr1(&somewhere, &place, reinterpret_cast<void**>(&file), RTLD_DL_LINKMAP) == 0 || !file) return {};
+  return file->l_name;
+}
+
+// bin/slmsim -> share/slmsim, and lib/python3/dist-packages/slmsim/_core.so likewise. Nothing where the system does not tell
+// where the program lies.
 fs::path data_of_program() {
   std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path relative = SLMSIM_DATA_FROM_PROGRAM;
+  const fs::path library = own_library();
+  const fs::path code = library.empty() ? fs::read_symlink("/proc/self/exe", failed) : fs::absolute(library, failed);
+  const fs::path relative = library.empty() ? SLMSIM_DATA_FROM_PROGRAM : SLMSIM_DATA_FROM_MODULE;
   if (failed || relative.empty()) return {};
-  return (program.parent_path() / relative).lexically_normal();
+  return (code.parent_path() / relative).lexically_normal();
 }
 
 // The name that a file states; empty where it cannot be read.
@@ -76,9 +92,9 @@ fs::path find_named(const std::vector<fs::path>& roots, const FileKind& kind, co
 std::vector<std::string> known_names(const std::vector<fs::path>& roots, const FileKind& kind) {
   std::vector<std::string> names;
   for (const auto& root : roots) {
-    for (auto& name : names_in(root / kind.folder)) {
+    for (const auto& name : names_in(root / kind.folder)) {
       const std::string stated = kind.named_inside ? name_inside(root / kind.folder / (name + ".yaml")) : "";
-      names.push_back(stated.empty() ? std::move(name) : stated);
+      names.push_back(stated.empty() ? name : stated);
     }
   }
   return names;

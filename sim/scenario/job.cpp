@@ -1,6 +1,7 @@
 #include "sim/scenario/job.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,8 +17,8 @@ constexpr Seconds kDay{86400};
 
 class JobReader {
  public:
-  JobReader(Fields& fields, const Platform& platform, bool priced, Reading& reading)
-      : fields_(fields), platform_(platform), priced_(priced), reading_(reading) {
+  JobReader(Fields& fields, const Platform& platform, int epochs, bool priced, Reading& reading)
+      : fields_(fields), platform_(platform), epochs_(epochs), priced_(priced), reading_(reading) {
     for (const Vm& vm : platform.vms) priced_ = priced_ || vm.type.price_per_hour;
   }
 
@@ -36,12 +37,14 @@ class JobReader {
       job_.lease = fields_.quantity<Seconds>(key_, kLong);
     read_costs();
     read_days();
+    read_iterations();
     job_.samples = static_cast<int>(
         fields_.integer({"samples", "Jobs that are drawn."}, {1, 1'000'000}, std::int64_t{job_.samples}));
     job_.seed = fields_.integer({"seed", "What the draws begin with."}, {0, 1LL << 53}, job_.seed);
     if (says_nothing() && fields_.is_map() && !fields_.describing())
-      fields_.error("samples",
-                    "job has no effect: it states no failures, checkpoints, evaluation, lease, links or costs");
+      fields_.error(
+          "samples",
+          "job has no effect: it states no failures, checkpoints, evaluation, data, jitter, lease, links or costs");
     return job_;
   }
 
@@ -91,7 +94,7 @@ class JobReader {
   void read_checkpoint(const Node& node) {
     Fields fields(node, "job.checkpoint", reading_);
     CheckpointRules& out = job_.checkpoint.emplace();
-    read_place(fields, out);
+    read_checkpoint_place(fields, out);
     read_rates(fields, out);
     const FileKey interval{"interval", "Training between two checkpoints; in whole iterations, rounds of local SGD."};
     const Node* best = fields.child(interval, ValueType::choice({"best"}), true);
@@ -103,41 +106,20 @@ class JobReader {
                    "an interval such as 30 min");
     out.background =
         fields.flag({"background", "Whether training goes on while a checkpoint is written from a copy."}, false);
-    if (out.background && out.place == CheckpointPlace::kSite && !fields.describing())
+    if (out.background && out.place == StoragePlace::kSite && !fields.describing())
       fields.error("background",
                    "job.checkpoint.background: how training and a checkpoint share a link between sites "
                    "is not simulated; leave it out, or write to: store");
     fields.done();
   }
 
-  void read_place(Fields& fields, CheckpointRules& out) {
+  void read_checkpoint_place(Fields& fields, CheckpointRules& out) {
     const FileKey to{"to", "local: each VM's own disk; store: what outlives VMs; or the name of a site."};
-    const Node* node = fields.child(to, ValueType::name(), true);
-    if (!node || fields.describing()) return;
-    std::vector<std::string> names = {"local", "store"};
-    for (const Site& site : platform_.sites) names.push_back(site.name);
-
-    const auto at = std::find(names.begin(), names.end(), node->scalar);
-    if (node->kind != Node::Kind::kScalar || at == names.end()) {
-      reading_.error(node->place, fmt::format("job.checkpoint.to: \"{}\" is neither local, store nor a site; {}",
-                                              node->scalar.substr(0, 64), did_you_mean(node->scalar, names)));
-      return;
-    }
-    out.site = static_cast<int>(at - names.begin()) - 2;
-    out.place = out.site >= 0                   ? CheckpointPlace::kSite
-                : node->scalar == names.front() ? CheckpointPlace::kLocal
-                                                : CheckpointPlace::kStore;
-    const bool has_vms =
-        std::any_of(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& vm) { return vm.site == out.site; });
-    if (out.place == CheckpointPlace::kSite && !has_vms)
-      reading_.error(node->place,
-                     fmt::format("job.checkpoint.to: no VM stands at {} that could receive it; name a site "
-                                 "with VMs, or store with its rate",
-                                 node->scalar));
-    if (out.place == CheckpointPlace::kLocal && job_.failures[static_cast<std::size_t>(Failing::kPreemption)])
-      reading_.error(node->place,
-                     "job.checkpoint.to: a preempted VM takes its local disk along; write to store or to a "
-                     "site");
+    const auto place = read_place(fields, to, platform_, "receive it");
+    if (!place) return;
+    std::tie(out.place, out.site) = std::pair(place->place, place->site);
+    if (out.place == StoragePlace::kLocal && job_.failures[static_cast<std::size_t>(Failing::kPreemption)])
+      fields.error("to", "job.checkpoint.to: a preempted VM takes its local disk along; write to store or to a site");
   }
 
   void read_rates(Fields& fields, CheckpointRules& out) {
@@ -194,6 +176,18 @@ class JobReader {
       job_.grams_per_kwh = fields_.number(key_, {0, 1e4});
   }
 
+  // What makes iterations longer.
+  void read_iterations() {
+    if (const Node* data = fields_.child({"data", "Where training data are read from.", "they are there"}))
+      job_.data = read_job_data(*data, platform_, epochs_, reading_);
+    if (const Node* jitter = fields_.child({"jitter", "How times of GPUs and links scatter.", "not at all"}))
+      job_.jitter = read_jitter(*jitter, platform_, reading_);
+    if (job_.jitter && job_.jitter->whole_job && !job_.days.empty() && !fields_.describing())
+      fields_.error("jitter",
+                    "job.jitter.lasts: job beside job.links is not simulated: each hour would have a time for "
+                    "each draw; state one of them");
+  }
+
   void read_days() {
     fields_.each({"links", "How links between sites change over the day, by their names.", "as the platform has them"},
                  false, [&](const Entry& entry, Fields& fields) { read_day(entry, fields); });
@@ -240,6 +234,7 @@ class JobReader {
 
   Fields& fields_;
   const Platform& platform_;
+  int epochs_;
   bool priced_;
   Reading& reading_;
   JobRules job_;
@@ -257,8 +252,8 @@ bool JobRules::fails() const {
   return std::any_of(failures.begin(), failures.end(), [](const auto& rules) { return rules.has_value(); });
 }
 
-JobRules read_job(Fields fields, const Platform& platform, bool priced, Reading& reading) {
-  JobRules job = JobReader(fields, platform, priced, reading).read();
+JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading) {
+  JobRules job = JobReader(fields, platform, epochs, priced, reading).read();
   fields.done();
   return job;
 }

@@ -1,4 +1,4 @@
-// What surrounds the iterations of a job: checkpoints, failures, the lease, the day of its links, what it costs. A scenario's
+// What surrounds the iterations of a job: checkpoints, failures, data, the lease, the day of its links, what it costs. A scenario's
 // `job` section; without one a job is its iterations and nothing else.
 //
 //   job:
@@ -20,15 +20,12 @@
 
 #include "sim/base/fields.h"
 #include "sim/platform/platform.h"
+#include "sim/scenario/job_data.h"
 
 namespace slmsim {
 
-// Where checkpoints go. kLocal: each VM's own disk, which a preempted VM takes along. kStore: what outlives VMs, at a rate of
-// each VM (a network disk, an object store). kSite: over the platform's links to a site.
-enum class CheckpointPlace { kLocal, kStore, kSite };
-
 struct CheckpointRules {
-  CheckpointPlace place = CheckpointPlace::kStore;
+  StoragePlace place = StoragePlace::kStore;
   int site = -1;                       // of kSite, index into Platform::sites
   std::optional<BytesPerSecond> rate;  // of each VM: to its disk or the store; of kSite of those there
   std::optional<BytesPerSecond> read_rate;
@@ -79,6 +76,8 @@ struct JobRules {
   std::optional<double> egress_per_gigabyte;  // over links between sites, 1e9 B, in the VMs' currency
   std::optional<double> pue;                  // power usage effectiveness
   std::optional<double> grams_per_kwh;        // of CO2 equivalent
+  std::optional<DataRules> data;              // nothing: the data are there
+  std::optional<JitterRules> jitter;          // nothing: iterations are alike
   std::vector<LinkDay> days;
   int samples = 1000;
   std::int64_t seed = 1;
@@ -88,7 +87,8 @@ struct JobRules {
   bool operator==(const JobRules&) const = default;
 };
 
-// Of a scenario's `job`. A section or a key that has no effect is an error. `priced`: whether the scenario prices GPUs.
-JobRules read_job(Fields fields, const Platform& platform, bool priced, Reading& reading);
+// Of a scenario's `job`. A section or a key that has no effect is an error. `epochs`: passes over the data; `priced`: whether
+// the scenario prices GPUs.
+JobRules read_job(Fields fields, const Platform& platform, int epochs, bool priced, Reading& reading);
 
 }  // namespace slmsim

@@ -10,6 +10,7 @@
 
 #include "sim/base/suggest.h"
 #include "sim/cost/compression.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {
@@ -79,7 +80,7 @@ bool have_option(const std::vector<TechniqueOptions>& techniques, const std::str
 }  // namespace
 
 const std::vector<std::string>& plan_objective_names() {
-  static const std::vector<std::string> kNames = {"time", "gpu_hours", "dollars"};
+  static const std::vector<std::string> kNames = {"time", "gpu_hours", "dollars", "cost", "energy", "deadline", "p90"};
   return kNames;
 }
 
@@ -100,7 +101,9 @@ PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& read
                  {"compress", "Compressors of gradients that slmsim plan may try: they change the training.",
                   "as the techniques have them"},
                  compressor_names());
-  if (const Node* prices = fields.child({"dollars_per_hour", "What GPUs cost; needed for the objective dollars."})) {
+  if (const Node* prices = fields.child(
+          {"dollars_per_hour",
+           "What GPUs cost; needed for the objective dollars, and for cost where VMs state no price_per_hour."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
       if (by_name.has(name))
@@ -122,16 +125,64 @@ void check_varied(const PlanRules& rules, const std::vector<TechniqueOptions>& t
   }
 }
 
-void check_objective(PlanObjective objective, const PlanRules& rules, const Platform& platform) {
-  if (objective != PlanObjective::kDollars) return;
+namespace {
+
+void check_dollars(const Scenario& scenario) {
   std::vector<std::string> missing;
-  for (const auto& name : gpu_names(platform)) {
-    if (!rules.dollars_per_hour.contains(name)) missing.push_back(name);
+  for (const auto& name : gpu_names(scenario.platform)) {
+    if (!scenario.plan.dollars_per_hour.contains(name)) missing.push_back(name);
   }
   if (missing.empty()) return;
   throw InputError({}, fmt::format("the objective dollars needs the price of {}; give plan.dollars_per_hour.{} in the "
                                    "scenario or by --set",
                                    fmt::join(missing, ", "), missing.front()));
+}
+
+// By VMs, or where all are priced by GPUs.
+void check_cost(const Scenario& scenario) {
+  const auto& by_gpu = scenario.plan.dollars_per_hour;
+  const auto names = gpu_names(scenario.platform);
+  if (std::all_of(names.begin(), names.end(), [&](const auto& name) { return by_gpu.contains(name); })) return;
+  for (const Vm& vm : scenario.platform.vms) {
+    if (!vm.type.price_per_hour)
+      throw InputError({},
+                       fmt::format("the objective cost needs what every VM costs: {} states no price_per_hour; give "
+                                   "platform.vms.{}.price_per_hour, or plan.dollars_per_hour of every GPU",
+                                   vm.name, vm.name));
+  }
+}
+
+void check_energy(const Scenario& scenario) {
+  for (const Device& device : scenario.platform.devices) {
+    if (device.gpu.board_power.value <= 0)
+      throw InputError({}, fmt::format("the objective energy needs the boards' power: the GPU {} states no board_power",
+                                       device.gpu.name));
+  }
+}
+
+}  // namespace
+
+void check_objective(PlanObjective objective, const Scenario& scenario) {
+  switch (objective) {
+    case PlanObjective::kTime:
+    case PlanObjective::kGpuHours:
+      return;
+    case PlanObjective::kDollars:
+      return check_dollars(scenario);
+    case PlanObjective::kCost:
+      return check_cost(scenario);
+    case PlanObjective::kEnergy:
+      return check_energy(scenario);
+    case PlanObjective::kDeadline:
+      if (scenario.job && scenario.job->lease) return;
+      throw InputError({},
+                       "the objective deadline needs job.lease, after which the machines are gone, such as "
+                       "--set job.lease='7 d'");
+    case PlanObjective::kP90:
+      if (scenario.job) return;
+      throw InputError({},
+                       "the objective p90 is of whole jobs; state job with its failures, or take the objective time");
+  }
 }
 
 }  // namespace slmsim

@@ -51,7 +51,7 @@ class ScenarioReader {
     scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
     if (const Node* job = fields_.child(
             {"job", "What surrounds the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
-      scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform,
+      scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform, scenario_.training.epochs,
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
     read_groups();
     check_rings();

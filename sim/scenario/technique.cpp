@@ -51,10 +51,17 @@ const Option<double> kStepsFactor{number_option(
      "job is so much longer.",
      "1"},
     {0.01, 100.0}, 1.0)};
+const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
+    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
+     "by training.rematerialisation"},
+    recompute_names)};
 
 int TechniqueOptions::micro_batches() const { return get(kMicroBatches); }
 Seconds TechniqueOptions::startup() const { return get(kStartup); }
 double TechniqueOptions::steps_factor() const { return get(kStepsFactor); }
+Recompute TechniqueOptions::recompute(bool rematerialisation) const {
+  return get(kRecompute).value_or(rematerialisation ? Recompute::kFull : Recompute::kNone);
+}
 
 const std::vector<std::string>& recompute_names() {
   static const std::vector<std::string> kNames = {"none", "selective", "full"};
@@ -62,7 +69,7 @@ const std::vector<std::string>& recompute_names() {
 }
 
 const std::vector<const OptionSpec*>& common_options() {
-  static const std::vector<const OptionSpec*> kOptions = {&kMicroBatches, &kStartup, &kStepsFactor};
+  static const std::vector<const OptionSpec*> kOptions = {&kMicroBatches, &kStartup, &kStepsFactor, &kRecompute};
   return kOptions;
 }
 

@@ -30,6 +30,11 @@ struct Training;
 struct Variation;
 class TaskGraph;
 
+// What the backward pass computes anew: nothing, attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198), or
+// every layer.
+enum class Recompute { kNone, kSelective, kFull };
+const std::vector<std::string>& recompute_names();  // "none", "selective", "full"
+
 struct TechniqueOptions {
   const Technique* technique = nullptr;
   OptionValues values;
@@ -45,14 +50,10 @@ struct TechniqueOptions {
   int micro_batches() const;
   Seconds startup() const;
   double steps_factor() const;
+  Recompute recompute(bool rematerialisation) const;  // `recompute`, or by training.rematerialisation
 
   bool operator==(const TechniqueOptions&) const = default;
 };
-
-// What the backward pass computes anew: nothing, attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198), or
-// every layer.
-enum class Recompute { kNone, kSelective, kFull };
-const std::vector<std::string>& recompute_names();  // "none", "selective", "full"
 
 // Which of the five trial runs of the FABRIC study's Algorithm 1 it is.
 enum class Trial { kNone, kReplicas, kOperators, kPipeline, kFallback };
@@ -104,7 +105,6 @@ struct Technique {
   StoreMemory (*stored)(const Plan&, const OperatorGraph&, const Scenario&) = nullptr;
 
   Launcher (*launcher)(const TechniqueOptions&);
-  Recompute (*recompute)(const TechniqueOptions&, const Training&);
   // The k-th smallest number of layers that it can divide, k from 1 on, linear in k; absent: k.
   std::int64_t (*layers_at)(const TechniqueOptions&, std::int64_t k) = nullptr;
 
@@ -130,9 +130,11 @@ std::size_t position_of(const Technique& technique);
 
 // `micro_batches`: an iteration's sequences are cut into so many; 0: as the technique has it. `startup`: once per job:
 // compilation, building of stages. `steps_factor`: the job has so many times the optimizer steps that its epochs make.
+// `recompute`: absent: by training.rematerialisation.
 extern const Option<int> kMicroBatches;
 extern const Option<Seconds> kStartup;
 extern const Option<double> kStepsFactor;
+extern const Option<std::optional<Recompute>> kRecompute;
 const std::vector<const OptionSpec*>& common_options();
 // Those that all techniques have, then its own.
 std::vector<const OptionSpec*> options_of(const Technique& technique);

@@ -4,13 +4,33 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/job/jitter.h"
+#include "sim/job/link_day.h"
 #include "sim/technique/technique.h"
 
 namespace slmsim {
 
-QuickBound::QuickBound(const Space& space)
-    : space_(space), network_(space.scenario().platform), kinds_(gpu_kinds(space.scenario().platform)) {
+namespace {
+
+// With each link's least delays.
+Platform nearest(const Scenario& scenario, PlanObjective objective) {
+  Platform out = scenario.platform;
+  if (!is_of_whole_jobs(objective)) return out;
+  for (const LinkState& state : link_states(scenario)) {
+    for (std::size_t i = 0; i < out.links.size(); ++i) {
+      out.links[i].forward.delay = std::min(out.links[i].forward.delay, state.links[i].forward.delay);
+      out.links[i].backward.delay = std::min(out.links[i].backward.delay, state.links[i].backward.delay);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+QuickBound::QuickBound(const Space& space, PlanObjective objective)
+    : space_(space), network_(nearest(space.scenario(), objective)), kinds_(gpu_kinds(space.scenario().platform)) {
   const Scenario& scenario = space.scenario();
+  if (is_of_whole_jobs(objective)) factor_ = least_factor(scenario);
   const OperatorGraph operators = build_operator_graph(space.model());
   const std::size_t count = boost::num_vertices(operators);
   const int layers = operators[count - 1].layer;
@@ -29,7 +49,7 @@ QuickBound::QuickBound(const Space& space)
 }
 
 Seconds QuickBound::compute(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
-  const bool again = options.technique->recompute(options, training) == Recompute::kFull;
+  const bool again = options.recompute(training.rematerialisation) == Recompute::kFull;
   const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
   std::map<int, int> gpus;
@@ -73,7 +93,7 @@ Seconds QuickBound::launch(const Choice& choice, const Training& training, const
 Seconds QuickBound::job(const Choice& choice) const {
   const auto [training, options] = space_.trained(choice);
   const Seconds step = compute(choice, training, options) * static_cast<double>(training.batch);
-  return options.startup() + (launch(choice, training, options) + step) * steps_of_job(training, options);
+  return options.startup() + (launch(choice, training, options) + step) * (factor_ * steps_of_job(training, options));
 }
 
 Seconds least_end(const TaskGraph& graph) {

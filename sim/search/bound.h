@@ -14,10 +14,11 @@ namespace slmsim {
 // and each iteration is launched first. With c_og the least time of operator o on GPU g (least_operator_time), t_g = sum_o c_og
 // and any way to share the operators out,
 //   max_g time_g >= sum_o min_g (c_og / t_g) / sum_g (1 / t_g)
-// which is duality of the linear program with prices 1 / t_g.
+// which is duality of the linear program with prices 1 / t_g. Of whole jobs, whose links change over the day and whose GPUs
+// scatter: at the shortest round trips of the day and the fastest GPUs of any draw.
 class QuickBound {
  public:
-  explicit QuickBound(const Space& space);
+  explicit QuickBound(const Space& space, PlanObjective objective = PlanObjective::kTime);
   Seconds job(const Choice& choice) const;  // with its start-up
 
  private:
@@ -26,6 +27,7 @@ class QuickBound {
   Seconds launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const;
 
   const Space& space_;
+  double factor_ = 1;
   Network network_;
   std::vector<int> kinds_;                                            // of GPUs, see gpu_kinds
   std::map<int, std::array<std::vector<double>, 2>> least_;           // by kind; of each operator without and with

@@ -64,7 +64,8 @@ const SharedDimension kMicroBatchCounts = {
         }};  // as an override it is an option of the technique
 
 const SharedDimension kRematerialisation = {
-    .values = [](const DimensionRequest&) { return yes_or_no(true); },
+    // A technique that states what it computes anew keeps to it.
+    .values = [](const DimensionRequest& r) { return yes_or_no(!r.base.get(kRecompute)); },
     .train =
         [](Training& training, TechniqueOptions&, int value) {
           if (value == 1) training.rematerialisation = !training.rematerialisation;

@@ -1,5 +1,6 @@
 #include "sim/search/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <sstream>
@@ -7,24 +8,71 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/job/jitter.h"
+#include "sim/job/link_day.h"
+#include "sim/job/outcome.h"
 #include "sim/search/bound.h"
 
 namespace slmsim {
 
-Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, DivisionMemo* memo) {
+namespace {
+
+// Each link at its best of the day: nothing on any state of the links, or while they change, is faster than on these.
+Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>& states) {
+  Platform out = scenario.platform;
+  for (const LinkState& state : states) {
+    for (std::size_t i = 0; i < out.links.size(); ++i) {
+      for (const auto way : {&WanLink::forward, &WanLink::backward}) {
+        WanDirection &best = out.links[i].*way, other = state.links[i].*way;
+        best.bandwidth = std::max(best.bandwidth, other.bandwidth);
+        best.delay = std::min(best.delay, other.delay);
+        best.loss = std::min(best.loss, other.loss);
+      }
+    }
+  }
+  return out;
+}
+
+// No iteration or round of any of the jobs drawn is shorter: the same plan is lowered for each state of the links, as drawing
+// does it, and bounded with all links at their best.
+Seconds least_round(const Way& way, const Plan& plan, const OperatorGraph& operators, TaskGraph usual,
+                    PlanObjective objective) {
+  if (!is_of_whole_jobs(objective) || !way.scenario.job) return least_end(usual);
+  const auto states = link_states(way.scenario);
+  const Network best(with_best_links(way.scenario, states));
+  usual.move_to(best);
+  Seconds least = least_end(usual);
+  for (const LinkState& state : states) {
+    if (state.links == way.scenario.platform.links) continue;
+    Scenario then = way.scenario;
+    then.platform.links = state.links;
+    const Network network(then.platform);
+    TaskGraph graph = plan.technique->lower({plan, operators, then, network}).graph;
+    graph.move_to(best);
+    least = std::min(least, least_end(graph));
+  }
+  return least * least_factor(way.scenario);
+}
+
+}  // namespace
+
+Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                DivisionMemo* memo) {
   const Way way = space.way(choice);
   const PlanResult planned = make_plan({way.scenario, space.model(), operators, way.group, way.options, memo});
   if (!planned.plan) return {};
   if (!fits(*planned.plan, operators, way.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(way.scenario.platform);
   const Plan& plan = *planned.plan;
-  const TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
+  TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
+  const auto tasks = static_cast<double>(graph.tasks().size());
   // What a warm-up and a last round that is not full take is left out: nothing is above it.
   const double steps = steps_of_job(way.scenario.training, way.options) - plan.workload.warm_up;
   const double rounds = std::floor(steps / plan.workload.steps);
-  const Seconds job = way.options.startup() + least_end(graph) * rounds;
-  return {Status::kOk, job, static_cast<double>(graph.tasks().size())};
+  const Seconds round = least_round(way, plan, operators, std::move(graph), objective);
+  return {Status::kOk, way.options.startup() + round * rounds, tasks};
 }
 
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
@@ -34,9 +82,37 @@ Prediction predict(const Space& space, const OperatorGraph& operators, const Cho
   return predict_one({way.scenario, space.model(), operators, way.group, way.options, memo}, network, options);
 }
 
-Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, DivisionMemo* memo) {
-  const Prediction p = predict(space, operators, choice, {.advice = false}, memo);
-  return {p.job, p.iteration, p.breakdown};
+namespace {
+
+// Of jobs that did not end in the time they were given, as long as they were drawn.
+MeasuredJob whole_job(const JobOutcome& outcome, const Prediction& p) {
+  const Seconds drawn_until = p.job * kLongestJob;
+  const auto length = [&](double value) { return std::isfinite(value) ? Seconds{value} : drawn_until; };
+  const double on_time = outcome.before_lease.value_or(outcome.ended);
+  MeasuredJob out;
+  out.late = std::round((1 - on_time) * outcome.samples);
+  out.median = length(outcome.length.median);
+  out.p90 = length(outcome.length.high);
+  const double endless = drawn_until / p.job;
+  if (outcome.cost) out.cost = std::isfinite(outcome.cost->median) ? outcome.cost->median : *p.bill.cost * endless;
+  if (outcome.energy)
+    out.energy = std::isfinite(outcome.energy->median) ? outcome.energy->median : p.bill.energy->value * endless;
+  return out;
+}
+
+}  // namespace
+
+Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                 DivisionMemo* memo) {
+  const Way way = space.way(choice);
+  const bool whole = is_of_whole_jobs(objective) && way.scenario.job;
+  const bool links = whole && way.scenario.job->egress_per_gigabyte;
+  const Prediction p = predict(space, operators, choice, {.links = links, .advice = false}, memo);
+  Measured out{p.job, p.iteration, p.breakdown};
+  if (whole) {
+    if (const auto outcome = outcome_of(way.scenario, p)) out.whole = whole_job(*outcome, p);
+  }
+  return out;
 }
 
 Texts to_texts(const Finding& finding) {
@@ -44,10 +120,12 @@ Texts to_texts(const Finding& finding) {
     return {fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a->status), a->job.value, a->tasks), ""};
   const Measured& m = std::get<Measured>(finding);
   const Breakdown& b = m.parts;
-  return {fmt::format("{:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g}\n", m.job.value, m.iteration.value,
-                      b.compute.value, b.exposed_communication.value, b.pipeline_bubble.value, b.optimizer.value,
-                      b.overhead.value),
-          ""};
+  std::vector<double> n = {
+      m.job.value,       m.iteration.value, b.compute.value, b.exposed_communication.value, b.pipeline_bubble.value,
+      b.optimizer.value, b.overhead.value};
+  if (m.whole)
+    n.insert(n.end(), {m.whole->cost, m.whole->energy, m.whole->late, m.whole->median.value, m.whole->p90.value});
+  return {fmt::format("{:.17g}\n", fmt::join(n, " ")), ""};
 }
 
 void from_texts(const Texts& texts, Finding& finding) {
@@ -55,9 +133,11 @@ void from_texts(const Texts& texts, Finding& finding) {
   const std::vector<double> n{std::istream_iterator<double>(line), {}};
   if (n.size() == 3 && (n[0] == 0 || n[0] == 1 || n[0] == 2)) {
     finding = Assessed{static_cast<Status>(n[0]), Seconds{n[1]}, n[2]};
-  } else if (n.size() == 7) {
+  } else if (n.size() == 7 || n.size() == 12) {
     const Breakdown parts{Seconds{n[2]}, Seconds{n[3]}, Seconds{n[4]}, Seconds{n[5]}, Seconds{n[6]}};
-    finding = Measured{Seconds{n[0]}, Seconds{n[1]}, parts};
+    Measured measured{Seconds{n[0]}, Seconds{n[1]}, parts};
+    if (n.size() == 12) measured.whole = MeasuredJob{n[7], n[8], n[9], Seconds{n[10]}, Seconds{n[11]}};
+    finding = measured;
   } else {
     throw std::runtime_error("neither an assessment nor a measurement: " + texts.first);
   }

@@ -81,8 +81,8 @@ class PlanCrew::Work {
     while (first_[space] > question) --space;
     const std::uint64_t number = question - first_[space];
     const Choice& choice = spaces_[space].choices()[number / 2];
-    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, &memo_);
-    return measure(spaces_[space], operators_[space], choice, &memo_);
+    if (number % 2 == 0) return assess(spaces_[space], operators_[space], choice, options_.objective, &memo_);
+    return measure(spaces_[space], operators_[space], choice, options_.objective, &memo_);
   }
 
   const std::vector<Space>& spaces_;

@@ -16,6 +16,7 @@ struct PlanCrewOptions {
   std::filesystem::path journal;  // empty: none
   std::string identity;           // of scenario, options and version: whose journal it is
   bool restart = false;
+  PlanObjective objective = PlanObjective::kTime;  // which says what is found out
   std::function<bool()> stop;
 };
 

@@ -44,6 +44,8 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
   PlannedModel out;
   out.model = space.model().name;
   const OperatorGraph operators = build_operator_graph(space.model());
+  const auto& job = space.scenario().job;
+  const bool egress = job && job->egress_per_gigabyte;
   for (std::size_t i = 0; i < found.best.size(); ++i) {
     if (i > 0 && over && over()) {
       found.best.resize(i);
@@ -53,7 +55,9 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
     out.choices.push_back(choice);
     out.descriptions.push_back(space.describe(choice));
     out.overrides.push_back(space.overrides(choice));
-    out.predictions.push_back(predict(space, operators, choice));
+    out.predictions.push_back(predict(space, operators, choice, {.links = egress}));
+    const Way way = space.way(choice);
+    out.jobs.push_back(way.scenario.job ? outcome_of(way.scenario, out.predictions.back()) : std::nullopt);
   }
   if (!out.choices.empty()) out.best = space.way(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
@@ -70,11 +74,12 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
 
 PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCrewOptions& options) {
   PlanReport report{.scenario = scenario, .objective = job.objective.value_or(scenario.plan.objective), .models = {}};
-  check_objective(report.objective, scenario.plan, scenario.platform);
+  check_objective(report.objective, scenario);
   check_varied(scenario.plan, scenario.techniques);
   std::vector<Space> spaces;
   spaces.reserve(scenario.models.size());
   PlanCrewOptions crew_options = options;
+  crew_options.objective = report.objective;
   std::size_t model = 0;
   crew_options.stop = [&] {
     return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/explain/explain.h"
+#include "sim/job/outcome.h"
 #include "sim/search/plan_crew.h"
 
 namespace slmsim {
@@ -29,11 +30,12 @@ struct NamedPlan {
 struct PlannedModel {
   std::string model;
   SearchResult search;
-  std::vector<Choice> choices;            // of the list
-  std::vector<std::string> descriptions;  // of the list
-  std::vector<Overrides> overrides;       // of the list: for `slmsim run`
-  std::vector<Prediction> predictions;    // of the list
-  std::vector<Limit> limits;              // of the first
+  std::vector<Choice> choices;                  // of the list
+  std::vector<std::string> descriptions;        // of the list
+  std::vector<Overrides> overrides;             // of the list: for `slmsim run`
+  std::vector<Prediction> predictions;          // of the list
+  std::vector<std::optional<JobOutcome>> jobs;  // of the list; nothing where the scenario has no `job`
+  std::vector<Limit> limits;                    // of the first
   // Where techniques may change the training: the best on GPUs of one VM, without that, and of several VMs, of what was
   // simulated.
   std::optional<NamedPlan> one_vm, several_vms;

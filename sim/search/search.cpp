@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/predict/bill.h"
 #include "sim/search/bound.h"
 
 namespace slmsim {
@@ -26,7 +27,7 @@ class Search {
  public:
   Search(const Space& space, const Evaluator& evaluator, const SearchOptions& options)
       : space_(space), evaluator_(evaluator), options_(options), quick_(space.size()), seen_(space.size(), false) {
-    const QuickBound bound(space);
+    const QuickBound bound(space, options.objective);
     // Those left out are bounded by 0, and so never ruled out.
     for (std::size_t i = 0; i < space.size() && !(i % kBoundedAtOnce == 0 && over()); ++i)
       quick_[i] = cost(i, bound.job(space.choices()[i]));
@@ -62,8 +63,10 @@ class Search {
  private:
   static std::uint64_t scattered(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
 
-  double cost(std::size_t choice, Seconds job) const {
-    return cost_of(space_, space_.choices()[choice], options_.objective, job);
+  // Of a time the least that it may cost.
+  template <class Told>
+  double cost(std::size_t choice, const Told& told) const {
+    return cost_of(space_, space_.choices()[choice], options_.objective, told);
   }
   bool spent() const { return effort_wanted_ > 0 && effort_ >= effort_wanted_; }
   bool over() {
@@ -129,7 +132,7 @@ class Search {
         return;
       }
       effort_ += kPasses * tasks;
-      for (std::size_t i = 0; i < next.size(); ++i) add({next[i], measured[i], cost(next[i], measured[i].job)});
+      for (std::size_t i = 0; i < next.size(); ++i) add({next[i], measured[i], cost(next[i], measured[i])});
       tell();
     }
     tell();
@@ -280,24 +283,62 @@ class Search {
 
 }  // namespace
 
+namespace {
+
+double deadline_cost(double late, Seconds length, Seconds lease) {
+  const double used = length / lease;
+  return late + used / (1 + used);
+}
+
+}  // namespace
+
 double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job) {
-  const auto& devices = space.group(choice).devices;
+  const Scenario& scenario = space.scenario();
+  const Group& group = space.group(choice);
   const double hours = job.value / 3600;
   switch (objective) {
     case PlanObjective::kTime:
+    case PlanObjective::kP90:
       return job.value;
     case PlanObjective::kGpuHours:
-      return hours * static_cast<double>(devices.size());
+      return hours * static_cast<double>(group.devices.size());
     case PlanObjective::kDollars: {
       double price = 0;
-      for (const int device : devices)
-        price += space.scenario().plan.dollars_per_hour.at(
-            space.scenario().platform.devices[static_cast<std::size_t>(device)].gpu.name);
+      for (const int device : group.devices)
+        price +=
+            scenario.plan.dollars_per_hour.at(scenario.platform.devices[static_cast<std::size_t>(device)].gpu.name);
       return hours * price;
+    }
+    case PlanObjective::kCost:
+      return bill_of(scenario, group, job).cost.value_or(0);
+    case PlanObjective::kEnergy:
+      return bill_of(scenario, group, job).energy.value_or(Joules{0}).value *
+             (scenario.job ? scenario.job->pue.value_or(1) : 1);
+    case PlanObjective::kDeadline: {
+      const JobRules& rules = *scenario.job;
+      return deadline_cost(job > *rules.lease ? rules.samples : 0, job, *rules.lease);
     }
   }
   return 0;
 }
+
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measured& measured) {
+  if (!measured.whole) return cost_of(space, choice, objective, measured.job);
+  switch (objective) {
+    case PlanObjective::kCost:
+      return measured.whole->cost;
+    case PlanObjective::kEnergy:
+      return measured.whole->energy;
+    case PlanObjective::kDeadline:
+      return deadline_cost(measured.whole->late, measured.whole->median, *space.scenario().job->lease);
+    case PlanObjective::kP90:
+      return measured.whole->p90.value;
+    default:
+      return cost_of(space, choice, objective, measured.job);
+  }
+}
+
+double on_time(double deadline_cost, int samples) { return 1 - std::floor(deadline_cost) / samples; }
 
 SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options) {
   return Search(space, evaluator, options).run();

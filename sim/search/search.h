@@ -16,8 +16,15 @@
 
 namespace slmsim {
 
-// What a job of this length costs: seconds, GPU-hours or dollars.
+// What a job of this length costs at least: seconds, GPU-hours, dollars, the currency of the VMs, joules. Of kDeadline see
+// below.
 double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job);
+
+// What it costs. Of whole jobs what was drawn says; of kDeadline: how many of the jobs drawn are late, and on top of that, below
+// one, m / (1 + m) of the median length over the lease, which decides between plans that are late as often.
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measured& measured);
+// The share of the jobs drawn that end before the lease does, of such a cost.
+double on_time(double deadline_cost, int samples);
 
 // Who finds out about several choices, given by their numbers; the answers come in that order. Empty where it was stopped.
 struct Evaluator {

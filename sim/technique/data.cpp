@@ -32,7 +32,6 @@ extern const Technique kData = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .recompute = recompute_by_training,
     .variations = batch_variations,
     .exports = exports,
 };

@@ -67,7 +67,7 @@ ExportWays exports(const ExportRequest& request) {
 }
 
 std::vector<const OptionSpec*> options() {
-  std::vector<const OptionSpec*> out = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers, &kRecompute};
+  std::vector<const OptionSpec*> out = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers};
   const auto& more = compression_options();
   out.insert(out.end(), more.begin(), more.end());
   return out;
@@ -88,7 +88,6 @@ extern const Technique kDdp = {
     .lower = lower_ddp,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_as_told,
     .remarks = compression_remarks,
     .changes_training = compression_changes_training,
     .variations = variations,

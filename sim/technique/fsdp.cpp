@@ -70,7 +70,7 @@ Lowered lower_fsdp(const LowerRequest& request) {
 
 // Of those that the nodes of the group allow.
 std::vector<Variation> strategy_variations() {
-  Variation strategy = {.values =
+  const Variation strategy = {.values =
                             [](const VariationRequest& r) {
                               return r.group.equal_vms ? std::vector{0, 1, 2, 3} : std::vector{0, 1};
                             },
@@ -79,7 +79,7 @@ std::vector<Variation> strategy_variations() {
                         .words = [](const TechniqueOptions&, int value) -> std::string {
                           return value == 0 ? "" : fsdp_strategy_names()[static_cast<std::size_t>(value)];
                         }};
-  return {split_variations().front(), std::move(strategy)};
+  return {split_variations().front(), strategy};
 }
 
 ExportWays exports_of_fsdp(const ExportRequest& request) {
@@ -97,15 +97,15 @@ extern const Technique kFsdp = {
     .name = "FSDP",
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
     .looks = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
+    .trains_adapters = true,
     .options = {&kBatchSplit, &kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload,
-                &kNoSync, &kRecompute},
+                &kNoSync},
     .micro_batches = all_at_once,
     .plan = plan_fsdp,
     .lower = lower_fsdp,
     .memory = memory_of_fsdp,
     .stored = stored_by_fsdp,
     .launcher = launched_by_processes,
-    .recompute = recompute_as_told,
     .variations = strategy_variations,
     .exports = exports_of_fsdp,
 };

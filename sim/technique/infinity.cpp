@@ -43,7 +43,9 @@ Lowered lower_infinity(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   Tasks copied;
-  const auto part = [&](std::size_t unit) { return run.parameters(unit) / static_cast<double>(run.ranks()); };
+  const auto part = [&](std::size_t unit) {
+    return (run.parameters(unit) + run.frozen(unit)) / static_cast<double>(run.ranks());
+  };
   Stage3Hooks hooks;
   int batch = 0;
   hooks.keep = [&](std::size_t unit, const Tasks& reduced) {
@@ -67,13 +69,13 @@ extern const Technique kInfinity = {
     .name = "Infinity",
     .summary = "ZeRO-3 with the optimizer's state on drives",
     .looks = {"#ffffff", "#606060", "h", "0 10 2", "ooo"},
+    .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_infinity,
     .lower = lower_infinity,
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -81,13 +83,13 @@ extern const Technique kInfinityParameters = {
     .name = "Infinity-P",
     .summary = "ZeRO-3 with the optimizer's state and parameters on drives",
     .looks = {"#b0b0b0", "#222222", "6 1 0", "0 10 2 3 2", "\\\\\\"},
+    .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_infinity_parameters,
     .lower = lower_infinity,
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 

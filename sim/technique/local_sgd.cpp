@@ -37,7 +37,6 @@ extern const Technique kLocalSgd = {
     .lower = lower_round,
     .memory = memory_of_rounds,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .remarks = round_remarks,
     .changes_training = rounds_change_training,
     .variations = round_variations,

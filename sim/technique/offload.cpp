@@ -81,13 +81,13 @@ extern const Technique kOffload1 = {
     .name = "ZeRO-1-CPU",
     .summary = "ZeRO-1 with the optimizer and its state in host memory",
     .looks = {"#f3dfea", "#cc79a7", "p", "0 2 1", "..."},
+    .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_offload1,
     .lower = lower_offload,
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -95,13 +95,13 @@ extern const Technique kOffload2 = {
     .name = "ZeRO-2-CPU",
     .summary = "ZeRO-2 with the optimizer and its state in host memory",
     .looks = {"#e9c9dc", "#a9568a", "X", "0 1 2", "xxx"},
+    .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_offload2,
     .lower = lower_offload,
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 
@@ -109,13 +109,13 @@ extern const Technique kOffload3 = {
     .name = "ZeRO-3-CPU",
     .summary = "ZeRO-3 with the optimizer and its state in host memory",
     .looks = {"#b8648f", "#7a3563", "*", "0 3 2", "xxx"},
+    .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_offload3,
     .lower = lower_offload,
     .memory = memory_of_replicas,
     .stored = stored_by_replicas,
     .launcher = launched_by_processes,
-    .recompute = recompute_by_training,
     .exports = replica_exports,
 };
 

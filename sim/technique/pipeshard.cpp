@@ -280,7 +280,6 @@ extern const Technique kPipeshard = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launcher,
-    .recompute = recompute_by_training,
     .variations = variations,
     .exports = exports,
 };

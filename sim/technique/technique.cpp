@@ -7,15 +7,6 @@
 
 namespace slmsim {
 
-const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
-    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, or every layer.",
-     "by training.rematerialisation"},
-    recompute_names)};
-
-Recompute recompute_as_told(const TechniqueOptions& options, const Training& training) {
-  return options.get(kRecompute).value_or(recompute_by_training(options, training));
-}
-
 namespace {
 
 std::string cannot_train_adapters(const Technique& technique) {
@@ -42,7 +33,7 @@ Plan begin_plan(const PlanRequest& request) {
   Plan plan;
   plan.technique = request.options.technique;
   plan.micro_batches = request.options.micro_batches();
-  plan.recompute = plan.technique->recompute(request.options, request.scenario.training);
+  plan.recompute = request.options.recompute(request.scenario.training.rematerialisation);
   return plan;
 }
 
@@ -59,10 +50,6 @@ int all_at_once(const PlanRequest&) { return 1; }
 
 Launcher launched_by_processes(const TechniqueOptions&) { return Launcher::kProcesses; }
 Launcher launched_by_driver(const TechniqueOptions&) { return Launcher::kDriverOnFirst; }
-
-Recompute recompute_by_training(const TechniqueOptions&, const Training& training) {
-  return training.rematerialisation ? Recompute::kFull : Recompute::kNone;
-}
 
 std::string not_deepspeeds(const Technique& technique) {
   return fmt::format(

@@ -24,12 +24,6 @@ int all_at_once(const PlanRequest& request);
 Launcher launched_by_processes(const TechniqueOptions& options);
 Launcher launched_by_driver(const TechniqueOptions& options);
 
-// What the backward pass computes anew, of those that have the option; absent: by training.rematerialisation.
-extern const Option<std::optional<Recompute>> kRecompute;
-Recompute recompute_as_told(const TechniqueOptions& options, const Training& training);
-// By training.rematerialisation.
-Recompute recompute_by_training(const TechniqueOptions& options, const Training& training);
-
 // Why DeepSpeed does not run a plan that divides operators or layers.
 std::string not_deepspeeds(const Technique& technique);
 // Why Alpa does not.

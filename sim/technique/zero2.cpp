@@ -96,7 +96,6 @@ extern const Technique kZero2 = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .recompute = recompute_by_training,
     .variations = variations,
     .exports = exports,
 };

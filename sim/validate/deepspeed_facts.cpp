@@ -17,42 +17,42 @@
 namespace slmsim {
 namespace {
 
-// The study's names of its configurations: the technique, as slmsim list techniques has
-// it, and where the drives are (Table VI; one drive is A, two are B).
-struct Config {
-  const char* name;
-  const char* technique;
-  const char* placement;  // "": the node's own storage
-};
 constexpr std::array kConfigs = {
-    Config{"DDP", "DDP", ""},
-    Config{"Megatron-LM", "Megatron", ""},
-    Config{"ZeRO-1", "ZeRO-1", ""},
-    Config{"ZeRO-2", "ZeRO-2", ""},
-    Config{"ZeRO-3", "ZeRO-3", ""},
-    Config{"ZeRO-1 (CPU)", "ZeRO-1-CPU", ""},
-    Config{"ZeRO-2 (CPU)", "ZeRO-2-CPU", ""},
-    Config{"ZeRO-3 (CPU)", "ZeRO-3-CPU", ""},
-    Config{"ZeRO-3 (1xNVMe opt)", "Infinity", "a"},
-    Config{"ZeRO-3 (2xNVMe opt)", "Infinity", "b"},
-    Config{"ZeRO-3 (1xNVMe opt+param)", "Infinity-P", "a"},
-    Config{"ZeRO-3 (2xNVMe opt+param)", "Infinity-P", "b"},
-    Config{"ZeRO-3 (NVMe placement A)", "Infinity", "a"},
-    Config{"ZeRO-3 (NVMe placement B)", "Infinity", "b"},
-    Config{"ZeRO-3 (NVMe placement C)", "Infinity", "c"},
-    Config{"ZeRO-3 (NVMe placement D)", "Infinity", "d"},
-    Config{"ZeRO-3 (NVMe placement E)", "Infinity", "e"},
-    Config{"ZeRO-3 (NVMe placement F)", "Infinity", "f"},
-    Config{"ZeRO-3 (NVMe placement G)", "Infinity", "g"},
+    DeepSpeedRun{"DDP", "DDP", ""},
+    DeepSpeedRun{"Megatron-LM", "Megatron", ""},
+    DeepSpeedRun{"ZeRO-1", "ZeRO-1", ""},
+    DeepSpeedRun{"ZeRO-2", "ZeRO-2", ""},
+    DeepSpeedRun{"ZeRO-3", "ZeRO-3", ""},
+    DeepSpeedRun{"ZeRO-1 (CPU)", "ZeRO-1-CPU", ""},
+    DeepSpeedRun{"ZeRO-2 (CPU)", "ZeRO-2-CPU", ""},
+    DeepSpeedRun{"ZeRO-3 (CPU)", "ZeRO-3-CPU", ""},
+    DeepSpeedRun{"ZeRO-3 (1xNVMe opt)", "Infinity", "a"},
+    DeepSpeedRun{"ZeRO-3 (2xNVMe opt)", "Infinity", "b"},
+    DeepSpeedRun{"ZeRO-3 (1xNVMe opt+param)", "Infinity-P", "a"},
+    DeepSpeedRun{"ZeRO-3 (2xNVMe opt+param)", "Infinity-P", "b"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement A)", "Infinity", "a"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement B)", "Infinity", "b"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement C)", "Infinity", "c"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement D)", "Infinity", "d"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement E)", "Infinity", "e"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement F)", "Infinity", "f"},
+    DeepSpeedRun{"ZeRO-3 (NVMe placement G)", "Infinity", "g"},
 };
 
 constexpr double kBillion = 1e9;
+
+// "bw_NVLink_avg" -> "NVLink"; empty for other metrics.
+std::string link_of(const std::string& metric) {
+  const std::string begin = "bw_", end = "_avg";
+  if (!metric.starts_with(begin) || !metric.ends_with(end)) return "";
+  return metric.substr(begin.size(), metric.size() - begin.size() - end.size());
+}
 
 class Predictor {
  public:
   explicit Predictor(std::filesystem::path root) : root_(std::move(root)) {}
 
-  void fill(DeepSpeedFact& fact, const Config& config) {
+  void fill(DeepSpeedFact& fact, const DeepSpeedRun& config) {
     const Scenario& scenario = scenario_of(fact.nodes, config.placement);
     if (fact.metric == "max_model_size") {
       const auto largest = largest_models(scenario, find_technique(config.technique));
@@ -78,13 +78,6 @@ class Predictor {
     return fitted_values(used);
   }
 
-  // "bw_NVLink_avg" -> "NVLink"; empty for other metrics.
-  static std::string link_of(const std::string& metric) {
-    const std::string begin = "bw_", end = "_avg";
-    if (!metric.starts_with(begin) || !metric.ends_with(end)) return "";
-    return metric.substr(begin.size(), metric.size() - begin.size() - end.size());
-  }
-
  private:
   const Scenario& scenario_of(int nodes, const std::string& placement) {
     const auto [at, is_new] = scenarios_.try_emplace({nodes, placement});
@@ -96,7 +89,7 @@ class Predictor {
     return at->second;
   }
 
-  const Prediction& prediction_of(const Scenario& scenario, const DeepSpeedFact& fact, const Config& config) {
+  const Prediction& prediction_of(const Scenario& scenario, const DeepSpeedFact& fact, const DeepSpeedRun& config) {
     const auto [at, is_new] = predictions_.try_emplace({fact.nodes, config.placement, config.technique, fact.size});
     if (!is_new) return at->second;
     Scenario sized = scenario;
@@ -128,7 +121,7 @@ ErrorSummary summarise(const std::vector<DeepSpeedFact>& facts, bool (*belongs)(
 
 bool is_throughput(const std::string& metric) { return metric == "throughput"; }
 bool is_size(const std::string& metric) { return metric == "max_model_size"; }
-bool is_link(const std::string& metric) { return !Predictor::link_of(metric).empty(); }
+bool is_link(const std::string& metric) { return !link_of(metric).empty(); }
 
 }  // namespace
 
@@ -139,29 +132,40 @@ std::int64_t layers_of_size(double billions, const Transformer& model) {
   return std::max<std::int64_t>(1, std::llround((billions * kBillion - outside) / (12 * h * h + 13 * h)));
 }
 
-DeepSpeedValidation validate_deepspeed(const std::filesystem::path& root, const std::filesystem::path& reference) {
+const DeepSpeedRun* deepspeed_run(const std::string& config) {
+  const auto at =
+      std::find_if(kConfigs.begin(), kConfigs.end(), [&](const DeepSpeedRun& run) { return config == run.config; });
+  return at == kConfigs.end() ? nullptr : &*at;
+}
+
+std::vector<DeepSpeedFact> read_deepspeed_facts(const std::filesystem::path& reference) {
   static const std::vector<std::string> kColumns = {"config", "nodes", "model_size_B", "metric", "value", "unit"};
-  Predictor predictor(root);
-  DeepSpeedValidation out;
+  std::vector<DeepSpeedFact> out;
   for (const auto& row : read_csv_table(reference, kColumns, "tests/reference/deepspeed.csv")) {
-    const auto config =
-        std::find_if(kConfigs.begin(), kConfigs.end(), [&](const Config& c) { return row.at("config") == c.name; });
     const std::string& metric = row.at("metric");
-    const bool known = metric == "iteration_time" || is_throughput(metric) || is_size(metric) || is_link(metric);
+    const bool known =
+        metric == "iteration_time" || is_throughput(metric) || is_size(metric) || !link_of(metric).empty();
     const auto nodes = parse_number(row.at("nodes")), value = parse_number(row.at("value")),
                size = parse_number(row.at("model_size_B"));
-    if (config == kConfigs.end() || !known || !nodes || !value || !size) continue;
-    DeepSpeedFact fact{.config = row.at("config"),
-                       .metric = metric,
-                       .unit = row.at("unit"),
-                       .nodes = static_cast<int>(*nodes),
-                       .size = *size,
-                       .measured = *value,
-                       .predicted = {},
-                       .reason = ""};
-    predictor.fill(fact, *config);
-    out.facts.push_back(std::move(fact));
+    if (!deepspeed_run(row.at("config")) || !known || !nodes || !value || !size) continue;
+    const auto use = row.find("use");
+    out.push_back({.config = row.at("config"),
+                   .metric = metric,
+                   .unit = row.at("unit"),
+                   .use = use == row.end() ? "" : use->second,
+                   .nodes = static_cast<int>(*nodes),
+                   .size = *size,
+                   .measured = *value,
+                   .predicted = {},
+                   .reason = ""});
   }
+  return out;
+}
+
+DeepSpeedValidation validate_deepspeed(const std::filesystem::path& root, const std::filesystem::path& reference) {
+  Predictor predictor(root);
+  DeepSpeedValidation out{read_deepspeed_facts(reference), {}, {}, {}, {}};
+  for (auto& fact : out.facts) predictor.fill(fact, *deepspeed_run(fact.config));
   out.throughput = summarise(out.facts, is_throughput);
   out.largest = summarise(out.facts, is_size);
   out.links = summarise(out.facts, is_link);

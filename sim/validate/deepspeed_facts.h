@@ -14,6 +14,7 @@ namespace slmsim {
 // A row of deepspeed.csv. Times were taken under a profiler: they are shown and not judged.
 struct DeepSpeedFact {
   std::string config, metric, unit;
+  std::string use;  // "fit" or "test", where the table says so
   int nodes = 1;
   double size = 0;  // 1e9 parameters
   double measured = 0;
@@ -23,6 +24,19 @@ struct DeepSpeedFact {
   Judged judged() const { return {measured, predicted}; }
   std::optional<double> error() const { return judged().error(); }
 };
+
+// How a configuration of the study runs here: the technique, as slmsim list techniques has it, and where the drives are (Table
+// VI; one drive is A, two are B), "" for the node's own storage.
+struct DeepSpeedRun {
+  const char* config;
+  const char* technique;
+  const char* placement;
+};
+// nullptr where the study has no configuration of this name.
+const DeepSpeedRun* deepspeed_run(const std::string& config);
+
+// Rows of what can be predicted; `predicted` is still open. Throws InputError where the table does not read.
+std::vector<DeepSpeedFact> read_deepspeed_facts(const std::filesystem::path& reference);
 
 struct DeepSpeedValidation {
   std::vector<DeepSpeedFact> facts;

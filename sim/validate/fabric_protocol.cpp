@@ -282,6 +282,7 @@ FabricProtocol validate_held_out(const std::filesystem::path& root, const std::f
                                  const ProtocolOptions& options) {
   std::vector<Slice> slices = read_slices(root, reference);
   std::vector<std::string> names;
+  names.reserve(slices.size());
   for (const auto& slice : slices) names.push_back(slice.name);
   for (const auto& wanted : options.slices) {
     if (std::find(names.begin(), names.end(), wanted) == names.end())

@@ -86,7 +86,7 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
 
 // What all slices share and what each has for itself, with priors that no run of the study has touched.
 std::vector<Unknown> fabric_shared();
-// `work`: of the usual amount, where it is given.
-std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> work);
+// `given`: the work as a share of the usual amount, where it is known.
+std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> given);
 
 }  // namespace slmsim

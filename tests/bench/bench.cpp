@@ -16,6 +16,7 @@
 #include "sim/predict/predict.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
+#include "sim/run/run.h"
 #include "sim/sweep/run.h"
 #include "tests/named.h"
 
@@ -128,6 +129,24 @@ void run_gat_amst(benchmark::State& state) {
   state.counters["peak_MB"] = peak_memory_mb();
 }
 
+// 1000 predictions in the order in which tests/bench/python.py makes them: 250 distances, four techniques, each scenario read
+// anew from files in memory, and written as CSV.
+void predictions_1000(benchmark::State& state) {
+  for (auto _ : state) {
+    ScenarioFile file(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml");
+    for (int i = 1; i <= 250; ++i) {
+      std::vector<Override> overrides;
+      for (const std::string& text : {std::string("models=gpt2m"), std::string("groups=all"),
+                                      fmt::format("platform.links.wan.rtt={} us", 400 * i)})
+        overrides.push_back(parse_override(text));
+      Scenario scenario = read_scenario(file.link(overrides), file.name());
+      PredictOptions options = json_options(scenario);
+      options.links = false;
+      benchmark::DoNotOptimize(to_csv({run_scenario(std::move(scenario), options)}));
+    }
+  }
+}
+
 // One technique at a time on four GPUs over a WAN: the unit of a sweep.
 void predict_technique(benchmark::State& state, const Technique* technique) {
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", {"models=gpt2m", "groups=all"});
@@ -201,6 +220,7 @@ BENCHMARK_CAPTURE(draw_whole_jobs, year_a_failure_a_day_1000, 365.0, 16.0, false
 // First: where no engine has run yet, workers need not be replaced.
 BENCHMARK(sweep_latency)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
 BENCHMARK(run_gat_amst)->Unit(benchmark::kMillisecond);
+BENCHMARK(predictions_1000)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(predict_technique, Data, named("Data"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, ZeRO2, named("ZeRO2"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(predict_technique, Shard, named("Shard"))->Unit(benchmark::kMillisecond);

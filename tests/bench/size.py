@@ -79,21 +79,21 @@ def measured(program, options, file, patience):
 
 def draw(path, points):
     import style  # matplotlib is needed for the figure alone
-    plt = style.plt
-    figure, axes = plt.subplots(figsize=(style.WIDTH, 3))
-    gpus = [point[0] for point in points]
-    for column, (label, unit) in enumerate((("time (s, user)", 1), ("peak memory (GB)", 1000)), 1):
-        axes.plot(gpus, [point[column] / unit for point in points], "ko"[0] + ("-o" if column == 1 else "--s"),
-                  label=label, fillstyle="full" if column == 1 else "none")
-    first = points[0]
-    growth = [first[1] * n * math.log(n) / (first[0] * math.log(first[0])) for n in gpus]
-    axes.plot(gpus, growth, ":", color="#888888", label="n log n from the first")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(gpus, [str(n) for n in gpus])
-    axes.set_xlabel("GPUs")
-    axes.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    with style.in_look():
+        figure, axes = style.subplots(figsize=(style.WIDTH, 3))
+        gpus = [point[0] for point in points]
+        for column, (label, unit) in enumerate((("time (s, user)", 1), ("peak memory (GB)", 1000)), 1):
+            axes.plot(gpus, [point[column] / unit for point in points], "ko"[0] + ("-o" if column == 1 else "--s"),
+                      label=label, fillstyle="full" if column == 1 else "none")
+        first = points[0]
+        growth = [first[1] * n * math.log(n) / (first[0] * math.log(first[0])) for n in gpus]
+        axes.plot(gpus, growth, ":", color="#888888", label="n log n from the first")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks(gpus, [str(n) for n in gpus])
+        axes.set_xlabel("GPUs")
+        axes.legend(frameon=False)
+        figure.savefig(path, metadata={"Date": None})
 
 
 def main():

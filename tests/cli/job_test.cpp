@@ -78,5 +78,47 @@ TEST(WholeJobs, AreTheSameEveryTime) {
   EXPECT_NE(slmsim_run(words).out, slmsim_run({"run", kSpot, "--format", "json", "--set", "job.seed=2"}).out);
 }
 
+// What makes iterations longer is told in each format.
+TEST(WholeJobs, TellDataJitterAndTheDay) {
+  const std::vector<std::string> words = {
+      "run",         kSpot,
+      "--technique", "Data",
+      "--set",       "job.data={from: store, rate: 2 kB/s, bytes_per_token: 2, prefetch: no}",
+      "--set",       "job.jitter={gpu: {sd: 0.05, shape: normal}, states: 4}",
+      "--set",       "job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 300 Mbps}]}}"};
+  const auto with = [&](const std::string& format) {
+    auto all = words;
+    all.insert(all.end(), {"--format", format});
+    return slmsim_run(all);
+  };
+  const Finished table = with("table");
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("as long as predicted (standard deviation"));
+  EXPECT_THAT(table.out, HasSubstr("% of it waiting for data"));
+  EXPECT_THAT(table.out, HasSubstr("; over the day "));
+  EXPECT_THAT(with("csv").out, HasSubstr(",loading_s,job_iteration_s,job_iteration_sd_s"));
+  const Json run = Json::parse(with("json").out);
+  EXPECT_EQ(run.at("job").at("links").size(), 2);
+  for (const auto& p : run.at("predictions")) {
+    if (p.at("status") != "ok") continue;
+    const Json& iterations = p.at("job").at("iterations");
+    EXPECT_GT(iterations.at("mean_s"), iterations.at("predicted_s"));
+    EXPECT_GT(p.at("job").at("mean_s").at("loading"), 0);
+    EXPECT_EQ(p.at("job").at("minutes_quantiles").size(), 41);
+    EXPECT_EQ(p.at("job").at("minutes_quantiles")[20], p.at("job").at("minutes").at("median"));
+  }
+}
+
+TEST(WholeJobs, AreWhatPlansGoBy) {
+  const Finished plan = slmsim_run({"plan", kSpot, "--technique", "Data", "--objective", "p90", "--format", "json",
+                                    "--set", "job.samples=50", "--list", "2"});
+  EXPECT_EQ(plan.status, 0) << plan.err;
+  const Json model = Json::parse(plan.out).at("models")[0];
+  EXPECT_EQ(model.at("objective"), "p90");
+  EXPECT_TRUE(model.at("proven"));
+  for (const auto& one : model.at("plans"))
+    EXPECT_NEAR(one.at("cost").get<double>(), 60 * one.at("job").at("minutes").at("high").get<double>(), 1e-3);
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -1,6 +1,8 @@
 // `slmsim report`: the page says what `slmsim run` says, is complete in itself, and shows input as text.
 #include <regex>
 
+#include <fmt/format.h>
+
 #include "tests/cli/prediction.h"
 
 namespace slmsim {
@@ -76,6 +78,23 @@ TEST(ReportPage, ShowsHostsAndDrivesWhereStateLiesThere) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
   expect_well_formed(page);
+}
+
+TEST(ReportPage, TellsTheRunsIntervals) {
+  const std::vector<std::string> what = {"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--intervals"};
+  const std::string page = page_of(what);
+  const Json run = run_json(what);
+  const double right = run.at("uncertainty").at("picks")[0].at("probability");
+  EXPECT_NE(page.find(fmt::format("right with a probability of {:.0f} %", 100 * right)), std::string::npos);
+  std::size_t timed = 0, whiskers = 0;
+  for (const Json& prediction : run.at("predictions")) timed += prediction.contains("minutes_interval") ? 1 : 0;
+  for (auto at = page.find("class=\"whisker\""); at != std::string::npos; at = page.find("class=\"whisker\"", at + 1))
+    ++whiskers;
+  EXPECT_GT(timed, 0u);
+  EXPECT_EQ(whiskers, 3 * timed);  // a line and its two ends
+  expect_well_formed(page);
+  EXPECT_EQ(page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m"}).find("class=\"whisker\""),
+            std::string::npos);
 }
 
 TEST(ReportPage, SaysThatNothingRunsAtAnyDistance) {

@@ -77,6 +77,18 @@ class Installed(unittest.TestCase):
         self.slmsim("init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40", folder)
         self.assertIn("desk+rented", self.slmsim("run", os.path.join(folder, "scenario.yaml")))
 
+    def test_imports_the_python_module(self):
+        modules = os.path.join(self.place, "lib/python3/dist-packages")
+        if not os.path.isdir(modules):
+            self.skipTest("the Python module was not built")
+        script = ("import slmsim; run = slmsim.load('gat-amst', {'models': 'gpt2m'}).run(); print(run.to_csv(), end='')\n"
+                  "import importlib.util\n"
+                  "if importlib.util.find_spec('matplotlib'): run.plot().save('module.svg')")
+        done = subprocess.run(self.hide + ["/usr/bin/python3", "-B", "-c", script], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": modules}, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, self.slmsim("run", "gat-amst", "--set", "models=gpt2m", "--format", "csv"))
+
     def test_plots(self):
         try:
             import matplotlib  # noqa: F401

@@ -203,5 +203,55 @@ TEST(Pace, GoesByTheHour) {
   EXPECT_NEAR(pace.time_of(41'400, 0, 3600), 1800 + 3600, 1e-3);
 }
 
+// At noon 100 s of work more than the rates say are lost, at midnight 50 are gained.
+TEST(Pace, LosesWhatAChangeCosts) {
+  Course c;
+  c.day = {{Seconds{0}, 1, Seconds{-50}}, {Seconds{43'200}, 0.5, Seconds{100}}};
+  const Pace pace(c);
+  EXPECT_DOUBLE_EQ(pace.work(0, 0, 43'000), 43'000);
+  EXPECT_DOUBLE_EQ(pace.work(0, 0, 50'000), 43'200 + 6800 * 0.5 - 100);
+  EXPECT_DOUBLE_EQ(pace.work(0, 0, 86'400 * 10), (64'800 - 100 + 50) * 10);
+  EXPECT_NEAR(pace.time_of(0, 0, 64'800 - 100 + 50 + 1000), 86'400 + 1000, 1e-3);
+}
+
+// 0.04 of the work, between 0.9 and 1.1: of 4000 jobs the mean within four standard errors.
+TEST(DrawnJobs, ScatterAsTheirIterationsDo) {
+  Course c = plain(0, 1000);
+  c.scatter = 0.04;
+  c.shortest = 0.9;
+  c.longest = 1.1;
+  const auto jobs = draw_jobs(c, 4000, 2);
+  EXPECT_NEAR(mean_length(jobs), 1000, 4 * 40 / std::sqrt(4000.0));
+  for (const auto& job : jobs) {
+    EXPECT_GE(job.length.value, 900 - 1e-9);
+    EXPECT_LE(job.length.value, 1100 + 1e-9);
+  }
+}
+
+// Each of two draws makes half of the jobs; one that is slow is slow in all its iterations, and its checkpoints lie farther
+// apart.
+TEST(DrawnJobs, MayBeSlowFromBeginningToEnd) {
+  Course c = plain(0, 1000);
+  c.whole_jobs = {0.8, 1.2};
+  c.interval = Seconds{100};
+  c.pause = c.write = Seconds{1};
+  int slow = 0;
+  for (const auto& job : draw_jobs(c, 2000, 2)) {
+    EXPECT_EQ(job.checkpoints, 9);
+    const bool is_slow = job.length > Seconds{1000};
+    EXPECT_NEAR(job.length.value, (is_slow ? 1200 : 800) + 9, 1e-9);
+    slow += is_slow ? 1 : 0;
+  }
+  EXPECT_NEAR(slow, 1000, 4 * std::sqrt(500.0));
+}
+
+TEST(DrawnJobs, TellWhatWaitingForDataTakes) {
+  Course c = plain(0, 1000);
+  c.loading = Seconds{250};
+  const JobParts parts = draw_jobs(c, 1, 1).front().parts;
+  EXPECT_DOUBLE_EQ(parts.loading.value, 250);
+  EXPECT_DOUBLE_EQ(parts.useful.value, 750);
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/job/hours.h"
 #include "tests/named.h"
 
 namespace slmsim {
@@ -159,7 +158,7 @@ TEST(LinksOverTheDay, AreSimulatedAtEachState) {
   EXPECT_NEAR(same.outcome.length.median, same.prediction.job.value, 1e-3);
   const Overrides slow = {"job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 100 Mbps}]}}"};
   const Study one = run("Data", slow);
-  const auto speeds = speeds_of_day(one.scenario, one.prediction);
+  const auto speeds = one.outcome.iterations->day;
   ASSERT_EQ(speeds.size(), 2);
   EXPECT_EQ(speeds[0].speed, 1);
   const Study stated = run("Data", {"platform.links.wan.bandwidth=100 Mbps", "job.lease=1 d"});

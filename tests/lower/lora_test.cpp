@@ -47,6 +47,18 @@ TEST(Adapters, AreAllThatIsExchanged) {
   EXPECT_NEAR(bytes_over(world.graph("{ZeRO-1: {}}"), "all-gather"), 3 * 2 * kAdapters, 1e-6);
 }
 
+// Where parameters are divided, frozen ones are gathered with the others: all going forward, the layers' once more going
+// backward, 3 B in all for B bytes of four GPUs. The embedding, in front of all adapters, is not.
+TEST(Adapters, AreAllThatIsReducedOfWhatIsGathered) {
+  const World world(2, 2);
+  constexpr double kOutside = 1792, kLayers = kOwn - kOutside + kAdapters;
+  for (const char* technique : {"{FSDP: {}}", "{ZeRO-3: {}}"}) {
+    const TaskGraph graph = world.graph(technique);
+    EXPECT_NEAR(bytes_over(graph, "all-gather"), 3 * 2 * (kOutside + 2 * kLayers), 1e-6) << technique;
+    EXPECT_NEAR(bytes_over(graph, "reduce-scatter"), 3 * 2 * kAdapters, 1e-6) << technique;
+  }
+}
+
 TEST(Adapters, AreAllThatIsUpdated) {
   // Adam in mixed precision: gradient 2, master 4 and moments 8 are read, these and the weight of 2 written.
   const TaskGraph graph = World(2, 1).graph("{DDP: {}}");
@@ -88,6 +100,18 @@ TEST(Adapters, KeepStatesOfTheirOwnParametersOnly) {
   }
 }
 
+TEST(Adapters, LeaveDividedParametersInTrainingPrecision) {
+  const World world(2, 1);
+  const DeviceMemory stage3 = world.memory("{ZeRO-3: {}}");
+  EXPECT_EQ(stage3.parameters.value, 2 * (kOwn + kAdapters) / 2);
+  EXPECT_EQ(stage3.gradients.value, 2 * kAdapters / 2);
+  // All of two layers and the root whole; the half of each, of adapters in fp32 with their gradients and moments.
+  const DeviceMemory fsdp = world.memory("{FSDP: {}}");
+  EXPECT_EQ(fsdp.parameters.value, 2 * (kOwn + kAdapters) + 2 * kOwn / 2 + 4 * kAdapters / 2);
+  EXPECT_EQ(fsdp.gradients.value, 2 * kAdapters + 4 * kAdapters / 2);
+  EXPECT_EQ(fsdp.optimizer.value, 8 * kAdapters / 2);
+}
+
 TEST(Adapters, KeepInputsThatTheirGradientsNeed) {
   // Not kept: inputs of projection, up and down, 10 x (16 + 16 + 64) of each layer, of the head 10 x 16, and of the norm in
   // front of the first adapter 10 x 16, 2 B each; the mask of the embedding's dropout, 160 B. Kept: what A writes, 10 x 2
@@ -119,7 +143,7 @@ TEST(Adapters, OfGpt3TakeThePublishedMemoryForTheirModel) {
 
 TEST(Adapters, AreRefusedByTechniquesThatDoNotKnowThem) {
   const World world(2, 1);
-  for (const char* technique : {"{Data: {}}", "{FSDP: {}}", "{ZeRO-3: {}}", "{Megatron: {}}", "{Pipeshard: {}}"}) {
+  for (const char* technique : {"{Data: {}}", "{Megatron: {}}", "{Pipeshard: {}}"}) {
     const TechniqueOptions options = written(technique);
     const Group group{{"a", "b"}, {0, 1}};
     const PlanResult result = make_plan({world.scenario, world.model, world.adapted, group, options});

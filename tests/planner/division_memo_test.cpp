@@ -7,14 +7,38 @@ namespace {
 
 Transformer model(std::int64_t layers) { return {"m", Family::kGpt2, 256, 4, 4, layers, 128, 1024, 1024, true}; }
 
-IntraOperatorPlan divide(DivisionMemo& memo, const Transformer& m, const Training& training, MeshShape shape) {
+IntraOperatorPlan divide(DivisionMemo& memo, const Transformer& m, const Training& training, MeshShape shape,
+                         Recompute recompute = Recompute::kNone) {
   const OperatorGraph operators = build_operator_graph(m);
-  return memo.divide(m, {operators, 0, boost::num_vertices(operators), shape, 4, training, alpa_costs(shape)});
+  return memo.divide(m, {operators,
+                         0,
+                         boost::num_vertices(operators),
+                         shape,
+                         4,
+                         training,
+                         alpa_costs(shape),
+                         {},
+                         1,
+                         AttentionKernel::kUnfused,
+                         {},
+                         recompute});
 }
 
-IntraOperatorPlan planned(const Transformer& m, const Training& training, MeshShape shape) {
+IntraOperatorPlan planned(const Transformer& m, const Training& training, MeshShape shape,
+                          Recompute recompute = Recompute::kNone) {
   const OperatorGraph operators = build_operator_graph(m);
-  return divide_operators({operators, 0, boost::num_vertices(operators), shape, 4, training, alpa_costs(shape)});
+  return divide_operators({operators,
+                           0,
+                           boost::num_vertices(operators),
+                           shape,
+                           4,
+                           training,
+                           alpa_costs(shape),
+                           {},
+                           1,
+                           AttentionKernel::kUnfused,
+                           {},
+                           recompute});
 }
 
 TEST(DivisionMemo, AnswersAsThePlannerDoesAlsoWhenAskedAgainAfterOtherQuestions) {
@@ -27,10 +51,12 @@ TEST(DivisionMemo, AnswersAsThePlannerDoesAlsoWhenAskedAgainAfterOtherQuestions)
     for (const std::int64_t layers : {2, 3}) {
       for (const MeshShape shape : {MeshShape{4, 1}, MeshShape{2, 2}}) {
         for (const Training& training : {half, whole}) {
-          const auto remembered = divide(memo, model(layers), training, shape);
-          const auto fresh = planned(model(layers), training, shape);
-          EXPECT_EQ(remembered.shardings, fresh.shardings);
-          EXPECT_EQ(remembered.cost, fresh.cost);
+          for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+            const auto remembered = divide(memo, model(layers), training, shape, recompute);
+            const auto fresh = planned(model(layers), training, shape, recompute);
+            EXPECT_EQ(remembered.shardings, fresh.shardings);
+            EXPECT_EQ(remembered.cost, fresh.cost);
+          }
         }
       }
     }

@@ -25,6 +25,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "plots"))
 import style  # noqa: E402
 
+matplotlib.rcParams.update(style.LOOK)
+
 SCENARIOS = ["scenarios/gat-amst.yaml", "scenarios/tacc-tacc.yaml"]
 MEASURED = "slice,technique,rtt_ms,minutes,tflops_per_gpu\nGAT-AMST,Pipeshard,103,100,1.28\nUTAH-MASS,Data,57.4,272,\n"
 ONE_BATCH = ["--where", "training.batch=8"]
@@ -50,6 +52,7 @@ FIGURES = [
     ("technique_comparison", "two.csv", ONE_BATCH + ["--where", "platform.links.wan.rtt=1 ms"],
      ["gat-amst, gpt2m, training.batch=8, platform.links.wan.rtt=1 ms"]),
     ("technique_comparison", "long.csv", ["--where", "point=0"], ["1 GPU", "3 GPUs"]),
+    ("technique_comparison", "intervals.csv", [], ["Lines across the bars: intervals of 90 %."]),
     ("memory", "all.json", ["--model", "gpt2L"],
      ["memory of the fullest GPU (GiB)", "limit", "activations", "tacc-tacc: Data on tacc-t4"]),
     ("memory", "all.json", ["--where", "scenario=tacc-tacc"], ["tacc-tacc, gpt2m", "Not shown, see --model: gpt2l, gpt2L"]),
@@ -65,6 +68,9 @@ FIGURES = [
     ("gantt", "trace.json", ["--from", "3.0", "--to", "3.3"], ["time in the iteration (ms)"]),
     ("gantt", "made-up.json", [], ["forward", "backward", "optimizer", "launching", "framework on the host", "collective",
                                    "activations and their gradients", "copy between GPU and host", "drive", "n0/nvme0"]),
+    ("job", "job.json", [], ["mean time of the job (", "jobs that have ended (%)", "lease", "useful", "waiting",
+                             "LocalSGD on gat+amst", "1000 jobs drawn"]),
+    ("job", "day.json", ["--technique", "Pipeshard"], ["link (Gbit/s)", "speed of iterations", "time of the day (h)"]),
     ("predicted_measured", "facts.csv", [], ["time of the job (min)", "TFLOP/s per GPU", "measured", "predicted",
                                              "within 25 %"]),
     ("predicted_measured", "deepspeed.csv", [], ["time of an iteration (s)", "largest model", "throughput of all GPUs",
@@ -111,12 +117,17 @@ class Figures(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         at = cls.at
         slmsim("run", *SCENARIOS, "--format", "csv", "-o", at("all.csv"))
+        slmsim("run", SCENARIOS[0], "--model", "gpt2m", "--intervals", "--level", "0.9", "--format", "csv", "-o",
+               at("intervals.csv"))
         slmsim("run", *SCENARIOS, "--format", "json", "-o", at("all.json"))
         slmsim("run", SCENARIOS[0], "--set", "models=gpt2m", "--set", "groups=all", "--technique", "Pipeshard",
                "--trace", at("trace.json"))
         slmsim("run", "scenarios/xe8545-1.yaml", "--technique", "ZeRO-2", "--trace", at("node.json"))
         with open(at("made-up.json"), "w") as file:
             json.dump(made_up_trace(), file)
+        slmsim("run", "scenarios/spot-job.yaml", "--format", "json", "-o", at("job.json"))
+        slmsim("run", "scenarios/spot-job.yaml", "--format", "json", "-o", at("day.json"), "--set",
+               "job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 300 Mbps}]}}")
         slmsim("validate", "fabric", "--format", "csv", "-o", at("facts.csv"))
         slmsim("validate", "deepspeed", "--format", "csv", "-o", at("deepspeed.csv"))
         with open(at("measured.csv"), "w") as file:
@@ -161,7 +172,6 @@ class Figures(unittest.TestCase):
         return [self.at(data), *(self.at(o) if o.endswith(".csv") else o for o in options), "-o", self.at(output)]
 
     def drawn(self, figure, data, options):
-        style.plt.close("all")
         module = importlib.import_module(figure)
         parser = style.parser_of(module.__doc__, module.arguments, figure)
         return module.draw(parser.parse_args(self.words(data, options, "unused.svg")))
@@ -180,7 +190,8 @@ class Figures(unittest.TestCase):
                                          its.y0 < box.y1 - 1, f"\"{one}\" lies upon \"{other}\"")
 
     def test_the_check_for_overlaps_sees_one(self):
-        figure = style.plt.figure()
+        figure, axes = style.subplots()
+        axes.remove()
         figure.text(0.5, 0.5, "one")
         figure.text(0.51, 0.5, "two")
         (_, a), (_, b) = style.texts_on(figure)

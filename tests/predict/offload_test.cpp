@@ -10,7 +10,7 @@ namespace {
 struct Case {
   Scenario scenario;
   Prediction prediction;
-  double parameters = 0;
+  double parameters = 0, trained = 0, embedding = 0;
 
   // Per parameter, of all links of a kind in the node.
   double bytes(const std::string& interconnect) const {
@@ -30,14 +30,18 @@ struct Case {
 };
 
 // Four A100 with NVLink, each with a way to host memory; 16 sequences per GPU.
-Case of(const std::string& name, const std::string& technique, int micro_batches) {
+Case of(const std::string& name, const std::string& technique, int micro_batches, bool adapters = false) {
   Case out;
-  out.scenario = load_scenario(std::string(SLMSIM_SOURCE_DIR) + "/scenarios/" + name + ".yaml",
-                               {"training.batch=64", "models.0.layers=8"});
+  std::vector<std::string> overrides = {"training.batch=64", "models.0.layers=8"};
+  if (adapters) overrides.emplace_back("training.lora={rank: 16, targets: [query, value, up, down]}");
+  out.scenario = load_scenario(std::string(SLMSIM_SOURCE_DIR) + "/scenarios/" + name + ".yaml", overrides);
   out.scenario.training.gradient_accumulation = micro_batches;
   out.prediction = predict(out.scenario, {.links = true, .only = named(technique), .ignore_memory = true}).front();
   EXPECT_EQ(out.prediction.status, Status::kOk) << out.prediction.reason;
-  out.parameters = parameter_count(build_operator_graph(out.scenario.models.front()));
+  const OperatorGraph operators = build_operator_graph(out.scenario.models.front());
+  out.parameters = parameter_count(operators);
+  out.trained = trained_count(operators);
+  out.embedding = operators[0].weights;
   return out;
 }
 
@@ -84,6 +88,21 @@ TEST(Offload, DrivesAreReadForEachMicroBatchWhereParametersLieThere) {
     EXPECT_NEAR(of("xe8545-nvme-d", "Infinity", n).bytes("PCIe-NVMe"), 24, 0.05) << n;
     // Parameters: 2 bytes read in either pass of each micro-batch, and written once.
     EXPECT_NEAR(of("xe8545-nvme-d", "Infinity-P", n).bytes("PCIe-NVMe"), 24 + 4 * n + 2, 0.1) << n;
+  }
+}
+
+TEST(Offload, MovesGradientsAndStateOfAdaptersOnly) {
+  for (const int n : {1, 2}) {
+    const double over_pcie = 2.0 * n + 2.0 * (n - 1) + 2;
+    for (const char* technique : {"ZeRO-2-CPU", "ZeRO-3-CPU"}) {
+      const Case c = of("xe8545-1", technique, n, true);
+      ASSERT_LT(c.trained, 0.02 * c.parameters);
+      EXPECT_NEAR(c.bytes("PCIe-GPU") * c.parameters / c.trained, over_pcie, 1e-2 * over_pcie) << technique << n;
+    }
+    // Parameters are read all the same, but for the embedding's going backward; few are written.
+    const Case drives = of("xe8545-nvme-d", "Infinity-P", n, true);
+    const double read = drives.bytes("PCIe-NVMe") - 26 * drives.trained / drives.parameters;
+    EXPECT_NEAR(read, 2.0 * n * (2 - drives.embedding / drives.parameters), 1e-3 * read);
   }
 }
 

@@ -49,7 +49,7 @@ void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
   Scenario kept = drawn.scenario;
   kept.training.rematerialisation = false;
   std::erase_if(kept.techniques, [](const TechniqueOptions& o) {
-    return !o.technique->divides_batch || o.technique->recompute(o, {}) != Recompute::kNone;
+    return !o.technique->divides_batch || o.get(kRecompute);
   });
   if (kept.techniques.empty()) return;
   Scenario again = kept, deep = kept;

@@ -26,7 +26,7 @@ TEST_F(JobRulesOf, AScenarioAreRead) {
                               "job.seed=4", "job.evaluation={every: 100, time: 1 min}",
                               "job.links={wan: {hours: [{from: 0 h}, {from: 8 h, bandwidth: 1 Gbps, loss: 1e-4}]}}"})
                             .job;
-  EXPECT_EQ(job.checkpoint->place, CheckpointPlace::kStore);
+  EXPECT_EQ(job.checkpoint->place, StoragePlace::kStore);
   EXPECT_EQ(job.checkpoint->rate, BytesPerSecond{1e9});
   EXPECT_FALSE(job.checkpoint->interval);
   EXPECT_EQ(job.failures[0]->mtbf, Seconds{3.6e6});
@@ -45,7 +45,7 @@ TEST_F(JobRulesOf, AScenarioAreRead) {
 
 TEST_F(JobRulesOf, AScenarioMayWriteToASite) {
   const JobRules job = *load({"job.checkpoint={to: east, rate: 1 GB/s, interval: 1 h}"}).job;
-  EXPECT_EQ(job.checkpoint->place, CheckpointPlace::kSite);
+  EXPECT_EQ(job.checkpoint->place, StoragePlace::kSite);
   EXPECT_EQ(job.checkpoint->site, 1);
   EXPECT_EQ(job.checkpoint->interval, Seconds{3600});
 }
@@ -103,6 +103,38 @@ TEST_F(JobRulesOf, ALinksDayIsInOrder) {
   EXPECT_THAT(day("[{from: 0 h}, {from: 2 h}, {from: 2 h}]"), Contains(HasSubstr("is not later than the one before")));
   EXPECT_THAT(day("[{from: 0 h}, {from: 25 h}]"), Contains(HasSubstr("is out of range")));
   EXPECT_THAT(day("[{from: 0 h}, {from: 2 h, latency: 1 ms}]"), Contains(HasSubstr("\"latency\"")));
+}
+
+TEST_F(JobRulesOf, AScenarioHaveDataAndJitter) {
+  const JobRules job = *load({"job.data={from: east, rate: 1 GB/s, bytes_per_token: 2, prefetch: no, cache: 2 GB/s}",
+                              "training.epochs=2",
+                              "job.jitter={gpu: {sd: 0.05, shape: exponential}, rtt: {sd: 0.2, shape: lognormal}, "
+                              "lasts: job, states: 5}"})
+                            .job;
+  EXPECT_EQ(job.data->place, StoragePlace::kSite);
+  EXPECT_EQ(job.data->site, 1);
+  EXPECT_EQ(job.data->bytes_per_token, 2);
+  EXPECT_FALSE(job.data->prefetch);
+  EXPECT_EQ(job.data->cache, BytesPerSecond{2e9});
+  EXPECT_EQ(job.jitter->gpu->shape, JitterShape::kExponential);
+  EXPECT_FALSE(job.jitter->rate);
+  EXPECT_EQ(job.jitter->rtt->sd, 0.2);
+  EXPECT_TRUE(job.jitter->whole_job);
+  EXPECT_EQ(job.jitter->states, 5);
+}
+
+TEST_F(JobRulesOf, AScenarioRefuseDataAndJitterWithoutEffect) {
+  EXPECT_THAT(errors({"training.epochs=1", "job.data={from: store, rate: 1 GB/s, bytes_per_token: 2, cache: 1 GB/s}"}),
+              Contains(HasSubstr("job.data.cache has no effect: the job passes over its data once")));
+  EXPECT_THAT(errors({"training.epochs=3", "job.data={from: local, rate: 1 GB/s, bytes_per_token: 2, cache: 1 GB/s}"}),
+              Contains(HasSubstr("job.data.cache has no effect: the data are on the VMs' own disks")));
+  EXPECT_THAT(errors({"job.jitter={states: 9}"}),
+              Contains(HasSubstr("job.jitter has no effect: it states neither gpu, rate nor rtt")));
+  EXPECT_THAT(errors({"platform=alone", "job.jitter={rtt: {sd: 0.1, shape: normal}}"}),
+              Contains(HasSubstr("job.jitter.rtt has no effect: the platform has no links between sites")));
+  EXPECT_THAT(errors({"job.jitter={gpu: {sd: 0.1, shape: normal}, lasts: job}",
+                      "job.links={wan: {hours: [{from: 0 h}, {from: 1 h, loss: 0.1}]}}"}),
+              Contains(HasSubstr("job.jitter.lasts: job beside job.links is not simulated")));
 }
 
 }  // namespace

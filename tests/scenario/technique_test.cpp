@@ -132,7 +132,7 @@ TEST(Technique, IsAskedForByItsRightName) {
 TEST(Technique, RefusesAnOptionOfAnother) {
   EXPECT_THAT(errors_of(Example("Data: {stages: 2}").reading),
               ElementsAre("run.yaml:1:8: error: unknown key \"stages\" in techniques.Data; known are: batch_split, "
-                          "hierarchical, hierarchical_pieces, micro_batches, startup, steps_factor"));
+                          "hierarchical, hierarchical_pieces, micro_batches, recompute, startup, steps_factor"));
 }
 
 TEST(Technique, KnowsItsOptionsThatAreLeftOut) {

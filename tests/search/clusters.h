@@ -118,17 +118,17 @@ class ClusterFile {
 };
 
 // In this process.
-inline Evaluator evaluator_of(const Space& space) {
+inline Evaluator evaluator_of(const Space& space, PlanObjective objective = PlanObjective::kTime) {
   const auto operators = std::make_shared<OperatorGraph>(build_operator_graph(space.model()));
   Evaluator out;
-  out.assess = [&space, operators](const std::vector<std::size_t>& choices) {
+  out.assess = [&space, operators, objective](const std::vector<std::size_t>& choices) {
     std::vector<Assessed> all;
-    for (const std::size_t i : choices) all.push_back(assess(space, *operators, space.choices()[i]));
+    for (const std::size_t i : choices) all.push_back(assess(space, *operators, space.choices()[i], objective));
     return all;
   };
-  out.measure = [&space, operators](const std::vector<std::size_t>& choices) {
+  out.measure = [&space, operators, objective](const std::vector<std::size_t>& choices) {
     std::vector<Measured> all;
-    for (const std::size_t i : choices) all.push_back(measure(space, *operators, space.choices()[i]));
+    for (const std::size_t i : choices) all.push_back(measure(space, *operators, space.choices()[i], objective));
     return all;
   };
   return out;

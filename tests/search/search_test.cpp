@@ -32,10 +32,10 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
   std::size_t fitting = 0;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const Choice& choice = space.choices()[i];
-    const Assessed assessed = assess(space, operators, choice);
+    const Assessed assessed = assess(space, operators, choice, objective);
     if (assessed.status != Status::kOk) continue;
     ++fitting;
-    const Measured measured = measure(space, operators, choice);
+    const Measured measured = measure(space, operators, choice, objective);
     EXPECT_LE(quick.job(choice).value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     EXPECT_LE(assessed.job.value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     const double cost = cost_of(space, choice, objective, measured.job);

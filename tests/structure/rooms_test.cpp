@@ -13,6 +13,9 @@
 
 namespace {
 
+using testing::Contains;
+using testing::Not;
+using testing::StartsWith;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestFile = 400;
@@ -158,8 +161,18 @@ TEST(Rooms, AreNotKnownToCalibrateBeyondBase) {
   }
 }
 
+TEST(Rooms, ArePutToPythonWithoutTheCommandLine) {
+  for (const char* folder : {"sim", "calibrate"}) {
+    for (const auto& file : sources(folder))
+      EXPECT_THAT(file.includes, Not(Contains(StartsWith("python/")))) << file.path;
+  }
+  for (const auto& file : sources("python")) {
+    for (const auto& include : file.includes) EXPECT_NE(room_of(include), "cli") << file.path;
+  }
+}
+
 TEST(Files, StayShortEnoughToRead) {
-  for (const char* folder : {"sim", "calibrate", "tests"}) {
+  for (const char* folder : {"sim", "calibrate", "python", "tests"}) {
     for (const auto& file : sources(folder)) EXPECT_LE(file.lines.size(), kLongestFile) << file.path;
   }
 }

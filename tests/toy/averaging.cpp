@@ -60,7 +60,6 @@ extern const Technique kAveraging = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .recompute = recompute_by_training,
     .variations = variations,
     .exports = exports,
 };
@@ -76,7 +75,6 @@ extern const Technique kReading = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .recompute = recompute_by_training,
     .exports = exports,
 };
 

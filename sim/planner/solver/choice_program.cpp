@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <boost/range/adaptor/reversed.hpp>
+
 namespace slmsim {
 namespace {
 
@@ -52,10 +54,10 @@ class Reduction {
   // After minimum(): the options that it is of.
   std::vector<std::size_t> options() const {
     std::vector<std::size_t> out(cost_.size());
-    for (auto taken = taken_.rbegin(); taken != taken_.rend(); ++taken) {
+    for (const auto& taken : boost::adaptors::reverse(taken_)) {
       std::size_t at = 0;
-      for (const auto& [other, count] : taken->neighbours) at = at * count + out[other];
-      out[taken->choice] = taken->best[at];
+      for (const auto& [other, count] : taken.neighbours) at = at * count + out[other];
+      out[taken.choice] = taken.best[at];
     }
     return out;
   }

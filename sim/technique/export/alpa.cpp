@@ -53,7 +53,7 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
       "        forward_stage_layer_ids=[{}],\n        submesh_physical_shapes=[{}],\n"
       "        submesh_logical_shapes=[{}],\n        submesh_autosharding_option_dicts=[{}]))",
       plan.micro_batches, schedule, model.layers,
-      plan.recompute != Recompute::kNone ? ", remat_mode=\"coarse_grained_remat\"" : "", fmt::join(ids, ", "),
+      plan.recompute == Recompute::kFull ? ", remat_mode=\"coarse_grained_remat\"" : "", fmt::join(ids, ", "),
       fmt::join(physical, ", "), fmt::join(logical, ", "), fmt::join(options, ", "));
   out.notes.emplace_back("Alpa clusters operators to layers itself, so that a boundary may shift by part of a layer");
   return out;
@@ -68,8 +68,10 @@ Export export_alpa(const ExportRequest& request) {
     out.cannot.emplace_back("GPUs get different numbers of sequences; Alpa divides a batch evenly");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (!out.cannot.empty()) return out;
-  if (plan.recompute != Recompute::kNone && !how.pipeline)
+  if (plan.recompute == Recompute::kFull && !how.pipeline)
     out.notes.emplace_back("rematerialisation is called in the model (alpa.automatic_remat)");
+  if (plan.recompute == Recompute::kSelective)
+    out.notes.emplace_back("rematerialisation is called in the model (jax.checkpoint around attention)");
   std::vector<std::string> names;
   for (const auto& vm : used_vms(way)) names.push_back(fmt::format("{}: GPUs {}", vm.name, fmt::join(vm.gpus, ",")));
   out.files = {{"alpa.py", fmt::format("# A Ray cluster of {}, in this order; the first is the head.\nimport alpa\n\n"

@@ -74,7 +74,8 @@ Export export_deepspeed(const ExportRequest& request) {
     out.notes.push_back("DeepSpeed gathers parameters in the training precision; the plan counts " +
                         precision_names()[static_cast<std::size_t>(*how.gathered)]);
   if (plan.recompute != Recompute::kNone)
-    out.notes.emplace_back("rematerialisation is called in the model (deepspeed.checkpointing.checkpoint per layer)");
+    out.notes.push_back(fmt::format("rematerialisation is called in the model (deepspeed.checkpointing.checkpoint {})",
+                                    plan.recompute == Recompute::kFull ? "per layer" : "around attention"));
   std::string hosts;
   std::vector<std::string> include;
   for (const auto& vm : used_vms(way)) {

@@ -1,0 +1,61 @@
+#include "sim/run/intervals.h"
+
+#include <algorithm>
+
+#include "sim/base/stopped.h"
+#include "sim/fit/scenario_fit.h"
+#include "sim/fit/uncertainty.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kPoints = 9;  // beside the prediction itself: intervals take at most ten times as long
+
+std::string path_of(const std::string& override) { return override.substr(0, override.find('=')); }
+
+}  // namespace
+
+Intervals::Intervals(const IntervalRequest& request, const std::string& file, const Overrides& set)
+    : request_(request), set_(set), overrides_(set) {
+  if (request.fitted.empty()) return;
+  fitted_ = read_fitted(request.fitted, identity_of(link_scenario(file, {}).file), stale_);
+  overrides_ = left_free(fitted_.centre);
+  overrides_.insert(overrides_.end(), set_.begin(), set_.end());
+}
+
+Overrides Intervals::left_free(const Overrides& overrides) const {
+  Overrides out;
+  for (const auto& override : overrides) {
+    const bool own =
+        std::any_of(set_.begin(), set_.end(), [&](const auto& text) { return path_of(text) == path_of(override); });
+    if (!own) out.push_back(override);
+  }
+  return out;
+}
+
+Draws Intervals::draws_for(const std::string& file, std::size_t most) const {
+  if (!request_.fitted.empty()) {
+    Draws draws = fitted_;
+    for (auto& point : draws.points) point.overrides = left_free(point.overrides);
+    return draws;
+  }
+  const LinkedScenario given = link_scenario(file, set_);
+  return draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, request_.seed), most);
+}
+
+void Intervals::add(const std::string& file, RunResult& result, const std::function<bool()>& stop) const {
+  if (!request_.asked()) return;
+  const Draws draws = draws_for(file, kPoints);
+  Experiment experiment{file, set_, {}};
+  for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
+  Forecaster forecaster({experiment});
+  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop);
+  stop_if(stop);
+  ensemble.runs = draws.runs;
+  if (ensemble.size() == 0) return;
+  result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request_.level, request_.seed);
+  result.uncertainty->fitted_to = draws.fitted_to;
+  result.uncertainty->unknowns = draws.unknowns;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,16 @@
+// One iteration of a run's prediction, to look at.
+#pragma once
+
+#include <string>
+
+#include "sim/report/report.h"
+
+namespace slmsim {
+
+// The pick for the first model, or the first that runs where there is none; nothing where nothing runs.
+const Prediction* to_be_traced(const RunResult& result);
+
+// As a Chrome/Perfetto trace; `prediction`, which runs, is one of the result's.
+std::string trace_of(const RunResult& result, const Prediction& prediction);
+
+}  // namespace slmsim
