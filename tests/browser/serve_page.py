@@ -15,6 +15,7 @@ try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
     print("skipped: python3-selenium is missing")
@@ -66,7 +67,7 @@ def set_size(driver, size, phone):
 
 
 def wait(driver, condition, what):
-    return WebDriverWait(driver, PATIENCE, poll_frequency=0.05).until(lambda d: condition(), what)
+    return WebDriverWait(driver, PATIENCE, poll_frequency=0.05, ignored_exceptions=[StaleElementReferenceException]).until(lambda d: condition(), what)
 
 
 def set_value(driver, element, value):

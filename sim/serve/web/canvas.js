@@ -205,6 +205,8 @@ export class Canvas {
 
   // A press that moves is a drag, another one chooses.
   drag(target, {moved, dropped, chosen}) {
+    // Else the browser takes a finger's move for scrolling, whatever touch-action says of parts of a drawing.
+    target.addEventListener('touchstart', (event) => event.preventDefault(), {passive: false});
     target.addEventListener('pointerdown', (down) => {
       if (down.button !== 0) return;
       down.stopPropagation();
