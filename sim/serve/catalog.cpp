@@ -38,7 +38,8 @@ std::string about(const Node& file) {
   std::string_view text = file.place.source->text;
   while (text.starts_with("#")) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    out += (out.empty() ? "" : " ") + std::string(line.substr(std::min(line.find_first_not_of("# "), line.size())));
+    if (!out.empty()) out += ' ';
+    out += line.substr(std::min(line.find_first_not_of("# "), line.size()));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   const auto stop = out.find(". ");

@@ -98,7 +98,7 @@ Json answer_explain(const Question& question, const Workplace&, Memory&, const P
 
 Json answer_plan(const Question& question, const Workplace& workplace, Memory&, const Progress& progress) {
   const Scenario scenario = load_scenario(question.text, question.set);
-  check_objective(scenario.plan.objective, scenario.plan, scenario.platform);
+  check_objective(scenario.plan.objective, scenario);
   check_varied(scenario.plan, scenario.techniques);
   PlanJob job;
   job.effort = number_at(question.body, "effort", {1e-6, 100}, 1);
