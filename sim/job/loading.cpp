@@ -47,6 +47,7 @@ std::vector<VmData> data_of_iteration(const Scenario& scenario, const Transforme
     of_vm = own ? of_vm + stage.batch_shares[rank] : 1;
   }
   std::vector<VmData> out;
+  out.reserve(share.size());
   for (const auto& [vm, part] : share) out.push_back({vm, Bytes{batch * part}});
   return out;
 }

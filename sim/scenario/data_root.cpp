@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 
 // The library that this code was loaded with into another program, as Python's module is; empty in a program of its own.
 fs::path own_library() {
-  static const char somewhere = 0;
+  static const char kSomewhere = 0;
   Dl_info place{};
   link_map* file = nullptr;
-  if (dladdr1(&somewhere, &place, reinterpret_cast<void**>(&file), RTLD_DL_LINKMAP) == 0 || !file) return {};
+  if (dladdr1(&kSomewhere, &place, reinterpret_cast<void**>(&file), RTLD_DL_LINKMAP) == 0 || !file) return {};
   return file->l_name;
 }
 

@@ -26,14 +26,12 @@ std::string text_at(const Json& body, const char* key, const std::string& otherw
 
 // As a path below the folder: its own folder is where relative paths count from.
 fs::path checked_name(const std::string& name) {
-  const fs::path path(name);
+  fs::path path(name);
   const bool up = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (name.empty() || name.size() > 400 || path.is_absolute() || up || printable(name) != name)
     throw InputError({}, "\"name\" is no path below the folder");
   return path;
 }
-
-std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Response wrong(const std::vector<Error>& errors, const Question* question) {
   Json out = {{"errors", Json::array()}};

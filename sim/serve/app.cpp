@@ -27,8 +27,6 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"}};
 
-Response told(const Json& json) { return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"}; }
-
 std::string text_of(const Json& body, const char* key) {
   const auto at = body.find(key);
   if (at == body.end() || !at->is_string()) throw InputError({}, fmt::format("\"{}\" is missing", key));

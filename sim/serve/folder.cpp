@@ -62,7 +62,7 @@ std::vector<std::string> Folder::list() const {
 fs::path Folder::place_of(const std::string& path) const {
   if (const std::string problem = problem_of(path); !problem.empty())
     throw InputError({}, fmt::format("\"{}\": {}", printable(path).substr(0, 100), problem));
-  const fs::path file = root_ / path;
+  fs::path file = root_ / path;
   const Reach below{{root_}};
   std::error_code ignored;
   if (!below.holds(file) || fs::is_symlink(fs::symlink_status(file, ignored)))

@@ -16,8 +16,6 @@
 
 #include "sim/serve/line_pipe.h"
 
-extern char** environ;
-
 namespace slmsim::web {
 namespace {
 
@@ -25,8 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPatience = 50;             // milliseconds between two looks at whether anybody waits
 constexpr std::size_t kMostWaiting = 16;  // questions for which there is no process yet
-
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 
@@ -43,10 +39,10 @@ void help(const Workplace& workplace, int in, int out) {
         if (getppid() != server) _exit(0);  // it died, and nobody waits
         if (Clock::now() - told < std::chrono::milliseconds(100)) return;
         told = Clock::now();
-        write_all(out, line_of({{"progress", text}, {"share", share}}));
+        write_all(out, dumped({{"progress", text}, {"share", share}}));
       };
       const Response response = answer(asked.value("verb", ""), asked.value("body", ""), workplace, memory, progress);
-      if (!write_all(out, line_of({{"status", response.status}, {"type", response.type}, {"body", response.body}})))
+      if (!write_all(out, dumped({{"status", response.status}, {"type", response.type}, {"body", response.body}})))
         return;
     }
   } while (lines.read_from(in));
@@ -104,7 +100,7 @@ class Helpers::Process {
 
   // Nothing where the process must not be asked again.
   std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
-    if (!write_all(to_, line_of({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
+    if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
     for (;;) {
       while (const auto line = lines_.next()) {
         const Json said = Json::parse(*line, nullptr, false);
@@ -135,7 +131,7 @@ Response Helpers::ask(const Asking& asking) {
   const auto end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asking.seconds));
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
-  const Response late =
+  Response late =
       refusal(504, fmt::format("no answer within {:g} s; a smaller cluster or fewer groups take less", asking.seconds));
   std::unique_ptr<Process> process;
   {

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace slmsim::web {
-namespace {
-
-Response told(const Json& json) { return {.body = json.dump() + "\n"}; }
-
-}  // namespace
-
 JobList::~JobList() {
   for (auto& job : jobs_) job->cancelled = true;
   for (auto& job : jobs_) job->thread.join();

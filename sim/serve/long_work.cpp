@@ -45,10 +45,11 @@ std::string sweep_chart(const AxisKey& key, const std::vector<std::string>& line
     const double x = key.numbers[row["point"].get<std::size_t>()];
     if (x <= 0) return "<p>The values are not all above zero, so that no curve is drawn; the table holds them.</p>\n";
     const std::string technique = row["technique"], group = row["group"];
-    Curve& curve = curves[technique + " on " + group];
+    const std::string label = fmt::format("{} on {}", technique, group);
+    Curve& curve = curves[label];
     const Technique* known = find_technique(technique);
     curve.look = fmt::format("line thin lt{}", known ? position_of(*known) : 0);
-    curve.text = technique + " on " + group;
+    curve.text = label;
     curve.x.push_back(x);
     curve.y.push_back(row["minutes"].get<double>());
   }

@@ -2,9 +2,13 @@
 
 namespace slmsim::web {
 
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Response told(const Json& json) { return {.body = dumped(json)}; }
+
 Response refusal(int status, const std::string& text) {
   const Json errors = {{"errors", {{{"text", text}, {"message", text}}}}};
-  return {.status = status, .body = errors.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+  return {.status = status, .body = dumped(errors)};
 }
 
 }  // namespace slmsim::web

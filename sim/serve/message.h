@@ -24,6 +24,9 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
+// A line of JSON; what is no UTF-8 in it is replaced.
+std::string dumped(const Json& json);
+Response told(const Json& json);
 // {"errors": [{"text": ...}]}, as all that goes wrong is told.
 Response refusal(int status, const std::string& text);
 
