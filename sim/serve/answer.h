@@ -22,7 +22,7 @@ struct Workplace {
 };
 
 // A body such as {"scenario": "platform: ...", "name": "mine.yaml", "set": ["training.batch=8"], ...}.
-struct Question {
+struct Question {  // NOLINT(bugprone-exception-escape): a Json is moved, which throws nothing
   ScenarioText text;
   Overrides set;
   Json body;

@@ -74,6 +74,7 @@ class Helpers::Process {
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     std::vector<char*> words;
+    words.reserve(command.size() + 1);
     for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     const int failed = posix_spawn(&process_, words[0], &actions, &attributes, words.data(), environ);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace slmsim::web {
+
 JobList::~JobList() {
   for (auto& job : jobs_) job->cancelled = true;
   for (auto& job : jobs_) job->thread.join();

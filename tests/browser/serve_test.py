@@ -45,7 +45,9 @@ for (const e of document.querySelectorAll('body *')) {
   if (ratio < (large ? 3 : 4.5)) out.push(`${e.tagName}.${e.className} ${e.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
 } return out;"""
 CONTROLS = "button, input, select, textarea, summary, a[href], [tabindex='0']"
-VISIBLE = f"""return [...document.querySelectorAll("{CONTROLS}")].filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0);"""
+# What an open dialog covers cannot be used, and has no names.
+VISIBLE = f"""const modal = document.querySelector("dialog:modal") ?? document;
+return [...modal.querySelectorAll("{CONTROLS}")].filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0);"""
 LISTEN = """window.used = new Set(); const note = (event) => window.used.add(event.target);
 for (const kind of ['click', 'input', 'change', 'keydown', 'toggle']) document.addEventListener(kind, note, true);"""
 
@@ -300,6 +302,8 @@ class Page(unittest.TestCase):
         handle, other = self.find(".handle"), self.driver.find_elements("css selector", ".part.site")[1]
         ActionChains(self.driver).click_and_hold(handle).move_to_element(other).release().perform()
         self.until(lambda: "between: [site1, site2]" in self.text(), "a link")
+        self.decided()
+        self.settle()
         vm = self.find(".part.vm")
         ActionChains(self.driver).click_and_hold(vm).move_to_element(self.driver.find_elements("css selector", ".part.site")[1]).release().perform()
         self.until(lambda: "vm1: {site: site2" in self.text(), "the VM elsewhere")
@@ -484,8 +488,10 @@ class Page(unittest.TestCase):
     def raw(self, method, path, headers, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=serve_page.PATIENCE)
         connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        return response.status, response.read()
+        with connection.getresponse() as response:
+            told = response.status, response.read()
+        connection.close()
+        return told
 
     def test_only_the_page_itself_may_ask(self):
         own = {"Host": f"127.0.0.1:{self.server.port}", "Authorization": f"Bearer {self.server.token}", "Content-Type": "application/json"}
