@@ -321,6 +321,7 @@ class Page(unittest.TestCase):
         self.assertEqual(names[:3], ["To the verdict", "New", "Example"])
         ActionChains(self.driver).send_keys(Keys.ENTER).perform()
         self.decided()
+        self.settle()
         body.send_keys("")
         self.driver.execute_script("document.getElementById('delete').focus()")
         order = []
