@@ -140,11 +140,15 @@ class Page(unittest.TestCase):
         self.driver.save_screenshot(f"{folder}/{name}.png")
         serve_page.set_size(self.driver, (width, 900), width < 500)
 
+    def without_names(self):
+        """Of the controls; ["none"], so that it is true. Asked anew where the page was drawn meanwhile (serve_page.wait)."""
+        controls = self.driver.execute_script(VISIBLE)
+        return [one.get_attribute("outerHTML")[:120] for one in controls if not one.accessible_name.strip()] or ["none"]
+
     def check_access(self):
         self.assertEqual(self.driver.execute_script(BEYOND), [])
         self.assertEqual(self.driver.execute_script(CONTRAST), [])
-        controls = self.driver.execute_script(VISIBLE)
-        self.assertEqual([one.get_attribute("outerHTML")[:120] for one in controls if not one.accessible_name.strip()], [])
+        self.assertEqual(self.until(self.without_names, "controls that stay as they are"), ["none"])
         ids = self.driver.execute_script("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
         self.assertEqual(len(ids), len(set(ids)))
 
