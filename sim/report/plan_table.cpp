@@ -149,8 +149,10 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
-                     report.objective == PlanObjective::kTime ? "" : "cost", "job", "iteration", "GPUs", "memory, GiB",
-                     "plan");
+                     report.objective == PlanObjective::kTime
+                         ? ""
+                         : plan_objective_names()[static_cast<std::size_t>(report.objective)],
+                     "job", "iteration", "GPUs", "memory, GiB", "plan");
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     const Prediction& p = m.predictions[i];
     const DeviceMemory* memory = fullest(p.memory);
