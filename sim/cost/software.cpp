@@ -43,7 +43,7 @@ double Software::matrix_of(const Gpu& gpu, Precision precision) const {
   if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
   if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
   const bool lacks = gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
-  return gpu.efficiency[static_cast<std::size_t>(lacks ? Precision::kFp32 : precision)].share;
+  return gpu.efficiency[static_cast<std::size_t>(lacks ? Precision::kFp32 : precision)].share * gpu.sustained;
 }
 
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {

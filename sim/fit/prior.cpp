@@ -180,9 +180,10 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
       ValueType type = ValueType::of(ValueType::Kind::kNumber);
       type.low = 1e-4;
       type.high = 2;
-      Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), share.share,
+      const double sustained = scenario.software.matrix_of(gpu, scenario.training.precision);
+      Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), sustained,
                                    std::max(kLeastEfficiencyFactor, 1 + share.spread), type);
-      unknown.written = fmt::format("{:g}", share.share);
+      unknown.written = fmt::format("{:g}", sustained);
       unknown.source = "the GPU's file; between programs more than between products";
       out.push_back(std::move(unknown));
     }

@@ -110,6 +110,10 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
                   fields.child({"efficiency", "What large matrix products reach of the peak, by precision.",
                                 "0.75, as of GPUs that nobody measured"}),
                   reading);
+  const FileKey sustained{"sustained",
+                          "What is left of efficiency while training goes on, hour after hour at the power limit.",
+                          "1: nobody compared whole runs"};
+  if (fields.has(sustained.name)) gpu.sustained = fields.number(sustained, {0.1, 1});
   const std::string profile = fields.text(
       {"profile", "What slmsim-calibrate measured of it: a name of platforms/profiles or the path of a file.",
        "its data sheet counts, times the shares of software"},

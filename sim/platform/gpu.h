@@ -32,12 +32,13 @@ struct Gpu {
   int multiprocessors = 0;
   Bytes memory;
   BytesPerSecond memory_bandwidth;
-  std::array<FlopsPerSecond, kPrecisions> peak{};  // dense; 0 where the GPU does not have it
-  std::array<MatrixEfficiency, kPrecisions> efficiency{};
-  BytesPerSecond pcie;         // one direction
-  BytesPerSecond nvlink;       // one direction, all links; 0 without NVLink
-  int compute_capability = 0;  // 86: 8.6
-  Watts board_power;           // of the whole card or module under load, as its data sheet has it; 0: not stated
+  std::array<FlopsPerSecond, kPrecisions> peak{};          // dense; 0 where the GPU does not have it
+  std::array<MatrixEfficiency, kPrecisions> efficiency{};  // of products timed alone
+  double sustained = 1;                                    // what is left of it while training goes on
+  BytesPerSecond pcie;                                     // one direction
+  BytesPerSecond nvlink;                                   // one direction, all links; 0 without NVLink
+  int compute_capability = 0;                              // 86: 8.6
+  Watts board_power;  // of the whole card or module under load, as its data sheet has it; 0: not stated
   // What the profile holds that the GPU names, where it names one.
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;

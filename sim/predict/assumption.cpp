@@ -52,7 +52,15 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     const MatrixEfficiency& e = gpu.efficiency[used];
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();
-    if (!e.assumed || overridden || measured) continue;
+    if (overridden || measured) continue;
+    if (gpu.sustained < 1)
+      out.push_back(
+          {gpu.name + ".sustained",
+           fmt::format("products of {} are taken at {:.2f} of the peak while it trains, {:.2f} alone, by other "
+                       "people's runs; measure a step by slmsim fit",
+                       gpu.name, e.share * gpu.sustained, e.share),
+           std::string(kFit), Bears::kAnyVm, vms});
+    if (!e.assumed) continue;
     out.push_back(
         {gpu.name + ".efficiency." + precision_names()[used],
          fmt::format("nobody measured products of {} in {}: {:.2f} of the peak is assumed, {:.2f} to {:.2f} is "
