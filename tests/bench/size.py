@@ -26,6 +26,9 @@ GPT_1T = "{name: gpt-1t, family: gpt2, hidden: 25600, heads: 160, layers: 128, s
 NODE = "site: lab, type: dgx-a100, gpus: [" + ", ".join(["a100-80"] * 8) + "]"
 
 
+WRONG_INPUT = 2  # the program's exit status
+
+
 def scenario(model, tensor, pipeline, data, micro_batches, vms=None):
     vms = vms or f"node: {{count: {tensor * pipeline * data // 8}, {NODE}}}"
     return f"""models: [{model}]
@@ -70,10 +73,15 @@ def measured(program, options, file, patience):
     def limited():
         resource.setrlimit(resource.RLIMIT_CPU, (patience, patience + 5))
         resource.setrlimit(resource.RLIMIT_AS, (10 << 30, 10 << 30))
-    process = subprocess.Popen([program, "run", file, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               preexec_fn=limited)
-    _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) != 0:
+    with tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen([program, "run", file, *options], stdout=subprocess.DEVNULL, stderr=told,
+                                   preexec_fn=limited)
+        _, status, usage = os.wait4(process.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        if code == WRONG_INPUT:
+            sys.exit(told.read())
+    if code != 0:
         return None
     return usage.ru_utime, usage.ru_maxrss / 1024
 
