@@ -16,43 +16,81 @@ FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows)
   for (const double bandwidth : bandwidths) links_.push_back({.bandwidth = bandwidth, .flows = {}});
 }
 
+void FairShares::lay(Flow& flow, const std::vector<int>& links) {
+  flow.first = static_cast<std::uint32_t>(ways_.size());
+  for (const int link : links) {
+    const auto known =
+        std::find_if(ways_.begin() + flow.first, ways_.end(), [&](const Way& w) { return w.link == link; });
+    if (known != ways_.end()) {
+      ++known->shares;
+    } else {
+      ways_.push_back({.link = link, .shares = 1});
+    }
+  }
+  flow.end = static_cast<std::uint32_t>(ways_.size());
+}
+
 void FairShares::come(std::size_t index, const std::vector<int>& links, double cap) {
   Flow& flow = flows_[index];
-  flow.links = &links;
+  if (flow.first == flow.end) lay(flow, links);
   flow.cap = cap;
   flow.rate = 0;
-  for (const int link : links) links_[at(link)].flows.push_back(index);
-  touch(links);
+  for (std::uint32_t i = flow.first; i < flow.end; ++i) {
+    Way& way = ways_[i];
+    Link& link = links_[at(way.link)];
+    way.place = static_cast<std::uint32_t>(link.flows.size());
+    link.flows.push_back({static_cast<std::uint32_t>(index), i});
+    link.shares += way.shares;
+    touch(link, way.link);
+  }
 }
 
 void FairShares::go(std::size_t index) {
-  const auto& links = *flows_[index].links;
-  for (const int link : links) {
-    auto& flows = links_[at(link)].flows;
-    *std::find(flows.begin(), flows.end(), index) = flows.back();
-    flows.pop_back();
+  for (const Way& way : ways(flows_[index])) {
+    Link& link = links_[at(way.link)];
+    link.flows[way.place] = link.flows.back();
+    ways_[link.flows[way.place].way].place = way.place;
+    link.flows.pop_back();
+    link.shares -= way.shares;
+    touch(link, way.link);
   }
-  touch(links);
 }
 
-void FairShares::touch(const std::vector<int>& links) {
-  for (const int link : links) {
-    if (links_[at(link)].touched) continue;
-    links_[at(link)].touched = true;
-    touched_.push_back(link);
-  }
+void FairShares::touch(Link& link, int number) {
+  if (link.touched) return;
+  link.touched = true;
+  touched_.push_back(number);
 }
 
 const std::vector<std::size_t>& FairShares::settle() {
   changed_.clear();
-  for (const int link : touched_) {
-    if (!links_[at(link)].touched) continue;  // with one before it
-    collect(link);
+  for (const int number : touched_) {
+    Link& link = links_[at(number)];
+    if (!link.touched) continue;  // with one before it
+    link.touched = false;
+    if (link.flows.empty()) continue;
+    if (link.flows.size() == 1 && settle_alone(link.flows.front().flow)) continue;
+    collect(number);
     fill();
     changed_.insert(changed_.end(), together_.begin(), together_.end());
   }
   touched_.clear();
   return changed_;
+}
+
+// What fill() would give a flow that has all its links to itself; false where it has not.
+bool FairShares::settle_alone(std::size_t index) {
+  Flow& flow = flows_[index];
+  double rate = flow.cap;
+  for (const Way& way : ways(flow)) {
+    const Link& link = links_[at(way.link)];
+    if (link.flows.size() > 1) return false;
+    rate = std::min(rate, link.bandwidth / way.shares);
+  }
+  for (const Way& way : ways(flow)) links_[at(way.link)].touched = false;
+  flow.rate = rate;
+  changed_.push_back(index);
+  return true;
 }
 
 // All flows that a chain of shared links joins to this link.
@@ -62,15 +100,15 @@ void FairShares::collect(int first) {
   links_[at(first)].seen = true;
   for (std::size_t next = 0; next < reached_.size(); ++next) {
     links_[at(reached_[next])].touched = false;
-    for (const std::size_t index : links_[at(reached_[next])].flows) {
-      Flow& flow = flows_[index];
+    for (const Member& member : links_[at(reached_[next])].flows) {
+      Flow& flow = flows_[member.flow];
       if (flow.seen) continue;
       flow.seen = true;
-      together_.push_back(index);
-      for (const int link : *flow.links) {
-        if (links_[at(link)].seen) continue;
-        links_[at(link)].seen = true;
-        reached_.push_back(link);
+      together_.push_back(member.flow);
+      for (const Way& way : ways(flow)) {
+        if (links_[at(way.link)].seen) continue;
+        links_[at(way.link)].seen = true;
+        reached_.push_back(way.link);
       }
     }
   }
@@ -81,7 +119,7 @@ void FairShares::collect(int first) {
 void FairShares::fill() {
   for (const int link : reached_) {
     links_[at(link)].room = links_[at(link)].bandwidth;
-    links_[at(link)].rising = links_[at(link)].flows.size();
+    links_[at(link)].rising = links_[at(link)].shares;
   }
   for (const std::size_t flow : together_) flows_[flow].rising = true;
   for (std::size_t left = together_.size(); left > 0;) {
@@ -95,8 +133,9 @@ void FairShares::fill() {
       if (flows_[flow].rising) level = std::min(level, flows_[flow].cap);
     }
     const auto stops = [&](const Flow& flow) {
-      return flow.cap <= level || std::any_of(flow.links->begin(), flow.links->end(), [&](int index) {
-               const Link& link = links_[at(index)];
+      const auto own = ways(flow);
+      return flow.cap <= level || std::any_of(own.begin(), own.end(), [&](const Way& way) {
+               const Link& link = links_[at(way.link)];
                return link.room / static_cast<double>(link.rising) <= level + kFull * link.bandwidth;
              });
     };
@@ -114,9 +153,9 @@ void FairShares::fill() {
       Flow& flow = flows_[index];
       if (!flow.seen) continue;
       flow.seen = flow.rising = false;
-      for (const int link : *flow.links) {
-        links_[at(link)].room -= flow.rate;
-        --links_[at(link)].rising;
+      for (const Way& way : ways(flow)) {
+        links_[at(way.link)].room -= flow.rate * way.shares;
+        links_[at(way.link)].rising -= way.shares;
       }
     }
     left -= stopped;

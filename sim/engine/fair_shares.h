@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace slmsim {
@@ -16,7 +18,8 @@ class FairShares {
   // Bandwidths in B/s, indexed by link. Flows are numbered from 0 to `flows` - 1.
   FairShares(const std::vector<double>& bandwidths, std::size_t flows);
 
-  // A flow that is not there comes, over these links and with at most `cap` B/s; or goes. Rates hold again once settled.
+  // A flow that is not there comes, over these links (the same ones each time; a link named k times is one that it takes k
+  // shares of) and with at most `cap` B/s; or goes. Rates hold again once settled.
   void come(std::size_t index, const std::vector<int>& links, double cap);
   void go(std::size_t index);
 
@@ -27,23 +30,35 @@ class FairShares {
   double rate(std::size_t flow) const { return flows_[flow].rate; }
 
  private:
+  // A link of a flow: how many shares of it the flow takes, and where among the link's the flow stands while it is there.
+  struct Way {
+    int link = 0;
+    std::uint32_t shares = 0, place = 0;
+  };
   struct Flow {
-    const std::vector<int>* links = nullptr;
+    std::uint32_t first = 0, end = 0;  // of ways_; none: it has not come yet
     double cap = 0, rate = 0;
     bool rising = false, seen = false;
   };
+  struct Member {
+    std::uint32_t flow = 0, way = 0;
+  };
   struct Link {
     double bandwidth = 0, room = 0;
-    std::size_t rising = 0;
-    std::vector<std::size_t> flows;
+    std::size_t rising = 0, shares = 0;
+    std::vector<Member> flows;
     bool touched = false, seen = false;
   };
 
-  void touch(const std::vector<int>& links);
+  std::span<Way> ways(const Flow& flow) { return {ways_.data() + flow.first, ways_.data() + flow.end}; }
+  void lay(Flow& flow, const std::vector<int>& links);
+  bool settle_alone(std::size_t index);
+  void touch(Link& link, int number);
   void collect(int first);
   void fill();
 
   std::vector<Flow> flows_;
+  std::vector<Way> ways_;
   std::vector<Link> links_;
   std::vector<int> touched_;           // links of flows that came or went
   std::vector<std::size_t> changed_;   // of all that is settled

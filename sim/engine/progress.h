@@ -12,16 +12,17 @@ class Progress {
  public:
   explicit Progress(const TaskGraph& graph) : first_(graph.tasks().size() + 1) {
     const auto count = static_cast<TaskId>(graph.tasks().size());
+    waiting_for_.reserve(count);
     for (TaskId task = 0; task < count; ++task) {
       const auto before = graph.predecessors(task);
       waiting_for_.push_back(static_cast<std::uint32_t>(before.size()));
-      for (const TaskId b : before) ++first_[b + 1];
+      for (const TaskId b : before) ++first_[b];
     }
     for (std::size_t i = 1; i <= count; ++i) first_[i] += first_[i - 1];
     successors_.resize(first_[count]);
-    std::vector<std::uint32_t> fill(first_.begin(), first_.end() - 1);
-    for (TaskId task = 0; task < count; ++task) {
-      for (const TaskId b : graph.predecessors(task)) successors_[fill[b]++] = task;
+    // From the ends of the tasks' parts to their beginnings.
+    for (TaskId task = count; task-- > 0;) {
+      for (const TaskId b : graph.predecessors(task)) successors_[--first_[b]] = task;
     }
   }
 

@@ -82,7 +82,8 @@ class Run {
     double bytes = 0;  // acknowledged
 
     bool operator>(const Event& other) const {
-      return std::tie(date, kind, index) > std::tie(other.date, other.kind, other.index);
+      if (date != other.date) return date > other.date;
+      return std::tie(kind, index) > std::tie(other.kind, other.index);
     }
   };
 

@@ -37,23 +37,13 @@ TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, in
     return known;
   }
   // What takes place nowhere is the same wherever it waits for the same.
-  if (2 * join_count_ >= joins_.size()) {
-    std::vector<TaskId> old(std::max<std::size_t>(1024, 2 * joins_.size()), kNoTask);
-    old.swap(joins_);
-    for (const TaskId join : old) {
-      if (join != kNoTask) joins_[free_for(tasks_[join], predecessors(join))] = join;
-    }
-  }
-  TaskId& place = joins_[free_for(task, distinct)];
-  if (place == kNoTask) {
-    place = append(task, distinct);
-    ++join_count_;
-  }
-  return place;
+  const auto next = static_cast<TaskId>(tasks_.size());
+  const TaskId known =
+      joins_.find_or_add(hash_of(task, distinct), next, [&](TaskId id) { return is_like(id, task, distinct); });
+  return known == next ? append(task, distinct) : known;
 }
 
-// Where in joins_ one like this stands or would stand.
-std::size_t TaskGraph::free_for(const Task& task, std::span<const TaskId> after) const {
+std::uint32_t TaskGraph::hash_of(const Task& task, std::span<const TaskId> after) {
   std::uint64_t hash = std::bit_cast<std::uint64_t>(task.amount) ^ task.tag;
   const auto mix = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15U;  // Fibonacci hashing (Knuth, volume 3, section 6.4)
@@ -61,9 +51,7 @@ std::size_t TaskGraph::free_for(const Task& task, std::span<const TaskId> after)
   };
   mix(after.size());
   for (const TaskId before : after) mix(before);
-  std::size_t at = hash & (joins_.size() - 1);
-  while (joins_[at] != kNoTask && !is_like(joins_[at], task, after)) at = (at + 1) & (joins_.size() - 1);
-  return at;
+  return static_cast<std::uint32_t>(hash);
 }
 
 Colours TaskGraph::settle() {
@@ -180,13 +168,11 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
 }
 
 TagId TaskGraph::tag(Tag tag) {
-  auto& alike = tags_named_[tag.name];
-  for (const TagId known : alike) {
-    if (tags_[known] == tag) return known;
-  }
-  alike.push_back(static_cast<TagId>(tags_.size()));
-  tags_.push_back(std::move(tag));
-  return alike.back();
+  const auto hash = static_cast<std::uint32_t>(std::hash<std::string>{}(tag.name));
+  const auto next = static_cast<TagId>(tags_.size());
+  const TagId known = tag_places_.find_or_add(hash, next, [&](TagId id) { return tags_[id] == tag; });
+  if (known == next) tags_.push_back(std::move(tag));
+  return known;
 }
 
 Flops TaskGraph::flops(TaskId task) const {

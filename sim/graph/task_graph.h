@@ -11,12 +11,12 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/base/unit.h"
 #include "sim/graph/fold.h"
+#include "sim/graph/hash_places.h"
 #include "sim/platform/network.h"
 
 namespace slmsim {
@@ -163,7 +163,7 @@ class TaskGraph {
   TaskId add(const Task& task, std::span<const TaskId> after, int line = Fold::kNoLine);
   int open_folded(Connection connection, int position);
   TaskId add_folded(const Task& task, std::span<const TaskId> after, int line);
-  std::size_t free_for(const Task& task, std::span<const TaskId> after) const;
+  static std::uint32_t hash_of(const Task& task, std::span<const TaskId> after);
   bool is_like(TaskId known, const Task& task, std::span<const TaskId> after) const;
 
   std::vector<Task> tasks_;
@@ -171,14 +171,13 @@ class TaskGraph {
   std::vector<Connection> connections_;
   std::vector<Link> links_;
   std::vector<Tag> tags_;
-  std::unordered_map<std::string, std::vector<TagId>> tags_named_;
+  HashPlaces tag_places_;                       // of tags_
   std::vector<std::pair<TaskId, Flops>> work_;  // of those that have any, in their order
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;
   std::vector<TaskId> distinct_;  // while it is folded: what a new task waits for
-  std::vector<TaskId> joins_;     // while it is folded: a hash table of delays that take place nowhere
-  std::size_t join_count_ = 0;
+  HashPlaces joins_;              // while it is folded: of delays that take place nowhere
 };
 
 }  // namespace slmsim

@@ -12,7 +12,10 @@ struct Interval {
 };
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  const auto before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  // As most are: looking is cheaper than sorting.
+  if (!std::is_sorted(intervals.begin(), intervals.end(), before))
+    std::sort(intervals.begin(), intervals.end(), before);
   std::vector<Interval> out;
   for (const auto& next : intervals) {
     if (!out.empty() && next.start <= out.back().finish) {

@@ -145,7 +145,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   out.plan = std::move(result.plan);
   if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
-  out.memory = memory_of(*out.plan, request.operators, request.scenario);
+  out.memory = lowered ? lowered->memory(*out.plan, request.operators, request.scenario)
+                       : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
@@ -211,7 +212,9 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   std::size_t number = 0;
   for (const auto& model : scenario.models) {
-    const OperatorGraph operators = build_operator_graph(model);
+    std::optional<OperatorGraph> own;
+    const OperatorGraph& operators =
+        options.memo ? options.memo->operators(model) : own.emplace(build_operator_graph(model));
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;

@@ -6,7 +6,7 @@ namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostTasks = 500'000;  // of all variants together; some 50 bytes each
-constexpr std::size_t kMostVariants = 16;
+constexpr std::size_t kMostVariants = 16, kMostModels = 16;
 
 // Of all this only a Network knows, for routes between VMs.
 Scenario without_network(const Scenario& scenario) {
@@ -34,6 +34,23 @@ const Lowered& LoweredPlan::of(const LowerRequest& request) {
     plan_ = request.plan;
   }
   return *lowered_;
+}
+
+const std::vector<DeviceMemory>& LoweredPlan::memory(const Plan& plan, const OperatorGraph& operators,
+                                                     const Scenario& scenario) {
+  if (!held_ || *held_ != plan) {
+    memory_ = memory_of(plan, operators, scenario);
+    held_ = plan;
+  }
+  return memory_;
+}
+
+const OperatorGraph& PredictionMemo::operators(const Transformer& model) {
+  for (const auto& [known, graph] : operators_) {
+    if (known == model) return graph;
+  }
+  if (operators_.size() == kMostModels) operators_.pop_front();
+  return operators_.emplace_back(model, build_operator_graph(model)).second;
 }
 
 std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {

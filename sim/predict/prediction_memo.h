@@ -1,10 +1,13 @@
 // What predictions of one scenario have in common when it is predicted over and over with other values, as in a sweep.
 #pragma once
 
+#include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/lower/lower.h"
+#include "sim/memory/memory.h"
 #include "sim/plan/plan.h"
 #include "sim/planner/division_memo.h"
 
@@ -17,16 +20,21 @@ class LoweredPlan {
   // The tasks of the request, which differs from that of the last call in the network between VMs only. They hold until
   // the next call.
   const Lowered& of(const LowerRequest& request);
+  // What its GPUs hold, of which likewise.
+  const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
  private:
-  std::optional<Plan> plan_;
+  std::optional<Plan> plan_, held_;
   std::optional<Lowered> lowered_;
+  std::vector<DeviceMemory> memory_;  // of held_
 };
 
 class PredictionMemo {
  public:
   DivisionMemo& divisions() { return divisions_; }
+  // Of the models that were asked for last. It holds until the next call.
+  const OperatorGraph& operators(const Transformer& model);
   // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
   // from this one in the network between VMs only, else empty. They hold until the next call.
   std::vector<LoweredPlan>& lowered_plans(const Scenario& scenario);
@@ -38,6 +46,7 @@ class PredictionMemo {
   };
 
   DivisionMemo divisions_;
+  std::deque<std::pair<Transformer, OperatorGraph>> operators_;
   std::vector<Variant> variants_;  // the one used last is the last one
 };
 

@@ -25,6 +25,12 @@ void expect_same(const std::vector<Prediction>& a, const std::vector<Prediction>
     EXPECT_EQ(a[i].breakdown.compute, b[i].breakdown.compute);
     EXPECT_EQ(a[i].breakdown.overhead, b[i].breakdown.overhead);
     EXPECT_EQ(a[i].connections, b[i].connections);
+    ASSERT_EQ(a[i].memory.size(), b[i].memory.size());
+    for (std::size_t gpu = 0; gpu < a[i].memory.size(); ++gpu) {
+      EXPECT_EQ(a[i].memory[gpu].device, b[i].memory[gpu].device);
+      EXPECT_EQ(a[i].memory[gpu].limit, b[i].memory[gpu].limit);
+      EXPECT_EQ(a[i].memory[gpu].total(), b[i].memory[gpu].total());
+    }
   }
 }
 
