@@ -7,22 +7,10 @@ the browser showed.
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-SKIPPED = 77
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-except ImportError:
-    print("skipped: python3-selenium is missing")
-    sys.exit(SKIPPED)
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if not BROWSER or not DRIVER:
-    print("skipped: chromium or chromedriver is missing")
-    sys.exit(SKIPPED)
+import chromium
 
 SLMSIM, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
 PHONE, DESKTOP = (390, 844), (1200, 900)
@@ -49,13 +37,7 @@ class Report(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        options = Options()
-        options.binary_location = BROWSER
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     "--disable-background-networking", f"--user-data-dir={cls.folder}/profile"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        cls.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+        cls.browser = chromium.browser(f"{cls.folder}/profile")
         cls.addClassCleanup(cls.browser.quit)
 
     def show(self, name, arguments, size, dark=False):
