@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,32 +23,8 @@ constexpr Bytes kLeastSize{64 * kKibi};  // of a collective: below, times tell o
 constexpr Seconds kSteady{10};           // of a rate over warm connections: what is sent in that time
 constexpr int kCalls = 8;
 constexpr double kSettled = 1e-3;
-constexpr double kEightOfTen = 1.2816;  // deviations of a normal
 
 enum class Table { kNcclTests, kNetprobe };
-
-Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Scenario& scenario,
-                const Network& network) {
-  TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
-  const TagId tag = graph.tag({.name = "traffic"});
-  if (run.collective) {
-    Communicator communicator(graph, network, scenario, devices);
-    const std::vector<TaskId> ready(devices.size(), graph.delay({0}, tag, {}));
-    communicator.run({*run.collective, run.size}, tag, ready);
-  } else {
-    const int from = devices.front(), to = devices.back();
-    const int connection = graph.add_connection({from, to, run.connections, network.route(from, to)});
-    graph.transfer(connection, run.size, tag, {});
-  }
-  Timeline last = simulate(graph);
-  // Such tools warm up for some calls.
-  for (int call = 1; run.warm && call < kCalls; ++call) {
-    const Seconds before = last.end;
-    last = simulate(graph, last.connections);
-    if (std::abs(last.end / before - 1) < kSettled) break;
-  }
-  return last.end;
-}
 
 const Vm* vm_named(const Platform& platform, const std::string& name) {
   const auto vm = std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& v) { return v.name == name; });
@@ -69,7 +44,7 @@ std::vector<int> devices_of_group(const std::vector<std::string>& group, const S
 
 // Of these, evenly apart, with the first and the last.
 template <class T>
-std::vector<T> some_of(const std::vector<T>& all) {
+std::vector<T> evenly_apart(const std::vector<T>& all) {
   if (all.size() <= kMostSizes) return all;
   std::vector<T> out;
   for (std::size_t i = 0; i < kMostSizes; ++i) out.push_back(all[i * (all.size() - 1) / (kMostSizes - 1)]);
@@ -91,7 +66,7 @@ std::vector<Pilot> collectives_in(const std::filesystem::path& file, const std::
   std::string last;
   std::vector<const CollectiveTime*> sizes;
   const auto take = [&] {
-    for (const CollectiveTime* one : some_of(sizes)) {
+    for (const CollectiveTime* one : evenly_apart(sizes)) {
       const auto kind = std::find(kNames.begin(), kNames.end(), one->name) - kNames.begin();
       out.push_back(pilot_of(fmt::format("{} of {}", one->name, to_text(one->size)), group,
                              {static_cast<Collective>(kind), one->size}, one->time, kUsualNoise));
@@ -115,14 +90,14 @@ std::vector<Pilot> collectives_in(const std::filesystem::path& file, const std::
 }
 
 void add_direction(const PathDirection& way, const std::vector<std::string>& from_to, std::vector<Pilot>& out) {
-  for (const PathRate& rate : some_of(way.steady)) {
+  for (const PathRate& rate : evenly_apart(way.steady)) {
     const NetworkRun run{{}, rate.rate * kSteady, rate.connections};
     out.push_back(pilot_of(
         fmt::format("{} over {} connection{}", to_text(rate.rate), rate.connections, rate.connections == 1 ? "" : "s"),
         from_to, run, kSteady, kUsualNoise));
   }
-  for (const PathPoint& point : some_of(way.cold_start)) {
-    const double spread = point.least > Seconds{0} ? std::log(point.most / point.least) / 2 / kEightOfTen : 0;
+  for (const PathPoint& point : evenly_apart(way.cold_start)) {
+    const double spread = point.least > Seconds{0} ? sigma_of_factor(std::sqrt(point.most / point.least)) : 0;
     out.push_back(pilot_of(fmt::format("{} over a new connection", to_text(point.size)), from_to,
                            {{}, point.size, 1, false}, point.time, std::max(kUsualNoise, spread)));
   }
@@ -153,6 +128,29 @@ std::vector<Pilot> messages_in(const std::filesystem::path& file, const std::vec
 }
 
 }  // namespace
+
+Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Scenario& scenario,
+                const Network& network) {
+  TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
+  const TagId tag = graph.tag({.name = "traffic"});
+  if (run.collective) {
+    Communicator communicator(graph, network, scenario, devices);
+    const std::vector<TaskId> ready(devices.size(), graph.delay({0}, tag, {}));
+    communicator.run({*run.collective, run.size}, tag, ready);
+  } else {
+    const int from = devices.front(), to = devices.back();
+    const int connection = graph.add_connection({from, to, run.connections, network.route(from, to)});
+    graph.transfer(connection, run.size, tag, {});
+  }
+  Timeline last = simulate(graph);
+  // Such tools warm up for some calls.
+  for (int call = 1; run.warm && call < kCalls; ++call) {
+    const Seconds before = last.end;
+    last = simulate(graph, last.connections);
+    if (std::abs(last.end / before - 1) < kSettled) break;
+  }
+  return last.end;
+}
 
 Forecast forecast_of(const NetworkRun& run, const std::vector<std::string>& group, const Scenario& scenario,
                      const Network& network) {

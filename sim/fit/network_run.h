@@ -13,7 +13,10 @@
 
 namespace slmsim {
 
-// Seconds of one call or message, as a forecast's iteration.
+// Of one call of the devices, or of one message from the first to the last.
+Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Scenario& scenario,
+                const Network& network);
+// The same of a group, in seconds, as a forecast's iteration.
 Forecast forecast_of(const NetworkRun& run, const std::vector<std::string>& group, const Scenario& scenario,
                      const Network& network);
 

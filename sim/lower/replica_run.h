@@ -31,6 +31,7 @@ class ReplicaRun {
   double parameters(std::size_t unit) const { return work_.front()[unit].parameters; }
   double parameters() const;
   double frozen(std::size_t unit) const { return work_.front()[unit].frozen; }
+  double held(std::size_t unit) const { return parameters(unit) + frozen(unit); }
   // Nothing goes back through what lies in front of all that is trained.
   bool goes_back(std::size_t unit) const { return work_.front()[unit].backward > Seconds{0}; }
   const ReplicaPlan& plan() const { return request_.plan.replicas(); }

@@ -6,8 +6,8 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   const Seconds hook = run.scenario().framework.module_hook;
   const auto gather = [&](std::size_t unit, const Tasks& after) {
     const Tasks own = hooks.fetch ? hooks.fetch(unit, after) : after;
-    return run.collective(Collective::kAllGather, Bytes{(run.parameters(unit) + run.frozen(unit)) * run.element()}, {},
-                          "all-gather parameters", own);
+    return run.collective(Collective::kAllGather, Bytes{run.held(unit) * run.element()}, {}, "all-gather parameters",
+                          own);
   };
   const std::size_t units = run.units();
   // While a unit computes, the next one's parameters are gathered: from when the unit began, which is when the one before

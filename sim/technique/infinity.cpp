@@ -43,9 +43,7 @@ Lowered lower_infinity(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   Tasks copied;
-  const auto part = [&](std::size_t unit) {
-    return (run.parameters(unit) + run.frozen(unit)) / static_cast<double>(run.ranks());
-  };
+  const auto part = [&](std::size_t unit) { return run.held(unit) / static_cast<double>(run.ranks()); };
   Stage3Hooks hooks;
   int batch = 0;
   hooks.keep = [&](std::size_t unit, const Tasks& reduced) {

@@ -10,8 +10,7 @@
 
 #include "sim/base/csv_table.h"
 #include "sim/base/error.h"
-#include "sim/engine/simulate.h"
-#include "sim/nccl/communicator.h"
+#include "sim/fit/network_run.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {
@@ -66,12 +65,7 @@ platform:
 Seconds predicted_time(const Scenario& scenario, const Network& network, int gpus, Bytes size) {
   std::vector<int> devices(static_cast<std::size_t>(gpus));
   std::iota(devices.begin(), devices.end(), 0);
-  TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
-  Communicator communicator(graph, network, scenario, devices);
-  const TagId tag = graph.tag({.name = "all-reduce"});
-  const std::vector<TaskId> ready(devices.size(), graph.delay({0}, tag, {}));
-  communicator.run({Collective::kAllReduce, size}, tag, ready);
-  return simulate(graph).end;
+  return time_of({.collective = Collective::kAllReduce, .size = size, .warm = false}, devices, scenario, network);
 }
 
 double number_in(const CsvRow& row, const char* column, const std::filesystem::path& table, std::size_t line) {

@@ -16,6 +16,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/base/text.h"
+#include "sim/fit/network_run.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/technique.h"
 
@@ -96,16 +97,14 @@ platform:
 BytesPerSecond predicted_rate(Seconds rtt, int connections) {
   const Scenario scenario = path_scenario(rtt);
   const Network network(scenario.platform);
-  const auto time_of = [&](Bytes size) {
-    TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
-    const int connection = graph.add_connection({0, 1, connections, network.route(0, 1)});
-    graph.transfer(connection, size, graph.tag({.name = "iperf"}), {});
-    return simulate(graph).end;
+  const auto send = [&](Bytes size) {
+    return time_of({.collective = {}, .size = size, .connections = connections, .warm = false}, {0, 1}, scenario,
+                   network);
   };
   double least = 0, most = (kCloudEgress * kIperf).value;
   while (most - least > 1e-6 * most) {
     const double middle = (least + most) / 2;
-    (time_of(Bytes{middle}) > kIperf ? most : least) = middle;
+    (send(Bytes{middle}) > kIperf ? most : least) = middle;
   }
   return Bytes{least} / kIperf;
 }

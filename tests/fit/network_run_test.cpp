@@ -1,24 +1,17 @@
 // What tools measured of a network as runs of a fit: their files, and what is predicted of them, by hand.
 #include "sim/fit/network_run.h"
 
-#include <fstream>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/errors_of.h"
+#include "tests/fit/written.h"
 
 namespace slmsim {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::filesystem::path written(const std::string& name, const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / name;
-  std::ofstream(file) << text;
-  return file;
-}
 
 // Two VMs of two GPUs, 50 ms apart, whose connections have at most 4 MiB under way: 84 MB/s.
 Scenario far_apart(const std::string& link = "10 Gbps", const std::string& send_buffer = "4 MiB") {

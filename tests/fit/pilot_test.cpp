@@ -1,24 +1,17 @@
 // Tables of runs and training logs.
 #include "sim/fit/pilot.h"
 
-#include <fstream>
-
 #include <gmock/gmock.h>
 
 #include "sim/fit/training_log.h"
 #include "tests/errors_of.h"
+#include "tests/fit/written.h"
 
 namespace slmsim {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::filesystem::path written(const std::string& name, const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / name;
-  std::ofstream(file) << text;
-  return file;
-}
 
 const Scenario& scenario() {
   static const Scenario kScenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml");

@@ -7,38 +7,22 @@ namespace {
 
 Transformer model(std::int64_t layers) { return {"m", Family::kGpt2, 256, 4, 4, layers, 128, 1024, 1024, true}; }
 
+IntraOperatorRequest request(const OperatorGraph& operators, const Training& training, MeshShape shape,
+                             Recompute recompute) {
+  return {operators, 0, boost::num_vertices(operators), shape, 4,        training, alpa_costs(shape),
+          {},        1, AttentionKernel::kUnfused,      {},    recompute};
+}
+
 IntraOperatorPlan divide(DivisionMemo& memo, const Transformer& m, const Training& training, MeshShape shape,
                          Recompute recompute = Recompute::kNone) {
   const OperatorGraph operators = build_operator_graph(m);
-  return memo.divide(m, {operators,
-                         0,
-                         boost::num_vertices(operators),
-                         shape,
-                         4,
-                         training,
-                         alpa_costs(shape),
-                         {},
-                         1,
-                         AttentionKernel::kUnfused,
-                         {},
-                         recompute});
+  return memo.divide(m, request(operators, training, shape, recompute));
 }
 
 IntraOperatorPlan planned(const Transformer& m, const Training& training, MeshShape shape,
                           Recompute recompute = Recompute::kNone) {
   const OperatorGraph operators = build_operator_graph(m);
-  return divide_operators({operators,
-                           0,
-                           boost::num_vertices(operators),
-                           shape,
-                           4,
-                           training,
-                           alpa_costs(shape),
-                           {},
-                           1,
-                           AttentionKernel::kUnfused,
-                           {},
-                           recompute});
+  return divide_operators(request(operators, training, shape, recompute));
 }
 
 TEST(DivisionMemo, AnswersAsThePlannerDoesAlsoWhenAskedAgainAfterOtherQuestions) {
