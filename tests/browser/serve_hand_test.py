@@ -33,6 +33,7 @@ class Hands(serve_case.Page):
         self.press("Add the first site")
         self.press("Add a site")
         self.decided()
+        self.settle()
         sites = self.driver.find_elements("css selector", ".part.site")
         before = sites[0].rect
         ActionChains(self.driver).move_to_element_with_offset(sites[0], -40, -30).click_and_hold().move_by_offset(20, 60).release().perform()
