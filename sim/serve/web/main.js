@@ -280,7 +280,7 @@ class App {
                 button('Begin with three sites', () => this.example()))));
     }
     $('hint').textContent = sites.length === 0 ? 'A link that somebody gave you, or a file: “Open”.'
-      : sites.length === 1 ? 'Say on the right which GPUs it has. Add another site to see whether its distance is worth it.'
+      : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site to see whether its distance is worth it.'
       : links.length > 0 && !this.knowsLinks ? 'Choose a link to move its round-trip time, and watch the verdict.'
       : 'Drag to move; drag the dot of a site to another one to link them. With the keyboard: Tab, Enter, arrows, Delete.';
   }
