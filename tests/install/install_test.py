@@ -24,7 +24,7 @@ def may_hide():
 
 
 def page_of(program, folder):
-    """What slmsim serve answers to the study's scenario."""
+    """What slmsim serve answers to a scenario on a platform that came with it."""
     server = subprocess.Popen([*program, "serve", "--port", "0", "--folder", folder], stdout=subprocess.PIPE, text=True)
     try:
         server.stdout.readline()
@@ -34,7 +34,7 @@ def page_of(program, folder):
         for part in ("/", "/main.js", "/report.css"):
             with urllib.request.urlopen(urllib.request.Request(origin + part, headers=headers), timeout=60) as answer:
                 assert answer.status == 200 and answer.read()
-        question = json.dumps({"scenario": "extends: gat-amst\nmodels: gpt2m\n"}).encode()
+        question = json.dumps({"scenario": "platform: gat-amst\nmodels: gpt2m\ntraining: {batch: 8, epochs: 1, blocks_per_epoch: 80}\n"}).encode()
         with urllib.request.urlopen(urllib.request.Request(origin + "/api/view", question, headers), timeout=60) as answer:
             return answer.read().decode()
     finally:
