@@ -41,6 +41,7 @@ class Hands(serve_case.Page):
         self.assertAlmostEqual(after["y"] - before["y"], 60, delta=3)
         self.choose(".part.link")
         self.press("Delete this link")
+        self.settle()
         handle, other = self.find(".handle"), self.driver.find_elements("css selector", ".part.site")[1]
         ActionChains(self.driver).click_and_hold(handle).move_to_element(other).release().perform()
         self.until(lambda: "between: [site1, site2]" in self.text(), "a link")
@@ -49,6 +50,7 @@ class Hands(serve_case.Page):
         vm = self.find(".part.vm")
         ActionChains(self.driver).click_and_hold(vm).move_to_element(self.driver.find_elements("css selector", ".part.site")[1]).release().perform()
         self.until(lambda: "vm1: {site: site2" in self.text(), "the VM elsewhere")
+        self.settle()
         ActionChains(self.driver).click(self.find(".part.vm")).perform()
         self.assertEqual(self.find("#selection h2").text, "VM")
 

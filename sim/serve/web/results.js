@@ -84,7 +84,7 @@ export class Results {
       if (design.errors.length === 0) out.append(element('p', {}, 'predicting…'));
       return out;
     }
-    out.append(element('p', {class: 'first'}, title + model.verdict));
+    out.append(element('p', {class: 'first decided'}, title + model.verdict));
     const summary = this.app.catalog.techniques.find((one) => one.name === model.pick?.technique)?.summary;
     if (summary) out.append(element('p', {class: 'note'}, `${model.pick.technique}: ${summary}`));
     const sure = this.sure(design.view);
