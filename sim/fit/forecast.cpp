@@ -94,7 +94,12 @@ std::vector<Candidate> candidates_of(const Scenario& scenario) {
 
 Forecaster::Forecaster(std::vector<Experiment> experiments) : experiments_(std::move(experiments)) {
   files_.reserve(experiments_.size());
-  for (const auto& experiment : experiments_) files_.emplace_back(experiment.file);
+  for (const auto& experiment : experiments_) {
+    if (experiment.text)
+      files_.emplace_back(*experiment.text);
+    else
+      files_.emplace_back(experiment.file);
+  }
 }
 
 Forecasts Forecaster::answer(const Question& question) {

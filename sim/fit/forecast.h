@@ -55,8 +55,9 @@ struct Experiment {
   std::filesystem::path file;
   Overrides overrides;  // that hold at every point
   std::vector<Candidate> cells;
-  std::size_t untimed = 0;             // so many of the last ones are not simulated: only whether they fit is asked
-  std::vector<std::string> each = {};  // names that a * in the path of an unknown stands for, one after the other
+  std::size_t untimed = 0;                // so many of the last ones are not simulated: only whether they fit is asked
+  std::vector<std::string> each = {};     // names that a * in the path of an unknown stands for, one after the other
+  std::optional<ScenarioText> text = {};  // of the scenario, where no file holds it
 };
 
 // What differs at a point, and from which experiment it is.

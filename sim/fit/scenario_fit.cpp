@@ -35,9 +35,13 @@ std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector
 }  // namespace
 
 LinkedScenario link_scenario(const std::filesystem::path& file, const Overrides& overrides) {
+  return link_scenario(ScenarioFile(file), overrides);
+}
+
+LinkedScenario link_scenario(ScenarioFile file, const Overrides& overrides) {
   std::vector<Override> parsed;
   for (const auto& text : overrides) parsed.push_back(parse_override(text));
-  LinkedScenario out{ScenarioFile(file), {}, {}};
+  LinkedScenario out{std::move(file), {}, {}};
   out.linked = out.file.link(parsed);
   out.scenario = read_scenario(out.linked, out.file.name());
   return out;

@@ -21,6 +21,7 @@ struct LinkedScenario {
   Node linked;
   Scenario scenario;
 };
+LinkedScenario link_scenario(ScenarioFile file, const Overrides& overrides);
 LinkedScenario link_scenario(const std::filesystem::path& file, const Overrides& overrides);
 
 }  // namespace slmsim

@@ -47,12 +47,12 @@ std::vector<double> ticks_of(const LogAxis& axis) {
 }
 
 // With a rim, so that it is seen on dark and hatched bars.
-std::string whisker(const std::pair<double, double>& ends) {
+std::string whisker(const Whisker& ends) {
   std::string out;
   for (const char* look : {"rim", "whisker"}) {
-    out += fmt::format("<line x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"8\" y2=\"8\" class=\"{}\"/>", 100 * ends.first,
-                       100 * ends.second, look);
-    for (const double end : {ends.first, ends.second})
+    out += fmt::format("<line x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"8\" y2=\"8\" class=\"{}\"/>", 100 * ends.low,
+                       100 * ends.high, look);
+    for (const double end : {ends.low, ends.high})
       out += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"4\" y2=\"12\" class=\"{1}\"/>", 100 * end, look);
   }
   return out;
@@ -110,8 +110,9 @@ std::string html_bars(const std::vector<Bar>& bars, const BarAxis& axis, const s
   for (const auto& bar : bars) {
     out += fmt::format("<div class=\"bar{}\"><span class=\"label\">{}</span>", bar.strong ? " strong" : "",
                        escaped(bar.label));
+    const std::string more = bar.whisker ? ", " + bar.whisker->text : "";
     out += fmt::format("<svg width=\"100%\" height=\"16\" role=\"img\" aria-label=\"{}: {}\">{}", escaped(bar.label),
-                       escaped(bar.text), grid);
+                       escaped(bar.text + more), grid);
     for (const auto& part : bar.parts) {
       const std::string hint = part.hint.empty() ? "" : fmt::format("<title>{}</title>", escaped(part.hint));
       out += fmt::format("<rect x=\"{:.3f}%\" y=\"1\" width=\"{:.3f}%\" height=\"14\" class=\"{}\">{}</rect>",

@@ -25,11 +25,16 @@ struct BarPart {
   std::string look;
   std::string hint;  // shown under the pointer; may be empty
 };
+// An interval over a bar: its ends, and in words for whoever does not see it.
+struct Whisker {
+  double low = 0, high = 0;
+  std::string text;
+};
 struct Bar {
   std::string label, text;  // before and behind it
   std::vector<BarPart> parts;
-  double mark = -1;                                       // an upright line, if not negative
-  std::optional<std::pair<double, double>> whisker = {};  // the ends of an interval
+  double mark = -1;  // an upright line, if not negative
+  std::optional<Whisker> whisker = {};
   bool strong = false;
 };
 // Under the bars, with a line through all of them at each tick.

@@ -51,8 +51,7 @@ std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) 
   row.push_back(memory ? gib(memory->total()) + " of " + gib(memory->limit) : "");
   if (const CandidateUncertainty* cell = cell_of(report, p)) {
     const bool timed = p.status == Status::kOk && cell->job.high > 0;
-    row.push_back(timed ? fmt::format("{} to {}", duration(Seconds{cell->job.low}), duration(Seconds{cell->job.high}))
-                        : "");
+    row.push_back(timed ? between_text(cell->job) : "");
     row.push_back(fmt::format("{:.0f} %", 100 * cell->fits));
   }
   row.emplace_back(&p == report.pick() ? "pick" : "");
@@ -86,7 +85,10 @@ std::string comparison_section(const ModelReport& report) {
       bar.text = duration(p->job) + (p == report.pick() ? ", the pick" : "");
       bar.parts = {{0, length(p->job.value), look_of(position_of(*p->technique)), ""}};
       const Interval between = interval_of(report, *p);
-      if (between.high > 0) bar.whisker = {length(between.low), length(between.high)};
+      if (between.high > 0)
+        bar.whisker = {
+            length(between.low), length(between.high),
+            fmt::format("with a probability of {:.0f} % from {}", 100 * uncertainty->level, between_text(between))};
     } else {
       reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(*p)), escaped(p->reason));
     }

@@ -27,6 +27,8 @@ ModelReport report_of(const RunResult& result, std::size_t index);
 
 // Plain text, for whoever reads nothing else: what to do, how long it takes, and what the alternatives cost.
 std::string verdict_text(const ModelReport& report);
+// What the pick's job lies between, and the probabilities that it fits and is right; empty without intervals.
+std::string sureness_text(const ModelReport& report);
 // At which round-trip time the pick changes.
 std::string change_text(const ModelReport& report);
 

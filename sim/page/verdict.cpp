@@ -92,15 +92,26 @@ const Prediction* ModelReport::pick() const {
   return nullptr;
 }
 
+std::string sureness_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  const auto& uncertainty = report.result.uncertainty;
+  if (!pick || !uncertainty) return "";
+  const auto& cell = uncertainty->cells[static_cast<std::size_t>(pick - report.result.predictions.data())];
+  std::string out;
+  if (cell.job.high > 0)
+    out = fmt::format("With a probability of {:.0f} % it takes {}, and with {:.0f} % it fits into memory. ",
+                      100 * uncertainty->level, between_text(cell.job), 100 * cell.fits);
+  return out + fmt::format("This pick is {}.",
+                           pick_text(*uncertainty, report.index, report.result.scenario.selection.objective));
+}
+
 std::string verdict_text(const ModelReport& report) {
   const Prediction* pick = report.pick();
   if (!pick) return nothing_text(report);
   const bool alone = pick->gpus < most_gpus(report);
   std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
                                 group_text(pick->group), alone ? " alone" : "", duration(pick->job));
-  if (const auto& uncertainty = report.result.uncertainty)
-    out += fmt::format(" This pick is {}.",
-                       pick_text(*uncertainty, report.index, report.result.scenario.selection.objective));
+  if (const std::string sure = sureness_text(report); !sure.empty()) out += " " + sure;
   out += alternative_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
   if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))

@@ -15,6 +15,10 @@ std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * sh
 
 }  // namespace
 
+std::string between_text(const Interval& seconds) {
+  return fmt::format("{} to {}", duration(Seconds{seconds.low}), duration(Seconds{seconds.high}));
+}
+
 std::string interval_table(const Uncertainty& u, const std::vector<Prediction>& predictions, const std::string& model) {
   std::size_t wide = 10;
   for (const auto& p : predictions) wide = std::max(wide, std::strlen(p.technique->name));
@@ -25,8 +29,7 @@ std::string interval_table(const Uncertainty& u, const std::vector<Prediction>& 
     if (p.model != model) continue;
     const CandidateUncertainty& cell = u.cells[i];
     const bool timed = p.status == Status::kOk && cell.job.high > 0;
-    const std::string between =
-        timed ? fmt::format("{} to {}", duration(Seconds{cell.job.low}), duration(Seconds{cell.job.high})) : "-";
+    const std::string between = timed ? between_text(cell.job) : "-";
     out += fmt::format("  {:<{}} {:<20} {:>10}   {:<24} {:>6}\n", p.technique->name, wide, group_text(p.group),
                        timed ? duration(p.job) : "-", between, percent_text(cell.fits));
   }

@@ -13,6 +13,8 @@ std::string interval_table(const Uncertainty& uncertainty, const std::vector<Pre
                            const std::string& model);
 // ", right with a probability of 83 %; a wrong pick costs 1.2 min on the mean"
 std::string pick_text(const Uncertainty& uncertainty, std::size_t pick, Objective objective);
+// "35.2 min to 89.4 min"
+std::string between_text(const Interval& seconds);
 // What the intervals come from.
 std::string origin_text(const Uncertainty& uncertainty);
 

@@ -13,6 +13,24 @@ constexpr std::size_t kPoints = 9;  // beside the prediction itself: intervals t
 
 std::string path_of(const std::string& override) { return override.substr(0, override.find('=')); }
 
+Draws draws_of_unknown(const LinkedScenario& given, std::size_t most, std::uint64_t seed) {
+  return draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, seed), most);
+}
+
+// Predicts the result's cells at the draws. Throws Stopped.
+void judge(Experiment experiment, const Draws& draws, const IntervalRequest& request, RunResult& result,
+           const std::function<bool()>& stop) {
+  for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
+  Forecaster forecaster({std::move(experiment)});
+  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop);
+  stop_if(stop);
+  ensemble.runs = draws.runs;
+  if (ensemble.size() == 0) return;
+  result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request.level, request.seed);
+  result.uncertainty->fitted_to = draws.fitted_to;
+  result.uncertainty->unknowns = draws.unknowns;
+}
+
 }  // namespace
 
 Intervals::Intervals(const IntervalRequest& request, const std::string& file, const Overrides& set)
@@ -39,23 +57,20 @@ Draws Intervals::draws_for(const std::string& file, std::size_t most) const {
     for (auto& point : draws.points) point.overrides = left_free(point.overrides);
     return draws;
   }
-  const LinkedScenario given = link_scenario(file, set_);
-  return draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, request_.seed), most);
+  return draws_of_unknown(link_scenario(file, set_), most, request_.seed);
 }
 
 void Intervals::add(const std::string& file, RunResult& result, const std::function<bool()>& stop) const {
   if (!request_.asked()) return;
-  const Draws draws = draws_for(file, kPoints);
-  Experiment experiment{file, set_, {}};
-  for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
-  Forecaster forecaster({experiment});
-  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop);
-  stop_if(stop);
-  ensemble.runs = draws.runs;
-  if (ensemble.size() == 0) return;
-  result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request_.level, request_.seed);
-  result.uncertainty->fitted_to = draws.fitted_to;
-  result.uncertainty->unknowns = draws.unknowns;
+  judge({file, set_, {}}, draws_for(file, kPoints), request_, result, stop);
+}
+
+void add_intervals(const ScenarioText& text, const Overrides& set, RunResult& result) {
+  const IntervalRequest usual;
+  Experiment experiment{text.file, set, {}};
+  experiment.text = text;
+  judge(std::move(experiment), draws_of_unknown(link_scenario(ScenarioFile(text), set), kPoints, usual.seed), usual,
+        result, {});
 }
 
 }  // namespace slmsim

@@ -41,4 +41,7 @@ class Intervals {
   Draws fitted_;
 };
 
+// The same of the scenario of a text, from what it says that it does not know.
+void add_intervals(const ScenarioText& text, const Overrides& set, RunResult& result);
+
 }  // namespace slmsim

@@ -43,10 +43,15 @@ Response wrong(const std::vector<Error>& errors, const Question* question) {
 }  // namespace
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> kVerbs = {{"run", false, answer_run},           {"view", false, answer_view},
-                                           {"timeline", false, answer_timeline}, {"curve", false, answer_curve},
-                                           {"explain", true, answer_explain},    {"plan", true, answer_plan},
-                                           {"sweep", true, answer_sweep}};
+  using enum Pace;
+  static const std::vector<Verb> kVerbs = {{"run", kQuick, answer_run},
+                                           {"view", kQuick, answer_view},
+                                           {"timeline", kFollowing, answer_timeline},
+                                           {"curve", kFollowing, answer_curve},
+                                           {"intervals", kFollowing, answer_intervals},
+                                           {"explain", kLong, answer_explain},
+                                           {"plan", kLong, answer_plan},
+                                           {"sweep", kLong, answer_sweep}};
   return kVerbs;
 }
 

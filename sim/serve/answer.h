@@ -44,10 +44,14 @@ struct Memory {
 // The question's scenario, predicted as `slmsim report` predicts it; the last one is kept.
 const RunResult& predicted(const Question& question, Memory& memory);
 
-// A row of the table of questions: POST /api/NAME. A long one is a job, with progress and an end that can be forced.
+// What is answered at once; and jobs, with progress and an end that can be forced: of what follows the hand once it rests, and of
+// what somebody started.
+enum class Pace { kQuick, kFollowing, kLong };
+
+// A row of the table of questions: POST /api/NAME.
 struct Verb {
   const char* name;
-  bool is_long;
+  Pace pace;
   Json (*answer)(const Question&, const Workplace&, Memory&, const Progress&);
 };
 const std::vector<Verb>& verbs();

@@ -92,7 +92,8 @@ Response App::handle(const Request& request) {
 
 Response App::ask(const std::string& what, const std::string& body) {
   if (const Verb* verb = find_verb(what))
-    return verb->is_long ? jobs_.start(what, body) : answerer_({.verb = what, .body = body, .seconds = kMostSeconds});
+    return verb->pace == Pace::kQuick ? answerer_({.verb = what, .body = body, .seconds = kMostSeconds})
+                                      : jobs_.start(*verb, body);
   const Json asked = Json::parse(body, nullptr, false);
   if (!asked.is_object()) return refusal(400, "a JSON object is expected");
   if (what == "job") return jobs_.state(number_of(asked));

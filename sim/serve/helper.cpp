@@ -8,6 +8,7 @@
 #include <optional>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -23,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPatience = 50;             // milliseconds between two looks at whether anybody waits
 constexpr std::size_t kMostWaiting = 16;  // questions for which there is no process yet
+constexpr int kNiceness = 10;             // of processes that yield to others
 
 }  // namespace
 
@@ -50,7 +52,7 @@ void help(const Workplace& workplace, int in, int out) {
 
 class Helpers::Process {
  public:
-  explicit Process(const std::vector<std::string>& command) {
+  Process(const std::vector<std::string>& command, bool yields) : yields_(yields) {
     int to[2], from[2];
     if (pipe2(to, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "no pipe");
     if (pipe2(from, O_CLOEXEC) != 0) {
@@ -89,6 +91,7 @@ class Helpers::Process {
       close(to_), close(from_);
       throw std::system_error(failed, std::generic_category(), "no helper process");
     }
+    if (yields) setpriority(PRIO_PROCESS, static_cast<id_t>(process_), kNiceness);  // its own workers inherit it
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -99,6 +102,7 @@ class Helpers::Process {
     while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
+  bool yields() const { return yields_; }
   // Nothing where the process must not be asked again.
   std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
     if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
@@ -121,6 +125,7 @@ class Helpers::Process {
  private:
   pid_t process_ = -1;
   int to_ = -1, from_ = -1;
+  bool yields_;
   Lines lines_;
 };
 
@@ -145,15 +150,18 @@ Response Helpers::ask(const Asking& asking) {
     if (is_cancelled()) return refusal(499, "cancelled");
     if (busy_ >= most_) return late;
     ++busy_;
-    if (!idle_.empty()) {
-      process = std::move(idle_.back());
-      idle_.pop_back();
+    // The last that answered: it remembers most of what it is asked about.
+    const auto like =
+        std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& one) { return one->yields() == asking.yields; });
+    if (like != idle_.rend()) {
+      process = std::move(*like);
+      idle_.erase(std::next(like).base());
     }
   }
   std::optional<Response> answered;
   std::string problem = "the process that computed this ended; is there enough memory?";
   try {
-    if (!process) process = std::make_unique<Process>(command_);
+    if (!process) process = std::make_unique<Process>(command_, asking.yields);
     answered = process->ask(asking, end);
   } catch (const std::system_error& error) {
     problem = error.what();
@@ -163,7 +171,12 @@ Response Helpers::ask(const Asking& asking) {
     const std::scoped_lock lock(mutex_);
     --busy_;
     if (process) idle_.push_back(std::move(process));
+    if (idle_.size() > most_) {
+      process = std::move(idle_.front());
+      idle_.erase(idle_.begin());
+    }
   }
+  process.reset();
   freed_.notify_one();
   if (answered) return *answered;
   if (is_cancelled()) return refusal(499, "cancelled");

@@ -18,7 +18,8 @@ namespace slmsim::web {
 // Asks one question. `cancelled` is asked every now and then; true ends it, with status 499.
 struct Asking {
   std::string verb, body;
-  double seconds = 0;  // until it is ended, with status 504
+  double seconds = 0;   // until it is ended, with status 504
+  bool yields = false;  // to all other processes of the machine, so that what a hand waits for is not delayed
   std::function<bool()> cancelled = {};
   Progress progress = {};
 };
@@ -30,8 +31,8 @@ void help(const Workplace& workplace, int in, int out);
 
 class Helpers {
  public:
-  // At most `most` processes of `command` at once, which each call help(); they are started when they are needed, and those that
-  // answered well stay for the next question.
+  // At most `most` processes of `command` at work at once, which each call help(); they are started when they are needed, and
+  // those that answered well stay for the next question, at most as many.
   Helpers(std::vector<std::string> command, std::size_t most);
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;

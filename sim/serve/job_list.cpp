@@ -9,24 +9,31 @@ JobList::~JobList() {
   for (auto& job : jobs_) job->thread.join();
 }
 
-Response JobList::start(const std::string& verb, const std::string& body) {
+Response JobList::start(const Verb& verb, const std::string& body) {
   const std::scoped_lock lock(mutex_);
   const auto is_over = [](const std::shared_ptr<Job>& job) {
     const std::scoped_lock inner(job->mutex);
     return job->over;
   };
-  const auto over = static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), is_over));
-  if (jobs_.size() - over >= kMostRunning) return refusal(503, "two searches run already; wait, or cancel one");
-  if (over >= kMostKept) {
-    const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_over);
+  const auto is_old = [&](const std::shared_ptr<Job>& job) { return job->pace == verb.pace && is_over(job); };
+  const auto old = static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), is_old));
+  const auto alike = static_cast<std::size_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->pace == verb.pace; }));
+  const bool follows = verb.pace == Pace::kFollowing;
+  if (alike - old >= (follows ? kMostFollowing : kMostLong))
+    return follows ? told({{"job", nullptr}}) : refusal(503, "two searches run already; wait, or cancel one");
+  if (old >= kMostKept) {
+    const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_old);
     (*oldest)->thread.join();
     jobs_.erase(oldest);
   }
   auto job = std::make_shared<Job>();
   job->number = ++last_;
+  job->pace = verb.pace;
   // The list outlives its threads, and each holds its job.
-  job->thread = std::thread([this, job = job.get(), verb, body] {
-    Asking asking{.verb = verb, .body = body, .seconds = kMostSeconds};
+  job->thread = std::thread([this, job = job.get(), name = verb.name, follows, body] {
+    Asking asking{.verb = name, .body = body, .seconds = follows ? kMostSecondsFollowing : kMostSecondsLong};
+    asking.yields = true;
     asking.cancelled = [job] { return job->cancelled.load(); };
     asking.progress = [job](const std::string& text, double share) {
       const std::scoped_lock inner(job->mutex);

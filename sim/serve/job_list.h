@@ -19,19 +19,22 @@ class JobList {
   JobList& operator=(const JobList&) = delete;
   ~JobList();  // cancels and waits
 
-  // {"job": number}, or 503 where kMostRunning run. Of those that ended the last kMostKept are kept.
-  Response start(const std::string& verb, const std::string& body);
+  // {"job": number}. Where as many of its pace run, 503, or {"job": null} of what follows the hand, whose page asks again. Of
+  // those of a pace that ended the last kMostKept are kept.
+  Response start(const Verb& verb, const std::string& body);
   // {"state": "running", "progress": text, "share": 0 to 1 or less}, or {"state": "done" | "failed" | "cancelled", "status",
   // "answer"}.
   Response state(std::uint64_t number);
   Response cancel(std::uint64_t number);
 
-  static constexpr std::size_t kMostRunning = 2, kMostKept = 8;
-  static constexpr double kMostSeconds = 1800;
+  static constexpr std::size_t kMostLong = 2, kMostFollowing = 1, kMostRunning = kMostLong + kMostFollowing,
+                               kMostKept = 8;
+  static constexpr double kMostSecondsLong = 1800, kMostSecondsFollowing = 120;
 
  private:
   struct Job {
     std::uint64_t number = 0;
+    Pace pace = Pace::kLong;
     std::atomic<bool> cancelled = false;
     std::mutex mutex;  // of what follows
     std::string progress;

@@ -18,6 +18,11 @@ Json answer_view(const Question& question, const Workplace& workplace, Memory& m
 Json answer_timeline(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 Json answer_curve(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
+// What `slmsim run --intervals` adds: {"models": [{"name", "sure", "probability", "fits", "sections"}]}: how sure the
+// verdict is in words, the pick's probabilities to be right and to fit, null where nothing is picked, and the comparison of
+// answer_view with intervals.
+Json answer_intervals(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
 // What `slmsim explain --format json` prints.
 Json answer_explain(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 

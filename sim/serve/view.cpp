@@ -3,6 +3,7 @@
 
 #include "sim/page/timeline.h"
 #include "sim/report/report.h"
+#include "sim/run/intervals.h"
 #include "sim/select/latency.h"
 #include "sim/serve/tree.h"
 #include "sim/serve/verbs.h"
@@ -28,10 +29,12 @@ Json cell_json(const Prediction& p) {
   return out;
 }
 
+Json comparison(const ModelReport& report) { return section("comparison", "Comparison", comparison_section(report)); }
+
 Json model_json(const ModelReport& report) {
   Json cells = Json::array(), sections = Json::array();
   for (const Prediction* p : report.predictions) cells.push_back(cell_json(*p));
-  sections.push_back(section("comparison", "Comparison", comparison_section(report)));
+  sections.push_back(comparison(report));
   sections.push_back(section("memory", "Memory", memory_section(report)));
   sections.push_back(section("iteration", "Time of an iteration", breakdown_section(report)));
   if (const std::string job = job_section(report); !job.empty())
@@ -76,6 +79,28 @@ Json answer_timeline(const Question& question, const Workplace&, Memory& memory,
   Json sections = Json::array();
   if (!bars.empty()) sections.push_back(section("timeline", "Timeline of an iteration", bars));
   return {{"sections", sections}};
+}
+
+Json answer_intervals(const Question& question, const Workplace&, Memory& memory, const Progress&) {
+  RunResult result = predicted(question, memory);
+  add_intervals(question.text, question.set, result);
+  Json models = Json::array();
+  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
+    const ModelReport report = report_of(result, i);
+    const Prediction* pick = report.pick();
+    Json model = {{"name", report.model().name},
+                  {"sure", sureness_text(report)},
+                  {"probability", nullptr},
+                  {"fits", nullptr},
+                  {"sections", Json::array({comparison(report)})}};
+    if (pick && result.uncertainty) {
+      model["probability"] = rounded(result.uncertainty->picks[i].right);
+      model["fits"] =
+          rounded(result.uncertainty->cells[static_cast<std::size_t>(pick - result.predictions.data())].fits);
+    }
+    models.push_back(std::move(model));
+  }
+  return {{"models", models}};
 }
 
 Json answer_curve(const Question& question, const Workplace&, Memory& memory, const Progress&) {

@@ -4,11 +4,15 @@
 Where this user may mount (root, or user namespaces), an empty folder hides the source tree. Everywhere, a file that only
 the installed data have shows that these are read before the source tree's.
 """
+import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.parse
+import urllib.request
 
 BINARY, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
 HIDE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
@@ -17,6 +21,26 @@ HIDE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
 
 def may_hide():
     return subprocess.run(HIDE + ["true"], capture_output=True, check=False).returncode == 0
+
+
+def page_of(program, folder):
+    """What slmsim serve answers to a scenario on a platform that came with it."""
+    server = subprocess.Popen([*program, "serve", "--port", "0", "--folder", folder], stdout=subprocess.PIPE, text=True)
+    try:
+        server.stdout.readline()
+        address = urllib.parse.urlsplit(server.stdout.readline().strip())
+        origin = f"http://{address.netloc}"
+        headers = {"Authorization": "Bearer " + urllib.parse.parse_qs(address.query)["token"][0], "Content-Type": "application/json"}
+        for part in ("/", "/main.js", "/report.css"):
+            with urllib.request.urlopen(urllib.request.Request(origin + part, headers=headers), timeout=60) as answer:
+                assert answer.status == 200 and answer.read()
+        question = json.dumps({"scenario": "platform: gat-amst\nmodels: gpt2m\ntraining: {batch: 8, epochs: 1, blocks_per_epoch: 80}\n"}).encode()
+        with urllib.request.urlopen(urllib.request.Request(origin + "/api/view", question, headers), timeout=60) as answer:
+            return answer.read().decode()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(60)
+        server.stdout.close()
 
 
 class Installed(unittest.TestCase):
@@ -77,6 +101,9 @@ class Installed(unittest.TestCase):
         self.slmsim("init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40", folder)
         self.assertIn("desk+rented", self.slmsim("run", os.path.join(folder, "scenario.yaml")))
 
+    def test_serves_the_page(self):
+        self.assertIn("Train gpt2m with ", page_of([*self.hide, os.path.join(self.place, "bin/slmsim")], self.folder))
+
     def test_imports_the_python_module(self):
         modules = os.path.join(self.place, "lib/python3/dist-packages")
         if not os.path.isdir(modules):
@@ -136,6 +163,22 @@ class Packaged(unittest.TestCase):
             done = subprocess.run(hide + [program, *words], cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(done.stdout)
+        self.assertIn("Train gpt2m with ", page_of([*hide, program], self.folder))
+
+    def test_imports_the_python_module_where_it_lies(self):
+        modules = os.path.join(self.root, "usr/lib/python3/dist-packages")
+        if not os.path.isdir(modules):
+            self.skipTest("the Python module was not built")
+        for name in ("_core.pyi", "py.typed"):
+            self.assertTrue(os.path.exists(os.path.join(modules, "slmsim", name)), name)
+        hide = HIDE if may_hide() else []
+        script = "import slmsim; print(slmsim.__file__); print(slmsim.load('gat-amst', {'models': 'gpt2m'}).run().to_csv(), end='')"
+        done = subprocess.run(hide + ["/usr/bin/python3", "-B", "-c", script], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": modules}, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        program = subprocess.run(hide + [os.path.join(self.root, "usr/bin/slmsim"), "run", "gat-amst", "--set", "models=gpt2m", "--format", "csv"],
+                                 cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"{modules}/slmsim/__init__.py\n{program.stdout}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "sim/serve/answer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/cli/process.h"
@@ -78,6 +79,36 @@ TEST_F(Answers, HoldTheSectionsOfTheReport) {
   EXPECT_THAT(told("timeline")["sections"][0]["html"].get<std::string>(), HasSubstr("what each GPU does"));
   EXPECT_THAT(told("curve")["sections"][0]["html"].get<std::string>(),
               HasSubstr("time of the job against round-trip time"));
+}
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(Answers, HoldTheIntervalsOfTheRun) {
+  const Json model = told("intervals", {{"name", "two.yaml"}, {"set", {"training.batch=16"}}})["models"][0];
+  const Json run = program({"run", "two.yaml", "--format", "json", "--intervals", "--set", "training.batch=16"});
+  EXPECT_EQ(model["probability"], run["uncertainty"]["picks"][0]["probability"]);
+  const Json& selection = run["selections"][0];
+  std::size_t timed = 0;
+  for (const Json& cell : run["predictions"]) {
+    timed += cell.contains("minutes_interval") ? 1 : 0;
+    if (cell["technique"] != selection["technique"] || cell["group"] != selection["group"]) continue;
+    EXPECT_EQ(model["fits"], cell["probability_fits"]);
+  }
+  EXPECT_GT(timed, 0);
+  const std::string html = model["sections"][0]["html"], sure = model["sure"];
+  EXPECT_EQ(count_of(html, "class=\"whisker\""), 3 * timed);                  // a line and its two ends
+  EXPECT_EQ(count_of(html, ", with a probability of 80 % from "), timed);  // for who does not see them
+  EXPECT_THAT(sure, testing::StartsWith("With a probability of 80 % it takes "));
+  EXPECT_THAT(sure,
+              HasSubstr(fmt::format("right with a probability of {:.0f} %", 100 * model["probability"].get<double>())));
+}
+
+TEST_F(Answers, OfIntervalsTellWhatIsWrong) {
+  EXPECT_EQ(asked("intervals", {{"set", {"training.batch=none"}}}).status, 422);
 }
 
 TEST_F(Answers, TellTheTreeWithPlaces) {

@@ -152,10 +152,28 @@ TEST_F(Pages, CancelJobsAndBoundHowManyRun) {
     return refusal(499, "cancelled");
   };
   std::vector<std::uint64_t> jobs;
-  for (std::size_t i = 0; i < JobList::kMostRunning; ++i) jobs.push_back(told("/api/sweep", Json::object())["job"]);
+  for (std::size_t i = 0; i < JobList::kMostLong; ++i) jobs.push_back(told("/api/sweep", Json::object())["job"]);
   EXPECT_EQ(app_.handle(post("/api/sweep", Json::object())).status, 503);
   for (const auto job : jobs) told("/api/job/cancel", {{"job", job}});
   for (const auto job : jobs) EXPECT_EQ(ended(app_, job)["state"], "cancelled");
+}
+
+// What follows the hand is one thing at a time, whatever else somebody started; a page whose turn it is not asks again.
+TEST_F(Pages, FollowTheHandOneAtATime) {
+  answerer_ = [](const Asking& asking) {
+    EXPECT_TRUE(asking.yields);
+    EXPECT_LE(asking.seconds, asking.verb == "plan" ? 1800 : 120);
+    while (!asking.cancelled()) std::this_thread::yield();
+    return refusal(499, "cancelled");
+  };
+  for (std::size_t i = 0; i < JobList::kMostLong; ++i) told("/api/plan", Json::object());
+  const Json first = told("/api/intervals", Json::object());
+  EXPECT_TRUE(first["job"].is_number());
+  for (const char* other : {"/api/intervals", "/api/timeline", "/api/curve"})
+    EXPECT_EQ(told(other, Json::object()), (Json{{"job", nullptr}})) << other;
+  told("/api/job/cancel", first);
+  EXPECT_EQ(ended(app_, first["job"])["state"], "cancelled");
+  EXPECT_TRUE(told("/api/curve", Json::object())["job"].is_number());
 }
 
 TEST_F(Pages, ForgetOldJobs) {

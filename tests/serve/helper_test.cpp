@@ -1,5 +1,8 @@
 #include "sim/serve/helper.h"
 
+#include <algorithm>
+#include <sys/resource.h>
+
 #include <gmock/gmock.h>
 
 #include "tests/serve/world.h"
@@ -39,6 +42,18 @@ TEST_F(HelperProcesses, EndWhenNobodyWaits) {
 TEST_F(HelperProcesses, TellThatTheyCannotBeStarted) {
   Helpers none({"/nowhere/slmsim"}, 1);
   EXPECT_EQ(none.ask({.verb = "view", .body = body_, .seconds = 100}).status, 500);
+}
+
+// Each answers by its niceness.
+TEST_F(HelperProcesses, YieldToWhatAHandWaitsFor) {
+  Helpers nice({"/bin/sh", "-c", R"sh(while read line; do printf '{"status":200,"body":"%s"}\n' "$(nice)"; done)sh"},
+               2);
+  const int own = getpriority(PRIO_PROCESS, 0);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(nice.ask({.verb = "view", .body = "", .seconds = 100}).body, std::to_string(own));
+    EXPECT_EQ(nice.ask({.verb = "plan", .body = "", .seconds = 100, .yields = true}).body,
+              std::to_string(std::max(own, 10)));
+  }
 }
 
 TEST_F(HelperProcesses, TellProgressOfLongWork) {

@@ -4,6 +4,7 @@ import * as yaml from './yaml.js';
 
 const GPU = 'rtx3090', VM_TYPE = 'workstation', MODEL = 'gpt2m';
 const LINK = {rtt: '20 ms', bandwidth: '1 Gbps', loss: '1e-5'};
+const TECHNIQUES = {Data: {}, ZeRO2: {}, Pipeshard: {}, LocalSGD: {inner_steps: '100'}};
 const TRAINING = {batch: '16', epochs: '3', blocks_per_epoch: '20000'};
 
 const platform = (root) => yaml.child(root, 'platform');
@@ -40,13 +41,14 @@ function section(root, key) {
 
 const linkNode = (a, b) => yaml.tree({between: [a, b], ...LINK});
 
-// What an empty design begins with: a platform without sites, a model and a training.
+// What an empty design begins with: a platform without sites, a model, techniques for near and far GPUs, and a training.
 function begin(design) {
   design.change('platform', (root) => {
     if (platform(root)?.k !== 'map') yaml.put(root, 'platform', yaml.tree({name: 'mine'}));
   });
   const missing = (key) => yaml.child(design.tree, key) === undefined;
   if (missing('models')) design.change('models', (root) => yaml.put(root, 'models', yaml.tree([MODEL])));
+  if (missing('techniques')) design.change('techniques', (root) => yaml.put(root, 'techniques', yaml.tree(TECHNIQUES)));
   if (missing('training')) design.change('training', (root) => yaml.put(root, 'training', yaml.tree(TRAINING)));
 }
 

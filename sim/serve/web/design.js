@@ -34,6 +34,11 @@ export class Design {
     return own?.k === 'map' ? this.tree : this.whole ?? this.tree;
   }
 
+  // Changes with what is drawn.
+  get stamp() {
+    return [this.tree, this.whole].map((root) => (root?.k === 'map' ? yaml.textOf(root) : root?.k)).concat(this.broken).join('\0');
+  }
+
   get isWritten() {
     return this.whole === null && !this.broken;
   }

@@ -21,6 +21,47 @@ export function fragment(html) {
   return [...new DOMParser().parseFromString(html, 'text/html').body.childNodes];
 }
 
+// Children of an element as [name, make, stamp]: what has the same name and stamp, or without a stamp is equal when it is made, stays as it is,
+// with what is open and chosen and scrolled in it; and nothing is drawn or read aloud again.
+const made = new WeakMap();
+export function fill(place, parts) {
+  const before = made.get(place) ?? new Map(), now = new Map();
+  for (const [name, make, stamp] of parts) {
+    const old = before.get(name);
+    if (old && stamp !== undefined && old.stamp === stamp) {
+      now.set(name, old);
+      continue;
+    }
+    const drawn = make();
+    if (old && stamp === undefined) now.set(name, {stamp, drawn: merged(old.drawn, drawn)});
+    else now.set(name, {stamp, drawn: old ? openedAs(old.drawn, drawn) : drawn});
+  }
+  made.set(place, now);
+  const elements = [...now.values()].map((one) => one.drawn);
+  for (const one of [...place.children]) if (!elements.includes(one)) one.remove();
+  elements.forEach((one, i) => { if (place.children[i] !== one) place.insertBefore(one, place.children[i] ?? null); });
+}
+
+// `drawn` in place of `old`; of their children only those that differ.
+function merged(old, drawn) {
+  if (old.tagName !== drawn.tagName || old.className !== drawn.className) return drawn;
+  const children = [...drawn.children];
+  children.forEach((one, i) => {
+    const at = old.children[i];
+    if (!at) old.append(one);
+    else if (!at.isEqualNode(one)) at.replaceWith(openedAs(at, one));
+  });
+  while (old.children.length > children.length) old.lastChild.remove();
+  return old;
+}
+
+function openedAs(old, drawn) {
+  const all = (one) => [one, ...one.querySelectorAll('details')].filter((e) => e.tagName === 'DETAILS');
+  const were = all(old);
+  all(drawn).forEach((one, i) => { if (were[i]) one.open = were[i].open; });
+  return drawn;
+}
+
 let numbers = 0;
 export const fresh = (stem) => `${stem}-${++numbers}`;
 

@@ -37,7 +37,9 @@ export class Editor {
 
   drawLines() {
     const wrong = new Set(this.app.design.errors.filter((one) => one.own).map((one) => one.line));
-    const count = this.area.value.split('\n').length;
+    const count = this.area.value.split('\n').length, stamp = `${count} ${[...wrong]}`;
+    if (stamp === this.numbered) return;
+    this.numbered = stamp;
     const numbers = Array.from({length: count}, (_, i) => {
       const line = document.createElement('span');
       line.textContent = `${wrong.has(i + 1) ? '▸' : ''}${i + 1}\n`;
@@ -52,7 +54,7 @@ export class Editor {
     const {design} = this.app;
     this.drawLines();
     this.area.setAttribute('aria-invalid', design.errors.length > 0);
-    this.errors.replaceChildren(...design.errors.map((error) => this.app.errorLine(design, error)));
+    if (design.errors.length > 0 || this.errors.firstChild) this.errors.replaceChildren(...design.errors.map((error) => this.app.errorLine(design, error)));
   }
 
   // The cursor at a line and a column, which counts letters.

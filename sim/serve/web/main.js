@@ -19,7 +19,11 @@ class App {
     this.catalog = {models: [], gpus: [], vms: [], techniques: [], scenarios: []};
     this.waiting = new Map();  // by design: whether it is asked, and whether it changed since
     this.canvas = new Canvas($('canvas'), {
-      choose: (what, byKey) => { this.choose(what); if (byKey) $('selection').querySelector('input, select, button')?.focus(); },
+      choose: (what, byKey) => {
+        this.choose(what);
+        if (byKey) $('selection').querySelector('input, select, button')?.focus();
+        else this.showFigures();
+      },
       moved: () => { this.drawCanvas(); this.keep(); },
       moveVm: (name, site) => this.moveVm(name, site),
       join: (a, b) => this.join(a, b),
@@ -87,13 +91,25 @@ class App {
     else this.refresh(this.design);
   }
 
+  isAsked(design) {
+    return this.waiting.has(design);
+  }
+
+  // Whether all that an edit leads to has come, for whoever looks from outside.
+  still() {
+    document.documentElement.dataset.state = this.waiting.size > 0 || this.results.isBusy ? 'busy' : 'still';
+  }
+
   // One question at a time for each design; what changes meanwhile is asked next, and only the last of it.
   async refresh(design) {
     if (this.waiting.get(design)) {
       this.waiting.set(design, 'again');
+      this.results.edited(design);
       return;
     }
     this.waiting.set(design, 'asked');
+    this.results.edited(design);
+    this.still();
     const text = design.text;
     let got;
     try {
@@ -110,10 +126,10 @@ class App {
   }
 
   answered(design, {ok, answer}) {
-    const typed = this.editor.hasFocus;
+    const typed = this.editor.hasFocus, before = design.stamp;
     design.answered(answer, ok);
-    if (design === this.design) {
-      this.editor.drawErrors();
+    if (design === this.design) this.editor.drawErrors();
+    if (design === this.design && design.stamp !== before) {
       this.drawCanvas();
       if (typed || !$('selection').parentNode.contains(document.activeElement)) this.panel.draw();
     }
@@ -132,10 +148,18 @@ class App {
 
   choose(what) {
     this.selected = what;
+    this.knowsLinks ||= what.kind === 'link';
     if ($('figures').hidden) this.tab('figures');
     this.drawCanvas();
     this.panel.draw();
     this.buttons();
+  }
+
+  // On a narrow screen they stand below the drawing; the verdict stays above them.
+  showFigures() {
+    if (!matchMedia('(max-width: 900px)').matches) return;
+    $('selection').style.scrollMarginTop = `${$('verdict').offsetHeight + 8}px`;
+    $('selection').scrollIntoView();
   }
 
   change(edit) {
@@ -256,8 +280,8 @@ class App {
                 button('Begin with three sites', () => this.example()))));
     }
     $('hint').textContent = sites.length === 0 ? 'A link that somebody gave you, or a file: “Open”.'
-      : sites.length === 1 ? 'Add another site to see whether its distance is worth it.'
-      : links.length > 0 && !this.selected ? 'Choose a link to move its round-trip time, and watch the verdict.'
+      : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site to see whether its distance is worth it.'
+      : links.length > 0 && !this.knowsLinks ? 'Choose a link to move its round-trip time, and watch the verdict.'
       : 'Drag to move; drag the dot of a site to another one to link them. With the keyboard: Tab, Enter, arrows, Delete.';
   }
 
@@ -269,7 +293,7 @@ class App {
     $('undo').disabled = design.past.length === 0;
     $('redo').disabled = design.future.length === 0;
     $('save').disabled = $('link').disabled = $('compare').disabled = design.isEmpty;
-    $('work').closest('section').hidden = design.isEmpty;
+    $('work').closest('section').hidden = $('compare').parentNode.hidden = design.isEmpty && !this.designs[1];
     const both = this.designs[1] !== null;
     $('design-b').hidden = $('design-a').hidden = !both;
     $('design-a').setAttribute('aria-pressed', this.active === 0);

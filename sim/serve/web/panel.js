@@ -5,6 +5,8 @@ import * as cluster from './cluster.js';
 import * as units from './units.js';
 import * as yaml from './yaml.js';
 
+const SHOWN_VMS = 4;  // of a site; the others are chosen on the drawing
+
 // A slider with a field for the exact value. `set` gets the text that the scenario will hold.
 function slider(label, kind, text, set, hint) {
   const {read, write} = units.kinds[kind];
@@ -101,7 +103,7 @@ export class Panel {
     const what = {kind: 'site', name: site.name};
     const others = cluster.unlinked(this.app.design, site.name);
     const rtt = yaml.value(yaml.at(this.app.design.tree, ['platform', 'sites', site.name, 'rtt']));
-    const out = this.head(what, 'Site');
+    const out = [...this.head(what, 'Site'), ...site.vms.slice(0, SHOWN_VMS).flatMap((vm) => this.gpus(vm, ` of ${vm.name}`))];
     out.push(slider('Round trip inside it', 'time', rtt, (text) => this.edit(`rtt ${site.name}`, (design) =>
       design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: what is usual inside a site.'));
     const tools = element('div', {class: 'tools'}, button('Add a VM here', () => this.app.addVm(site.name)));
@@ -116,22 +118,28 @@ export class Panel {
     return out;
   }
 
+  // Their kind and number.
+  gpus(vm, of = '') {
+    const {gpus} = this.app.catalog, gpu = vm.gpus[0] ?? '';
+    const names = gpus.map((one) => [one.name, one.title || one.name]);
+    if (gpu && !gpus.some((one) => one.name === gpu)) names.unshift([gpu, gpu]);
+    const set = () => this.edit(`gpus ${vm.name}`, (design) =>
+      cluster.setGpus(design, vm.name, kind.value, Math.min(64, Math.max(1, Math.round(Number(count.value)) || 1))));
+    const kind = select(names, gpu, set);
+    const count = element('input', {type: 'number', min: 1, max: 64, value: vm.gpus.length, onchange: set});
+    const mixed = vm.gpus.some((one) => one !== gpu);
+    return [field(`GPU${of}`, kind, mixed ? `Of several kinds: ${vm.gpus.join(', ')}. A choice here makes them alike.` : ''),
+            field(`How many GPUs${of}`, count)];
+  }
+
   vm(vm, drawn) {
     const {catalog} = this.app, what = {kind: 'vm', name: vm.name};
-    const gpu = vm.gpus[0] ?? '', same = vm.gpus.every((one) => one === gpu);
-    const names = catalog.gpus.map((one) => [one.name, one.title || one.name]);
-    if (gpu && !catalog.gpus.some((one) => one.name === gpu)) names.unshift([gpu, gpu]);
     const types = catalog.vms.map((one) => one.name);
     if (!types.includes(vm.type)) types.unshift(vm.type);
     const set = (key) => (value) => this.edit(`${key} ${vm.name}`, (design) => design.set(['platform', 'vms', vm.name, key], value));
-    const setGpus = (kind, count) => this.edit(`gpus ${vm.name}`, (design) => cluster.setGpus(design, vm.name, kind, count));
-    const kind = select(names, gpu, () => setGpus(kind.value, Math.max(1, Number(count.value))));
-    const count = element('input', {type: 'number', min: 1, max: 64, value: vm.gpus.length});
-    count.addEventListener('change', () => setGpus(kind.value, Math.min(64, Math.max(1, Math.round(Number(count.value)) || 1))));
     const about = catalog.vms.find((one) => one.name === vm.type)?.about ?? '';
     const out = this.head(what, 'VM');
-    out.push(field('GPU', kind, same ? '' : `Of several kinds: ${vm.gpus.join(', ')}. A choice here makes them alike.`),
-             field('How many GPUs', count), field('Kind of machine', select(types, vm.type, set('type')), about),
+    out.push(...this.gpus(vm), field('Kind of machine', select(types, vm.type, set('type')), about),
              field('Site', select(drawn.sites.map((s) => s.name), vm.site, set('site'))),
              button('Delete this VM', () => this.app.remove(what), {class: 'danger'}));
     return out;
@@ -154,6 +162,13 @@ export class Panel {
     const number = (path, label, hint) => slider(label, 'count', yaml.value(yaml.at(source, path)), (text) =>
       this.edit(path.join('.'), (design) => design.set(path, text)), hint);
     if (yaml.at(source, ['training', 'batch']) || !yaml.child(source, 'training')) out.push(number(['training', 'batch'], 'Batch', 'Sequences per optimizer step, over all GPUs.'));
+    for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Of as many tokens as the model takes at once.']]) {
+      const node = yaml.at(source, ['training', key]);
+      if (yaml.value(node) === undefined) continue;
+      const input = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off', value: yaml.value(node)});
+      input.addEventListener('change', () => this.edit(key, (design) => design.set(['training', key], input.value.trim())));
+      out.push(field(label, input, hint));
+    }
     out.push(this.techniques(source));
     for (const name of yaml.keys(yaml.child(source, 'techniques'))) {
       const known = app.catalog.techniques.find((one) => one.name === name);

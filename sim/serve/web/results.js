@@ -1,9 +1,10 @@
 // The verdict and what it rests on, in the sections of slmsim's report; of two designs side by side.
 
-import {ask, element, fragment, select} from './dom.js';
+import {ask, element, fill, fragment, problem, select} from './dom.js';
 import {duration} from './units.js';
 
 const QUIET = 180;  // ms without a change until what takes longer is asked
+const FIRST_PAUSE = 20, LAST_PAUSE = 300;  // ms between two looks at what is computed; each is twice the one before
 
 // What two designs are compared by.
 const FIGURES = [['Time of the job', (p) => p.minutes, duration], ['An iteration', (p) => p.iteration_s, (v) => `${v.toPrecision(3)} s`],
@@ -13,26 +14,56 @@ const FIGURES = [['Time of the job', (p) => p.minutes, duration], ['An iteration
                  ['Memory of the fullest GPU', (p) => p.memory_share, (v) => `${Math.round(100 * v)} %`]];
 
 export class Results {
-  // `app` has designs, active, show(place of an error).
+  // `app` has designs, active, isAsked(design), errorLine(...), still(): told when nothing more is to come.
   constructor(verdict, place, app) {
     this.verdict = verdict;
     this.place = place;
     this.app = app;
     this.model = 0;
-    this.open = {comparison: true, memory: true, iteration: true, timeline: true, rtt: true, job: true};
-    this.late = new WeakMap();   // of a design: what came later, as elements, and of which view it is
-    this.asked = new WeakSet();  // views
+    this.open = {};
+    this.forget();
+  }
+
+  // What came later: of a view its sections, and how sure it is; and of a design the view whose sections stand there until its own come.
+  forget() {
+    this.later = new WeakMap();
+    this.shown = new WeakMap();
+  }
+
+  get isBusy() {
+    return this.timer !== undefined || this.isFollowing === true;
+  }
+
+  laterOf(view) {
+    if (!this.later.has(view)) this.later.set(view, {});
+    return this.later.get(view);
+  }
+
+  modelOf(view) {
+    return view?.models[this.model] ?? view?.models[0];
   }
 
   draw() {
-    const designs = this.app.designs.filter(Boolean);
-    this.verdict.replaceChildren(...designs.map((design) => this.told(design, designs.length > 1)));
-    if (designs.length > 1) this.verdict.append(this.compared(designs));
-    const columns = designs.map((design) => this.column(design, designs.length > 1));
-    this.place.className = designs.length > 1 ? 'two' : 'one';
-    this.place.replaceChildren(...columns);
+    const designs = this.app.designs.filter(Boolean), several = designs.length > 1;
+    fill(this.verdict, [...designs.map((design, i) => [`told ${i}`, () => this.told(design, several)]),
+                        ...(several ? [['compared', () => this.compared(designs)]] : [])]);
+    this.place.className = several ? 'two' : 'one';
+    while (this.place.children.length > designs.length) this.place.lastChild.remove();
+    while (this.place.children.length < designs.length) this.place.append(element('div', {class: 'column'}));
+    designs.forEach((design, i) => fill(this.place.children[i], this.column(design, several)));
+    this.rest();
+  }
+
+  // Once the hand rests, what takes longer; an edit puts it off, and ends what is computed of what was.
+  rest() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => designs.forEach((design) => this.ask(design)), QUIET);
+    this.timer = setTimeout(() => this.follow(), QUIET);
+    this.app.still();
+  }
+
+  edited(design) {
+    this.rest();
+    if (this.computed?.design === design) this.computed.end();
   }
 
   letter(design) {
@@ -43,28 +74,36 @@ export class Results {
     const out = element('div', {class: 'verdict'});
     const title = several ? `Design ${this.letter(design)}: ` : '';
     if (design.isEmpty) {
-      out.append(element('p', {class: 'first'}, `${title}the verdict will stand here.`.replace(/^t/, 'T')),
-                 element('p', {}, 'Which technique to train with, on which of the GPUs, and how long that takes.'));
+      out.append(element('p', {class: 'first'}, `${title}Which technique, on which GPUs, and how long will it take?`),
+                 element('p', {}, 'Draw where your GPUs are. The answer stands here from the first site on, and follows every change.'));
       return out;
     }
     for (const error of design.errors.slice(0, 5)) out.append(this.app.errorLine(design, error, title));
-    const model = design.view?.models[this.model] ?? design.view?.models[0];
+    const model = this.modelOf(design.view);
     if (design.errors.length > 0 || !model) {
       if (design.errors.length === 0) out.append(element('p', {}, 'predicting…'));
       return out;
     }
-    out.append(element('p', {class: 'first'}, title + model.verdict));
+    out.append(element('p', {class: 'first decided'}, title + model.verdict));
+    const summary = this.app.catalog.techniques.find((one) => one.name === model.pick?.technique)?.summary;
+    if (summary) out.append(element('p', {class: 'note'}, `${model.pick.technique}: ${summary}`));
+    const sure = this.sure(design.view);
+    if (model.pick && sure) out.append(element('p', {class: 'note sure'}, sure));
     const assumed = design.view.assumed;
     if (assumed.length > 0) {
-      out.append(element('details', {class: 'assumed'},
-                         element('summary', {}, `Rests on ${assumed.length === 1 ? 'one assumption' : `${assumed.length} assumptions`} that nobody stated or measured`),
-                         element('ul', {}, ...assumed.map((one) => element('li', {}, one.text)))));
+      out.append(this.details('assumed', `Rests on ${assumed.length === 1 ? 'one assumption' : `${assumed.length} assumptions`} that nobody stated or measured`,
+                              [element('ul', {}, ...assumed.map((one) => element('li', {}, one.text)))], false));
     }
     return out;
   }
 
+  sure(view) {
+    const {sure, spread} = this.later.get(view) ?? {};
+    return sure ?? (spread ? this.modelOf({models: spread}).sure : 'How sure this is follows in a moment.');
+  }
+
   compared(designs) {
-    const picks = designs.map((design) => (design.view?.models[this.model] ?? design.view?.models[0])?.pick);
+    const picks = designs.map((design) => this.modelOf(design.view)?.pick);
     const cells = (read, write) => {
       const both = picks.map((pick) => (pick ? read(pick) : null));
       const ratio = both.every((v) => typeof v === 'number' && v > 0) ? (both[1] / both[0]).toPrecision(3) : '';
@@ -78,51 +117,92 @@ export class Results {
     return element('div', {class: 'wide compared', tabindex: 0, role: 'region', 'aria-label': 'Both designs compared'}, table);
   }
 
+  // The parts of a design's column, as fill() takes them.
   column(design, several) {
-    const out = element('div', {class: 'column'});
     const models = design.view?.models ?? [];
-    if (models.length === 0 || design.isEmpty) return out;
-    const model = models[this.model] ?? models[0];
-    if (several) out.append(element('h2', {class: 'which'}, `Design ${this.letter(design)}`));
-    if (models.length > 1) {
-      const choose = select(models.map((one, i) => [String(i), one.name]), String(models.indexOf(model)), (i) => {
-        this.model = Number(i);
-        this.asked = new WeakSet();
-        this.draw();
-        this.place.querySelector('select')?.focus();
-      });
-      choose.setAttribute('aria-label', 'Model that is shown');
-      out.append(choose);
-    }
-    out.append(...model.sections.map((section) => this.section(section)));
-    const late = this.late.get(design);
-    for (const one of late?.elements ?? []) {
-      one.classList.toggle('stale', late.view !== design.view);
-      out.append(one);
-    }
+    if (models.length === 0 || design.isEmpty) return [];
+    const model = this.modelOf(design.view), out = [];
+    if (several) out.push(['which', () => element('h2', {class: 'which'}, `Design ${this.letter(design)}`)]);
+    if (models.length > 1) out.push(['model', () => this.choice(models, model)]);
+    const own = this.laterOf(design.view), before = this.shown.get(design);
+    const spread = own.spread && this.modelOf({models: own.spread});
+    for (const section of model.sections) out.push(this.section(spread?.sections.find((one) => one.name === section.name) ?? section));
+    const stale = !own.sections && before !== undefined;
+    for (const section of own.sections ?? this.later.get(before)?.sections ?? []) out.push(this.section(section, stale));
     return out;
   }
 
-  section({name, title, html}) {
-    const out = element('details', {class: 'model section', open: this.open[name] !== false}, element('summary', {}, title));
-    out.append(...fragment(html));
+  choice(models, model) {
+    const choose = select(models.map((one, i) => [String(i), one.name]), String(models.indexOf(model)), (i) => {
+      this.model = Number(i);
+      this.forget();
+      this.draw();
+      this.place.querySelector('select')?.focus();
+    });
+    choose.setAttribute('aria-label', 'Model that is shown');
+    return choose;
+  }
+
+  section({name, title, html}, stale = false) {
+    return [name, () => this.details(`model section${stale ? ' stale' : ''}`, title, fragment(html), true, name), `${stale} ${html}`];
+  }
+
+  // It stays open or closed when it is drawn anew.
+  details(look, title, content, open, name = look) {
+    const out = element('details', {class: look, open: this.open[name] ?? open}, element('summary', {}, title), ...content);
     out.addEventListener('toggle', () => { this.open[name] = out.open; });
     return out;
   }
 
-  // The timeline and the curve over the round-trip time, once the hand rests.
-  async ask(design) {
-    const {view} = design;
-    if (!view || design.isEmpty || design.errors.length > 0 || this.asked.has(view)) return;
-    this.asked.add(view);
-    const body = {scenario: design.text, name: design.name, model: Math.min(this.model, view.models.length - 1)};
-    const answers = await Promise.all(['timeline', 'curve'].map((question) => ask(question, body)));
-    if (design.view !== view) {
-      this.asked.delete(view);
-      return;
+  // What takes longer, of one design after the other; what an edit interrupts is asked again when the hand rests.
+  async follow() {
+    this.timer = undefined;
+    if (this.isFollowing) return this.rest();
+    this.isFollowing = true;
+    for (const design of this.app.designs.filter(Boolean)) {
+      await this.followOne(design).catch(() => {});  // whether the server still answers the next edit tells
     }
-    const sections = answers.filter(({ok}) => ok).flatMap(({answer}) => answer.sections);
-    this.late.set(design, {view, elements: sections.map((section) => this.section(section))});
+    this.isFollowing = false;
+    return this.app.still();
+  }
+
+  async followOne(design) {
+    const {view} = design;
+    if (!view || design.isEmpty || design.errors.length > 0) return;
+    const own = this.laterOf(view), compute = (verb) => this.compute(verb, design, view);
+    if (!own.sections) {
+      const timeline = await compute('timeline'), curve = timeline && await compute('curve');
+      if (!curve) return;
+      own.sections = [timeline, curve].filter(({ok}) => ok).flatMap(({answer}) => answer.sections);
+      this.shown.set(design, view);
+      this.draw();
+    }
+    const intervals = own.spread || own.sure ? undefined : await compute('intervals');
+    if (!intervals) return;
+    if (intervals.ok) own.spread = intervals.answer.models;
+    else own.sure = `How sure this is could not be told: ${problem(intervals.answer)}.`;
     this.draw();
+  }
+
+  // A job that ends with the design that it is of; nothing where that changed.
+  async compute(verb, design, view) {
+    const body = {scenario: design.text, name: design.name, model: Math.min(this.model, view.models.length - 1)};
+    const isCurrent = () => design.view === view && !this.app.isAsked(design) && this.app.designs.includes(design);
+    let pause = FIRST_PAUSE, job = null, wake = () => {};
+    this.computed = {design, end: () => wake()};
+    try {
+      while (isCurrent()) {
+        const {ok, answer} = job ? await ask('job', {job}) : await ask(verb, body);
+        if (!ok) return {ok, answer};
+        if (job && answer.state !== 'running') return {ok: answer.state === 'done' && !answer.answer.errors, answer: answer.answer ?? answer};
+        job ??= answer.job;  // none while those of another page are computed
+        await new Promise((resolve) => { wake = resolve; setTimeout(resolve, pause); });
+        pause = Math.min(2 * pause, LAST_PAUSE);
+      }
+      if (job) await ask('job/cancel', {job});
+      return undefined;
+    } finally {
+      this.computed = undefined;
+    }
   }
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+"""What takes longer on the page of slmsim serve.
+
+Skipped (exit status 77) where chromium, its driver or python3-selenium is missing.
+"""
+import unittest
+
+import serve_case
+import serve_page
+from selenium.webdriver.support.ui import Select
+
+
+# The next edit falls between the question for intervals and their answer.
+EDIT_MEANWHILE = """const ask = window.fetch, slider = arguments[0];
+window.asked = [];
+window.fetch = async (...words) => {
+  const answer = await ask(...words);
+  window.asked.push(words[0]);
+  if (words[0] === 'api/intervals' && window.asked.filter((one) => one === words[0]).length === 1) {
+    slider.value = 200;
+    slider.dispatchEvent(new Event('input', {bubbles: true}));
+  }
+  return answer;
+};"""
+
+
+class Work(serve_case.Page):
+    def test_intervals_come_after_the_numbers_and_end_with_the_design(self):
+        self.press("Example")
+        before = self.decided()
+        self.settle()
+        self.assertIn("With a probability of 80 % it takes", self.verdict())
+        self.assertIn("it fits into memory. This pick is right with a probability of", self.verdict())
+        bars = self.driver.execute_script("return [...document.querySelectorAll('#results .bars')[0].querySelectorAll('svg')].map((e) => "
+                                          "[e.getAttribute('aria-label'), e.querySelectorAll('.whisker').length])")
+        self.assertTrue(any(lines for _, lines in bars))
+        for words, lines in bars:  # a line and its two ends, in words too
+            self.assertEqual(", with a probability of 80 % from " in words, lines == 3, words)
+        self.assertIn("80 % interval of the job", self.find("#results").text)
+        self.shoot("intervals-1200")
+        self.check_access()
+        self.choose(".part.link")
+        slider = self.named("Round-trip time")
+        self.driver.execute_script(EDIT_MEANWHILE, slider)
+        serve_page.set_value(self.driver, slider, "900")
+        self.changed(before)
+        self.settle()
+        asked = self.driver.execute_script("return window.asked")
+        self.assertEqual([one for one in asked if one in ("api/intervals", "api/job/cancel")],
+                         ["api/intervals", "api/job/cancel", "api/intervals"])
+        self.assertIn("rtt: 496 us", self.text())  # 0.1 ms * 3000^0.2
+        self.assertIn("With a probability of 80 % it takes", self.verdict())
+
+    def test_long_work_tells_progress_and_ends(self):
+        self.press("Example")
+        self.decided()
+        self.press("Explain what limits", ".form")
+        self.until(lambda: "what to change first" in self.find("#work").text, "the explanation")
+        serve_page.set_value(self.driver, self.named("At most, seconds"), "900")
+        Select(self.named("Effort")).select_by_value("1")
+        work = self.driver.find_elements("css selector", "#work .section")
+        plan = work[1]
+        plan.find_element("css selector", "button.primary").click()
+        self.until(lambda: "choices planned" in plan.text, "progress")
+        before = self.verdict()
+        self.choose(".part.link")
+        serve_page.set_value(self.driver, self.named("Round-trip time"), "0")
+        self.changed(before)  # others are answered meanwhile
+        self.press("Cancel: Search the best plan")
+        self.until(lambda: "cancelled" in plan.text, "the end")
+        sweep = work[2]
+        for name, value in (("From", "8"), ("To", "32"), ("Points", "3")):
+            serve_page.set_value(self.driver, self.named(name), value)
+        sweep.find_element("css selector", "button.primary").click()
+        self.until(lambda: "Download as CSV" in sweep.text, "the sweep")
+        self.assertIn("training.batch", sweep.text)
+        self.shoot("work-1200")
+        self.check_access()
+
+
+if __name__ == "__main__":
+    unittest.main()
