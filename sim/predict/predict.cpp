@@ -87,6 +87,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
   out.first_iteration = times.first();
   out.iteration = times.steady();
+  out.spread = times.spread;
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
@@ -116,6 +117,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
       return warm.total(first) + times.total(count - first);
     };
     out.warm_up = WarmUp{workload.warm_up, warm.steady()};
+    out.spread = std::max(times.spread, warm.spread);
     out.first_iteration = warm.first();
     out.trial = after_warm_up(out.trial_iterations);
     out.job = out.startup + after_warm_up(out.iterations);

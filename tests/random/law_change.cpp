@@ -102,7 +102,8 @@ void small_changes_stay_small(const Drawn& drawn, Dice& dice, Faults& faults) {
     const Prediction &p = drawn.predictions[i], &q = again[i];
     if (p.status != Status::kOk || q.status != Status::kOk) continue;  // what just fits may no longer
     const double moved = std::max(relative(p.iteration.value, q.iteration.value), relative(p.job.value, q.job.value));
-    if (moved > kMoved)
+    // Each within what the other says of itself.
+    if (moved > std::max(kMoved, std::min(p.spread, q.spread)))
       faults.push_back(fmt::format("{}: {} x (1 {:+g}): {:.6g} -> {:.6g} s, job {:.6g} -> {:.6g} s: {:.2f} %", which(p),
                                    change.what, factor - 1, p.iteration.value, q.iteration.value, p.job.value,
                                    q.job.value, 100 * moved));
