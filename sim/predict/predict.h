@@ -45,10 +45,9 @@ struct Prediction {
   std::string reason;  // why not, and the nearest change that would help; empty where kOk
   Seconds job;         // whole job with its start-up
   Seconds startup;
-  Bill bill;                           // of the whole job
-  Seconds first_iteration, iteration;  // cold, and steady (mean over the cycle)
-  double spread = 0;  // relative, of iteration and job: how far chance may move them, see IterationTimes::spread
-  Seconds trial;      // the first epsilon epochs, without the start-up
+  Bill bill;                                    // of the whole job
+  Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
+  Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // optimizer steps
   std::optional<WarmUp> warm_up;                // before what all else is told of
   std::optional<RoundTimes> round;              // where replicas exchange parameters

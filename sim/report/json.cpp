@@ -176,8 +176,6 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
               {"breakdown_s", breakdown_json(p.breakdown)},
               {"links", links},
               {"plan", p.plan ? plan_json(*p.plan, scenario, operators) : Json(nullptr)}});
-  // How far chance may move iteration and job: where segments are lost, and where iterations never come to repeat.
-  if (p.spread > 0) out["spread"] = rounded(p.spread);
   if (p.round) {
     out["round"] = {{"steps", p.round->steps},
                     {"time_s", rounded(p.round->time.value)},

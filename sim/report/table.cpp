@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/platform/site_way.h"
@@ -216,19 +214,6 @@ std::string remarks_text(const std::vector<Prediction>& predictions) {
   return out;
 }
 
-// How far chance may move times, where it may.
-std::string spread_text(const std::vector<Prediction>& predictions) {
-  std::map<std::string, double> most;  // by technique
-  for (const auto& p : predictions) {
-    if (p.is_timed() && p.spread > 0) most[p.technique->name] = std::max(most[p.technique->name], p.spread);
-  }
-  if (most.empty()) return {};
-  std::vector<std::string> all;
-  for (const auto& [name, spread] : most) all.push_back(fmt::format("{} {:.1f} %", name, 100 * spread));
-  return fmt::format("\nno iteration is like another, by losses or by how transfers meet; times are to within: {}",
-                     fmt::join(all, ", "));
-}
-
 }  // namespace
 
 std::vector<Assumption> all_assumptions(const RunResult& result) {
@@ -254,7 +239,6 @@ std::string to_table(const RunResult& result) {
   }
   if (const std::string assumed = assumed_line(all_assumptions(result)); !assumed.empty()) out += "\n" + assumed;
   out += remarks_text(result.predictions);
-  out += spread_text(result.predictions);
   if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
