@@ -81,7 +81,7 @@ void divide_by_steps(Prediction& out, double steps) {
 
 // Which segments are lost is chance, and so is how transfers meet that never come to repeat.
 std::string remark_on_spread(const Prediction& p, double spread) {
-  return fmt::format("{} on {}: no iteration is like another, times are to within {:.1f} %", p.technique->name,
+  return fmt::format("no iteration is like another, times are to within: {} on {} {:.1f} %", p.technique->name,
                      group_text(p.group), std::ceil(1000 * spread - 1e-6) / 10);
 }
 

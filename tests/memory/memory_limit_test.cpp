@@ -142,8 +142,9 @@ TEST(MemoryLimit, IsRefusedWhereTheWholeProgramHasNoSolutionAndNowhereElse) {
   for (const MeshShape shape : {MeshShape{4, 1}, MeshShape{2, 2}}) {
     IntraOperatorRequest request{operators,         0,         boost::num_vertices(operators), shape, 4, training,
                                  alpa_costs(shape), Bytes{1e9}};
+    const DivisionProgram replicated = division_program(request, false);
     double all = 0;
-    for (const auto& use : division_program(request, false).program.budgets[0].use) all += use[0];
+    for (const auto& use : replicated.program.budgets[0].use) all += use[0];
     for (double limit = 0.1; limit < 0.4; limit *= 1.06) {
       request.memory_limit = Bytes{limit * all};
       const bool none = divide_operators(request).shardings.empty();
