@@ -22,6 +22,7 @@ shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=al
 "$slmsim" validate deepspeed --output "$work/deepspeed"
 { accuracy "FABRIC study" "$work/facts"; accuracy "DeepSpeed study" "$work/deepspeed"; } > "$work/accuracy"
 "$slmsim" validate job --output "$work/jobs"
+"$slmsim" validate runs --output "$work/runs"
 "$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
 
 SLMSIM=$slmsim scripts/compare.py "$work"

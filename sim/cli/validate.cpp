@@ -14,6 +14,7 @@
 #include "sim/report/gpu_table.h"
 #include "sim/report/job_run_table.h"
 #include "sim/report/protocol_table.h"
+#include "sim/report/runs_table.h"
 #include "sim/report/step_table.h"
 #include "sim/report/wan_table.h"
 #include "sim/scenario/data_root.h"
@@ -78,7 +79,7 @@ int validate_study(const ValidateOptions& options) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
   if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job"};
+  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job", "runs"};
   const std::string study = options.study.empty() ? kStudies.front() : options.study;
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
@@ -113,6 +114,7 @@ int validate_study(const ValidateOptions& options) {
     return kDone;
   };
   if (study == "job") return write(validate_jobs(file));
+  if (study == "runs") return write(validate_runs(root, file));
   return study == "deepspeed" ? write(validate_deepspeed(root, file)) : write(validate_fabric(root, file));
 }
 
@@ -135,7 +137,7 @@ int validate_steps(const ValidateOptions& options) {
 Command add_validate(CLI::App& app) {
   auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, wan, or job");
+  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, wan, job, or runs");
   verb->add_option("--reference", options->reference,
                    "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
                    "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
@@ -170,6 +172,7 @@ Command add_validate(CLI::App& app) {
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
       "  slmsim validate deepspeed\n"
       "  slmsim validate job\n"
+      "  slmsim validate runs\n"
       "  slmsim validate gpu --reference tests/data/gpu\n"
       "  slmsim validate wan --reference tests/data/wan\n"
       "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");

@@ -86,10 +86,11 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, Ker
 // forward; backward the scores once more, and the gradients of both products.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
-  const FlopsPerSecond rate = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
+  const FlopsPerSecond products = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
+  const FlopsPerSecond rate = products * software.flash.left_on(gpu.architecture);
   const double causal = shape.flops() / 2;
-  const Seconds forward = Flops{causal} / (rate * software.flash_forward) + software.launch * 0.5;
-  const Seconds backward = Flops{2.5 * causal} / (rate * software.flash_backward) + software.launch * 0.5;
+  const Seconds forward = Flops{causal} / (rate * software.flash.forward) + software.launch * 0.5;
+  const Seconds backward = Flops{2.5 * causal} / (rate * software.flash.backward) + software.launch * 0.5;
   OperatorTime out;
   const RowKernels kernels = gpu.kernels ? flash_kernels(op, shape) : RowKernels{};
   const auto half = [&](const KernelShape& kernel, Seconds stated) {

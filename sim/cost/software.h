@@ -67,6 +67,19 @@ struct HostTime {
   bool operator==(const HostTime&) const = default;
 };
 
+// Of the rate of large products, what flash attention reaches of its FLOPs, and what of that is left on architectures that its
+// kernels were not written for.
+struct FlashShares {
+  double forward = 1, backward = 1;
+  std::map<std::string, double> on;
+
+  double left_on(const std::string& architecture) const {
+    const auto own = on.find(architecture);
+    return own == on.end() ? 1 : own->second;
+  }
+  bool operator==(const FlashShares&) const = default;
+};
+
 struct Software {
   std::string stack;  // its file's name; "" where the operators' own inputs and outputs count
   std::string title;
@@ -82,8 +95,7 @@ struct Software {
   std::string adam_kernel;
   // What attention uses, and what where GPU or precision cannot.
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
-  // Of the rate of large products, what flash attention reaches of its FLOPs.
-  double flash_forward = 1, flash_backward = 1;
+  FlashShares flash;
   HostTime host;
   // Whether sizes of products are padded to what tensor cores take (XLA, TorchInductor; Megatron-LM pads the vocabulary).
   bool pads = false;

@@ -125,8 +125,23 @@ class Gatherer {
   }
 
  private:
+  // What is stated of flash attention: where some GPU runs it, of the architecture if one is named.
+  bool counts(const std::string& path) const {
+    const std::size_t flash = path.find(".flash.");
+    if (!path.starts_with("software.") || flash == std::string::npos) return true;
+    constexpr std::string_view kOn = ".flash.on.";
+    const std::string on = path.compare(flash, kOn.size(), kOn) == 0 ? path.substr(flash + kOn.size()) : "";
+    const auto& devices = scenario_.platform.devices;
+    return std::any_of(devices.begin(), devices.end(), [&](const Device& device) {
+      const bool runs =
+          scenario_.software.attention_on(device.gpu, scenario_.training.precision) == AttentionKernel::kFlash;
+      return runs && (on.empty() || on == device.gpu.architecture);
+    });
+  }
+
   void add(const Parameter& parameter) {
     const std::string& path = parameter.path;
+    if (!counts(path)) return;
     if (path.starts_with("platform.vms.")) return add_vm(parameter);
     if (path.starts_with("platform.sites.")) return add_site(parameter);
     if (path.starts_with("platform.links.")) return add_link(parameter);

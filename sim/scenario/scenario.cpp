@@ -134,6 +134,12 @@ class ScenarioReader {
     e.attention = static_cast<AttentionKernel>(
         fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
                       attention_kernel_names(), static_cast<std::size_t>(e.attention)));
+    if (const Node* flash =
+            fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
+      e.flash = read_flash(*flash, "software.flash", reading_);
+      if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
+        fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
+    }
     if (const Node* matrix =
             fields.child({"matrix_efficiency",
                           "What large matrix products reach of the peak, by GPU or architecture, in place of what the "

@@ -48,6 +48,25 @@ KernelMoves read_kernel(const Node& node, const std::string& path, Reading& read
 
 }  // namespace
 
+FlashShares read_flash(const Node& node, const std::string& path, Reading& reading) {
+  constexpr Range<double> kShare{0.01, 2};
+  Fields fields(node, path, reading);
+  FlashShares out;
+  out.forward = fields.number({"forward", "Going forward."}, kShare);
+  out.backward = fields.number({"backward", "Going backward."}, kShare);
+  if (const Node* on =
+          fields.child({"on", "What is left of both on an architecture that the kernels do not make full use of."})) {
+    Fields architectures(*on, fields.path_of("on"), reading);
+    for (const auto& name : architecture_names()) {
+      const FileKey share{name, "On such GPUs.", "1"};
+      if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);
+    }
+    architectures.done();
+  }
+  fields.done();
+  return out;
+}
+
 void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software) {
   Fields fields(node, path, reading);
   software.stack = fields.name({"name", "What the stack is called."});
@@ -70,12 +89,8 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
     parts.done();
   }
   if (const Node* flash = fields.child(
-          {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."})) {
-    Fields shares(*flash, fields.path_of("flash"), reading);
-    software.flash_forward = shares.number({"forward", "Going forward."}, {0.01, 2});
-    software.flash_backward = shares.number({"backward", "Going backward."}, {0.01, 2});
-    shares.done();
-  }
+          {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))
+    software.flash = read_flash(*flash, fields.path_of("flash"), reading);
   software.pads = fields.flag(
       {"pads", "Whether sizes of 16-bit products are padded to multiples of 8; others take twice as long."}, false);
   software.keeps_norms = fields.flag(

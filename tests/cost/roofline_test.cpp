@@ -229,8 +229,7 @@ TEST(Attention, RunsTheKernelsOfItsKind) {
 TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   Software stack = software(0.5);
   stack.attention = AttentionKernel::kFlash;
-  stack.flash_forward = 0.8;
-  stack.flash_backward = 0.4;
+  stack.flash = {0.8, 0.4, {{"Hopper", 0.5}}};
   Gpu gpu = kSlowMemory;
   gpu.compute_capability = 80;
   Operator scores = attention(8, 256, 64);
@@ -239,6 +238,8 @@ TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   const OperatorTime time = time_of(scores, {}, gpu, stack);
   EXPECT_DOUBLE_EQ(time.forward.value, causal / 0.4e12);
   EXPECT_DOUBLE_EQ(time.backward.value, 2.5 * causal / 0.2e12);
+  gpu.architecture = "Hopper";
+  EXPECT_DOUBLE_EQ(time_of(scores, {}, gpu, stack).forward.value, causal / 0.2e12);
 }
 
 TEST(Attention, OfFlashKeepsARowsSumInPlaceOfScores) {
