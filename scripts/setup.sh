@@ -25,7 +25,7 @@ picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 # documentation's site are skipped.
 python_packages=(python3-dev pybind11-dev python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
 # What .ci/run and scripts/check-tidy.sh need beside these.
-check_packages=(clang-tidy ccache git)
+check_packages=(clang clang-tidy ccache git)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -14,33 +14,14 @@
 
 #include <fmt/format.h>
 
-#include "sim/engine/capacity.h"
+#include "sim/engine/channel.h"
 #include "sim/engine/fair_shares.h"
 #include "sim/engine/in_order.h"
-#include "sim/engine/link_queues.h"
 #include "sim/engine/progress.h"
 #include "sim/engine/simgrid_engine.h"
 
 namespace slmsim {
 namespace {
-
-// A connection while its graph runs. Bytes are those of all its sockets.
-struct Channel {
-  const Connection* connection = nullptr;
-  Capacity limits;
-  int cap = -1;                           // the engine's rate cap for the most that it can carry
-  TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
-  double remaining = 0;                   // of the transfer at the head
-  bool flowing = false;
-  double flow_start = 0, flow_bytes = 0;
-  double flow_end = 0;  // without the engine
-  double flow_left = 0, flow_seen = 0,
-         flow_rate = 0;             // of one that shares links: bytes at that time, and its rate since
-  double flow_recorded = 0;         // bytes
-  std::optional<TcpSender> sender;  // where a window may bind
-  double last_sent = -INFINITY;
-  std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
-};
 
 class Run {
  public:
@@ -72,12 +53,12 @@ class Run {
   }
 
  private:
-  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, an acknowledgement
-  // reaches the data that it waits behind, or bytes are acknowledged.
-  enum class Kind : std::uint8_t { kTask, kFlow, kAnswer, kAcknowledgement };
+  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, acknowledgements begin to
+  // reach the data that they wait behind, all have reached it, or bytes are acknowledged.
+  enum class Kind : std::uint8_t { kTask, kFlow, kAnswer, kAnswered, kAcknowledgement };
   struct Event {
     double date = 0;          // of the clock
-    std::uint32_t index = 0;  // task or channel
+    std::uint32_t index = 0;  // task, channel, or answer
     Kind kind = Kind::kTask;
     double bytes = 0;  // acknowledged
 
@@ -123,7 +104,10 @@ class Run {
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
       case Kind::kAnswer:
-        answered(event.index, event.bytes);
+        answer_begins(event.index);
+        break;
+      case Kind::kAnswered:
+        answered(event.index);
         break;
       case Kind::kAcknowledgement:
         acknowledged(event.index, event.bytes);
@@ -301,12 +285,17 @@ class Run {
     record(index, bytes - channel.flow_recorded);
     channel.flow_recorded = 0;
     if (channel.sender) {
+      const auto to = static_cast<std::uint32_t>(index);
       const bool waits = channel.limits.back >= 0;
-      const double way_back = waits ? channel.connection->route.latency.value : 0;
-      const Kind kind = waits ? Kind::kAnswer : Kind::kAcknowledgement;
-      for (const auto& [delay, acked] : channel.sender->left(bytes, now() - channel.flow_start))
-        schedule(std::max(0.0, delay - way_back),
-                 {.index = static_cast<std::uint32_t>(index), .kind = kind, .bytes = acked});
+      const double way_back = waits ? channel.connection->route.latency.value : 0, length = now() - channel.flow_start;
+      const auto& acks = channel.sender->left(bytes, length);
+      for (const auto& [delay, acked] : acks) {
+        Event event{.index = to, .kind = Kind::kAcknowledgement, .bytes = acked};
+        if (waits)
+          event = {.index = answers_.add({to, acked, length / static_cast<double>(acks.size())}),
+                   .kind = Kind::kAnswer};
+        schedule(std::max(0.0, delay - way_back), event);
+      }
     }
     if (channel.remaining <= 0) {
       transfer_left(index);
@@ -316,11 +305,22 @@ class Run {
     start_ready();
   }
 
-  // An acknowledgement comes to the link back, where it follows the data that it finds.
-  void answered(std::uint32_t index, double bytes) {
-    const Channel& channel = channels_[index];
-    schedule(channel.connection->route.latency.value + queues_->wait(channel.limits.back, now()),
-             {.index = index, .kind = Kind::kAcknowledgement, .bytes = bytes});
+  // Acknowledgements come to the link back, where they follow data. What comes once the first one is back counts no more.
+  void answer_begins(std::uint32_t place) {
+    Answer& answer = answers_[place];
+    const Channel& channel = channels_[answer.channel];
+    answer.first = queues_->look(channel.limits.back, now());
+    answer.length = std::min(answer.length, channel.connection->route.latency.value);
+    schedule(answer.length, {.index = place, .kind = Kind::kAnswered});
+  }
+
+  void answered(std::uint32_t place) {
+    const Answer& answer = answers_[place];
+    const Channel& channel = channels_[answer.channel];
+    const double wait = queues_->wait(channel.limits.back, answer.first, now());
+    schedule(channel.connection->route.latency.value - answer.length + wait,
+             {.index = answer.channel, .kind = Kind::kAcknowledgement, .bytes = answer.bytes});
+    answers_.free(place);
   }
 
   void acknowledged(std::size_t index, double bytes) {
@@ -377,6 +377,7 @@ class Run {
   std::deque<TaskId> starting_;
   std::unordered_map<TaskId, int> times_;  // of transfers that are several, those to come
   std::vector<Channel> channels_;
+  Answers answers_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   double wake_date_ = INFINITY;
   std::size_t completed_ = 0;

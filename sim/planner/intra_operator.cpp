@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-// The solver's accuracy.
-constexpr double kTolerance = 1e-6;
+// The solver's accuracy, and that of sums.
+constexpr double kTolerance = 1e-6, kRounding = 1e-12;
 // Programs with a memory limit are hard beyond a few layers: up to so many operators the whole is solved exactly.
 constexpr std::size_t kMostChoices = 48;
 // Far more than any program here takes.
@@ -259,10 +259,22 @@ bool keeps_within(const IntraOperatorRequest& r, const std::vector<Division>& sh
   return within_budgets(each.program, options);
 }
 
-// What the stage needs at least, whatever its costs.
+// What the stage needs at least, whatever its costs: of divisions that go together, where that is quickly known, else of each
+// operator by itself.
 Bytes least_memory(const DivisionProgram& built) {
+  const auto& use = built.program.budgets.front().use;
+  ChoiceProgram small{use, built.program.pairs, {}};
+  for (std::size_t i = 0; i < use.size(); ++i) {
+    for (std::size_t k = 0; k < use[i].size(); ++k) {
+      if (std::isinf(built.program.cost[i][k])) small.cost[i][k] = kNever;
+    }
+  }
+  for (auto& pair : small.pairs) {
+    for (double& cost : pair.cost) cost = std::isinf(cost) ? kNever : 0;
+  }
+  if (const auto least = reduced_minimum(small)) return Bytes{*least};
   double least = 0;
-  for (const auto& use : built.program.budgets.front().use) least += *std::min_element(use.begin(), use.end());
+  for (const auto& each : use) least += *std::min_element(each.begin(), each.end());
   return Bytes{least};
 }
 
@@ -275,9 +287,16 @@ DivisionProgram division_program(const IntraOperatorRequest& request, bool alike
 namespace {
 
 IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
-  const DivisionProgram once = division_program(r, true), each = division_program(r, false);
-  MemoryDivision found = divide_within_memory(once, each, r);
+  const DivisionProgram each = division_program(r, false);
   IntraOperatorPlan plan;
+  // Sums of bytes in another order differ by rounding.
+  if (const Bytes least = least_memory(each); least > *r.memory_limit * (1 + kRounding)) {
+    plan.reason = fmt::format("no division of the operators keeps within {} per GPU; they need at least {}",
+                              to_text(*r.memory_limit), to_text(least));
+    return plan;
+  }
+  const DivisionProgram once = division_program(r, true);
+  MemoryDivision found = divide_within_memory(once, each, r);
   const bool near = !found.options.empty() && found.cost <= found.bound * (1 + kTolerance);
   const bool small = each.program.cost.size() <= kMostChoices;
   if (found.options.empty() || (small && !near)) {
@@ -286,10 +305,8 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
   }
   if (found.options.empty()) {
     // Then the solver found none either.
-    plan.optimal = least_memory(each) > *r.memory_limit;
+    plan.optimal = false;
     plan.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
-    if (least_memory(each) > *r.memory_limit)
-      plan.reason += fmt::format("; they need at least {}", to_text(least_memory(each)));
     return plan;
   }
   plan = plan_from(each, {SolveStatus::kOptimal, std::move(found.options), found.cost});

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last one stands for the rest
-constexpr double kSettled = 0.005;           // relative, by one more of at least three
-constexpr double kAgree = 0.0025;            // by a second one
-constexpr double kSame = 1e-9;               // relative; the engine's clock is a double
+constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last ones stand for the rest
+constexpr std::size_t kLastOnes = 6;
+constexpr double kSettled = 0.005;  // relative, by one more of at least three
+constexpr double kAgree = 0.0025;   // by a second one
+constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 
 using State = std::vector<ConnectionState>;
 
@@ -78,6 +80,28 @@ bool has_settled(IterationTimes& result, const std::vector<State>& states, const
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
 }
 
+// How far iterations from this one on are from what stands for the rest.
+double spread_from(const IterationTimes& result, std::size_t first) {
+  const double mean = result.steady().value;
+  double most = kSettled;
+  for (std::size_t i = first; i < result.times.size(); ++i)
+    most = std::max(most, std::abs(result.times[i].value - mean) / mean);
+  return most;
+}
+
+// As many iterations as there will be never came to a state again. Where windows still grow the last one tells most of the
+// rest; else the mean of several, which hangs less on chance.
+void take_last_ones(IterationTimes& result, bool lossy) {
+  constexpr std::size_t kFirst = kMostIterations - kLastOnes;
+  const bool grows = std::is_sorted(result.times.begin() + kFirst, result.times.end(), std::greater<>());
+  if (lossy) {
+    result.cycle_start = std::clamp(result.cycle_start, std::size_t{1}, kFirst);
+  } else {
+    result.cycle_start = grows ? kMostIterations - 1 : kFirst;
+  }
+  result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
+}
+
 }  // namespace
 
 Seconds IterationTimes::steady() const {
@@ -115,9 +139,12 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       return result;
     }
     states.push_back(after);
-    if (lossy && has_settled(result, states, losing)) return result;
+    if (lossy && has_settled(result, states, losing)) {
+      result.spread = spread_from(result, result.cycle_start);
+      return result;
+    }
   }
-  if (!lossy) result.cycle_start = result.times.size() - 1;
+  take_last_ones(result, lossy);
   return result;
 }
 

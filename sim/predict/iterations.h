@@ -6,6 +6,9 @@
 // every connection that will meet a loss has met one, iterations are simulated until their mean settles within 1/2 % (at
 // once where two agree within 1/2 %), at most 12. A connection that carries too little to lose a segment in so many is
 // not waited for.
+//
+// Where no state came back, iterations go on to differ, by where losses fall or by how connections that share a link happen to
+// meet, and nobody knows those to come: `spread` tells how far.
 #pragma once
 
 #include <vector>
@@ -18,7 +21,10 @@ struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ... as simulated
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
   bool repeats = false;         // a state came back; else those from cycle_start on stand for all further ones
-  Timeline last;                // of the last one simulated
+  // Relative: how far the mean of any other iterations may be from steady(). Half a percent, to which means are taken to have
+  // settled, or as much as any of the iterations that it is the mean of; 0 where a state came back.
+  double spread = 0;
+  Timeline last;                             // of the last one simulated
   std::vector<ConnectionState> before_last;  // how it found its connections: simulate() with it gives `last` again
 
   Seconds first() const { return times.front(); }

@@ -202,14 +202,23 @@ std::string ways_text(const Platform& platform) {
   return out;
 }
 
-// Each once: what techniques say beside their figures hangs on the plan, and seldom on the group.
+// Each once: what techniques say beside their figures hangs on the plan, and seldom on the group. What begins alike up to a colon
+// is one line.
 std::string remarks_text(const std::vector<Prediction>& predictions) {
-  std::string out;
+  std::string out, head;
   std::set<std::string> told;
+  std::vector<std::string> all;
   for (const auto& p : predictions) {
     for (const auto& remark : p.remarks) {
-      if (p.status == Status::kOk && told.insert(remark).second) out += fmt::format("\nremark: {}", remark);
+      if (p.status == Status::kOk && told.insert(remark).second) all.push_back(remark);
     }
+  }
+  const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return head_of(a) < head_of(b); });
+  for (const auto& remark : all) {
+    const bool goes_on = head_of(remark) != remark && head_of(remark) == head;
+    out += goes_on ? fmt::format(", {}", remark.substr(head.size() + 2)) : fmt::format("\nremark: {}", remark);
+    head = head_of(remark);
   }
   return out;
 }

@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -20,8 +21,10 @@ import time
 
 ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"])
 PROGRAM = os.environ["SLMSIM"]
+MPIRUN = shutil.which("mpirun")
 SCENARIO = str(ROOT / "scenarios/gat-amst.yaml")
 PLAN = ["plan", SCENARIO, "--set", "models=gpt2m", "--technique", "ZeRO2", "--jobs", "2"]
+FEW = ["--set", "models=gpt2m", "--set", "groups=all", "--set", "techniques=[Data]"]
 SWEEP = """scenario: {}
 set: {{models: gpt2m, groups: all, techniques: [Data]}}
 axes: [{{key: platform.links.wan.rtt, from: 1 ms, to: 200 ms, points: 120, scale: log}}]
@@ -55,9 +58,9 @@ def children_of(pid):
         return []
 
 
-def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL):
+def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL, launch=(PROGRAM,)):
     """Starts the program and ends it, or one of its workers, at a moment within so many seconds."""
-    process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*launch, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(dice.uniform(0, longest))
     global delivered
     targets = children_of(process.pid) if worker else [process.pid]
@@ -104,6 +107,30 @@ def sweeps(dice, folder, kills):
     expect(digest(folder / "merged.csv", folder / "merged.jsonl") == good, "killed shards merge to other bytes")
 
 
+def ranks(dice, folder, kills):
+    """Sweeps whose MPI rank or launcher is killed go on to the same bytes, by ranks or by workers."""
+    if MPIRUN is None or "MPI" not in run(["sweep", "--help"]).stdout:
+        return
+    sweep = folder / "sweep.yaml"
+    sweep.write_text(SWEEP.format(SCENARIO))
+    run(["sweep", str(sweep), "-o", str(folder / "good.csv")])
+    good = digest(folder / "good.csv", folder / "good.jsonl")
+    launch = [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-np", "3", PROGRAM]
+    begun = time.monotonic()
+    expect(subprocess.run([*launch, "sweep", str(sweep), "-o", str(folder / "timed.csv")], capture_output=True,
+                          timeout=600).returncode == 0, "a sweep of MPI ranks fails")
+    longest = time.monotonic() - begun
+    expect(digest(folder / "timed.csv", folder / "timed.jsonl") == good, "MPI ranks write other bytes")
+    for number in range(kills):
+        out = folder / f"{number}.csv"
+        words = ["sweep", str(sweep), "-o", str(out)]
+        for _ in range(dice.randint(1, 2)):
+            kill_some_time(dice, words, longest, worker=dice.random() < 0.8, launch=launch)
+        again = subprocess.run([*(launch if dice.random() < 0.5 else [PROGRAM]), *words], capture_output=True, text=True, timeout=600)
+        expect(again.returncode == 0, f"a sweep whose rank was killed does not go on: {again.stderr[-300:]}")
+        expect(digest(out, out.with_suffix(".jsonl")) == good, "a sweep whose rank was killed ends with other bytes")
+
+
 def plans(dice, folder, kills):
     """A search with a journal that is killed goes on to the same list; a full disk loses nothing."""
     good = run([*PLAN, "--format", "json"]).stdout
@@ -121,7 +148,10 @@ def plans(dice, folder, kills):
 
 def results(dice, folder, kills):
     """Results appear whole or not at all."""
-    for words, name in ((["run", SCENARIO, "--format", "json"], "run"), (["report", SCENARIO, "--set", "models=gpt2m"], "page")):
+    runs = folder / "runs.csv"
+    runs.write_text("model,technique,group,what,value,noise\ngpt2m,Data,gat+amst,iteration,58 s,\n")
+    for words, name in ((["run", SCENARIO, "--format", "json"], "run"), (["report", SCENARIO, "--set", "models=gpt2m"], "page"),
+                        (["fit", SCENARIO, *FEW, "--measured", str(runs), "--points", "16"], "fit")):
         out = folder / name
         expect(run([*words, "-o", str(out)]).returncode == 0, f"{name} does not run")
         good = digest(out)
@@ -202,7 +232,7 @@ def main():
     options.add_argument("-v", action="store_true")
     given = options.parse_args()
     failed = 0
-    for kind in (sweeps, plans, results, refusals, surroundings, writers):
+    for kind in (sweeps, ranks, plans, results, refusals, surroundings, writers):
         with tempfile.TemporaryDirectory(prefix="slmsim-fault-") as folder:
             try:
                 kind(random.Random(f"{given.seed} {kind.__name__}"), pathlib.Path(folder), given.kills)

@@ -131,6 +131,32 @@ TEST(MemoryLimit, PlansAreTheCheapestThatKeepWithinIt) {
   }
 }
 
+TEST(MemoryLimit, IsRefusedWhereTheWholeProgramHasNoSolutionAndNowhereElse) {
+  // What tells at once that nothing is small enough, against the integer program, across where that becomes so.
+  const Training training;
+  Transformer model = small_model(2);
+  model.heads = model.kv_heads = 4;
+  model.vocabulary = 104;
+  const OperatorGraph operators = build_operator_graph(model);
+  int refused = 0, planned = 0;
+  for (const MeshShape shape : {MeshShape{4, 1}, MeshShape{2, 2}}) {
+    IntraOperatorRequest request{operators,         0,         boost::num_vertices(operators), shape, 4, training,
+                                 alpa_costs(shape), Bytes{1e9}};
+    const DivisionProgram replicated = division_program(request, false);
+    double all = 0;
+    for (const auto& use : replicated.program.budgets[0].use) all += use[0];
+    for (double limit = 0.1; limit < 0.4; limit *= 1.06) {
+      request.memory_limit = Bytes{limit * all};
+      const bool none = divide_operators(request).shardings.empty();
+      const auto whole = solve(division_program(request, false).program, Seconds{60});
+      EXPECT_EQ(none, whole.status == SolveStatus::kInfeasible) << shape[0] << " x " << shape[1] << ", " << limit;
+      ++(none ? refused : planned);
+    }
+  }
+  EXPECT_GT(refused, 2);
+  EXPECT_GT(planned, 2);
+}
+
 TEST(TwoAxes, SendWhatTheirDivisionsSay) {
   // 2 VMs x 2 GPUs, 2 sequences: one per VM, operators divided inside. Per layer and VM 4 all-reduces of S h = 160
   // elements of 2 B over 2 ranks: 320 B by each of 2 GPUs. Between the VMs only gradients.

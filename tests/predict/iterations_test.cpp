@@ -69,6 +69,7 @@ TEST(Iterations, SettleWhereSegmentsAreLost) {
     const Job job("gat-amst", technique, 0, 1e-5);
     const IterationTimes times = simulate_iterations(job.graph(1));
     EXPECT_FALSE(times.repeats);
+    EXPECT_GE(times.spread, 0.005);
     EXPECT_NEAR(simulate(job.graph(20)).end.value / times.total(20).value, 1.0, 0.02) << technique->name;
   }
 }
@@ -82,7 +83,9 @@ TEST(Iterations, TheFirstOneIsColdOverAWan) {
 
 TEST(Iterations, AreAllAlikeWithoutAWan) {
   const Job job("tacc-tacc", named("Data"), 0);
-  EXPECT_EQ(simulate_iterations(job.graph(1)).times.size(), 1u);
+  const IterationTimes times = simulate_iterations(job.graph(1));
+  EXPECT_EQ(times.times.size(), 1u);
+  EXPECT_EQ(times.spread, 0);
 }
 
 TEST(Iterations, TotalOfACycleIsItsSum) {

@@ -31,7 +31,7 @@ const std::vector<Law>& laws() {
       {"twice", "the same input gives the same bytes", 4, bytes_are_equal_twice},
       {"names", "names change nothing", 2, names_change_nothing},
       {"units", "the units that a quantity is written in change nothing", 2, units_change_nothing},
-      {"conditioning", "a change of 1e-6 of a figure moves no answer by more than 1e-3", 1, small_changes_stay_small},
+      {"conditioning", "a change of 1e-6 of a figure moves no answer by more than 1e-3, or than the spread that it tells", 1, small_changes_stay_small},
       {"monotonic", "more of anything good is not slower", 1, more_is_not_slower},
       {"memory", "deeper models need more memory, rematerialisation does not", 2, memory_follows_its_laws},
       {"bytes", "what is sent arrives", 2, bytes_are_conserved},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/planner/option.h"
+#include "sim/predict/iterations.h"
 #include "sim/technique/replicas.h"
 #include "tests/random/law.h"
 
@@ -90,6 +91,12 @@ const std::vector<Change>& changes() {
   return kChanges;
 }
 
+double spread_of(const Scenario& scenario, const Prediction& p) {
+  const auto model =
+      std::find_if(scenario.models.begin(), scenario.models.end(), [&](const auto& m) { return m.name == p.model; });
+  return simulate_iterations(iteration_graph(scenario, *model, *p.plan)).spread;
+}
+
 }  // namespace
 
 void small_changes_stay_small(const Drawn& drawn, Dice& dice, Faults& faults) {
@@ -102,7 +109,9 @@ void small_changes_stay_small(const Drawn& drawn, Dice& dice, Faults& faults) {
     const Prediction &p = drawn.predictions[i], &q = again[i];
     if (p.status != Status::kOk || q.status != Status::kOk) continue;  // what just fits may no longer
     const double moved = std::max(relative(p.iteration.value, q.iteration.value), relative(p.job.value, q.job.value));
-    if (moved > kMoved)
+    if (moved <= kMoved) continue;
+    if (moved >
+        std::min(spread_of(drawn.scenario, p), spread_of(changed, q)))  // each within what the other tells of itself
       faults.push_back(fmt::format("{}: {} x (1 {:+g}): {:.6g} -> {:.6g} s, job {:.6g} -> {:.6g} s: {:.2f} %", which(p),
                                    change.what, factor - 1, p.iteration.value, q.iteration.value, p.job.value,
                                    q.job.value, 100 * moved));

@@ -1,0 +1,15 @@
+// What was measured of a scenario: a table of runs or, after a line "log", what a training program printed.
+#include "sim/fit/pilot.h"
+#include "sim/fit/training_log.h"
+#include "tests/fuzz/target.h"
+
+void slmsim::fuzz::try_input(std::string_view text) {
+  constexpr std::string_view kLog = "log\n";
+  if (text.starts_with(kLog)) {
+    read_training_log(as_file(text.substr(kLog.size())), 4, 1024);
+    return;
+  }
+  static const Scenario kScenario =
+      load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / "gat-amst.yaml", {"models=gpt2m"});
+  read_pilots(as_file(text), kScenario);
+}
