@@ -386,7 +386,6 @@ class Run {
 }  // namespace
 
 void reserve_network(std::size_t links) { SimgridEngine::reserve(links); }
-
 bool engine_has_run() { return SimgridEngine::exists(); }
 
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before,

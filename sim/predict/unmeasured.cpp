@@ -129,7 +129,7 @@ class Gatherer {
   bool counts(const std::string& path) const {
     const std::size_t flash = path.find(".flash.");
     if (!path.starts_with("software.") || flash == std::string::npos) return true;
-    constexpr std::string_view kOn = ".flash.on.";
+    constexpr std::string_view kOn = ".flash.architectures.";
     const std::string on = path.compare(flash, kOn.size(), kOn) == 0 ? path.substr(flash + kOn.size()) : "";
     const auto& devices = scenario_.platform.devices;
     return std::any_of(devices.begin(), devices.end(), [&](const Device& device) {

@@ -21,7 +21,7 @@ RunResult run_scenario(Scenario scenario, const PredictOptions& options) {
 bool measures_links(const Scenario& scenario, bool wanted, bool asked) {
   if (scenario.job && scenario.job->egress_per_gigabyte) return true;
   const bool many = std::any_of(scenario.groups.begin(), scenario.groups.end(),
-                                [](const Group& group) { return group.devices.size() > kMostNamedGpus; });
+                                [](const Group& group) { return group.devices.size() > kMostListedGpus; });
   return asked || (wanted && !many);
 }
 

@@ -9,8 +9,9 @@ namespace slmsim {
 // other form.
 RunResult run_scenario(Scenario scenario, const PredictOptions& options);
 
-// What is measured of links. Nobody reads a list of those of more than kMostNamedGpus GPUs, so that `asked` must say that
-// somebody does; a bill of egress counts their bytes in any case.
+// What is measured of links. It takes a simulation of every GPU, and nobody reads a list of the links of more than
+// kMostListedGpus, so that `asked` must say that somebody does; a bill of egress counts their bytes in any case.
+inline constexpr std::size_t kMostListedGpus = 64;
 bool measures_links(const Scenario& scenario, bool wanted, bool asked);
 
 // What `slmsim run --format json` predicts of a scenario.

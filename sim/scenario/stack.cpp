@@ -55,8 +55,8 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   out.forward = fields.number({"forward", "Going forward."}, kShare);
   out.backward = fields.number({"backward", "Going backward."}, kShare);
   if (const Node* on =
-          fields.child({"on", "What is left of both on an architecture that the kernels do not make full use of."})) {
-    Fields architectures(*on, fields.path_of("on"), reading);
+          fields.child({"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
+    Fields architectures(*on, fields.path_of("architectures"), reading);
     for (const auto& name : architecture_names()) {
       const FileKey share{name, "On such GPUs.", "1"};
       if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);

@@ -1,4 +1,5 @@
-// Training runs that people report, against this program's predictions. Nothing is fitted to them.
+// Training runs that people report, against this program's predictions. What GPUs sustain (Gpu::sustained) was chosen with
+// those of tests/reference/runs.csv in view.
 //
 // Enters: a table of runs with the columns
 //   source                      who reports it, and on what: its rows are summed up together

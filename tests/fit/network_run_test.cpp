@@ -62,9 +62,10 @@ TEST(NetworkRun, OfWarmConnectionsIsTheirWindows) {
 }
 
 TEST(NetworkRun, OfACollectiveIsItsRingWhereTheNetworkIsSlow) {
-  // Four GPUs: each sends 3/2 of a buffer, over a link that is slow enough to hide all else.
+  // Four GPUs: each sends 3/2 of a buffer, over a link that is slow enough to hide all else. It is full both ways, so that
+  // acknowledgements queue behind data, and now and then a window waits for them.
   const Scenario slow = far_apart("10 Mbps", "256 KiB");
-  EXPECT_NEAR(predicted(slow, {Collective::kAllReduce, Bytes{64e6}}), 1.5 * 64e6 / 1.25e6, 0.05 * 77);
+  EXPECT_NEAR(predicted(slow, {Collective::kAllReduce, Bytes{64e6}}), 1.5 * 64e6 / 1.25e6, 0.08 * 77);
   EXPECT_NEAR(predicted(slow, {Collective::kAllGather, Bytes{64e6}}), 0.75 * 64e6 / 1.25e6, 0.06 * 38);
 }
 

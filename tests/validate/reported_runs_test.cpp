@@ -81,13 +81,13 @@ TEST_F(ReportedRuns, AreRefusedWithTheirLine) {
 }
 
 // docs/validation/runs.md: PyTorch on A100 and on H200; what it says of H100 in 2023 is no law.
-TEST_F(ReportedRuns, ThatWerePublishedAreWithinAFifthOnA100AndH200) {
+TEST_F(ReportedRuns, ThatWerePublishedAreATenthOffOnA100AndH200) {
   const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, SLMSIM_SOURCE_DIR "/tests/reference/runs.csv");
   ASSERT_GE(v.runs.size(), 30u);
   for (const auto& one : v.sources) {
     if (one.source.find("H100") == std::string::npos) {
-      EXPECT_LT(one.errors.mean, 0.12) << one.source;
-      EXPECT_LT(one.errors.worst, 0.3) << one.source;
+      EXPECT_LT(one.errors.mean, 0.1) << one.source;
+      EXPECT_LT(one.errors.worst, 0.4) << one.source;
     }
   }
 }

@@ -1,4 +1,5 @@
-// Megatron-LM on Selene: iteration times of Korthikanti et al. (arXiv 2205.05198, Table 5), to which nothing was fitted.
+// Megatron-LM on Selene: iteration times of Korthikanti et al. (arXiv 2205.05198, Table 5). What A100 sustain was chosen with
+// them in view.
 #include <cmath>
 #include <filesystem>
 
