@@ -54,8 +54,8 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   FlashShares out;
   out.forward = fields.number({"forward", "Going forward."}, kShare);
   out.backward = fields.number({"backward", "Going backward."}, kShare);
-  if (const Node* on =
-          fields.child({"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
+  if (const Node* on = fields.child(
+          {"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
     Fields architectures(*on, fields.path_of("architectures"), reading);
     for (const auto& name : architecture_names()) {
       const FileKey share{name, "On such GPUs.", "1"};
