@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/median.h"
+
 namespace slmsim {
 namespace {
 
@@ -52,12 +54,6 @@ constexpr Marker kMarkers[] = {
     {"torchtitan", " memory:", Measure::kPeakMemory, kGibi, Per::kAll, true},
     {"Alpa", "token/s,", Measure::kRate, kTera, Per::kAll, false},
 };
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 LoggedFigure figure_of(const Marker& marker, std::vector<double> values, int gpus, double sequence) {
   const double unit = marker.unit * (marker.per == Per::kGpu ? gpus : marker.per == Per::kSequences ? sequence : 1.0);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/base/median.h"
+
 namespace slmsim {
 
 ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors) {
@@ -13,13 +15,11 @@ ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors)
   }
   if (known.empty()) return {};
   std::sort(known.begin(), known.end());
-  const std::size_t half = known.size() / 2;
-  const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
   const double mean = std::accumulate(known.begin(), known.end(), 0.0) / static_cast<double>(known.size());
   const std::size_t most = (9 * known.size() + 9) / 10;
   return {.cells = static_cast<int>(known.size()),
           .mean = mean,
-          .median = median,
+          .median = median_of(known),
           .worst = known.back(),
           .tenth_worst = known[most - 1]};
 }

@@ -7,6 +7,7 @@
 
 #include "sim/base/csv_table.h"
 #include "sim/base/error.h"
+#include "sim/base/median.h"
 #include "sim/base/quantity.h"
 
 namespace slmsim {
@@ -55,9 +56,7 @@ SourceErrors errors_of(const std::string& source, const std::vector<ReportedRun>
     out.fit += run.fits() ? 1 : 0;
   }
   out.errors = summary_of(cells);
-  std::sort(errors.begin(), errors.end());
-  const std::size_t half = errors.size() / 2;
-  out.median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+  out.median = median_of(std::move(errors));
   return out;
 }
 
