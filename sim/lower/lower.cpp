@@ -6,6 +6,11 @@
 
 namespace slmsim {
 
+int micro_batch_round(const Plan& plan) {
+  const auto* megatron = std::get_if<MegatronPlan>(&plan.by);
+  return megatron != nullptr && megatron->chunks > 1 ? megatron->pipeline : 1;
+}
+
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
   if (request.alike) return {std::move(links), *request.alike};
   return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));

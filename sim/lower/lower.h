@@ -15,7 +15,14 @@ struct LowerRequest {
   const Scenario& scenario;
   const Network& network;
   const Colours* alike = nullptr;  // devices that may be taken for one (fold.h); none: each for itself
+  int only_micro_batches = 0;      // so many of the plan's, all else as with all of them; 0: all
+
+  int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }
 };
+
+// `only_micro_batches` is a multiple of it: with chunks a stage goes from one to the next after as many micro-batches as there
+// are stages (arXiv 2104.04473, section 2.2).
+int micro_batch_round(const Plan& plan);
 
 // Without tasks.
 TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links);

@@ -122,7 +122,7 @@ class MegatronRun {
     std::vector<std::vector<Step>> steps;
     steps.reserve(static_cast<std::size_t>(m_.pipeline));
     for (int s = 0; s < m_.pipeline; ++s)
-      steps.push_back(interleaved_steps(s, m_.pipeline, m_.chunks, request_.plan.micro_batches));
+      steps.push_back(interleaved_steps(s, m_.pipeline, m_.chunks, request_.micro_batches()));
     const auto number = [](std::size_t s) { return static_cast<int>(s); };
     const PipelineActs acts = {
         .compute = [=, this](std::size_t s, const Step& step,

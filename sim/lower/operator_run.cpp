@@ -49,7 +49,7 @@ class OperatorRun {
       StageState state;
       state.program = stage_program(request.operators, plan_.stages[s], sequences_, plan_.recompute, request.scenario,
                                     how_.schedule == Schedule::kZeroBubble);
-      steps_.push_back(schedule_steps(plan_, s));
+      steps_.push_back(schedule_steps(plan_, s, request.micro_batches()));
       mark_binding_hosts(state.program, plan_.stages[s].mesh, binds);
       stages_.push_back(std::move(state));
     }
@@ -360,8 +360,7 @@ class OperatorRun {
 
 }  // namespace
 
-std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage) {
-  const int count = plan.micro_batches;
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count) {
   const bool backward = plan.workload.backward;
   const OperatorPlan& how = plan.operators();
   const int ahead =

@@ -16,7 +16,7 @@ Lowered lower_operators(const LowerRequest& request);
 // network between VMs only. False where that takes lowering anew.
 bool lower_operators_again(TaskGraph& graph, const LowerRequest& request);
 
-// The micro-batches of a stage in the order of the schedule.
-std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage);
+// So many micro-batches of a stage in the order of the schedule.
+std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count);
 
 }  // namespace slmsim

@@ -44,7 +44,7 @@ class ReplicaRun {
   Bytes gather_bucket() const { return Bytes{request_.scenario.framework.gather_bucket * element()}; }
   double gradient_element() const { return element_bytes(request_.scenario.training.gradient_precision); }
 
-  int micro_batches() const { return request_.plan.micro_batches; }
+  int micro_batches() const { return request_.micro_batches(); }
 
   void launch();
   Tasks forward(std::size_t unit, const Tasks& after);

@@ -114,7 +114,7 @@ class RoundRun {
 
   void inner_step() {
     const Seconds launch = scenario().training.iteration_overhead;
-    const int micro_batches = request_.plan.micro_batches;
+    const int micro_batches = request_.micro_batches();
     const TagId launching = graph_.tag({"launch", TaskClass::kLaunch});
     for (std::size_t rank = 0; rank < devices_.size() && launch > Seconds{0}; ++rank)
       gpu_[rank] = graph_.compute(devices_[rank], launch, launching, std::array{gpu_[rank]});

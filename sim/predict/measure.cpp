@@ -38,15 +38,21 @@ double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   return sum;
 }
 
-int slowest_device(const TaskGraph& graph) {
+}  // namespace
+
+std::vector<double> computing_times(const TaskGraph& graph) {
   std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
   for (const auto& task : graph.tasks()) {
     if (task.kind == TaskKind::kCompute) busy[static_cast<std::size_t>(task.place)] += task.amount;
   }
-  return static_cast<int>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+  return busy;
 }
 
-}  // namespace
+int slowest_device(const std::vector<double>& computing) {
+  const double most = *std::max_element(computing.begin(), computing.end()) * (1 - kRounding);
+  const auto first = std::find_if(computing.begin(), computing.end(), [&](double time) { return time >= most; });
+  return static_cast<int>(first - computing.begin());
+}
 
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes) {
   std::sort(changes.begin(), changes.end());
@@ -83,8 +89,7 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
   return {name, bytes, BytesPerSecond{end > 0 ? bytes.value / end : 0}, BytesPerSecond{p90}, BytesPerSecond{peak}};
 }
 
-Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
-  const int device = slowest_device(graph);
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device) {
   Breakdown result;
   std::vector<Interval> computing, transferring, host_optimizer, launching;
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {

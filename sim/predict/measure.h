@@ -35,8 +35,16 @@ struct LinkRates {
   std::vector<RateStep> steps;  // by time; the first is not later than the first byte, the last has rate 0
 };
 
-// Of the GPU that computes longest. In a pipeline, waiting without a transfer of its own is bubble.
-Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline);
+// Seconds that each device computes, and the one that computes longest: of equal ones, but for rounding, the first.
+std::vector<double> computing_times(const TaskGraph& graph);
+int slowest_device(const std::vector<double>& computing);
+
+// Of this GPU. In a pipeline, waiting without a transfer of its own is bubble.
+Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device);
+// Of the one that computes longest.
+inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
+  return break_down(graph, timeline, pipeline, slowest_device(computing_times(graph)));
+}
 
 // The same of an iteration that takes so much more (or less) because the GPU waits for longer: both kinds of waiting change in
 // proportion, and none falls below nothing.

@@ -14,6 +14,7 @@
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
+#include "sim/predict/repeating.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -90,21 +91,38 @@ std::string remark_on_spread(const Prediction& p, double spread) {
                      group_text(p.group), std::ceil(1000 * spread - 1e-6) / 10);
 }
 
+// Use of links is told of whole iterations.
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
+                             Prediction& out) {
+  const bool whole = options.whole || options.simgrid;
+  if (!whole && !options.links) {
+    if (auto counted = simulate_repeating(to_lower)) return std::move(*counted);
+  }
+  std::optional<Lowered> own;
+  const Lowered& lowered = known ? known->of(to_lower) : own.emplace(lower(to_lower, options));
+  const TaskGraph& graph = lowered.graph;
+  Iteration all;
+  all.times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
+  all.parts = break_down(graph, all.times.last, out.plan->stages.size() > 1);
+  all.basis = lowered.basis;
+  if (options.links) out.links = link_use(graph, all.times.last);
+  if (options.links) out.interconnects = interconnect_use(graph, all.times.last);
+  return all;
+}
+
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
-                  const Lowered& lowered, Prediction& out) {
+                  LoweredPlan* known, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
-  const TaskGraph& graph = lowered.graph;
-  IterationTimes times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
+  Iteration iteration = simulate_iteration(options, to_lower, known, out);
+  IterationTimes& times = iteration.times;
   out.first_iteration = times.first();
   out.iteration = times.steady();
   double spread = times.spread;
-  out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
+  out.breakdown = iteration.parts;
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
-  if (options.links) out.links = link_use(graph, times.last);
-  out.basis = lowered.basis;
-  if (options.links) out.interconnects = interconnect_use(graph, times.last);
+  out.basis = iteration.basis;
   out.iterations = steps_of_job(training, request.options);
   const double steps = workload.steps, rounds = std::floor(out.iterations / steps);
   const int rest = static_cast<int>(out.iterations - rounds * steps);
@@ -176,7 +194,7 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   if (out.status != Status::kOk && !options.time_misfits) return out;
   const LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
-  simulate_job(request, options, to_lower, lowered ? lowered->of(to_lower) : lower(to_lower, options), out);
+  simulate_job(request, options, to_lower, lowered, out);
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
 }

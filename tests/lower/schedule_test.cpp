@@ -10,7 +10,7 @@ namespace {
 
 std::string order(const Plan& plan, std::size_t stage) {
   std::string text;
-  for (const Step& step : schedule_steps(plan, stage))
+  for (const Step& step : schedule_steps(plan, stage, plan.micro_batches))
     text += (text.empty() ? "" : " ") + std::string(step.forward ? "F" : "B") + std::to_string(step.micro_batch);
   return text;
 }
@@ -55,7 +55,8 @@ TEST(Schedule, TheScheduleHoldsExactlyTheMicroBatchesInFlight) {
         const Plan plan = pipeline(stages, micro_batches, schedule);
         for (std::size_t s = 0; s < plan.stages.size(); ++s) {
           int held = 0, most = 0;
-          for (const Step& step : schedule_steps(plan, s)) most = std::max(most, held += step.forward ? 1 : -1);
+          for (const Step& step : schedule_steps(plan, s, plan.micro_batches))
+            most = std::max(most, held += step.forward ? 1 : -1);
           EXPECT_EQ(held, 0);
           EXPECT_EQ(most, micro_batches_in_flight(schedule, micro_batches, plan.stages.size(), s));
         }

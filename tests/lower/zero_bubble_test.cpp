@@ -9,7 +9,7 @@ namespace {
 
 std::string order(const Plan& plan, std::size_t stage) {
   std::string text;
-  for (const Step& step : schedule_steps(plan, stage)) {
+  for (const Step& step : schedule_steps(plan, stage, plan.micro_batches)) {
     text += text.empty() ? "" : " ";
     text += (step.weights ? "W" : step.forward ? "F" : "B") + std::to_string(step.micro_batch);
   }

@@ -70,7 +70,7 @@ TorchWay pipeline_of_torch(const Plan& plan) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     if (plan.stages[s].mesh.size() > 1) out.cannot = "a stage of several GPUs is left to the model's own parallelism";
     std::vector<std::string> row;
-    for (const Step& step : schedule_steps(plan, s))
+    for (const Step& step : schedule_steps(plan, s, plan.micro_batches))
       row.push_back(fmt::format("{}{}{}", s,
                                 step.weights   ? "W"
                                 : step.forward ? "F"
