@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/simulate.h"
 #include "tests/random/law.h"
 
 namespace slmsim {
@@ -48,9 +49,8 @@ void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
   // The planners may divide otherwise where less is kept: only techniques that do not ask them.
   Scenario kept = drawn.scenario;
   kept.training.rematerialisation = false;
-  std::erase_if(kept.techniques, [](const TechniqueOptions& o) {
-    return !o.technique->divides_batch || o.get(kRecompute);
-  });
+  std::erase_if(kept.techniques,
+                [](const TechniqueOptions& o) { return !o.technique->divides_batch || o.get(kRecompute); });
   if (kept.techniques.empty()) return;
   Scenario again = kept, deep = kept;
   again.training.rematerialisation = true;
@@ -80,6 +80,9 @@ void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
 }
 
 void engines_agree(const Drawn& drawn, Dice&, Faults& faults) {
+  std::size_t links = 0;  // SimGrid cannot grow later
+  each_graph(drawn, [&](const Prediction&, const TaskGraph& graph) { links = std::max(links, graph.links().size()); });
+  reserve_network(links);
   each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     const double usual = simulate(graph).end.value, events = simulate(graph, {}, {.always_events = true}).end.value;
     const double engine = simulate(graph, {}, {.always_engine = true}).end.value;
