@@ -21,10 +21,6 @@ std::size_t least_links = 1024;
 bool made = false;
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
 
-// SimGrid counts a flow's bytes in whole numbers, but half a segment may be all that a window lets out: it is told of this
-// small a part of a byte. 2^64 of them are 18 TB.
-constexpr double kParts = 0x1p20;
-
 // A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
 // connection already; SimGrid's own routing tables would only be built to be searched again.
 class RouteZone : public kernel::routing::NetZoneImpl {
@@ -68,10 +64,9 @@ struct SimgridEngine::Impl {
     int count = 2;
     engine = std::make_unique<sg::Engine>(&count, arguments);
     // CM02: plain sharing of bandwidths. Full: the lazy update gives times up to 1.5 % off under contention.
-    // No cross-traffic: acknowledgements are negligible. TCP-gamma: SimGrid's own window is switched off. Precision: the
-    // share of a link that counts as none left, 1e-5 where nothing is said, so that shares are off by as much.
+    // No cross-traffic: acknowledgements are negligible. TCP-gamma: SimGrid's own window is switched off.
     for (const char* setting : {"network/model:CM02", "network/optim:Full", "network/maxmin-selective-update:no",
-                                "network/crosstraffic:no", "network/TCP-gamma:1e15", "maxmin/precision:1e-12"}) {
+                                "network/crosstraffic:no", "network/TCP-gamma:1e15"}) {
       sg::Engine::set_config(setting);
     }
     zone = new RouteZone("root");  // owned by the engine
@@ -112,8 +107,8 @@ void SimgridEngine::configure(const std::vector<Link>& links, const std::vector<
                     caps.size(), impl_->links.size(), impl_->caps.size()));
   }
   for (std::size_t i = 0; i < links.size(); ++i)
-    impl_->links[i]->set_bandwidth(kParts * std::max(kSlowest, links[i].bandwidth.value));
-  for (std::size_t i = 0; i < caps.size(); ++i) impl_->caps[i]->set_bandwidth(kParts * std::max(kSlowest, caps[i]));
+    impl_->links[i]->set_bandwidth(std::max(kSlowest, links[i].bandwidth.value));
+  for (std::size_t i = 0; i < caps.size(); ++i) impl_->caps[i]->set_bandwidth(std::max(kSlowest, caps[i]));
 }
 
 double SimgridEngine::now() const { return sg::Engine::get_clock(); }
@@ -132,7 +127,7 @@ void SimgridEngine::start_flow(std::size_t slot, double bytes, const std::vector
   for (const int link : links) route.push_back(impl_->link_impls[static_cast<std::size_t>(link)]);
   if (cap >= 0) route.push_back(impl_->cap_impls[static_cast<std::size_t>(cap)]);
   auto flow = sg::Comm::sendto_init(impl_->from, impl_->to);
-  flow->set_payload_size(static_cast<std::uint64_t>(bytes * kParts))->set_data(&impl_->slots[slot]);
+  flow->set_payload_size(static_cast<std::uint64_t>(bytes))->set_data(&impl_->slots[slot]);
   impl_->flows[slot] = flow;
   flow->vetoable_start();
 }

@@ -80,9 +80,9 @@ void divide_by_steps(Prediction& out, double steps) {
 }
 
 // Which segments are lost is chance, and so is how transfers meet that never come to repeat.
-std::string remark_on_spread(const Prediction& p, double spread) {
+std::string remark_on_spread(const Prediction& p) {
   return fmt::format("no iteration is like another, times are to within: {} on {} {:.1f} %", p.technique->name,
-                     group_text(p.group), std::ceil(1000 * spread - 1e-6) / 10);
+                     group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& lower,
@@ -93,7 +93,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   IterationTimes times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
   out.first_iteration = times.first();
   out.iteration = times.steady();
-  double spread = times.spread;
+  out.spread = times.spread;
   out.breakdown = break_down(graph, times.last, out.plan->stages.size() > 1);
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
@@ -123,7 +123,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
       return warm.total(first) + times.total(count - first);
     };
     out.warm_up = WarmUp{workload.warm_up, warm.steady()};
-    spread = std::max(spread, warm.spread);
+    out.spread = std::max(out.spread, warm.spread);
     out.first_iteration = warm.first();
     out.trial = after_warm_up(out.trial_iterations);
     out.job = out.startup + after_warm_up(out.iterations);
@@ -134,7 +134,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.connections = std::move(times.before_last);
-  if (spread > 0) out.remarks.push_back(remark_on_spread(out, spread));
+  if (out.spread > 0) out.remarks.push_back(remark_on_spread(out));
 }
 
 }  // namespace
