@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"])
-PROGRAM = os.environ["SLMSIM"]
+ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"]).resolve()
+PROGRAM = os.path.abspath(os.environ["SLMSIM"])
 MPIRUN = shutil.which("mpirun")
 SCENARIO = str(ROOT / "scenarios/gat-amst.yaml")
 PLAN = ["plan", SCENARIO, "--set", "models=gpt2m", "--technique", "ZeRO2", "--jobs", "2"]
