@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes one parser, or all in turn: minutes in continuous integration, hours by hand.
-# Usage: scripts/fuzz.sh TARGET|all|list [HOURS | -runs=N]; one hour each where nothing is said.
+# Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; one hour each where nothing is said. What is found to be new is
+# kept and gone on from; tally tells the executions of all runs of this tree.
 # Needs Debian's clang. Builds into build/fuzz; findings are left there as crash-*, and the exit status is then 1. A finding that
 # is mended belongs into tests/fuzz/corpus/TARGET, where every build goes through it (ctest -R '^fuzz\.').
 set -euo pipefail
@@ -9,11 +10,17 @@ tree=build/fuzz
 mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 
 if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
-  sed -n 's/^# \?//; 2,6p' "$0"
+  sed -n 's/^# \?//; 2,7p' "$0"
   exit 0
 fi
 if [[ $1 == list ]]; then
   printf '%s\n' "${targets[@]}"
+  exit 0
+fi
+if [[ $1 == tally ]]; then
+  awk '{ runs[$1] += $2; findings[$1] += $3; all += $2; found += $3 }
+    END { for (t in runs) printf "%-9s %11d executions, %d runs with a finding\n", t, runs[t], findings[t] | "sort"; close("sort")
+      printf "%d executions, %d runs with a finding\n", all, found }' "$tree/executions"
   exit 0
 fi
 [[ $1 == all ]] || targets=("$1")
@@ -34,9 +41,12 @@ for target in "${targets[@]}"; do
   mkdir -p "$tree/corpus/$target"
   echo "== fuzz: $target $bound"
   # What is found that is new goes into the first folder; a hang is a minute for one input.
+  found=0
   nice -n 15 "$tree/fuzz_$target" "$bound" -max_len=8192 -timeout=60 -rss_limit_mb=2560 -print_final_stats=1 \
     -dict=tests/fuzz/dictionary/yaml.dict -artifact_prefix="$tree/$target-" \
-    "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || status=1
+    "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || found=1 status=1
+  units=$(awk '$1 == "stat::number_of_executed_units:" { n = $2 } END { print n + 0 }' "$tree/$target.log")
+  echo "$target $units $found" >> "$tree/executions"
   grep -E 'SUMMARY|number_of_executed_units|Test unit written' "$tree/$target.log" || true
 done
 exit "$status"

@@ -105,14 +105,16 @@ std::string folded(std::string_view unit) {
 // ("10 Gb" of a rate: Gbps, Gbit/s). Empty where it may be anything.
 std::string likely_units(std::string_view unit, Dimension dimension) {
   constexpr std::size_t kMostOffered = 2;
+  const std::string wanted = folded(unit);
   std::vector<std::string_view> same, begin, begin_in_any_case;
   for (const auto& known : units_of(dimension)) {
-    if (folded(known.name) == folded(unit)) same.push_back(known.name);
+    const std::string name = folded(known.name);
+    if (name == wanted) same.push_back(known.name);
     if (known.name.starts_with(unit)) begin.push_back(known.name);
-    if (folded(known.name).starts_with(folded(unit))) begin_in_any_case.push_back(known.name);
+    if (name.starts_with(wanted)) begin_in_any_case.push_back(known.name);
   }
   for (const auto& offered : {same, begin, begin_in_any_case}) {
-    if (!offered.empty() && offered.size() <= kMostOffered && !folded(unit).empty())
+    if (!offered.empty() && offered.size() <= kMostOffered && !wanted.empty())
       return fmt::format("{}", fmt::join(offered, "\" or \""));
   }
   return "";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,20 +28,21 @@ std::string bare(std::string_view text) {
 
 // Optimal string alignment distance.
 std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);  // of the words' first i letters
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replace});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
+      const std::size_t replace = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min(std::min(last[j], row[j - 1]) + 1, replace);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
-  return d[a.size()][b.size()];
+  return row[b.size()];
 }
+
+std::size_t difference(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
 }  // namespace
 
@@ -50,9 +52,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   std::size_t best_distance = kLongestWord;
   for (const auto& candidate : candidates) {
+    const std::size_t far = std::min(best_distance, std::max(word.size(), candidate.size()) / 3 + 1);
+    // Each letter that one has more than the other is one to insert.
+    if (difference(word.size(), candidate.size()) >= far) continue;
     const std::size_t d = distance(wanted, lower_case(candidate));
-    const bool near = d * 3 <= std::max(word.size(), candidate.size());
-    if (near && d < best_distance) {
+    if (d < far) {
       best = candidate;
       best_distance = d;
     }
@@ -73,10 +77,11 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   // "zero3" is ZeRO-3, though ZeRO2 is nearer by letters than by what was meant.
+  const std::string wanted = bare(word);
   std::vector<std::string> same;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
-               [&](const std::string& candidate) { return bare(candidate) == bare(word); });
-  if (!same.empty() && !bare(word).empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
+               [&](const std::string& candidate) { return bare(candidate) == wanted; });
+  if (!same.empty() && !wanted.empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
   // "a100" is nearer to "h100" by letters than to "a100-40", which is what was meant.
   if (const auto longer = that_contain(word, candidates);
       !longer.empty() &&

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <regex>
 
 #include <fmt/format.h>
@@ -142,6 +143,11 @@ int main(int argc, char** argv) {
     throw slmsim::InputError({}, "standard output cannot be written");
   } catch (const slmsim::InputError& error) {
     for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
+    return slmsim::kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "slmsim: error: more memory than there is; fewer micro-batches, GPUs or layers need less, so does a "
+               "smaller batch\n");
     return slmsim::kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "slmsim: internal error: {}\n", error.what());

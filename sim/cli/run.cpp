@@ -114,7 +114,7 @@ Command add_run(CLI::App& app) {
   add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
   verb->add_option("--engine", options->engine,
-                   "what shares links: slmsim, or simgrid, which is slower and agrees to some 1e-5")
+                   "what shares links: slmsim, or simgrid, which is slower and agrees but where dates tie")
       ->capture_default_str();
   verb->add_flag("--whole", options->whole, "simulate every GPU, also of those that are alike: the same, but slower");
   verb->footer(R"(

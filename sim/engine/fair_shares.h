@@ -3,7 +3,7 @@
 // Progressive filling (Bertsekas and Gallager, Data Networks, section 6.5.2): all rates rise together; a flow stops
 // rising at its cap, or where a link of its own is full. Only flows that a chain of links that flows share joins to one
 // that came or went can change, and what comes and goes at the same time is settled together. What SimGrid's CM02
-// computes, but to the last digit where that stops at 1e-5, and without a simulated communication per flow.
+// computes, without a simulated communication per flow.
 #pragma once
 
 #include <cstddef>

@@ -86,9 +86,9 @@ void divide_by_steps(Prediction& out, double steps) {
 }
 
 // Which segments are lost is chance, and so is how transfers meet that never come to repeat.
-std::string remark_on_spread(const Prediction& p, double spread) {
+std::string remark_on_spread(const Prediction& p) {
   return fmt::format("no iteration is like another, times are to within: {} on {} {:.1f} %", p.technique->name,
-                     group_text(p.group), std::ceil(1000 * spread - 1e-6) / 10);
+                     group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
 // Use of links is told of whole iterations.
@@ -118,7 +118,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   IterationTimes& times = iteration.times;
   out.first_iteration = times.first();
   out.iteration = times.steady();
-  double spread = times.spread;
+  out.spread = times.spread;
   out.breakdown = iteration.parts;
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
@@ -146,7 +146,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
       return warm.total(first) + times.total(count - first);
     };
     out.warm_up = WarmUp{workload.warm_up, warm.steady()};
-    spread = std::max(spread, warm.spread);
+    out.spread = std::max(out.spread, warm.spread);
     out.first_iteration = warm.first();
     out.trial = after_warm_up(out.trial_iterations);
     out.job = out.startup + after_warm_up(out.iterations);
@@ -157,7 +157,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.connections = std::move(times.before_last);
-  if (spread > 0) out.remarks.push_back(remark_on_spread(out, spread));
+  if (out.spread > 0) out.remarks.push_back(remark_on_spread(out));
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
                     {"rest_time_s", rounded(p.round->rest_time.value)}};
   }
   if (p.warm_up) out["warm_up"] = {{"steps", p.warm_up->steps}, {"iteration_s", rounded(p.warm_up->iteration.value)}};
+  if (p.spread > 0) out["spread"] = rounded(p.spread);
   if (!p.remarks.empty()) out["remarks"] = p.remarks;
   if (p.basis) {
     out["computation_s"] = {{"measured", rounded(p.basis->measured.value)},

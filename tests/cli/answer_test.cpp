@@ -1,4 +1,7 @@
 // What the answers of run tell beside time and memory, and how they are narrowed.
+#include <cmath>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +37,18 @@ TEST(Answer, IsNarrowedByModelGroupAndTechnique) {
   ASSERT_EQ(whole.size(), 1u);
   EXPECT_EQ(whole[0]["gpus"], 4);
   EXPECT_EQ(whole[0], all[0]);  // as if the others were not asked for
+}
+
+// Gat and Amst: a path that loses segments. Where the remark stands, so does its number; inside one VM nothing is lost.
+TEST(Answer, TellsHowFarIterationsDifferInANumberToo) {
+  const Json across = predictions({"-m", "gpt2m", "-g", "all", "-t", "Data"});
+  ASSERT_EQ(across.size(), 1u);
+  ASSERT_TRUE(across[0].contains("spread"));
+  const double spread = across[0]["spread"];
+  EXPECT_GE(spread, 0.005);  // to which means are taken to have settled
+  EXPECT_THAT(across[0]["remarks"].dump(), HasSubstr(fmt::format("{:.1f} %", std::ceil(1000 * spread - 1e-6) / 10)));
+  const Json inside = predictions({"-m", "gpt2m", "-g", "gat", "-t", "Data"});
+  EXPECT_FALSE(inside[0].contains("spread"));
 }
 
 TEST(Answer, CountsEnergyByBoardPower) {

@@ -1,7 +1,7 @@
 """Faults at random moments: the same bytes after, or a clear refusal, and nothing half-written.
 
     fault_test.py                 a few kills of each kind, as ctest runs it
-    fault_test.py --kills 500     by hand; --seed S draws other moments
+    fault_test.py --kills 500     by hand; --seed S draws other moments, --only ranks --only results are these kinds only
 
 SLMSIM names the program. Processes are ended by their ids; a worker is one that the program started.
 """
@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"])
-PROGRAM = os.environ["SLMSIM"]
+ROOT = pathlib.Path(os.environ["SLMSIM_SOURCE_DIR"]).resolve()
+PROGRAM = os.path.abspath(os.environ["SLMSIM"])
 MPIRUN = shutil.which("mpirun")
 SCENARIO = str(ROOT / "scenarios/gat-amst.yaml")
 PLAN = ["plan", SCENARIO, "--set", "models=gpt2m", "--technique", "ZeRO2", "--jobs", "2"]
@@ -191,6 +191,9 @@ def refusals(dice, folder, kills):
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
     done = run(base, preexec_fn=few)
     expect(done.returncode in (0, 2, 3) and (done.returncode == 0 or done.stderr.strip()), "few files: no words")
+    half = lambda: resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+    done = run(["run", SCENARIO, "--set", "models=gpt2m", "-t", "Shard", "--set", "training.batch=65536"], preexec_fn=half)
+    expect(done.returncode == 2 and "more memory than there is" in done.stderr, f"half a GiB: {done.returncode}, {done.stderr[:200]!r}")
     little = lambda: resource.setrlimit(resource.RLIMIT_AS, (48 << 20, 48 << 20))
     done = run(base, preexec_fn=little)
     expect(done.returncode != 0 or done.stdout, "little memory: neither a result nor words")
@@ -229,21 +232,29 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--kills", type=int, default=3)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--only", action="append", metavar="KIND")
     options.add_argument("-v", action="store_true")
     given = options.parse_args()
     failed = 0
-    for kind in (sweeps, ranks, plans, results, refusals, surroundings, writers):
+    kinds = (sweeps, ranks, plans, results, refusals, surroundings, writers)
+    unknown = set(given.only or ()) - {kind.__name__ for kind in kinds}
+    if unknown:
+        options.error(f"no kinds: {', '.join(sorted(unknown))}")
+    for kind in kinds:
+        if given.only and kind.__name__ not in given.only:
+            continue
+        before = delivered
         with tempfile.TemporaryDirectory(prefix="slmsim-fault-") as folder:
             try:
                 kind(random.Random(f"{given.seed} {kind.__name__}"), pathlib.Path(folder), given.kills)
-                print(f"{kind.__name__}: holds")
+                print(f"{kind.__name__}: holds; {delivered - before} signals met a living process", flush=True)
             except (Fault, subprocess.TimeoutExpired) as fault:
                 failed += 1
-                print(f"{kind.__name__}: {fault}")
+                print(f"{kind.__name__}: {fault}", flush=True)
             for path in pathlib.Path(folder).rglob("*"):
                 if path.is_dir():
                     path.chmod(0o700)
-    print(f"{delivered} signals met a living process")
+    print(f"{delivered} signals met a living process in all")
     return 1 if failed else 0
 
 

@@ -11,8 +11,17 @@
 namespace slmsim {
 namespace {
 
-const KeyTree& scenario_keys() {
-  static const KeyTree kKeys = describe(describe_scenario);
+// Of each technique, the keys that its options may have.
+using OptionKeys = std::map<std::string, std::vector<KeyRecord>>;
+
+const OptionKeys& option_keys() {
+  static const OptionKeys kKeys = [] {
+    const KeyTree scenario = describe(describe_scenario);
+    OptionKeys out;
+    for (const auto& name : technique_names())
+      out.emplace(name, scenario.alternatives("techniques." + name).front().keys);
+    return out;
+  }();
   return kKeys;
 }
 
@@ -61,6 +70,8 @@ Json draw_value(Dice& dice, const KeyRecord& key, int batch, int gpus) {
 
 }  // namespace
 
+void describe_options() { option_keys(); }
+
 Json draw_techniques(Dice& dice, int batch, int gpus) {
   Json out = Json::object();
   const auto names = technique_names();
@@ -68,7 +79,7 @@ Json draw_techniques(Dice& dice, int batch, int gpus) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string& name = dice.of(names);
     Json options = Json::object();
-    for (const auto& key : scenario_keys().alternatives("techniques." + name).front().keys) {
+    for (const auto& key : option_keys().at(name)) {
       if (!dice.one_in(4)) continue;
       if (Json value = draw_value(dice, key, batch, gpus); !value.is_null()) options[key.key] = std::move(value);
     }

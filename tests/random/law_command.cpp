@@ -49,12 +49,14 @@ Evaluator evaluator_of(const Space& space, const OperatorGraph& operators) {
   Evaluator out;
   out.assess = [&](const std::vector<std::size_t>& choices) {
     std::vector<Assessed> all;
-    for (const std::size_t i : choices) all.push_back(assess(space, operators, space.choices()[i], space.scenario().plan.objective));
+    for (const std::size_t i : choices)
+      all.push_back(assess(space, operators, space.choices()[i], space.scenario().plan.objective));
     return all;
   };
   out.measure = [&](const std::vector<std::size_t>& choices) {
     std::vector<Measured> all;
-    for (const std::size_t i : choices) all.push_back(measure(space, operators, space.choices()[i], space.scenario().plan.objective));
+    for (const std::size_t i : choices)
+      all.push_back(measure(space, operators, space.choices()[i], space.scenario().plan.objective));
     return all;
   };
   return out;
