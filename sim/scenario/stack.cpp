@@ -91,8 +91,8 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   if (const Node* flash = fields.child(
           {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))
     software.flash = read_flash(*flash, fields.path_of("flash"), reading);
-  software.pads = fields.flag(
-      {"pads", "Whether sizes of 16-bit products are padded; odd ones take twice as long."}, false);
+  software.pads =
+      fields.flag({"pads", "Whether sizes of 16-bit products are padded; odd ones take twice as long."}, false);
   software.keeps_norms = fields.flag(
       {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
   software.keeps_activations =
