@@ -7,12 +7,32 @@
 #include <fmt/format.h>
 
 #include "sim/base/csv_text.h"
-#include "sim/base/error.h"
+#include "sim/base/quantity.h"
 
 namespace slmsim {
 
-std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
-                                   const std::string& example) {
+double TableRow::number(const std::string& column, double least, double most) const {
+  const auto value = parse_number(text(column));
+  if (!value || !(*value >= least) || *value > most)
+    fail(fmt::format("{}: \"{}\" is no number from {:g} to {:g}", column, text(column).substr(0, 64), least, most));
+  return *value;
+}
+
+double TableRow::positive(const std::string& column, double most) const {
+  const auto value = parse_number(text(column));
+  if (!value || !(*value > 0) || *value > most)
+    fail(fmt::format("{}: \"{}\" is no number above 0 and up to {:g}", column, text(column).substr(0, 64), most));
+  return *value;
+}
+
+int TableRow::count(const std::string& column, int most) const {
+  const double value = positive(column, most);
+  if (value != static_cast<int>(value)) fail(fmt::format("{}: {:g} is no whole number", column, value));
+  return static_cast<int>(value);
+}
+
+std::vector<TableRow> read_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
+                                 const std::string& example) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   const auto source = std::make_shared<Source>(Source{path.string(), ""});
@@ -26,7 +46,7 @@ std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std:
       throw InputError({source, 1, 1},
                        fmt::format("no column \"{}\"; a table such as {} is expected", needed, example));
   }
-  std::vector<CsvRow> rows;
+  std::vector<TableRow> rows;
   for (std::size_t r = 1; r < records.size(); ++r) {
     const auto& [line, cells] = records[r];
     if (cells.size() != names.size())
@@ -35,10 +55,18 @@ std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std:
                                    cells.size() == 1 && cells[0].find_first_of(";\t") != std::string::npos
                                        ? "; commas separate cells"
                                        : ""));
-    auto& row = rows.emplace_back();
+    CsvRow row;
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+    rows.emplace_back(std::move(row), Place{source, line, 1});
   }
   return rows;
+}
+
+std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
+                                   const std::string& example) {
+  std::vector<CsvRow> out;
+  for (const TableRow& row : read_table(path, columns, example)) out.push_back(row.cells());
+  return out;
 }
 
 }  // namespace slmsim

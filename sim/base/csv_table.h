@@ -3,15 +3,40 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "sim/base/error.h"
 
 namespace slmsim {
 
 using CsvRow = std::map<std::string, std::string>;
 
+// A row with its place; what is wrong in it is told with file and line.
+class TableRow {
+ public:
+  TableRow(CsvRow cells, Place place) : cells_(std::move(cells)), place_(std::move(place)) {}
+
+  const std::string& text(const std::string& column) const { return cells_.at(column); }
+  // A number in these bounds, or above 0. Throw InputError where the cell is none.
+  double number(const std::string& column, double least, double most) const;
+  double positive(const std::string& column, double most) const;
+  int count(const std::string& column, int most) const;  // whole and above 0
+  const CsvRow& cells() const { return cells_; }
+  const Place& place() const { return place_; }
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(place_, what); }
+
+ private:
+  CsvRow cells_;
+  Place place_;
+};
+
 // Throws InputError where the file is missing, lacks one of the columns or has a row of another length. `example` names a
 // file as it should be.
+std::vector<TableRow> read_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
+                                 const std::string& example);
+// The same without places.
 std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                    const std::string& example);
 

@@ -30,7 +30,7 @@ double load_of(const Tile& tile) {
 }  // namespace
 
 bool is_aligned(const MatrixShape& shape) {
-  constexpr std::int64_t kElements = 8;
+  constexpr std::int64_t kElements = 2;
   return shape.n % kElements == 0 && shape.k % kElements == 0;
 }
 

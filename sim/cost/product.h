@@ -18,9 +18,11 @@ namespace slmsim {
 // one that fills tiles or waves badly.
 double tile_efficiency(const MatrixShape& shape, int multiprocessors);
 
-// Of a product of 16-bit numbers, whether the rows of its result and of its factors, n and k long, suit them: tensor cores take operands whose rows begin at multiples of 16 bytes, 8 elements
-// (DU-09799-001, section 2). Others take a slower way: kUnalignedCost times as long, as measured of heads with GPT-2's
-// 50257 tokens (18.7 to 35.6 ms, as against 9.2 to 17.5 by FLOPs; at 25128 they agree).
+// Of a product of 16-bit numbers, whether the rows of its result and of its factors, n and k long, suit them: rows that
+// begin at multiples of 4 bytes, two elements, the least that a thread loads at once or copies asynchronously (PTX ISA,
+// cp.async). DeepBench's products with 5124 = 4 x 1281 columns or inner sums of 1530 = 2 x 765 run as fast as others on V100
+// and T4; odd ones take kUnalignedCost times as long, as measured of heads with GPT-2's 50257 tokens on A100 (18.7 to 35.6 ms,
+// as against 9.2 to 17.5 by FLOPs; at 25128 they agree).
 bool is_aligned(const MatrixShape& shape);
 inline constexpr double kUnalignedCost = 2;
 

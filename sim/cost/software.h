@@ -103,6 +103,9 @@ struct Software {
   // them anew), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
   bool keeps_norms = true, keeps_activations = true;
   double loss_memory = 8;
+  // Whether computing a layer anew ends with the last tensor that its backward pass needs, and leaves out the layer's last
+  // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).
+  bool recompute_stops_early = false;
 
   // Of the peak in this precision, else fp32's where the GPU lacks it.
   double matrix_of(const Gpu& gpu, Precision precision) const;

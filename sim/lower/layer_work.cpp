@@ -20,6 +20,23 @@ Share share_of_tensor(const Operator& op, const TensorDivision& division, double
   }
 }
 
+// Where recomputation stops early: a layer's last operators that keep nothing, and the product before them, whose operands
+// are kept before it starts (torch.utils.checkpoint, _recomputation_hook: the last tensor that is packed ends it).
+std::vector<bool> left_out_when_anew(const OperatorGraph& operators) {
+  const int layers = layer_count(operators);
+  std::vector<bool> out(boost::num_vertices(operators), false);
+  int done = layers;  // the layer that was ended last
+  for (std::size_t v = out.size(); v-- > 0;) {
+    const Operator& op = operators[v];
+    if (!is_inside_layers(op, layers) || op.layer == done) continue;
+    const bool product = op.kind == OperatorKind::kMatrix;
+    const bool keeps = product || op.saved_elements > 0 || op.saved_bytes > 0;
+    if (keeps) done = op.layer;
+    out[v] = !keeps || product;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string unit_text(std::size_t unit, std::size_t units) {
@@ -30,6 +47,8 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
                                   const Gpu& gpu, const Scenario& scenario) {
   const int layers = layer_count(operators);
   std::vector<LayerWork> out(static_cast<std::size_t>(layers) + 2);
+  const bool stops_early = scenario.software.recompute_stops_early && division.recompute == Recompute::kFull;
+  const std::vector<bool> left_out = stops_early ? left_out_when_anew(operators) : std::vector<bool>{};
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
     const Operator& op = operators[v];
     LayerWork& layer = out[static_cast<std::size_t>(op.layer + 1)];
@@ -38,7 +57,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const Share share = share_of_tensor(op, division, sequences);
     const OperatorTime time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     const Flops work{op.matrix.flops() * share.sequences / (share.columns * share.rows)};
-    const bool again = is_computed_anew(op, division.recompute, layers);
+    const bool again = is_computed_anew(op, division.recompute, layers) && !(stops_early && left_out[v]);
     layer.forward += time.forward;
     layer.backward += time.backward + (again ? time.forward : Seconds{0});
     if (tensor_sharding(op) == Sharding::kColumn) layer.column_weights += time.weights_gradient;

@@ -67,19 +67,35 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
   Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   if (fsdp.is_hybrid()) nccl = nccl * 2.0;  // two communicators
   std::vector<DeviceMemory> out;
+  // What is reduced in another precision is converted first; a gathered unit's own part in training precision, and with
+  // offload in fp32.
+  const Bytes buffers =
+      nccl + Bytes{(reduced != weight ? trained.largest * reduced : 0.0) +
+                   (fsdp.offload ? trained.largest * kParameter + held.largest * weight : trained.largest * weight) /
+                       fsdp.shards};
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+    const ActivationBytes activations = activations_by_moment(plan, operators, rank, scenario);
     DeviceMemory m = empty_memory(stage.mesh[rank], scenario);
-    m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
-    m.parameters = Bytes{whole * weight + (fsdp.offload ? 0.0 : part * kParameter + frozen * weight)};
-    m.gradients = Bytes{open * weight + (fsdp.offload ? 0.0 : part * kGradient)};
+    const Bytes own{fsdp.offload ? 0.0 : part * kParameter + frozen * weight};
+    const Bytes gradients{fsdp.offload ? 0.0 : part * kGradient};
+    m.parameters = Bytes{whole * weight} + own;
     m.optimizer = Bytes{fsdp.offload ? 0.0 : part * state_of(scenario.training.optimizer)};
-    // What is reduced in another precision is converted first; a gathered unit's own part in training precision, and with
-    // offload in fp32.
-    m.buffers =
-        nccl + Bytes{(reduced != weight ? trained.largest * reduced : 0.0) +
-                     (fsdp.offload ? trained.largest * kParameter + held.largest * weight : trained.largest * weight) /
-                         fsdp.shards};
-    out.push_back(m);
+    m.buffers = buffers;
+    // Gradients are let go of after the step (zero_grad); those of earlier micro-batches are there when a pass begins.
+    DeviceMemory forward = m, backward = m, step = m;
+    forward.moment = Moment::kForward;
+    forward.activations = activations.kept;
+    backward.activations = activations.layer;
+    backward.gradients = Bytes{open * weight} + gradients;
+    if (plan.micro_batches > 1) {
+      forward.gradients = adds_up ? backward.gradients : gradients;
+      // It begins with all activations and one layer's gradients.
+      backward.activations = activations.kept;
+    }
+    step.moment = Moment::kStep;
+    step.parameters = own;
+    step.gradients = gradients;
+    out.push_back(larger_of(larger_of(backward, forward), step));
   }
   return out;
 }

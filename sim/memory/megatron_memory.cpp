@@ -9,7 +9,8 @@
 namespace slmsim {
 namespace {
 
-// Of each rank of a stage of the pipeline, but for NCCL's buffers.
+// Of each rank of a stage of the pipeline, but for NCCL's buffers and the framework. Gradients stay from step to step, and an
+// optimizer that converts them does so when activations are gone.
 DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
                            const Scenario& scenario) {
   const MegatronPlan& o = plan.megatron();
@@ -60,10 +61,14 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   DeviceMemory m;
   m.parameters = Bytes{parameters * bytes.weight};
   m.gradients = Bytes{parameters * bytes.gradient};
-  m.optimizer = Bytes{parameters * (bytes.optimizer() + bytes.gradient_copy) / (o.distributed_optimizer ? o.data : 1)};
+  const double updated = parameters / (o.distributed_optimizer ? o.data : 1);
+  m.optimizer = Bytes{updated * bytes.optimizer()};
+  DeviceMemory step = m;
+  step.moment = Moment::kStep;
+  step.buffers = Bytes{updated * bytes.gradient_copy * scenario.framework.gradient_copies};
   // Logits are gone when layers are computed anew.
   m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
-  return m;
+  return larger_of(m, step);
 }
 
 }  // namespace

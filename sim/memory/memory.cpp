@@ -11,6 +11,20 @@ constexpr Bytes kHostFramework{5e9};
 
 }  // namespace
 
+const char* name_of(Moment moment) {
+  switch (moment) {
+    case Moment::kForward:
+      return "end of the forward pass";
+    case Moment::kStep:
+      return "optimizer step";
+    case Moment::kBackward:
+      break;
+  }
+  return "backward pass";
+}
+
+const DeviceMemory& larger_of(const DeviceMemory& a, const DeviceMemory& b) { return b.total() > a.total() ? b : a; }
+
 StateBytes::StateBytes(const Training& training)
     : weight(element_bytes(training.precision)),
       gradient(element_bytes(training.gradient_precision)),

@@ -11,8 +11,17 @@
 
 namespace slmsim {
 
+// The moment of an iteration at which a GPU holds most. kForward: the forward pass is through, all activations are there and
+// no gradient yet. kBackward: the backward pass, gradients beside activations. kStep: activations are gone, and the optimizer
+// has copies of its own.
+enum class Moment { kForward, kBackward, kStep };
+// "end of the forward pass"
+const char* name_of(Moment moment);
+
+// At that moment.
 struct DeviceMemory {
   int device = 0;
+  Moment moment = Moment::kBackward;
   Bytes limit;       // what the framework's pool may take of the device
   Bytes parameters;  // in training precision
   Bytes gradients;
@@ -36,6 +45,9 @@ struct StateBytes {
   // Of a parameter that is held, trained and not divided.
   double all() const { return weight + gradient + optimizer(); }
 };
+
+// The one that needs more; the first of equals.
+const DeviceMemory& larger_of(const DeviceMemory& a, const DeviceMemory& b);
 
 // Empty but for the limit and the framework.
 DeviceMemory empty_memory(int device, const Scenario& scenario);

@@ -60,37 +60,64 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 
 }  // namespace
 
-Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
-                     double in_flight, const Scenario& scenario) {
+namespace {
+
+// Of one micro-batch.
+struct KeptByLayers {
+  std::map<int, double> bytes;  // of each layer, -1 and the last for what lies outside
+  double input = 0;             // of a layer
+  double kept = 0;              // of all, with what is not computed anew
+  double anew = 0;              // of the largest layer that is
+};
+
+KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                            const Scenario& scenario) {
   const Training& training = scenario.training;
   const Stage& stage = plan.stages[s];
   const double sequences = micro_batch_sequences(plan, training);
   const int layers = layer_count(operators);
   const bool selective = plan.recompute == Recompute::kSelective;
-  std::map<int, double> by_layer;
+  KeptByLayers out;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
     const Operator& op = operators[stage.first + i];
     const bool again = selective && is_computed_anew(op, plan.recompute, layers);
-    by_layer[op.layer] += again ? 0.0 : kept_activations(operators, stage, i, rank, sequences, scenario);
+    out.bytes[op.layer] += again ? 0.0 : kept_activations(operators, stage, i, rank, sequences, scenario);
     // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
     if (selective && is_inside_layers(op, layers) && op.role == Role::kQkv) {
       const Share share = share_of(stage, i, rank, sequences);
-      by_layer[op.layer] += op.outputs / share.columns * share.sequences * element_bytes(training.precision);
+      out.bytes[op.layer] += op.outputs / share.columns * share.sequences * element_bytes(training.precision);
     }
   }
-  double all = 0;
-  for (const auto& [layer, bytes] : by_layer) all += bytes;
-  if (plan.recompute != Recompute::kFull) return Bytes{all * in_flight};
-  // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
   const double share = share_of(stage, 0, rank, 1.0).sequences;
-  const double input = stream_elements(operators) * sequences * share * element_bytes(training.precision);
-  double kept = 0, largest = 0;
-  for (const auto& [layer, bytes] : by_layer) {
-    const bool again = layer >= 0 && layer < layers;
-    kept += again ? input : bytes;
-    if (again) largest = std::max(largest, bytes);
+  out.input = stream_elements(operators) * sequences * share * element_bytes(training.precision);
+  for (const auto& [layer, bytes] : out.bytes) {
+    // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
+    const bool again = plan.recompute == Recompute::kFull && layer >= 0 && layer < layers;
+    out.kept += again ? out.input : bytes;
+    if (again) out.anew = std::max(out.anew, bytes);
   }
-  return Bytes{kept * in_flight + largest};
+  return out;
+}
+
+}  // namespace
+
+Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                     double in_flight, const Scenario& scenario) {
+  const KeptByLayers of = kept_by_layers(plan, operators, s, rank, scenario);
+  return Bytes{of.kept * in_flight + of.anew};
+}
+
+ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& operators, std::size_t rank,
+                                      const Scenario& scenario) {
+  const KeptByLayers of = kept_by_layers(plan, operators, 0, rank, scenario);
+  const int layers = layer_count(operators);
+  double largest = 0, behind = 0;
+  for (const auto& [layer, bytes] : of.bytes) {
+    if (layer >= 0 && layer < layers) largest = std::max(largest, bytes);
+    if (layer >= layers) behind += bytes;
+  }
+  const bool anew = plan.recompute == Recompute::kFull;
+  return {Bytes{of.kept + std::max(0.0, of.anew - behind)}, Bytes{anew ? of.input + largest : largest}};
 }
 
 std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGraph& operators,

@@ -81,9 +81,9 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   }
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
   const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
-  return fmt::format("{} needs {} of {} (most of it {}); it would fit with {}{}",
+  return fmt::format("{} needs {} of {} ({}; most of it {}); it would fit with {}{}",
                      scenario.platform.devices[static_cast<std::size_t>(worst.device)].name, to_text(worst.total()),
-                     to_text(worst.limit), largest_part(worst),
+                     to_text(worst.limit), name_of(worst.moment), largest_part(worst),
                      ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
 }
 

@@ -82,6 +82,7 @@ Json memory_json(const Prediction& p, const Platform& platform) {
     list.push_back({{"gpu", platform.devices[static_cast<std::size_t>(m.device)].name},
                     {"bytes", total},
                     {"limit_bytes", bytes(m.limit)},
+                    {"at", name_of(m.moment)},
                     {"parts",
                      {{"parameters", parts[0]},
                       {"gradients", parts[1]},

@@ -46,6 +46,7 @@ Json model_json(const LargestModel& m, const Platform& platform) {
     memory.push_back({{"gpu", platform.devices[static_cast<std::size_t>(d.device)].name},
                       {"bytes", std::llround(d.total().value)},
                       {"limit_bytes", std::llround(d.limit.value)},
+                      {"at", name_of(d.moment)},
                       {"parts",
                        {{"parameters", std::llround(d.parameters.value)},
                         {"gradients", std::llround(d.gradients.value)},

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/platform/site_way.h"
@@ -223,6 +225,22 @@ std::string remarks_text(const std::vector<Prediction>& predictions) {
   return out;
 }
 
+// "; memory is highest at: backward pass (DDP), optimizer step (ZeRO-1)"
+std::string moments_text(const std::vector<Prediction>& predictions) {
+  std::map<Moment, std::vector<std::string>> by_moment;
+  for (const auto& p : predictions) {
+    const DeviceMemory* memory = fullest(p.memory);
+    if (!memory) continue;
+    auto& names = by_moment[memory->moment];
+    if (std::find(names.begin(), names.end(), p.technique->name) == names.end()) names.emplace_back(p.technique->name);
+  }
+  std::string out;
+  for (const auto& [moment, names] : by_moment)
+    out += fmt::format("{}{} ({})", out.empty() ? "; memory is highest at: " : ", ", name_of(moment),
+                       fmt::join(names, ", "));
+  return out;
+}
+
 }  // namespace
 
 std::vector<Assumption> all_assumptions(const RunResult& result) {
@@ -251,8 +269,8 @@ std::string to_table(const RunResult& result) {
   if (result.uncertainty) out += fmt::format("\n{}", origin_text(*result.uncertainty));
   out +=
       "\ntime, %: computing / waiting for communication and launch / pipeline bubble, of the GPU that "
-      "computes longest\n";
-  return out;
+      "computes longest";
+  return out + moments_text(result.predictions) + "\n";
 }
 
 std::string to_selection_table(const RunResult& result) {

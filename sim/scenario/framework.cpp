@@ -50,6 +50,11 @@ Framework read_framework(Fields fields) {
       fields.number({"allgather_bucket", "Elements in a bucket of DeepSpeed's gathers."}, {1e3, 1e12}, kBucket);
   s.live_parameters =
       fields.number({"live_parameters", "Parameters that ZeRO-3 keeps gathered at most."}, {0, 1e12}, kLive);
+  s.gradient_copies = static_cast<int>(
+      fields.integer({"gradient_copies",
+                      "Copies of 16-bit gradients in fp32 that an optimizer which is not divided holds while it steps. "
+                      "Megatron-LM's holds one; DeepSpeed's FP16_Optimizer converts all, then flattens them: 2."},
+                     {0, 4}, s.gradient_copies));
   fields.done();
   return s;
 }

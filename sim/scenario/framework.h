@@ -19,6 +19,7 @@ struct Framework {
 
   double reduce_bucket = 5e8, gather_bucket = 5e8;  // of DeepSpeed's collectives, in elements
   double live_parameters = 1e9;                     // that ZeRO-3 keeps gathered at most
+  int gradient_copies = 1;  // in fp32, of 16-bit gradients, that an undivided optimizer holds while it steps
 
   bool operator==(const Framework&) const = default;
 };

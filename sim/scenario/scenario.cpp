@@ -140,6 +140,13 @@ class ScenarioReader {
       if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
     }
+    e.loss_memory = fields.number(
+        {"loss_memory", "Bytes kept per logit beside the logits, in place of the stack's.", "the stack's"}, {0, 100},
+        e.loss_memory);
+    e.recompute_stops_early = fields.flag(
+        {"recompute_stops_early",
+         "Whether computing a layer anew leaves out its last product, in place of the stack's.", "the stack's"},
+        e.recompute_stops_early);
     if (const Node* matrix =
             fields.child({"matrix_efficiency",
                           "What large matrix products reach of the peak, by GPU or architecture, in place of what the "

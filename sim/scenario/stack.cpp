@@ -91,14 +91,19 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   if (const Node* flash = fields.child(
           {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))
     software.flash = read_flash(*flash, fields.path_of("flash"), reading);
-  software.pads = fields.flag(
-      {"pads", "Whether sizes of 16-bit products are padded to multiples of 8; others take twice as long."}, false);
+  software.pads =
+      fields.flag({"pads", "Whether sizes of 16-bit products are padded; odd ones take twice as long."}, false);
   software.keeps_norms = fields.flag(
       {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
+  software.recompute_stops_early = fields.flag(
+      {"recompute_stops_early",
+       "Whether computing a layer anew leaves out what comes after the last tensor that its backward pass needs, as "
+       "PyTorch's checkpoints that are not reentrant do."},
+      false);
   software.adam = fields.number({"adam",
                                  "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
                                  "0: those of a fused Adam in mixed precision."},

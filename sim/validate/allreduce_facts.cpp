@@ -1,7 +1,6 @@
 #include "sim/validate/allreduce_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -17,6 +16,7 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kLarge{10e6};
+constexpr double kMost = 1e15;  // of any number of the table
 const std::vector<std::string> kColumns = {"source", "machine", "gpus", "bytes", "seconds"};
 
 // What a machine of the tables is built of. Sailor's V100-16 is not known: two of its GPUs reach more than two NVLinks carry,
@@ -68,15 +68,6 @@ Seconds predicted_time(const Scenario& scenario, const Network& network, int gpu
   return time_of({.collective = Collective::kAllReduce, .size = size, .warm = false}, devices, scenario, network);
 }
 
-double number_in(const CsvRow& row, const char* column, const std::filesystem::path& table, std::size_t line) {
-  const std::string& text = row.at(column);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value > 0) return value;
-  throw InputError({std::make_shared<Source>(Source{table.string(), ""}), static_cast<int>(line), 1},
-                   fmt::format("{}: \"{}\" is no number above 0", column, text.substr(0, 64)));
-}
-
 ErrorSummary summary_of_rows(const std::vector<AllReduceRow>& rows, const AllReduceSummary& of, bool large) {
   std::vector<Judged> cells;
   for (const AllReduceRow& row : rows) {
@@ -97,13 +88,11 @@ AllReduceReport validate_all_reduce(const std::filesystem::path& table) {
   std::map<const Machine*, Built> built;
   std::map<std::tuple<const Machine*, int, double>, Seconds> known;
   AllReduceReport report;
-  std::size_t line = 1;
-  for (const CsvRow& cells : read_csv_table(table, kColumns, "source,machine,gpus,bytes,seconds")) {
-    ++line;
-    AllReduceRow row{cells.at("source"), cells.at("machine"), 0, {}, {}, {}};
-    const double gpus = number_in(cells, "gpus", table, line);
-    row.size = Bytes{number_in(cells, "bytes", table, line)};
-    row.measured = Seconds{number_in(cells, "seconds", table, line)};
+  for (const TableRow& cells : read_table(table, kColumns, "source,machine,gpus,bytes,seconds")) {
+    AllReduceRow row{cells.text("source"), cells.text("machine"), 0, {}, {}, {}};
+    const double gpus = cells.positive("gpus", kMost);
+    row.size = Bytes{cells.positive("bytes", kMost)};
+    row.measured = Seconds{cells.positive("seconds", kMost)};
     const Machine* machine = machine_of(row.source, row.machine);
     if (!machine) {
       const std::string name = row.source + " " + row.machine;
@@ -112,8 +101,7 @@ AllReduceReport validate_all_reduce(const std::filesystem::path& table) {
       continue;
     }
     if (gpus < 2 || gpus > machine->gpus)
-      throw InputError({std::make_shared<Source>(Source{table.string(), ""}), static_cast<int>(line), 1},
-                       fmt::format("gpus: {} has 2 to {}, not {}", row.machine, machine->gpus, cells.at("gpus")));
+      cells.fail(fmt::format("gpus: {} has 2 to {}, not {}", row.machine, machine->gpus, cells.text("gpus")));
     row.gpus = static_cast<int>(gpus);
     Built& with = built[machine];
     if (!with.network) {

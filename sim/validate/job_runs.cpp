@@ -14,66 +14,46 @@ namespace {
 
 constexpr int kDrawnJobs = 10'000;
 
-class RunRow {
- public:
-  RunRow(const CsvRow& cells, std::string table, int line) : cells_(cells), table_(std::move(table)), line_(line) {}
+constexpr double kMost = 1e12;
 
-  const std::string& text(const char* column) const { return cells_.at(column); }
+Seconds stop_time(const TableRow& row, std::string text) {
+  text.erase(0, text.find_first_not_of(' '));
+  const ParsedQuantity parsed = parse_quantity(text, Dimension::kTime);
+  if (!parsed.problem.empty()) row.fail("stops: " + parsed.problem);
+  return Seconds{parsed.value};
+}
 
-  double number(const char* column, double least) const {
-    const auto value = parse_number(text(column));
-    if (!value || *value < least || *value > 1e12)
-      fail(fmt::format("{}: \"{}\" is no number from {:g} to 1e12", column, text(column).substr(0, 64), least));
-    return *value;
+// "168 h: 2 h; 20 d: 10 h"
+std::vector<Stop> stops_in(const TableRow& row) {
+  std::vector<Stop> out;
+  const std::string& all = row.text("stops");
+  for (std::size_t from = 0; from < all.size();) {
+    const std::size_t end = std::min(all.find(';', from), all.size());
+    const std::string one = all.substr(from, end - from);
+    const std::size_t colon = std::min(one.find(':'), one.size());
+    const Seconds mtbf = stop_time(row, one.substr(0, colon));
+    if (mtbf <= Seconds{0} || colon == one.size())
+      row.fail(fmt::format("stops: \"{}\" is not like \"168 h: 2 h\", the time between two and what each takes",
+                           one.substr(0, 64)));
+    out.push_back({1 / mtbf.value, stop_time(row, one.substr(colon + 1)), Seconds{0}});
+    from = end + 1;
   }
+  return out;
+}
 
-  // "168 h: 2 h; 20 d: 10 h"
-  std::vector<Stop> stops() const {
-    std::vector<Stop> out;
-    const std::string& all = text("stops");
-    for (std::size_t from = 0; from < all.size();) {
-      const std::size_t end = std::min(all.find(';', from), all.size());
-      const std::string one = all.substr(from, end - from);
-      const std::size_t colon = std::min(one.find(':'), one.size());
-      const Seconds mtbf = time(one.substr(0, colon));
-      if (mtbf <= Seconds{0} || colon == one.size())
-        fail(fmt::format("stops: \"{}\" is not like \"168 h: 2 h\", the time between two and what each takes",
-                         one.substr(0, 64)));
-      out.push_back({1 / mtbf.value, time(one.substr(colon + 1)), Seconds{0}});
-      from = end + 1;
-    }
-    return out;
-  }
-
- private:
-  Seconds time(std::string text) const {
-    text.erase(0, text.find_first_not_of(' '));
-    const ParsedQuantity parsed = parse_quantity(text, Dimension::kTime);
-    if (!parsed.problem.empty()) fail("stops: " + parsed.problem);
-    return Seconds{parsed.value};
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError({std::make_shared<Source>(Source{table_, ""}), line_, 1}, what);
-  }
-
-  const CsvRow& cells_;
-  std::string table_;
-  int line_;
-};
-
-JobRun read_run(const RunRow& row) {
+JobRun read_run(const TableRow& row) {
   JobRun out{row.text("run"), row.text("stretch"), row.text("source"), {}, {}, 0, 0, {}, {}};
-  const double iterations = row.number("iterations", 1), every = row.number("checkpoint_every", 0);
-  const Seconds iteration{row.number("iteration_s", 1e-6)};
-  out.elapsed = Seconds{row.number("elapsed_h", 1e-3) * 3600};
+  const double iterations = row.number("iterations", 1, kMost), every = row.number("checkpoint_every", 0, kMost);
+  const Seconds iteration{row.number("iteration_s", 1e-6, kMost)};
+  out.elapsed = Seconds{row.number("elapsed_h", 1e-3, kMost) * 3600};
   const Seconds training = iteration * iterations;
   Course& course = out.course;
-  if (const double evaluations = row.number("evaluate_every", 0); evaluations > 0)
-    course.evaluation = Seconds{row.number("evaluation_s", 0)} * std::floor(iterations / evaluations);
+  if (const double evaluations = row.number("evaluate_every", 0, kMost); evaluations > 0)
+    course.evaluation = Seconds{row.number("evaluation_s", 0, kMost)} * std::floor(iterations / evaluations);
   course.work = course.plain = training + course.evaluation;
   if (every > 0) course.interval = iteration * every;
-  course.pause = course.write = Seconds{row.number("checkpoint_s", 0)};
-  course.stops = row.stops();
+  course.pause = course.write = Seconds{row.number("checkpoint_s", 0, kMost)};
+  course.stops = stops_in(row);
   out.measured = training / out.elapsed;
   out.lost = out.elapsed - training;
   return out;
@@ -84,15 +64,14 @@ JobRun read_run(const RunRow& row) {
 Judged JobRun::judged() const { return {measured, predicted}; }
 
 JobValidation validate_jobs(const std::filesystem::path& file) {
-  const auto table = read_csv_table(file,
-                                    {"run", "stretch", "iterations", "iteration_s", "elapsed_h", "checkpoint_every",
-                                     "checkpoint_s", "evaluate_every", "evaluation_s", "stops", "source"},
-                                    "tests/reference/job.csv");
+  const auto table = read_table(file,
+                                {"run", "stretch", "iterations", "iteration_s", "elapsed_h", "checkpoint_every",
+                                 "checkpoint_s", "evaluate_every", "evaluation_s", "stops", "source"},
+                                "tests/reference/job.csv");
   JobValidation out;
   std::vector<Judged> cells;
-  int line = 2;
-  for (const CsvRow& cells_of_row : table) {
-    JobRun run = read_run(RunRow(cells_of_row, file.string(), line++));
+  for (const TableRow& row : table) {
+    JobRun run = read_run(row);
     Seconds useful{0}, all{0};
     for (const DrawnJob& job : draw_jobs(run.course, kDrawnJobs, 1)) {
       useful += job.parts.useful;

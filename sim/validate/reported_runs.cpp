@@ -26,22 +26,28 @@ Overrides overrides_in(const std::string& text) {
   return out;
 }
 
-ReportedRun run_of(const CsvRow& row, const std::filesystem::path& root) {
-  ReportedRun out{row.at("source"), row.at("what"), row.at("scenario"), 0, {}};
-  const std::string& tokens = row.at("tokens_per_second_per_gpu");
-  const auto number = parse_number(tokens);
-  if (!number || *number <= 0 || *number > kMostTokens)
-    throw InputError({}, fmt::format("tokens_per_second_per_gpu: \"{}\" is no number above 0", tokens.substr(0, 64)));
-  out.measured = *number;
-  auto predictions = predict(load_scenario(root / out.scenario, overrides_in(row.at("set"))),
-                             {.advice = false, .ignore_memory = true});
+// What is wrong with the scenario under these values is told at their row.
+std::vector<Prediction> predictions_of(const TableRow& row, const std::filesystem::path& root) {
+  try {
+    return predict(load_scenario(root / row.text("scenario"), overrides_in(row.text("set"))),
+                   {.advice = false, .ignore_memory = true});
+  } catch (const InputError& error) {
+    row.fail(error.what());
+  }
+}
+
+ReportedRun run_of(const TableRow& row, const std::filesystem::path& root) {
+  ReportedRun out{row.text("source"), row.text("what"), row.text("scenario"), 0, {}};
+  out.measured = row.positive("tokens_per_second_per_gpu", kMostTokens);
+  auto predictions = predictions_of(row, root);
   if (predictions.size() != 1)
-    throw InputError({}, fmt::format("{} with these values makes {} predictions, and one run was measured; leave one "
-                                     "model, one technique and one group",
-                                     out.scenario, predictions.size()));
+    row.fail(
+        fmt::format("{} with these values makes {} predictions, and one run was measured; leave one model, one "
+                    "technique and one group",
+                    out.scenario, predictions.size()));
   out.prediction = std::move(predictions.front());
   if (out.prediction.tokens_per_second <= 0)
-    throw InputError({}, fmt::format("{} cannot run so: {}", out.scenario, out.prediction.reason));
+    row.fail(fmt::format("{} cannot run so: {}", out.scenario, out.prediction.reason));
   return out;
 }
 
@@ -69,17 +75,9 @@ bool ReportedRun::fits() const {
 
 RunsValidation validate_runs(const std::filesystem::path& root, const std::filesystem::path& table) {
   RunsValidation out;
-  const auto rows = read_csv_table(table, {"source", "what", "scenario", "set", "tokens_per_second_per_gpu"},
-                                   "tests/reference/runs.csv");
-  int line = 2;
-  for (const CsvRow& row : rows) {
-    try {
-      out.runs.push_back(run_of(row, root));
-    } catch (const InputError& error) {
-      throw InputError({std::make_shared<Source>(Source{table.string(), ""}), line, 1}, error.what());
-    }
-    ++line;
-  }
+  const auto rows =
+      read_table(table, {"source", "what", "scenario", "set", "tokens_per_second_per_gpu"}, "tests/reference/runs.csv");
+  for (const TableRow& row : rows) out.runs.push_back(run_of(row, root));
   for (const auto& run : out.runs) {
     const auto known = [&](const SourceErrors& one) { return one.source == run.source; };
     if (std::none_of(out.sources.begin(), out.sources.end(), known))

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,40 +29,9 @@ Scenario scenario_from(const std::string& text, const char* name) {
   return read_scenario(file.link({}), file.name());
 }
 
-// A cell of a table with its place.
-class TableRow {
- public:
-  TableRow(const CsvRow& cells, std::string table, int line) : cells_(cells), table_(std::move(table)), line_(line) {}
-
-  const std::string& text(const char* column) const { return cells_.at(column); }
-  double number(const char* column, double most) const {
-    const std::string& cell = text(column);
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0) || value > most)
-      fail(fmt::format("{}: \"{}\" is no number above 0 and up to {:g}", column, cell.substr(0, 64), most));
-    return value;
-  }
-  int count(const char* column, int most) const {
-    const double value = number(column, most);
-    if (value != static_cast<int>(value)) fail(fmt::format("{}: {:g} is no whole number", column, value));
-    return static_cast<int>(value);
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError({std::make_shared<Source>(Source{table_, ""}), line_, 1}, what);
-  }
-
- private:
-  const CsvRow& cells_;
-  std::string table_;
-  int line_;
-};
-
 template <class Use>
 void for_each_row(const std::filesystem::path& table, const std::vector<std::string>& columns, Use use) {
-  int line = 1;
-  for (const CsvRow& cells : read_csv_table(table, columns, fmt::format("{}", fmt::join(columns, ","))))
-    use(TableRow(cells, table.string(), ++line));
+  for (const TableRow& row : read_table(table, columns, fmt::format("{}", fmt::join(columns, ",")))) use(row);
 }
 
 // --- paths
@@ -113,9 +81,9 @@ std::vector<PathRow> paths_of(const std::filesystem::path& table) {
   std::vector<PathRow> out;
   for_each_row(table, {"path", "rtt_ms", "connections", "mbit_s"}, [&](const TableRow& row) {
     PathRow path{row.text("path"),
-                 Seconds{row.number("rtt_ms", 60'000) / 1000},
+                 Seconds{row.positive("rtt_ms", 60'000) / 1000},
                  row.count("connections", 10'000),
-                 BytesPerSecond{row.number("mbit_s", 1e6) * 1e6 / 8},
+                 BytesPerSecond{row.positive("mbit_s", 1e6) * 1e6 / 8},
                  {}};
     path.predicted = predicted_rate(path.rtt, path.connections);
     out.push_back(std::move(path));
@@ -189,7 +157,7 @@ std::vector<RoundRow> rounds_of(const std::filesystem::path& table) {
     RoundRow round{technique.name,
                    row.text("rate"),
                    row.count("inner_steps", 100'000),
-                   Seconds{row.number("seconds_per_inner_step", 1e6)},
+                   Seconds{row.positive("seconds_per_inner_step", 1e6)},
                    {}};
     round.predicted = predicted_step(technique, round.inner_steps, round.rate);
     out.push_back(std::move(round));

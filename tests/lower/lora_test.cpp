@@ -91,8 +91,9 @@ TEST(Adapters, SpareTheGradientsOfFrozenWeights) {
 }
 
 TEST(Adapters, KeepStatesOfTheirOwnParametersOnly) {
-  const World world(2, 1);
-  for (const char* technique : {"{DDP: {}}", "{ZeRO-1: {}}", "{LocalSGD: {inner_steps: 2}}"}) {
+  World world(2, 1);
+  world.scenario.training.batch = 4;
+  for (const char* technique : {"{DDP: {}}", "{ZeRO-1: {micro_batches: 2}}", "{LocalSGD: {inner_steps: 2}}"}) {
     const DeviceMemory m = world.memory(technique), whole = world.memory(technique, false);
     EXPECT_EQ(m.parameters.value, 2 * (kOwn + kAdapters)) << technique;
     EXPECT_EQ(m.gradients.value, 2 * kAdapters) << technique;
@@ -101,12 +102,13 @@ TEST(Adapters, KeepStatesOfTheirOwnParametersOnly) {
 }
 
 TEST(Adapters, LeaveDividedParametersInTrainingPrecision) {
-  const World world(2, 1);
+  World world(2, 1);
+  world.scenario.training.batch = 4;
   const DeviceMemory stage3 = world.memory("{ZeRO-3: {}}");
   EXPECT_EQ(stage3.parameters.value, 2 * (kOwn + kAdapters) / 2);
   EXPECT_EQ(stage3.gradients.value, 2 * kAdapters / 2);
   // All of two layers and the root whole; the half of each, of adapters in fp32 with their gradients and moments.
-  const DeviceMemory fsdp = world.memory("{FSDP: {}}");
+  const DeviceMemory fsdp = world.memory("{FSDP: {micro_batches: 2}}");
   EXPECT_EQ(fsdp.parameters.value, 2 * (kOwn + kAdapters) + 2 * kOwn / 2 + 4 * kAdapters / 2);
   EXPECT_EQ(fsdp.gradients.value, 2 * kAdapters + 4 * kAdapters / 2);
   EXPECT_EQ(fsdp.optimizer.value, 8 * kAdapters / 2);
@@ -116,7 +118,8 @@ TEST(Adapters, KeepInputsThatTheirGradientsNeed) {
   // Not kept: inputs of projection, up and down, 10 x (16 + 16 + 64) of each layer, of the head 10 x 16, and of the norm in
   // front of the first adapter 10 x 16, 2 B each; the mask of the embedding's dropout, 160 B. Kept: what A writes, 10 x 2
   // twice in each layer.
-  const World world(1, 1);
+  World world(1, 1);
+  world.scenario.framework.gradient_copies = 0;  // so that the passes need most
   const double less = 2 * (2 * 960 + 160 + 160) + 160, more = 2 * 2 * 2 * 20;
   EXPECT_DOUBLE_EQ((world.memory("{DDP: {}}", false).activations - world.memory("{DDP: {}}").activations).value,
                    less - more);

@@ -66,27 +66,27 @@ TEST(Memory, FollowsTheOptimizerInEveryTechnique) {
 
 TEST(Memory, FollowsThePrecisionInEveryTechnique) {
   constexpr auto kHalf = Precision::kFp16, kFull = Precision::kFp32;
-  // DDP's and Megatron-LM's optimizers keep a copy of half-precision gradients in fp32: 4 + 8 + 4.
+  // With two micro-batches ZeRO's gradients are there from the first on.
   const Case cases[] = {
-      {"DDP", kHalf, kHalf, 2, 2, 16},
+      {"DDP", kHalf, kHalf, 2, 2, 12},
       {"DDP", kFull, kFull, 4, 4, 8},
       {"DDP", kHalf, kFull, 2, 4, 12},
-      {"ZeRO-1", kFull, kFull, 4, 4, 8 / 2.0},
-      {"ZeRO-2", kHalf, kHalf, 2, 2 / 2.0, 12 / 2.0},
-      {"ZeRO-2", kFull, kFull, 4, 4 / 2.0, 8 / 2.0},
+      {"{ZeRO-1: {micro_batches: 2}}", kFull, kFull, 4, 4, 8 / 2.0},
+      {"{ZeRO-2: {micro_batches: 2}}", kHalf, kHalf, 2, 2 / 2.0, 12 / 2.0},
+      {"{ZeRO-2: {micro_batches: 2}}", kFull, kFull, 4, 4 / 2.0, 8 / 2.0},
       {"ZeRO-3", kFull, kFull, 4 / 2.0, 4 / 2.0, 8 / 2.0},
-      {"{Megatron: {data: 2}}", kHalf, kHalf, 2, 2, 16},
+      {"{Megatron: {data: 2}}", kHalf, kHalf, 2, 2, 12},
       {"{Megatron: {data: 2}}", kFull, kFull, 4, 4, 8},
       {"{Megatron: {data: 2}}", kHalf, kFull, 2, 4, 12},
       {"{Megatron: {data: 2}}", Precision::kBf16, Precision::kBf16, 2, 4, 12},  // 18 bytes
-      {"{Megatron: {data: 2, distributed_optimizer: yes}}", kHalf, kHalf, 2, 2, 16 / 2.0},
+      {"{Megatron: {data: 2, distributed_optimizer: yes}}", kHalf, kHalf, 2, 2, 12 / 2.0},
       {"{Megatron: {data: 2, distributed_optimizer: yes}}", kHalf, kFull, 2, 4, 12 / 2.0},
   };
   const Transformer model = small_model(2);
   const OperatorGraph operators = build_operator_graph(model);
   for (const Case& one : cases) {
     Scenario scenario = small_scenario(1, 2);
-    scenario.training.batch = 2;
+    scenario.training.batch = 4;
     scenario.training.precision = one.precision;
     scenario.training.gradient_precision = one.gradients;
     const Plan plan = plan_of(scenario, model, operators, written(one.techniques));
@@ -96,9 +96,12 @@ TEST(Memory, FollowsThePrecisionInEveryTechnique) {
     EXPECT_DOUBLE_EQ(memory.parameters.value, one.weight * kParameters);
     EXPECT_DOUBLE_EQ(memory.gradients.value, one.gradient * kParameters);
     EXPECT_DOUBLE_EQ(memory.optimizer.value, one.optimizer * kParameters);
-    // Replicas of Megatron-LM reduce gradients where they lie.
+    // Replicas of Megatron-LM reduce gradients where they lie; those of half precision are copied in fp32 for the step.
     if (std::string(one.techniques).find("Megatron") != std::string::npos) {
-      EXPECT_DOUBLE_EQ(memory.buffers.value, nccl_buffers(scenario.nccl, nccl_view(scenario.platform, {{0, 1}})).value);
+      const double copies = memory.moment == Moment::kStep ? 4 * kParameters / (one.optimizer < 8 ? 2 : 1) : 0;
+      EXPECT_NEAR(memory.buffers.value,
+                  nccl_buffers(scenario.nccl, nccl_view(scenario.platform, {{0, 1}})).value + copies, 1e-2);
+      EXPECT_TRUE(copies == 0 || one.gradient == 2);
     }
   }
 }

@@ -13,7 +13,9 @@ class EachTechnique : public testing::TestWithParam<const Technique*> {};
 // On a node of four A100 whose volumes hold what techniques put on drives. The words of a scenario's own option hold over
 // training.rematerialisation.
 Prediction of(const char* technique, const char* recompute, bool rematerialisation = false) {
+  // Without copies of gradients for the step, so that the passes need most.
   std::vector<std::string> overrides = {"models.0.layers=8", "training.epochs=200",
+                                        "software.framework.gradient_copies=0",
                                         fmt::format("techniques={{{}: {{recompute: {}}}}}", technique, recompute),
                                         fmt::format("training.rematerialisation={}", rematerialisation ? "yes" : "no")};
   const Scenario scenario = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/xe8545-1.yaml", overrides);
