@@ -19,7 +19,10 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
     // The first of equally slow links: behind it nothing comes faster than the next one carries.
     const auto first = std::find_if(connection.route.links.begin(), connection.route.links.end(),
                                     [&](int link) { return bandwidth(link) <= out.back().most; });
-    if (connection.route.windowed && first != connection.route.links.end()) out.back().bottleneck = *first;
+    if (connection.route.windowed && first != connection.route.links.end()) {
+      out.back().bottleneck = *first;
+      out.back().alike = static_cast<int>(std::count(first, connection.route.links.end(), *first));
+    }
     if (out.back().bottleneck >= 0) full[static_cast<std::size_t>(out.back().bottleneck)] = true;
     for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += out.back().most;
   }

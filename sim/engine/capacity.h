@@ -16,6 +16,7 @@ struct Capacity {
   // back before which data of such connections queue, and with them this one's acknowledgements; the nearest to the receiver
   // if there are several. -1: none.
   int bottleneck = -1, back = -1;
+  int alike = 1;  // connections that this one is taken for on the bottleneck
 };
 
 // One per connection of the graph.

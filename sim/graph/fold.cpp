@@ -5,6 +5,16 @@
 namespace slmsim {
 namespace {
 
+// Before which a connection's bytes queue, if its window fills any: the first of its slowest links.
+template <class Opened>
+std::size_t slowest_of(const Opened& opened, const std::vector<int>& ways, const std::vector<Link>& links) {
+  const auto bandwidth = [&](int link) { return links[static_cast<std::size_t>(link)].bandwidth; };
+  const auto first = ways.begin() + static_cast<long>(opened.first_link);
+  const auto end = ways.begin() + static_cast<long>(opened.end_link);
+  return static_cast<std::size_t>(
+      std::min_element(first, end, [&](int a, int b) { return bandwidth(a) < bandwidth(b); }) - ways.begin());
+}
+
 struct HashOfNumbers {
   std::size_t operator()(const std::vector<int>& numbers) const {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
@@ -32,7 +42,8 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 struct Fold::Partition {
   std::vector<int> devices, connections, links;
   std::size_t device_colours = 0, connection_colours = 0;
-  std::vector<std::vector<int>> crossing;  // of each link, the colours of the connections that cross it, sorted
+  // Of each link, sorted, what crosses it: colours of connections, with whether TCP's bytes queue before it.
+  std::vector<std::vector<std::pair<int, bool>>> crossing;
 };
 
 Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
@@ -95,13 +106,16 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   std::map<double, int> rates;
   for (const Link& link : links)
     now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
+  std::vector<std::size_t> queues;
+  for (const Opened& opened : opened_)
+    queues.push_back(opened.windowed ? slowest_of(opened, links_, links) : links_.size());
   for (std::size_t before = 0;;) {
     now.crossing.assign(links.size(), {});
     std::vector<std::vector<int>> of_device(first_.size());
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const Opened& opened = opened_[i];
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
-        now.crossing[at(links_[l])].push_back(now.connections[i]);
+        now.crossing[at(links_[l])].emplace_back(now.connections[i], l == queues[i]);
       of_device[at(opened.from)].push_back(2 * now.connections[i]);
       of_device[at(opened.to)].push_back(2 * now.connections[i] + 1);
     }
@@ -110,8 +124,10 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     for (std::size_t l = 0; l < links.size(); ++l) {
       auto& crossing = now.crossing[l];
       std::sort(crossing.begin(), crossing.end());
-      std::vector<int> description = crossing;
+      std::vector<int> description;
+      for (const auto& [colour, queues_here] : crossing) description.push_back(2 * colour + (queues_here ? 1 : 0));
       description.push_back(now.links[l]);
+      description.push_back(links[l].back < 0 ? -1 : now.links[at(links[l].back)]);
       finer.links[l] = of_links.of(description);
     }
     for (std::size_t d = 0; d < first_.size(); ++d) {
@@ -139,7 +155,8 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   }
 }
 
-Colours Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes) const {
+Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+                     std::vector<int>& taken_for) const {
   for (const Line& line : lines_) {
     if (line.next != sequences_[at(line.sequence)].size()) throw NotAlike();
   }
@@ -150,7 +167,9 @@ Colours Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int
   if (partition.device_colours != device_colours || partition.connection_colours != colours_.size())
     return {partition.devices, partition.connections};
   std::map<int, int> first_link;
-  for (std::size_t l = 0; l < links.size(); ++l) first_link.try_emplace(partition.links[l], static_cast<int>(l));
+  for (std::size_t l = 0; l < links.size(); ++l)
+    taken_for.push_back(first_link.try_emplace(partition.links[l], static_cast<int>(l)).first->second);
+  for (Link& link : links) link.back = link.back < 0 ? -1 : taken_for[at(link.back)];
   std::vector<bool> done(routes.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     const Opened& opened = opened_[i];
@@ -160,10 +179,14 @@ Colours Fold::settle(const std::vector<Link>& links, std::vector<std::vector<int
     for (std::size_t l = opened.first_link; l < opened.end_link; ++l) {
       const int link = first_link.at(partition.links[at(links_[l])]);
       if (std::find(way.begin(), way.end(), link) != way.end()) continue;
-      const auto& crossing = partition.crossing[at(link)];
-      way.insert(way.end(),
-                 static_cast<std::size_t>(std::count(crossing.begin(), crossing.end(), partition.connections[i])),
-                 link);
+      std::size_t shares = 0, queuing = 0;
+      for (const auto& [colour, queues_here] : partition.crossing[at(link)]) {
+        shares += colour == partition.connections[i] ? 1 : 0;
+        queuing += colour == partition.connections[i] && queues_here ? 1 : 0;
+      }
+      // Its bytes queue before this link, and its like's elsewhere.
+      if (queuing > 0 && queuing < shares) throw NotAlike();
+      way.insert(way.end(), shares, link);
     }
     *routes[at(opened.colour)] = std::move(way);
   }

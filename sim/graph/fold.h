@@ -54,6 +54,7 @@ class Fold {
   // colours. Its colour is one more than there are where it is the first of it.
   struct Opened {
     int from = 0, to = 0, sockets = 1, nic = -1, position = 0, traffic = 0;
+    bool windowed = false;
     int group = 0, colour = 0;
     std::size_t first_link = 0, end_link = 0;
   };
@@ -84,8 +85,9 @@ class Fold {
 
   // After the last task. Throws NotAlike where a line ended early. Returns the coarsest finer colours that could hold where
   // these do not; else nothing, and the routes of the colours' connections are made to lead over links of their colours,
-  // each as many times as connections of the colour cross it.
-  Colours settle(const std::vector<Link>& links, std::vector<std::vector<int>*> routes) const;
+  // each as many times as connections of the colour cross it, whose ways back are the first links of their colours too.
+  // `taken_for`: of each link, the first of its colour.
+  Colours settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
 
  private:
   struct Line {

@@ -1,11 +1,27 @@
 #include "sim/graph/task_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
 
 namespace slmsim {
+namespace {
+
+std::array<double, 9> numbers_of(const TcpWindow& window) {
+  return {window.initial.value,
+          window.steady.value,
+          window.rtt.value,
+          window.idle_limit.value,
+          window.segment.value,
+          window.loss,
+          static_cast<double>(window.congestion_control),
+          window.send_buffer.value,
+          window.sender_sleeps ? 1.0 : 0.0};
+}
+
+}  // namespace
 
 TaskGraph::TaskGraph(std::vector<Link> links, const Colours& alike)
     : links_(std::move(links)),
@@ -58,7 +74,7 @@ Colours TaskGraph::settle() {
   if (!fold_) return {};
   std::vector<std::vector<int>*> routes;
   for (auto& connection : connections_) routes.push_back(&connection.route.links);
-  Colours finer = fold_->settle(links_, routes);
+  Colours finer = fold_->settle(links_, routes, taken_for_);
   if (!finer.devices.empty()) return finer;
   fold_ = nullptr;
   joins_ = {};
@@ -125,16 +141,21 @@ int TaskGraph::add_connection(Connection connection, int position) {
 
 int TaskGraph::open_folded(Connection connection, int position) {
   const Route& route = connection.route;
-  if (route.windowed) throw NotAlike();  // a window has a state, and queues of its own
   std::vector<double> traits = {static_cast<double>(position), static_cast<double>(connection.sockets),
                                 route.latency.value, route.socket_rate.value, static_cast<double>(connection.traffic)};
   for (const int link : route.links) traits.push_back(links_[static_cast<std::size_t>(link)].bandwidth.value);
+  // Windows that begin alike, and whose bytes are sent and acknowledged at the same times, remain alike.
+  if (route.windowed) {
+    const auto window = numbers_of(route.window);
+    traits.insert(traits.end(), window.begin(), window.end());
+  }
   const int colour = fold_->open({.from = connection.from,
                                   .to = connection.to,
                                   .sockets = connection.sockets,
                                   .nic = connection.nic,
                                   .position = position,
-                                  .traffic = static_cast<int>(connection.traffic)},
+                                  .traffic = static_cast<int>(connection.traffic),
+                                  .windowed = route.windowed},
                                  std::move(traits), route.links);
   if (colour == static_cast<int>(connections_.size())) {
     connection.from = fold_->first(connection.from);

@@ -118,9 +118,11 @@ class TaskGraph {
   void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
   // After the last task: whether what was taken for one is alike. If not, the colours to try next.
   Colours settle();
-  // Whether tasks stand for several ones: then it is the time of the iteration that can be told, and of each device that
-  // is the first of its colour; not every device's and link's.
+  // Whether tasks stand for several ones: then it is the time of the iteration that can be told, and of each device and
+  // connection that is the first of its colour.
   bool is_folded() const { return folded_; }
+  // The link whose flows say what crosses this one.
+  int link_of(int link) const { return taken_for_.empty() ? link : taken_for_[static_cast<std::size_t>(link)]; }
 
   TagId tag(Tag tag);  // the same tag gives the same number
 
@@ -176,6 +178,7 @@ class TaskGraph {
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;
+  std::vector<int> taken_for_;    // of links, once it is folded
   std::vector<TaskId> distinct_;  // while it is folded: what a new task waits for
   HashPlaces joins_;              // while it is folded: of delays that take place nowhere
 };

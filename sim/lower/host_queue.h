@@ -7,9 +7,12 @@
 //   gpu_i    a computation after gpu_(i-1), what it needs, and host_(i-1)
 //   end_i    when both are over
 //
-// Where the host needs less than the GPU in every stretch it is never the later one, and no task is made of it.
+// Where the host needs less than the GPU in every stretch it is never the later one, and no task is made of it. Stretches that
+// nothing comes between may be one: what they take is linear in max and plus (Baccelli et al., Synchronization and Linearity,
+// 1992, section 1.2), and so of three figures.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -25,6 +28,16 @@ class HostQueue {
   struct Stretch {
     Seconds gpu, host;
     Flops work{};
+    // Of several, one after the other: with the GPU free at g and the host at h they end at max(g + gpu, h + from_host).
+    Seconds from_host{};
+
+    void append(const Stretch& next) {
+      from_host = std::max(from_host, host) + next.gpu;
+      host += next.host;
+      from_host = std::max(from_host, host);
+      gpu += next.gpu;
+      work += next.work;
+    }
   };
   // `tag` has the pass. Returns the end.
   TaskId run(TaskGraph& graph, std::size_t rank, int device, const Stretch& stretch, TagId tag,
@@ -32,7 +45,12 @@ class HostQueue {
     if (!binds_[rank]) return graph.compute(device, stretch.gpu, tag, after, stretch.work);
     const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
     const TaskId before = last_[rank];
-    last_[rank] = graph.host(device, stretch.host, launching, std::array{before == kNoTask ? after[0] : before});
+    const std::array free = {before == kNoTask ? after[0] : before};
+    last_[rank] = graph.host(device, stretch.host, launching, free);
+    if (stretch.from_host > Seconds{0}) {
+      const TaskId gpu = graph.compute(device, stretch.gpu, tag, after, stretch.work);
+      return graph.delay({0}, tag, std::array{gpu, graph.host(device, stretch.from_host, launching, free)});
+    }
     const TaskId gpu = graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.work);
     return graph.delay({0}, tag, std::array{gpu, last_[rank]});
   }

@@ -1,6 +1,7 @@
 #include "sim/lower/layer_work.h"
 
 #include <algorithm>
+#include <map>
 
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
@@ -49,6 +50,23 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const HostTime& host = scenario.software.host;
     layer.host_forward += host.forward;
     layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again ? host.forward : Seconds{0});
+  }
+  return out;
+}
+
+std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& operators, const Stage& stage,
+                                                        Recompute recompute, double sequences,
+                                                        const Scenario& scenario) {
+  const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
+  std::map<std::pair<int, double>, std::size_t> known;  // the first rank of a kind and share
+  std::vector<std::vector<LayerWork>> out;
+  out.reserve(stage.mesh.size());
+  for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
+    const double share = stage.batch_shares[rank];
+    const auto [first, is_new] = known.try_emplace({kinds[rank], share}, rank);
+    const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
+    out.push_back(is_new ? layer_work(operators, {.recompute = recompute}, sequences * share, gpu, scenario)
+                         : out[first->second]);
   }
   return out;
 }

@@ -35,5 +35,9 @@ std::string unit_text(std::size_t unit, std::size_t units);
 // The embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
 std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
                                   const Gpu& gpu, const Scenario& scenario);
+// The same of each GPU of a stage, undivided and with its share of the sequences; of equal ones once.
+std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& operators, const Stage& stage,
+                                                        Recompute recompute, double sequences,
+                                                        const Scenario& scenario);
 
 }  // namespace slmsim

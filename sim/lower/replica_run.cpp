@@ -49,11 +49,8 @@ ReplicaRun::ReplicaRun(const LowerRequest& request)
       devices_(stage_.mesh),
       graph_(begin_graph(request, links_of(request))),
       peers_(graph_, request.network, request.scenario) {
-  const double batch = micro_batch_sequences(request.plan, request.scenario.training);
-  const TensorDivision whole{.recompute = request.plan.recompute};
-  for (std::size_t rank = 0; rank < devices_.size(); ++rank)
-    work_.push_back(
-        layer_work(request.operators, whole, batch * stage_.batch_shares[rank], gpu(rank), request.scenario));
+  work_ = layer_work_of_ranks(request.operators, stage_, request.plan.recompute,
+                              micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
   std::vector<bool> binds;
   for (const auto& units : work_) binds.push_back(host_binds(units));
   hosts_ = HostQueue(std::move(binds));

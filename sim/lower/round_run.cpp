@@ -36,16 +36,14 @@ class RoundRun {
         peers_(graph_, request.network, request.scenario),
         fragments_(fragment_parameters(request.operators, how_.fragments)) {
     const Stage& stage = request.plan.stages.front();
-    const TensorDivision whole{.recompute = request.plan.recompute};
-    const double sequences = micro_batch_sequences(request.plan, request.scenario.training);
+    work_ = layer_work_of_ranks(request.operators, stage, request.plan.recompute,
+                                micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
     std::vector<bool> binds;
-    for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
-      work_.push_back(
-          layer_work(request.operators, whole, sequences * stage.batch_shares[rank], gpu(rank), request.scenario));
-      binds.push_back(host_binds(work_.back()));
-    }
+    for (const auto& units : work_) binds.push_back(host_binds(units));
     for (const auto& unit : work_.front()) parameters_ += unit.parameters;
-    by_unit_ = how_.gpus > 1 || std::find(binds.begin(), binds.end(), true) != binds.end();
+    const bool bound = std::find(binds.begin(), binds.end(), true) != binds.end();
+    // Where times alone are asked for nobody looks at what a host does layer by layer.
+    by_unit_ = how_.gpus > 1 || (bound && request.alike == nullptr);
     hosts_ = HostQueue(std::move(binds));
     group();
     gpu_ = exchange_ = sums_ = in_ = out_ = cpu_ = Ranks(devices_.size(), kNoTask);
@@ -150,11 +148,16 @@ class RoundRun {
     const TagId tag = graph_.tag({name, class_of(pass), pass});
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
       HostQueue::Stretch all{};
-      for (std::size_t unit = first; unit < last; ++unit) {
-        const LayerWork& work = work_[rank][unit];
-        all.gpu += forward ? work.forward : work.backward;
-        all.host += forward ? work.host_forward : work.host_backward;
-        all.work += forward ? work.forward_work : work.backward_work;
+      for (std::size_t i = first; i < last; ++i) {
+        const LayerWork& work = work_[rank][forward ? i : first + last - 1 - i];
+        const HostQueue::Stretch one = forward
+                                           ? HostQueue::Stretch{work.forward, work.host_forward, work.forward_work}
+                                           : HostQueue::Stretch{work.backward, work.host_backward, work.backward_work};
+        if (first + 1 == last) {
+          all = one;
+        } else {
+          all.append(one);
+        }
       }
       gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], all, tag, {gpu_[rank], kNoTask});
     }

@@ -120,20 +120,21 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std
   if (course.choice.algorithm == NcclAlgorithm::kTree) return run_tree(course, call.size, tag, ready);
   auto& all = rings();
   const Bytes size = course.size / static_cast<double>(all.size());
-  return run_parts(all.size(), ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
+  return run_parts(orders_, ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
     const bool whole_chunks = course.choice.protocol == NcclProtocol::kSimple;
     return all[i].run(call.collective, size, course.chunk, whole_chunks, tag, before);
   });
 }
 
 template <class Run>
-std::vector<TaskId> Communicator::run_parts(std::size_t count, std::span<const TaskId> ready, TagId tag, Run run) {
+std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::size_t>> orders,
+                                            std::span<const TaskId> ready, TagId tag, Run run) {
   std::vector<std::vector<TaskId>> parts(devices_.size());
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < orders.size(); ++i) {
     std::vector<TaskId> before;
-    for (const std::size_t rank : orders_[i]) before.push_back(ready[rank]);
+    for (const std::size_t rank : orders[i]) before.push_back(ready[rank]);
     const auto done = run(i, before);
-    for (std::size_t at = 0; at < done.size(); ++at) parts[orders_[i][at]].push_back(done[at]);
+    for (std::size_t at = 0; at < done.size(); ++at) parts[orders[i][at]].push_back(done[at]);
   }
   std::vector<TaskId> out;
   out.reserve(parts.size());
@@ -150,7 +151,7 @@ std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, Tag
   const TaskId kernels = graph_.delay(least, graph_.tag(std::move(of_kernels)), std::span(&begin, 1));
   auto& all = trees();
   const Bytes part = course.size / static_cast<double>(all.size());
-  std::vector<TaskId> done = run_parts(all.size(), ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
+  std::vector<TaskId> done = run_parts(tree_orders_, ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
     return all[i].all_reduce(part, course.chunk, tag, before);
   });
   for (TaskId& task : done) task = graph_.delay({0}, tag, std::array{task, kernels});
@@ -211,12 +212,30 @@ int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(one_
 
 int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order % one_way_) : -1; }
 
+// On rails a tree comes around a node's GPUs the other way than a ring: its second GPU has a child on another node, and is
+// the ring's last one, next to the NIC too (NCCL 2.19, src/graph/search.cc: ncclTopoSearchNextGpuSort has the upper neighbour
+// first for NCCL_TOPO_PATTERN_BALANCED_TREE, the lower one for rings).
+std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
+  std::vector<std::size_t> order = orders_[rail];
+  if (rails() == 1) return order;
+  const auto vm = [&](std::size_t rank) {
+    return scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm;
+  };
+  for (auto first = order.begin(); first != order.end();) {
+    const auto end = std::find_if(first, order.end(), [&](std::size_t rank) { return vm(rank) != vm(*first); });
+    std::reverse(first + 1, end);
+    first = end;
+  }
+  return order;
+}
+
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
     std::vector<int> devices, nodes;
-    for (const std::size_t rank : orders_[i]) {
+    tree_orders_.push_back(tree_order(i));
+    for (const std::size_t rank : tree_orders_.back()) {
       rules.sockets.push_back(sockets_to(rank));
       devices.push_back(devices_[rank]);
       nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);

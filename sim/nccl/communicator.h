@@ -41,10 +41,12 @@ class Communicator {
   int nic_of(std::size_t order) const;
   void begin_order(std::size_t order);
   std::vector<Ring>& rings();
+  std::vector<std::size_t> tree_order(std::size_t rail) const;
   std::vector<Tree>& trees();
-  // Of collectives that carry a part each: `run(i, ready)` is the i-th, with its ranks in the i-th order.
+  // Of collectives that carry a part each: `run(i, ready)` is the i-th, with its ranks in the i-th of these orders.
   template <class Run>
-  std::vector<TaskId> run_parts(std::size_t count, std::span<const TaskId> ready, TagId tag, Run run);
+  std::vector<TaskId> run_parts(std::span<const std::vector<std::size_t>> orders, std::span<const TaskId> ready,
+                                TagId tag, Run run);
 
   TaskGraph& graph_;
   const Network& network_;
@@ -54,11 +56,11 @@ class Communicator {
   int channels_ = 0;
   Detail detail_ = Detail::kSteps;
   // Connected with the first call that uses them.
-  // Ranks of each ring; the first ones, of a direction, are those of trees too where there are several nodes.
-  std::vector<std::vector<std::size_t>> orders_;
-  std::size_t one_way_ = 1;  // orders of one direction
-  std::vector<Ring> rings_;  // empty: not yet connected
-  std::vector<Tree> trees_;  // likewise
+  std::vector<std::vector<std::size_t>> orders_;       // ranks of each ring
+  std::size_t one_way_ = 1;                            // orders of one direction
+  std::vector<Ring> rings_;                            // empty: not yet connected
+  std::vector<std::vector<std::size_t>> tree_orders_;  // ranks of each pair of trees
+  std::vector<Tree> trees_;                            // likewise
   // For calls by VM: the ranks of each VM, and those of equal place in theirs; each with its communicator.
   struct Part;
   std::vector<Part> inside_, across_;

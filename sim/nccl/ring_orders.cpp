@@ -127,6 +127,36 @@ std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vecto
   return orders;
 }
 
+// A switch that joins all GPUs and nothing else.
+bool has_nvswitch(const NodeInside& inside) {
+  const auto gpus = inside.of_kind(PartKind::kGpu);
+  const auto is_gpu = [&](int part) { return std::find(gpus.begin(), gpus.end(), part) != gpus.end(); };
+  std::map<int, std::size_t> joined;  // GPUs of each switch that joins GPUs alone; of others none
+  for (const PartLink& link : inside.links) {
+    for (const auto& [end, other] : {std::pair(link.from, link.to), std::pair(link.to, link.from)}) {
+      if (inside.parts[static_cast<std::size_t>(end)].kind != PartKind::kSwitch) continue;
+      const auto at = joined.try_emplace(end, 0).first;
+      at->second = is_gpu(other) && at->second <= gpus.size() ? at->second + 1 : gpus.size() + 1;
+    }
+  }
+  return std::any_of(joined.begin(), joined.end(), [&](const auto& one) { return one.second == gpus.size(); });
+}
+
+// The GPUs of a node on a rail: the one nearest to its NIC first, the next nearest last. Between them those that are nearer come
+// before; behind an NVSwitch, which joins all alike, they come around, each after its upper neighbour (NCCL 2.19,
+// src/graph/search.cc: ncclTopoSearchNextGpuSort prefers neighbours, the lower one first), so that rails do not meet.
+std::vector<int> rail_order(const NodeInside& inside, int rail) {
+  std::vector<int> order = gpus_by_distance(inside, inside.of_kind(PartKind::kNic)[static_cast<std::size_t>(rail)]);
+  if (order.size() < 3) return order;
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  if (has_nvswitch(inside)) {
+    const int count = static_cast<int>(order.size()), first = order.front();
+    const auto below = [&](int gpu) { return (first - gpu + count) % count; };
+    std::sort(order.begin() + 1, order.end() - 1, [&](int a, int b) { return below(a) < below(b); });
+  }
+  return order;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
@@ -153,20 +183,15 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
   std::iota(as_given.begin(), as_given.end(), std::size_t{0});
   for (const int vm : vms) rails = vm == vms.front() ? inside(vm).rails : std::min(rails, inside(vm).rails);
   if (rails == 1) return {as_given};
-  // Of each node the GPU nearest to the rail's NIC comes first and the next nearest last.
   std::vector<RankOrder> orders;
   for (int rail = 0; rail < rails; ++rail) {
     RankOrder order;
     for (const int vm : vms) {
-      const int nic = inside(vm).of_kind(PartKind::kNic)[static_cast<std::size_t>(rail)];
-      RankOrder own;
-      for (const int gpu : gpus_by_distance(inside(vm), nic)) {
+      for (const int gpu : rail_order(inside(vm), rail)) {
         for (const std::size_t rank : ranks[vm]) {
-          if (slot(vm, rank) == gpu) own.push_back(rank);
+          if (slot(vm, rank) == gpu) order.push_back(rank);
         }
       }
-      if (own.size() > 2) std::rotate(own.begin() + 1, own.begin() + 2, own.end());
-      order.insert(order.end(), own.begin(), own.end());
     }
     orders.push_back(std::move(order));
   }

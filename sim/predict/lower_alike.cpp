@@ -23,6 +23,16 @@ std::optional<Lowered> lower_by(const LowerRequest& request, Colours colours) {
   return std::nullopt;
 }
 
+// Of each GPU of a VM, how many before it have the same nearest NIC.
+std::vector<int> places_at_nics(const Vm& vm) {
+  const std::vector<int> parts = vm.type.inside.of_kind(PartKind::kGpu);
+  std::map<int, int> met;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(vm.device_count); ++i)
+    out.push_back(i < parts.size() ? met[nearest_part(vm.type.inside, parts[i], PartKind::kNic)]++ : 0);
+  return out;
+}
+
 }  // namespace
 
 Colours alike_in_plan(const Plan& plan, const Platform& platform, Alike where) {
@@ -39,33 +49,32 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform, Alike where) {
         role.push_back(static_cast<double>(i % static_cast<std::size_t>(std::max(1, stage.columns))));
     }
   }
-  std::map<std::tuple<int, int, int, int, std::vector<double>>, int> known;
+  std::map<int, std::vector<int>> at_nics;  // of VMs of a kind
+  std::map<std::tuple<int, int, int, int, int, std::vector<double>>, int> known;
   Colours out;
   for (std::size_t i = 0; i < platform.devices.size(); ++i) {
     const int vm = platform.devices[i].vm;
     const Vm& own = platform.vms[static_cast<std::size_t>(vm)];
-    const int place = where == Alike::kInRows  ? static_cast<int>(i) - own.first_device
-                      : where == Alike::kInVms ? vm
-                                               : 0;
-    const auto key = std::tuple{gpus[i], vms[static_cast<std::size_t>(vm)], own.site, place, std::move(roles[i])};
+    const int kind = vms[static_cast<std::size_t>(vm)], slot = static_cast<int>(i) - own.first_device;
+    int place = where == Alike::kInRows ? slot : 0;
+    if (where == Alike::kOnRails) {
+      auto& places = at_nics[kind];
+      if (places.empty()) places = places_at_nics(own);
+      place = places[static_cast<std::size_t>(slot)];
+    }
+    const int by_vm = where == Alike::kInVms || where == Alike::kOnRails ? vm : 0;
+    const auto key = std::tuple{gpus[i], kind, own.site, by_vm, place, std::move(roles[i])};
     out.devices.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
   }
   return out;
 }
 
 Lowered lower_alike(const LowerRequest& request) {
-  const Platform& platform = request.scenario.platform;
-  const std::vector<int> devices = devices_of(request.plan);
-  const auto site = [&](int device) {
-    return platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)].site;
-  };
-  // TCP's windows between sites have states of their own.
-  const bool at_one_site =
-      std::all_of(devices.begin(), devices.end(), [&](int device) { return site(device) == site(devices.front()); });
-  if (devices.size() > kFewDevices && at_one_site) {
-    for (const Alike where : {Alike::kEverywhere, Alike::kInRows, Alike::kInVms}) {
+  if (devices_of(request.plan).size() > kFewDevices) {
+    for (const Alike where : {Alike::kEverywhere, Alike::kInRows, Alike::kInVms, Alike::kOnRails}) {
       try {
-        if (auto lowered = lower_by(request, alike_in_plan(request.plan, platform, where))) return std::move(*lowered);
+        if (auto lowered = lower_by(request, alike_in_plan(request.plan, request.scenario.platform, where)))
+          return std::move(*lowered);
       } catch (const NotAlike&) {
       }
     }

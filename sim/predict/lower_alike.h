@@ -8,8 +8,8 @@ namespace slmsim {
 
 // Which GPUs to try as one: equal ones in equal VMs of one site, in the same stages of the plan and with equal parts of the
 // batch. kInRows: besides of the same place in their VM and in their row of the mesh. kInVms: besides of one VM, so that
-// each VM is for itself.
-enum class Alike { kEverywhere, kInRows, kInVms };
+// each VM is for itself. kOnRails: of one VM and of the same place among those that share their nearest NIC.
+enum class Alike { kEverywhere, kInRows, kInVms, kOnRails };
 Colours alike_in_plan(const Plan& plan, const Platform& platform, Alike where);
 
 // What the plan's technique lowers it to. Devices are taken for one where that is proved to give the same times: first as

@@ -1,6 +1,7 @@
 #include "sim/predict/measure.h"
 
 #include <algorithm>
+#include <map>
 
 namespace slmsim {
 namespace {
@@ -178,10 +179,16 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
 }
 
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<LinkUse> out;
+  std::map<int, LinkUse> used;  // of links that stand for others, and of those that stand for none but themselves
   for (const auto& link : link_rates(graph, timeline))
-    out.push_back(
-        use_of_steps(graph.links()[static_cast<std::size_t>(link.link)].name, link.bytes, link.steps, timeline.end));
+    used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end));
+  std::vector<LinkUse> out;
+  for (std::size_t i = 0; i < graph.links().size(); ++i) {
+    const auto use = used.find(graph.link_of(static_cast<int>(i)));
+    if (use == used.end()) continue;
+    out.push_back(use->second);
+    out.back().link = graph.links()[i].name;
+  }
   return out;
 }
 

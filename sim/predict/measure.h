@@ -42,9 +42,10 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
 // proportion, and none falls below nothing.
 void wait_instead(Breakdown& parts, Seconds more);
 
-// Links that carried anything, in the network's order. Needs recorded flows; a flow counts with its mean
-// rate.
+// Links that carried anything, in the network's order; where links that are alike are taken once (TaskGraph::link_of), those
+// that stand for others. Needs recorded flows; a flow counts with its mean rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
+// Of every link that carried anything.
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 
 // From changes of a rate (time, by how much) to its steps, and what steps say over an iteration of that length.

@@ -51,21 +51,26 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
 // Nobody compares times of what needs more than so many times the memory, and graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
 
+Lowered lower(const LowerRequest& request, const PredictOptions& options) {
+  return options.whole || options.simgrid ? request.plan.technique->lower(request) : lower_alike(request);
+}
+
 // A last round of fewer steps, after full ones or, where there are none, at the job's beginning.
-Seconds time_of_rest(const LowerRequest& request, int steps, const std::vector<ConnectionState>& before) {
+Seconds time_of_rest(const LowerRequest& request, const PredictOptions& options, int steps,
+                     const std::vector<ConnectionState>& before) {
   if (steps == 0) return {};
   Plan plan = request.plan;
   plan.workload.steps = steps;
-  const TaskGraph graph = plan.technique->lower({plan, request.operators, request.scenario, request.network}).graph;
+  const TaskGraph graph = lower({plan, request.operators, request.scenario, request.network}, options).graph;
   return simulate(graph, before.size() == graph.connections().size() ? before : std::vector<ConnectionState>{}).end;
 }
 
 // The job's first steps, which are lowered with `warming`.
-IterationTimes times_of_warm_up(const LowerRequest& request, const SimulationOptions& options) {
+IterationTimes times_of_warm_up(const LowerRequest& request, const PredictOptions& options) {
   Plan plan = request.plan;
   plan.workload.warming = true;
-  return simulate_iterations(plan.technique->lower({plan, request.operators, request.scenario, request.network}).graph,
-                             options);
+  return simulate_iterations(lower({plan, request.operators, request.scenario, request.network}, options).graph,
+                             {.always_engine = options.simgrid});
 }
 
 // What is told of a whole round becomes that of its mean step.
@@ -85,7 +90,7 @@ std::string remark_on_spread(const Prediction& p, double spread) {
                      group_text(p.group), std::ceil(1000 * spread - 1e-6) / 10);
 }
 
-void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& lower,
+void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
                   const Lowered& lowered, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
@@ -104,7 +109,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   const double steps = workload.steps, rounds = std::floor(out.iterations / steps);
   const int rest = static_cast<int>(out.iterations - rounds * steps);
   const Seconds rest_time =
-      time_of_rest(lower, rest, rounds > 0 ? times.last.connections : std::vector<ConnectionState>{});
+      time_of_rest(to_lower, options, rest, rounds > 0 ? times.last.connections : std::vector<ConnectionState>{});
   if (workload.exchange == Exchange::kParameters)
     out.round = RoundTimes{workload.steps, out.iteration, rounds, rest, rest_time};
   if (workload.steps > 1) divide_by_steps(out, steps);
@@ -117,7 +122,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.startup = request.options.startup();
   out.job = out.startup + times.total(rounds) + rest_time;
   if (workload.warm_up > 0) {
-    const IterationTimes warm = times_of_warm_up(lower, {.always_engine = options.simgrid});
+    const IterationTimes warm = times_of_warm_up(to_lower, options);
     const auto after_warm_up = [&](double count) {
       const double first = std::min<double>(count, workload.warm_up);
       return warm.total(first) + times.total(count - first);
@@ -170,13 +175,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
     out.reason = fmt::format("{} needs {} of {}", store.name, to_text(store.used), to_text(store.limit));
   }
   if (out.status != Status::kOk && !options.time_misfits) return out;
-  const LowerRequest lower{*out.plan, request.operators, request.scenario, network};
-  if (lowered) {
-    simulate_job(request, options, lower, lowered->of(lower), out);
-  } else {
-    const bool whole = options.whole || options.links || options.simgrid;
-    simulate_job(request, options, lower, whole ? out.plan->technique->lower(lower) : lower_alike(lower), out);
-  }
+  const LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
+  simulate_job(request, options, to_lower, lowered ? lowered->of(to_lower) : lower(to_lower, options), out);
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/predict/lower_alike.h"
+
 namespace slmsim {
 namespace {
 
@@ -29,8 +31,9 @@ Scenario without_network(const Scenario& scenario) {
 
 const Lowered& LoweredPlan::of(const LowerRequest& request) {
   const auto again = request.plan.technique->lower_again;
-  if (!plan_ || *plan_ != request.plan || !again || !again(lowered_->graph, request)) {
-    lowered_ = request.plan.technique->lower(request);
+  const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded();
+  if (!known || !again || !again(lowered_->graph, request)) {
+    lowered_ = lower_alike(request);
     plan_ = request.plan;
   }
   return *lowered_;

@@ -15,37 +15,55 @@ namespace {
 
 // Rounding of sums in another order.
 constexpr double kRounding = 1e-9;
+// Of rates, where flows that end as others begin count together or not.
+constexpr double kPeak = 1e-6;
 
 struct Case {
-  std::string name, technique, vms;
+  std::string name, technique, platform;
   bool folds = true;  // whether fewer tasks than those of all GPUs do
   std::string batch = "64";
   std::string model = "{name: small, family: gpt2, hidden: 512, heads: 16, layers: 8, sequence: 256, vocabulary: 8192}";
 };
 
 constexpr const char* kDgx =
-    "node: {count: 4, site: lab, type: dgx-a100, gpus: [a100-40, a100-40, a100-40, a100-40, "
-    "a100-40, a100-40, a100-40, a100-40]}";
+    "sites: {lab: {rtt: 20 us}}, vms: {node: {count: 4, site: lab, type: dgx-a100, gpus: [a100-40, a100-40, a100-40, "
+    "a100-40, "
+    "a100-40, a100-40, a100-40, a100-40]}}";
+// The same, two of them far away.
+constexpr const char* kFarDgx =
+    "sites: {lab: {rtt: 20 us}, far: {rtt: 20 us}}, vms: {"
+    "node: {count: 2, site: lab, type: dgx-a100, gpus: &g [a100-40, a100-40, a100-40, a100-40, "
+    "a100-40, a100-40, a100-40, a100-40]}, other: {count: 2, site: far, type: dgx-a100, gpus: *g}}, "
+    "links: {wan: {between: [lab, far], rtt: 20 ms, bandwidth: 100 Gbps}}";
 // One network card for four GPUs, over TCP.
 constexpr const char* kSlots =
-    "node: {count: 8, site: lab, type: {name: plain, nic: 10 Gbps, device_latency: 5 us, tcp: "
+    "sites: {lab: {rtt: 20 us}}, vms: {node: {count: 8, site: lab, type: {name: plain, nic: 10 Gbps, device_latency: 5 "
+    "us, tcp: "
     "{net.ipv4.tcp_rmem: 64 MiB, net.ipv4.tcp_wmem: 64 MiB, copy_rate: 4 GB/s}}, "
-    "gpus: [a30, a30, a30, a30]}";
+    "gpus: [a30, a30, a30, a30]}}";
+// TCP between sites, whose windows bind, lose segments and fill the link both ways.
+constexpr const char* kFarSlots =
+    "sites: {lab: {rtt: 20 us}, far: {rtt: 20 us}}, vms: {"
+    "near: {count: 3, site: lab, type: &t {name: plain, nic: 10 Gbps, device_latency: 5 us, tcp: "
+    "{net.ipv4.tcp_rmem: 64 MiB, net.ipv4.tcp_wmem: 64 MiB, copy_rate: 4 GB/s}}, gpus: &g [a30, a30, a30, a30]}, "
+    "away: {count: 3, site: far, type: *t, gpus: *g}}, "
+    "links: {wan: {between: [lab, far], rtt: 30 ms, bandwidth: 2 Gbps, loss: 2e-4}}";
 // The last of them with a slower card.
 constexpr const char* kUneven =
-    "node: {count: 7, site: lab, type: &t {name: plain, nic: 10 Gbps, device_latency: 5 us, tcp: "
+    "sites: {lab: {rtt: 20 us}}, vms: {node: {count: 7, site: lab, type: &t {name: plain, nic: 10 Gbps, "
+    "device_latency: 5 us, tcp: "
     "{net.ipv4.tcp_rmem: 64 MiB, net.ipv4.tcp_wmem: 64 MiB, copy_rate: 4 GB/s}}, "
     "gpus: [a30, a30, a30, a30]}, slow: {site: lab, type: {name: slow, nic: 2 Gbps, "
     "device_latency: 5 us, tcp: {net.ipv4.tcp_rmem: 64 MiB, net.ipv4.tcp_wmem: 64 MiB, "
-    "copy_rate: 4 GB/s}}, gpus: [a30, a30, a30, a30]}";
+    "copy_rate: 4 GB/s}}, gpus: [a30, a30, a30, a30]}}";
 
 Scenario scenario_of(const Case& c) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / fmt::format("alike-{}.yaml", c.name);
   std::ofstream(file) << fmt::format(
       "models: [{}]\ntechniques: {{{}}}\ngroups: all\n"
       "training: {{batch: {}, epochs: 1, blocks_per_epoch: 640, precision: fp16}}\n"
-      "platform: {{name: many, sites: {{lab: {{rtt: 20 us}}}}, vms: {{{}}}}}\n",
-      c.model, c.technique, c.batch, c.vms);
+      "platform: {{name: many, {}}}\n",
+      c.model, c.technique, c.batch, c.platform);
   return load_scenario(file);
 }
 
@@ -73,6 +91,17 @@ std::vector<Case> cases() {
        false);
   both("DataAlone", "Megatron: {tensor: 1, pipeline: 1, data: 32, micro_batches: 2}");
   both("WideTensor", "Megatron: {tensor: 16, pipeline: 1, data: 2, micro_batches: 2}");
+  const auto far = [&](const std::string& name, const std::string& technique, const char* platform, bool folds,
+                       const std::string& batch) {
+    out.push_back({name, technique, platform, folds, batch});
+  };
+  far("DdpOnRailsFarAway", "DDP: {}", kFarDgx, true, "64");
+  far("FsdpOnRailsFarAway", "FSDP: {}", kFarDgx, true, "64");
+  far("LocalSgdOnRailsFarAway", "LocalSGD: {inner_steps: 20}", kFarDgx, true, "64");
+  far("RingsOverTcp", "Megatron: {tensor: 4, pipeline: 1, data: 6, micro_batches: 2}", kFarSlots, true, "48");
+  far("PipelinesOverTcp", "Megatron: {tensor: 4, pipeline: 2, data: 3, micro_batches: 8}", kFarSlots, false, "48");
+  far("OneRingOverTcp", "Data: {}", kFarSlots, false, "48");
+  far("HybridOverTcp", "FSDP: {strategy: hybrid_shard}", kFarSlots, false, "48");
   return out;
 }
 
@@ -94,6 +123,31 @@ TEST_P(Alike, TakenOnceTheySayWhatAllOfThemSay) {
     near(once[i].breakdown.pipeline_bubble, all[i].breakdown.pipeline_bubble);
     near(once[i].breakdown.optimizer, all[i].breakdown.optimizer);
     near(once[i].breakdown.overhead, all[i].breakdown.overhead);
+  }
+}
+
+TEST_P(Alike, LinksCarryTheSame) {
+  const Scenario scenario = scenario_of(GetParam());
+  const auto once = predict(scenario, {.links = true, .ignore_memory = true}),
+             all = predict(scenario, {.links = true, .whole = true, .ignore_memory = true});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(once[i].links.size(), all[i].links.size());
+    for (std::size_t l = 0; l < all[i].links.size(); ++l) {
+      const LinkUse &a = once[i].links[l], &b = all[i].links[l];
+      EXPECT_EQ(a.link, b.link);
+      EXPECT_NEAR(a.bytes.value, b.bytes.value, kRounding * b.bytes.value) << a.link;
+      EXPECT_NEAR(a.peak.value, b.peak.value, kPeak * b.peak.value) << a.link;
+      EXPECT_NEAR(a.p90.value, b.p90.value, kPeak * b.peak.value) << a.link;
+    }
+    ASSERT_EQ(once[i].interconnects.size(), all[i].interconnects.size());
+    for (std::size_t n = 0; n < all[i].interconnects.size(); ++n) {
+      const InterconnectUse &a = once[i].interconnects[n], &b = all[i].interconnects[n];
+      EXPECT_EQ(a.vm, b.vm);
+      EXPECT_EQ(a.interconnect, b.interconnect);
+      EXPECT_NEAR(a.bytes.value, b.bytes.value, kRounding * b.bytes.value) << a.interconnect;
+      EXPECT_NEAR(a.average.value, b.average.value, kRounding * b.average.value) << a.interconnect;
+      EXPECT_NEAR(a.peak.value, b.peak.value, kPeak * b.peak.value) << a.interconnect;
+    }
   }
 }
 
