@@ -78,12 +78,13 @@ int validate_study(const ValidateOptions& options) {
   for (const auto& [option, text] : {std::pair{"--gpu", options.gpu}, {"--profile", options.profile}}) {
     if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
   }
-  if (!options.overrides.empty()) throw InputError({}, "--set is for --measured FILE");
   static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job", "runs"};
   const std::string study = options.study.empty() ? kStudies.front() : options.study;
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
                      "there is no study \"" + printable(study).substr(0, 64) + "\"; " + did_you_mean(study, kStudies));
+  if (!options.overrides.empty() && (study != "fabric" || options.held_out))
+    throw InputError({}, "--set is for --measured FILE, and for fabric without --held-out");
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
@@ -115,7 +116,8 @@ int validate_study(const ValidateOptions& options) {
   };
   if (study == "job") return write(validate_jobs(file));
   if (study == "runs") return write(validate_runs(root, file));
-  return study == "deepspeed" ? write(validate_deepspeed(root, file)) : write(validate_fabric(root, file));
+  return study == "deepspeed" ? write(validate_deepspeed(root, file))
+                              : write(validate_fabric(root, file, options.overrides));
 }
 
 int validate_steps(const ValidateOptions& options) {
@@ -146,7 +148,8 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile,
                    "with --measured: the GPU's profile, a name of platforms/profiles or a file");
-  verb->add_option("--set", options->overrides, "with --measured: override a value, e.g. software.kernel_launch=8us");
+  verb->add_option("--set", options->overrides,
+                   "with --measured, and of fabric in every slice: override a value, e.g. software.kernel_launch=8us");
   auto* held_out = verb->add_flag("--held-out", options->held_out,
                                   "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
                                   "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "

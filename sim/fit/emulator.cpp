@@ -16,6 +16,7 @@ constexpr double kRidge = 1e-3;     // of the quadratic, per point: keeps direct
 constexpr double kNugget = 0.01;    // of the remainder's variance: what is not smooth
 constexpr double kOutside = 1;      // how far below its range a spike at 0 stands, in logarithms
 constexpr double kLeastPoints = 2;  // per coordinate, for terms of second order
+constexpr std::size_t kAtOnce = 256;
 
 // What the quadratic and the kernel see of an unknown.
 double feature_of(const Unknown& u, double coordinate) {
@@ -90,10 +91,13 @@ struct Emulator::Parts {
     return out;
   }
 
-  // By |a - b|^2 = |a|^2 + |b|^2 - 2 a b, in units of the lengths: a product of matrix and vector in place of a loop.
-  VectorXd kernel(const VectorXd& x) const {
-    const VectorXd at = x.array() / lengths.array();
-    return (in_lengths * at - (squares.array() + at.squaredNorm()).matrix() / 2).array().min(0).exp();
+  // Of points as columns. By |a - b|^2 = |a|^2 + |b|^2 - 2 a b, in units of the lengths: a product in place of loops.
+  MatrixXd kernel(const MatrixXd& x) const {
+    const MatrixXd at = x.array().colwise() / lengths.array();
+    MatrixXd out = in_lengths * at;
+    out.colwise() -= squares / 2;
+    out.rowwise() -= at.colwise().squaredNorm() / 2;
+    return out.array().min(0).exp();
   }
 
   void set_lengths(const VectorXd& by) {
@@ -125,8 +129,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
     VectorXd tried(d);
     for (Eigen::Index i = 0; i < d; ++i) tried[i] = factor / std::sqrt(0.05 + moves[i] / most);
     set_lengths(tried);
-    MatrixXd covariance(n, n);
-    for (Eigen::Index i = 0; i < n; ++i) covariance.col(i) = kernel(design.row(i).transpose());
+    MatrixXd covariance = kernel(design.transpose());
     covariance.diagonal().array() += kNugget;
     const MatrixXd inverse = covariance.llt().solve(MatrixXd::Identity(n, n));
     // Leaving out one point changes its prediction by alpha_i / inverse_ii (Rasmussen and Williams 2006, equation 5.12).
@@ -206,16 +209,36 @@ Emulator::~Emulator() = default;
 Emulator::Emulator(Emulator&&) noexcept = default;
 Emulator& Emulator::operator=(Emulator&&) noexcept = default;
 
-std::vector<Forecast> Emulator::at(const Point& point) const {
+std::vector<std::vector<Forecast>> Emulator::at(const std::vector<Point>& points) const {
   const Parts& p = *parts_;
-  if (p.design.rows() == 0) return {};
-  const VectorXd x = p.scaled(point);
-  const VectorXd logs = p.quadratic.transpose() * p.terms(x) + p.remainder.transpose() * p.kernel(x);
+  std::vector<std::vector<Forecast>> out;
+  out.reserve(points.size());
+  if (p.design.rows() == 0) {
+    out.resize(points.size());
+    return out;
+  }
+  for (std::size_t first = 0; first < points.size(); first += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, points.size() - first);
+    MatrixXd x(p.design.cols(), static_cast<Eigen::Index>(count));
+    MatrixXd terms(p.quadratic.rows(), static_cast<Eigen::Index>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto column = static_cast<Eigen::Index>(i);
+      x.col(column) = p.scaled(points[first + i]);
+      terms.col(column) = p.terms(x.col(column));
+    }
+    const MatrixXd logs = p.quadratic.transpose() * terms + p.remainder.transpose() * p.kernel(x);
+    for (std::size_t i = 0; i < count; ++i) out.push_back(forecasts_of(logs.col(static_cast<Eigen::Index>(i)).data()));
+  }
+  return out;
+}
+
+std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
+  const Parts& p = *parts_;
   std::vector<Forecast> out(p.cells);
   bool timed = true;  // of the cell at hand
   for (std::size_t f = 0; f < p.figures.size(); ++f) {
     if (p.never[f]) continue;
-    const double value = std::exp(logs[static_cast<Eigen::Index>(f)]);
+    const double value = std::exp(logs[f]);
     Forecast& forecast = out[p.figures[f].cell];
     if (p.figures[f].kind == Figure::Kind::kMemoryShare) {
       forecast.memory_share = value;
@@ -228,7 +251,7 @@ std::vector<Forecast> Emulator::at(const Point& point) const {
       continue;
     }
     if (p.figures[f].kind == Figure::Kind::kIsTimed) {
-      timed = logs[static_cast<Eigen::Index>(f)] > kPerhaps;
+      timed = logs[f] > kPerhaps;
       continue;
     }
     if (!timed) continue;

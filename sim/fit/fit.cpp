@@ -156,6 +156,13 @@ void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster,
                     points_.size() - points.size());
 }
 
+std::vector<std::vector<Forecast>> Surrogate::at(const std::vector<Point>& points) const {
+  std::vector<Point> seen;
+  seen.reserve(points.size());
+  for (const auto& point : points) seen.push_back(layout_.seen(experiment_, point));
+  return emulator_->at(seen);
+}
+
 namespace {
 
 // The likelihood of what was measured, by emulators.
@@ -192,10 +199,7 @@ class Likelihood {
     target.jumps.assign(layout_.size(), false);
     for (std::size_t i = 0; i < layout_.unknowns().size(); ++i) target.jumps[i] = layout_.unknowns()[i].jumps();
     target.log_likelihood = [this](const std::vector<Point>& points, std::size_t part) {
-      std::vector<double> out;
-      out.reserve(points.size());
-      for (const auto& point : points) out.push_back(of(measured_[part], point));
-      return out;
+      return of(measured_[part], points);
     };
     return draw(target, sampling_);
   }
@@ -233,13 +237,20 @@ class Likelihood {
     }
   }
 
-  double of(const Measured& m, const Point& point) const {
-    const auto forecasts = m.surrogate.at(point);
-    if (forecasts.empty()) return kImpossible;
-    double sum = 0;
-    const Discrepancy discrepancy = layout_.discrepancy(point);
-    for (const auto& run : m.noisy) sum += log_likelihood(run, forecasts[cell_of(m, run)], discrepancy);
-    return sum;
+  std::vector<double> of(const Measured& m, const std::vector<Point>& points) const {
+    const auto forecasts = m.surrogate.at(points);
+    std::vector<double> out;
+    out.reserve(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      double sum = forecasts[i].empty() ? kImpossible : 0;
+      const Discrepancy discrepancy = layout_.discrepancy(points[i]);
+      for (const auto& run : m.noisy) {
+        if (!std::isfinite(sum)) break;
+        sum += log_likelihood(run, forecasts[i][cell_of(m, run)], discrepancy);
+      }
+      out.push_back(sum);
+    }
+    return out;
   }
 
   PointLayout layout_;

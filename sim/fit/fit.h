@@ -66,7 +66,7 @@ class Surrogate {
   // Simulates more points, where they count, and learns from them.
   void refine(const std::vector<Point>& points, Forecaster& forecaster, const std::function<bool()>& stop);
   const Emulator& emulator() const { return *emulator_; }
-  std::vector<Forecast> at(const Point& point) const { return emulator_->at(layout_.seen(experiment_, point)); }
+  std::vector<std::vector<Forecast>> at(const std::vector<Point>& points) const;
 
  private:
   const PointLayout& layout_;

@@ -218,14 +218,15 @@ class Protocol {
     for (std::size_t c = 0; c < out.cells.size(); ++c)
       error = std::max(error, surrogate.emulator().error(c, Measure::kJob));
     out_.emulated_error = std::max(out_.emulated_error, error);
-    for (const auto& point : points) {
-      auto forecasts = surrogate.at(point);
+    auto answers = surrogate.at(points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      auto& forecasts = answers[i];
       if (forecasts.empty()) continue;
       const Training& training = slices_[s].scenario.training;
       for (auto& f : forecasts)  // trials are a part of the job
         f.trial = std::max(0.0, f.job - f.startup) * slices_[s].scenario.selection.epsilon_epochs / training.epochs;
       out.forecasts.push_back(std::move(forecasts));
-      out.discrepancies.push_back(layout.discrepancy(point));
+      out.discrepancies.push_back(layout.discrepancy(points[i]));
       out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
       out.weights.push_back(1);
     }

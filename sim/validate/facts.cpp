@@ -35,7 +35,8 @@ std::optional<Judged> Fact::rate_judged() const {
 
 bool Fact::status_agrees() const { return fits() != (prediction.status == Status::kOutOfMemory); }
 
-Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference) {
+Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference,
+                           const Overrides& overrides) {
   struct Slice {
     Scenario scenario;
     std::vector<Prediction> predictions;
@@ -46,7 +47,7 @@ Validation validate_fabric(const std::filesystem::path& root, const std::filesys
   for (const auto& row : read_fabric_rows(reference)) {
     const std::string name = row.scenario();
     if (!slices.contains(name)) {
-      Slice slice{load_scenario(root / "scenarios" / (name + ".yaml")), {}};
+      Slice slice{load_scenario(root / "scenarios" / (name + ".yaml"), overrides), {}};
       slice.predictions = predict(slice.scenario);
       used.push_back(&slices.emplace(name, std::move(slice)).first->second.scenario);
     }

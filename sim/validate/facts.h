@@ -32,7 +32,8 @@ struct Validation {
   std::vector<Parameter> fitted;  // values marked `inferred`, each once
 };
 
-// `reference` is fabric.csv; `root` holds scenarios/. Throws InputError where either does not read.
-Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference);
+// `reference` is fabric.csv; `root` holds scenarios/; `overrides` hold in every slice. Throws InputError where one does not read.
+Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference,
+                           const Overrides& overrides = {});
 
 }  // namespace slmsim

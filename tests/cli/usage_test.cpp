@@ -46,6 +46,7 @@ std::vector<WrongUse> wrong_uses() {
       usage({"schema", "gpu", "vm"}, "vm"),
       usage({"validate", "--measured", "steps.json"}, "--measured needs --gpu"),
       usage({"validate", "--gpu", "h200"}, "--gpu is for --measured FILE"),
+      usage({"validate", "deepspeed", "--set", "training.batch=8"}, "--set is for --measured FILE, and for fabric"),
       usage({"validate", "fabrik"}, "there is no study \"fabrik\"; did you mean \"fabric\"?"),
       usage({"run", kScenario, "--fromat", "json"},
             "unknown option \"--fromat\" of slmsim run; did you mean \"--format\"?"),
