@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "sim/predict/lower_alike.h"
@@ -10,7 +11,7 @@ namespace slmsim {
 namespace {
 
 constexpr int kFirstOnes = 3;     // micro-batches that may still differ from those behind them
-constexpr int kWorthIt = 2;       // all of them against those that are simulated
+constexpr double kWorthIt = 1.5;  // all of them against those that are simulated
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
 struct Sample {
@@ -66,11 +67,24 @@ std::vector<std::vector<TaskId>> lines(const TaskGraph& graph) {
   return out;
 }
 
-// Whether all that the second one does behind its first rounds it does as the first one does, a round before and so much
-// earlier. Before they end both are the same: so within each of them rounds follow one another at that distance, and as all
+// When the last device begins its first backward pass: the pipeline is full.
+double full_at(const Sample& one) {
+  std::map<int, double> first;
+  for (TaskId id = 0; id < one.graph().tasks().size(); ++id) {
+    const Task& task = one.graph().tasks()[id];
+    if (task.kind == TaskKind::kCompute && one.graph().tag_of(task).pass == Pass::kBackward)
+      first.try_emplace(task.place, one.iteration.times.last.start[id]);
+  }
+  double full = 0;
+  for (const auto& [device, start] : first) full = std::max(full, start);
+  return full;
+}
+
+// Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier. Before they end both are the same: so within each of them rounds follow one another at that distance, and as all
 // that the next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and
 // further.
-bool is_later_by(const Sample& few, const Sample& more, Seconds later, std::size_t first_rounds) {
+bool is_later_by(const Sample& few, const Sample& more, Seconds later) {
+  const double since = full_at(few) + kFirstOnes * later.value;
   const auto a = lines(few.graph()), b = lines(more.graph());
   const Timeline &x = few.iteration.times.last, &y = more.iteration.times.last;
   const double rounding = kLinear * y.end.value;
@@ -83,8 +97,9 @@ bool is_later_by(const Sample& few, const Sample& more, Seconds later, std::size
       const double beyond = now - then - later.value;
       return beyond <= rounding && (is_host || beyond >= -rounding);
     };
-    for (std::size_t i = first_rounds * round; i < a[line].size(); ++i) {
+    for (std::size_t i = 0; i < a[line].size(); ++i) {
       const TaskId then = a[line][i], now = b[line][i + round];
+      if (x.start[then] < since) continue;
       if (!later_by(x.start[then], y.start[now]) || !later_by(x.finish[then], y.finish[now])) return false;
     }
   }
@@ -100,36 +115,42 @@ std::vector<Seconds*> times_of(Iteration& iteration) {
   return out;
 }
 
-// `rounds` more of what the last two samples differ by; nullopt where the first two differ by something else.
+bool has_windows(const TaskGraph& graph) {
+  return std::any_of(graph.connections().begin(), graph.connections().end(),
+                     [](const Connection& connection) { return connection.route.windowed; });
+}
+
+// `rounds` more of what the last two samples differ by; nullopt where that is not what further ones would. Of iterations before
+// the last one, whose windows still grow, a third sample says whether they differ by the same.
 std::optional<Iteration> counted_on(std::vector<Sample>& samples, double rounds, const LowerRequest& request) {
-  const Sample &first = samples[0], &second = samples[1], &third = samples[2];
+  Sample &few = samples[samples.size() - 2], &more = samples.back();
   for (const Sample& one : samples) {
-    const IterationTimes &times = one.iteration.times, &others = third.iteration.times;
-    if (one.graph().connections().size() != third.graph().connections().size() || !times.repeats ||
+    const IterationTimes &times = one.iteration.times, &others = more.iteration.times;
+    if (one.graph().connections().size() != more.graph().connections().size() || !times.repeats ||
         times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
       return std::nullopt;
   }
-  if (!uses_all_windows(first.graph(), second.graph())) return std::nullopt;
-  const bool in_rounds = micro_batch_round(request.plan) > 1;
-  const Seconds later = third.iteration.times.last.end - second.iteration.times.last.end;
-  if (!is_later_by(second, third, later, in_rounds ? 1 : kFirstOnes)) return std::nullopt;
+  if (!uses_all_windows(few.graph(), more.graph())) return std::nullopt;
+  const Seconds later = more.iteration.times.last.end - few.iteration.times.last.end;
+  if (!is_later_by(few, more, later)) return std::nullopt;
   // The parts are of the device that computes longest when all are counted.
-  std::vector<double> computing = third.computing;
-  for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - second.computing[i]) * rounds;
+  std::vector<double> computing = more.computing;
+  for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - few.computing[i]) * rounds;
   const int device = slowest_device(computing);
   for (Sample& one : samples)
     one.iteration.parts = break_down(one.graph(), one.iteration.times.last, request.plan.stages.size() > 1, device);
-  const auto a = times_of(samples[0].iteration), b = times_of(samples[1].iteration), c = times_of(samples[2].iteration);
-  const double rounding = kLinear * third.iteration.times.last.end.value;
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - a[i]->value)) > rounding) return std::nullopt;
+  const auto b = times_of(few.iteration), c = times_of(more.iteration);
+  const double rounding = kLinear * more.iteration.times.last.end.value;
+  for (std::size_t i = 0; i < c.size() && samples.size() > 2; ++i) {
+    const double before = times_of(samples.front().iteration)[i]->value;
+    if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - before)) > rounding) return std::nullopt;
   }
   for (std::size_t i = 0; i < c.size(); ++i) *c[i] += (*c[i] - *b[i]) * rounds;
-  Iteration& out = samples[2].iteration;
+  Iteration& out = more.iteration;
   if (out.basis) {
-    TimeBasis more = *out.basis;
-    more += *second.iteration.basis * -1;
-    *out.basis += more * rounds;
+    TimeBasis each = *out.basis;
+    each += *few.iteration.basis * -1;
+    *out.basis += each * rounds;
   }
   return std::move(out);
 }
@@ -141,14 +162,14 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   // As many as are in a pipeline at a time, while it runs full and again while it empties.
   const int depth = static_cast<int>(request.plan.stages.size()) + 1;
   const int least = 2 * depth + kFirstOnes;
-  for (int few = (least + round - 1) / round * round; kWorthIt * 3 * (few + round) <= all; few *= 3) {
+  for (int few = (least + round - 1) / round * round; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<Sample> samples;
-    for (int i = 0; i < 3; ++i) {
-      auto one = sample(request, few + i * round);
+    do {
+      auto one = sample(request, few + static_cast<int>(samples.size()) * round);
       if (!one) return std::nullopt;
       samples.push_back(std::move(*one));
-    }
-    const double rounds = static_cast<double>(all - few - 2 * round) / round;
+    } while (samples.size() < (has_windows(samples.front().graph()) ? 3 : 2));
+    const double rounds = static_cast<double>(all - few) / round - static_cast<double>(samples.size() - 1);
     if (auto known = counted_on(samples, rounds, request)) return known;
   }
   return std::nullopt;

@@ -44,7 +44,7 @@ training: {{batch: 512, epochs: 1, blocks_per_epoch: 512000}}
 CASES = [
     ("4 GPUs", FOUR, 150, 50),
     ("64 GPUs", SIXTY_FOUR.format(8, "type: fabric-vm, gpus: [a30, a30, a30, a30]", "{Data: {}, ZeRO2: {}, LocalSGD: {inner_steps: 100}}"), 500, 50),
-    ("64 GPUs, NVLink", SIXTY_FOUR.format(4, f"type: dgx-a100, gpus: [{', '.join(['a100-80'] * 8)}]", "[DDP, FSDP, LocalSGD]"), 500, 5),
+    ("64 GPUs, NVLink", SIXTY_FOUR.format(4, f"type: dgx-a100, gpus: [{', '.join(['a100-80'] * 8)}]", "[DDP, FSDP, LocalSGD]"), 500, 50),
 ]
 TIMED = """const [range, value, done] = [document.querySelector('#selection input[type=range]'), arguments[0], arguments[1]];
 const root = document.documentElement, start = performance.now();

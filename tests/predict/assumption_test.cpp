@@ -97,6 +97,8 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       "platform.vms.NAME.type.rdma",
       // the stack's, which is told whole
       "software.attention",
+      "software.loss_memory",
+      "software.recompute_stops_early",
       // DeepSpeed's own defaults, which hold unless its user changes them (deepspeed/runtime/zero/config.py)
       "software.framework.sub_group",
       "software.framework.io_block",
@@ -104,6 +106,8 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       "software.framework.reduce_bucket",
       "software.framework.allgather_bucket",
       "software.framework.live_parameters",
+      // Megatron-LM's own buffers
+      "software.framework.gradient_copies",
   };
   const Scenario scenario = load_scenario(bare_scenario());
   std::set<std::string> guesses;
