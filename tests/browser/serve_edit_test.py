@@ -42,7 +42,9 @@ class Editing(serve_case.Page):
         self.assertTrue(self.text().startswith("# Three sites"))
         serve_page.set_value(self.driver, self.named("Round-trip time, exactly"), "57.4 ms")
         self.until(lambda: "rtt: 57.4 ms" in self.text(), "the exact value")
-        for _ in range(2):  # quick moves are one step, slow ones two
+        serve_page.set_value(self.driver, self.named("Round-trip time, exactly"), "57,5")
+        self.until(lambda: "rtt: 57.5 ms" in self.text(), "a number in the unit of the one before")
+        for _ in range(3):  # quick moves are one step, slow ones several
             if self.text().split("\n") != rows:
                 self.press("Undo")
         self.assertEqual(self.text().split("\n"), rows)

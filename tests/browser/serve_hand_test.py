@@ -16,7 +16,7 @@ class Hands(serve_case.Page):
         for size, phone in ((serve_case.DESKTOP, False), (serve_case.PHONE, True)):
             with self.subTest(size=size):
                 self.begin(size, phone)
-                self.press("Begin with three sites")
+                self.press("See an example of three sites")
                 self.decided()
                 self.settle()
                 self.shoot(f"example-{size[0]}")
@@ -60,7 +60,7 @@ class Hands(serve_case.Page):
         for _ in range(60):
             ActionChains(self.driver).send_keys(Keys.TAB).perform()
             names.append(self.driver.switch_to.active_element.accessible_name)
-            if names[-1] == "Begin with three sites":
+            if names[-1] == "See an example of three sites":
                 break
         self.assertEqual(names[:3], ["To the verdict", "New", "Example"])
         ActionChains(self.driver).send_keys(Keys.ENTER).perform()
@@ -91,7 +91,7 @@ class Hands(serve_case.Page):
 
     def test_a_finger_moves_a_site(self):
         self.begin(serve_case.PHONE, True)
-        self.press("Begin with three sites")
+        self.press("See an example of three sites")
         self.decided()
         self.driver.execute_script("document.querySelector('.part.site').scrollIntoView({block: 'center'})")
         box = self.driver.execute_script("const b = document.querySelector('.part.site').getBoundingClientRect(); return [b.left + 20, b.top + 12]")

@@ -152,6 +152,7 @@ class App {
     if ($('figures').hidden) this.tab('figures');
     this.drawCanvas();
     this.panel.draw();
+    $('selection').closest('.panel').scrollTop = 0;
     this.buttons();
   }
 
@@ -277,7 +278,7 @@ class App {
       $('canvas').prepend(element('div', {class: 'start', id: 'begin'},
         element('p', {}, 'Add a site for each place that has GPUs: it comes with a VM and is linked with the others. Then choose what is drawn, to change it.'),
         element('div', {class: 'tools'}, button('Add the first site', () => this.addSite(), {class: 'primary'}),
-                button('Begin with three sites', () => this.example()))));
+                button('See an example of three sites', () => this.example()))));
     }
     $('hint').textContent = sites.length === 0 ? 'A link that somebody gave you, or a file: “Open”.'
       : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site to see whether its distance is worth it.'

@@ -34,7 +34,7 @@ function slider(label, kind, text, set, hint) {
     set(text);
   });
   exact.addEventListener('change', () => {
-    text = exact.value.trim();
+    text = exact.value = units.withUnit(kind, exact.value.trim(), text);
     show();
     set(text);
   });
@@ -137,9 +137,13 @@ export class Panel {
     const types = catalog.vms.map((one) => one.name);
     if (!types.includes(vm.type)) types.unshift(vm.type);
     const set = (key) => (value) => this.edit(`${key} ${vm.name}`, (design) => design.set(['platform', 'vms', vm.name, key], value));
-    const about = catalog.vms.find((one) => one.name === vm.type)?.about ?? '';
+    const about = (type) => catalog.vms.find((one) => one.name === type)?.about || 'A type of its own.';
     const out = this.head(what, 'VM');
-    out.push(...this.gpus(vm), field('Kind of machine', select(types, vm.type, set('type')), about),
+    const kind = field('Kind of machine', select(types, vm.type, (type) => {
+      kind.querySelector('.note').textContent = about(type);
+      set('type')(type);
+    }), about(vm.type));
+    out.push(...this.gpus(vm), kind,
              field('Site', select(drawn.sites.map((s) => s.name), vm.site, set('site'))),
              button('Delete this VM', () => this.app.remove(what), {class: 'danger'}));
     return out;

@@ -22,12 +22,19 @@ function written(value, units, names) {
 // What a slider moves: how it is read from a scenario's text, written there, and where its ends are. Ends are logarithmic but for
 // counts, which take steps of people's liking.
 export const kinds = {
-  time: {read: (text) => quantity(text, TIME), write: (v) => written(v, TIME, ['us', 'ms', 's', 'min', 'h']), low: 1e-4, high: 0.3},
-  rate: {read: (text) => quantity(text, RATE), write: (v) => written(v, RATE, ['Mbps', 'Gbps']), low: 1.25e6, high: 5e10},
+  time: {read: (text) => quantity(text, TIME), write: (v) => written(v, TIME, ['us', 'ms', 's', 'min', 'h']), low: 1e-4, high: 0.3, unit: 'ms'},
+  rate: {read: (text) => quantity(text, RATE), write: (v) => written(v, RATE, ['Mbps', 'Gbps']), low: 1.25e6, high: 5e10, unit: 'Gbps'},
   loss: {read: Number, write: (v) => (v <= 1.01e-8 ? '0' : Number(v.toPrecision(2)).toExponential().replace('e-', 'e-')),
          low: 1e-8, high: 0.01},
   count: {read: Number, write: (v) => String(Math.round(v)), low: 1, high: 1024},
 };
+
+// What is typed without a unit is in that of the text before, or in the usual one.
+export function withUnit(kind, typed, before) {
+  const {unit} = kinds[kind];
+  if (!unit || !/^[0-9]+([.,][0-9]+)?$/.test(typed)) return typed;
+  return `${typed.replace(',', '.')} ${/[A-Za-z/]+$/.exec(before ?? '')?.[0] ?? unit}`;
+}
 
 // Between the slider's 0 to 1000 and the value.
 export function toSlider(kind, value) {
