@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/predict/predict.h"
+#include "tests/own_file.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -58,7 +59,7 @@ constexpr const char* kUneven =
     "copy_rate: 4 GB/s}}, gpus: [a30, a30, a30, a30]}}";
 
 Scenario scenario_of(const Case& c) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / fmt::format("alike-{}.yaml", c.name);
+  const std::filesystem::path file = own_file(".yaml");
   std::ofstream(file) << fmt::format(
       "models: [{}]\ntechniques: {{{}}}\ngroups: all\n"
       "training: {{batch: {}, epochs: 1, blocks_per_epoch: 640, precision: fp16}}\n"

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/predict/predict.h"
+#include "tests/own_file.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -33,7 +34,7 @@ struct Case {
 };
 
 Scenario scenario_of(const Case& c) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / fmt::format("repeat-{}.yaml", c.name);
+  const std::filesystem::path file = own_file(".yaml");
   std::ofstream(file) << fmt::format(
       "models: [{{name: small, family: gpt2, hidden: 256, heads: 8, layers: 8, sequence: 128, vocabulary: 4096}}]\n"
       "techniques: {{{}}}\ngroups: all\n"

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/scenario/scenario.h"
+#include "tests/own_file.h"
 
 namespace slmsim {
 namespace {
@@ -19,7 +20,7 @@ constexpr const char* kType =
     "copy_rate: 1 GB/s}}";
 
 Scenario load(const std::string& vms, const std::string& groups) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "count.yaml";
+  const std::filesystem::path file = own_file(".yaml");
   std::ofstream(file) << "models: [gpt2m]\ntechniques: [DDP]\ngroups: " << groups
                       << "\ntraining: {batch: 8, epochs: 1, blocks_per_epoch: 80}\n"
                       << "platform: {name: counted, sites: {lab: {}}, vms: {" << vms << "}}\n";
