@@ -80,11 +80,24 @@ double full_at(const Sample& one) {
   return full;
 }
 
-// Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier. Before they end both are the same: so within each of them rounds follow one another at that distance, and as all
-// that the next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and
-// further.
+// Whether every device still begins forward passes then. Where all of them come before the first backward pass (GPipe), what
+// comes after it says nothing of them.
+bool goes_forward_after(const Sample& one, double date) {
+  std::map<int, double> last;
+  for (TaskId id = 0; id < one.graph().tasks().size(); ++id) {
+    const Task& task = one.graph().tasks()[id];
+    if (task.kind == TaskKind::kCompute && one.graph().tag_of(task).pass == Pass::kForward)
+      last[task.place] = one.iteration.times.last.start[id];
+  }
+  return std::all_of(last.begin(), last.end(), [&](const auto& own) { return own.second >= date; });
+}
+
+// Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier.
+// Before they end both are the same: so within each of them rounds follow one another at that distance, and as all that the
+// next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and further.
 bool is_later_by(const Sample& few, const Sample& more, Seconds later) {
   const double since = full_at(few) + kFirstOnes * later.value;
+  if (!goes_forward_after(few, since)) return false;
   const auto a = lines(few.graph()), b = lines(more.graph());
   const Timeline &x = few.iteration.times.last, &y = more.iteration.times.last;
   const double rounding = kLinear * y.end.value;
