@@ -116,7 +116,8 @@ Command add_run(CLI::App& app) {
   verb->add_option("--engine", options->engine,
                    "what shares links: slmsim, or simgrid, which is slower and agrees but where dates tie")
       ->capture_default_str();
-  verb->add_flag("--whole", options->whole, "simulate every GPU and micro-batch, also those that are alike: the same, but slower");
+  verb->add_flag("--whole", options->whole,
+                 "simulate every GPU and micro-batch, also those that are alike: the same, but slower");
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml

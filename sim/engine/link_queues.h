@@ -31,7 +31,9 @@ class LinkQueues {
     for (const auto& link : links) queues_.push_back({.bandwidth = link.bandwidth.value});
   }
 
+  // To none where the link is -1.
   void add(int link, double bytes, double now) {
+    if (link < 0) return;
     Queue& queue = settle(link, now);
     queue.bytes = std::min(queue.bytes + bytes, queue.bandwidth * kRouterBuffer);
   }

@@ -233,7 +233,7 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (queues_ && channel.limits.bottleneck >= 0) queues_->add(channel.limits.bottleneck, piece * channel.limits.alike, now());
+    if (queues_) queues_->add(channel.limits.bottleneck, piece * channel.limits.alike, now());
     if (channel.limits.contended.empty()) {
       end_flow_at(index, clock() + piece / channel.limits.most);
     } else if (shares_) {

@@ -6,8 +6,7 @@ namespace slmsim {
 namespace {
 
 // Before which a connection's bytes queue, if its window fills any: the first of its slowest links.
-template <class Opened>
-std::size_t slowest_of(const Opened& opened, const std::vector<int>& ways, const std::vector<Link>& links) {
+std::size_t slowest_of(const Fold::Opened& opened, const std::vector<int>& ways, const std::vector<Link>& links) {
   const auto bandwidth = [&](int link) { return links[static_cast<std::size_t>(link)].bandwidth; };
   const auto first = ways.begin() + static_cast<long>(opened.first_link);
   const auto end = ways.begin() + static_cast<long>(opened.end_link);

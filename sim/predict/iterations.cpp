@@ -41,11 +41,6 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-bool loses_segments(const TaskGraph& graph) {
-  return std::any_of(graph.connections().begin(), graph.connections().end(),
-                     [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
-}
-
 // Connections that lose a segment within the iterations that are simulated at most.
 std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
@@ -103,6 +98,11 @@ void take_last_ones(IterationTimes& result, bool lossy) {
 }
 
 }  // namespace
+
+bool loses_segments(const TaskGraph& graph) {
+  return std::any_of(graph.connections().begin(), graph.connections().end(),
+                     [](const Connection& c) { return c.route.windowed && c.route.window.loss > 0; });
+}
 
 Seconds IterationTimes::steady() const {
   Seconds sum{0};

@@ -32,6 +32,9 @@ struct IterationTimes {
   Seconds total(double count) const;  // of the first `count` iterations
 };
 
+// Whether any connection does.
+bool loses_segments(const TaskGraph& graph);
+
 IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
 
 }  // namespace slmsim

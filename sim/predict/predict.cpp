@@ -52,8 +52,10 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
 // Nobody compares times of what needs more than so many times the memory, and graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
 
+bool simulates_all(const PredictOptions& options) { return options.whole || options.simgrid; }
+
 Lowered lower(const LowerRequest& request, const PredictOptions& options) {
-  return options.whole || options.simgrid ? request.plan.technique->lower(request) : lower_alike(request);
+  return simulates_all(options) ? request.plan.technique->lower(request) : lower_alike(request);
 }
 
 // A last round of fewer steps, after full ones or, where there are none, at the job's beginning.
@@ -94,8 +96,7 @@ std::string remark_on_spread(const Prediction& p) {
 // Use of links is told of whole iterations.
 Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
                              Prediction& out) {
-  const bool whole = options.whole || options.simgrid;
-  if (!whole && !options.links) {
+  if (!simulates_all(options) && !options.links) {
     if (auto counted = simulate_repeating(to_lower)) return std::move(*counted);
   }
   std::optional<Lowered> own;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <span>
 #include <vector>
 
 #include "sim/predict/lower_alike.h"
@@ -16,96 +16,81 @@ constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
 struct Sample {
   Lowered lowered;
-  Iteration iteration;  // without its parts
-  std::vector<double> computing;
+  // Tasks of each device's stream, of each host and of each connection, in their order.
+  std::vector<std::vector<TaskId>> lines;
+  Iteration iteration;  // once it is simulated, and without its parts
 
   const TaskGraph& graph() const { return lowered.graph; }
+  std::size_t devices() const { return static_cast<std::size_t>(graph().device_count()); }
+  std::span<const std::vector<TaskId>> streams() const { return {lines.data(), devices()}; }
+  std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
 };
 
-// nullopt where some connection loses segments.
-std::optional<Sample> sample(const LowerRequest& request, int micro_batches) {
+Sample sample(const LowerRequest& request, int micro_batches) {
   LowerRequest few = request;
   few.only_micro_batches = micro_batches;
   Sample out{lower_alike(few), {}, {}};
-  for (const Connection& connection : out.graph().connections()) {
-    if (connection.route.windowed && connection.route.window.loss > 0) return std::nullopt;
-  }
-  out.iteration.times = simulate_iterations(out.graph());
-  out.iteration.basis = out.lowered.basis;
-  out.computing = computing_times(out.graph());
-  return out;
-}
-
-std::vector<std::size_t> transfers(const TaskGraph& graph) {
-  std::vector<std::size_t> out(graph.connections().size());
-  for (const Task& task : graph.tasks()) {
-    if (task.kind == TaskKind::kTransfer) out[static_cast<std::size_t>(task.place)] += task.times;
+  const TaskGraph& graph = out.graph();
+  out.lines.resize(2 * out.devices() + graph.connections().size());
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (task.place < 0) continue;
+    const std::size_t kind = task.kind == TaskKind::kCompute ? 0 : task.kind == TaskKind::kDelay ? 1 : 2;
+    out.lines[kind * out.devices() + static_cast<std::size_t>(task.place)].push_back(id);
   }
   return out;
 }
 
-bool uses_all_windows(const TaskGraph& few, const TaskGraph& more) {
-  const auto a = transfers(few), b = transfers(more);
+bool has_windows(const TaskGraph& graph) {
+  return std::any_of(graph.connections().begin(), graph.connections().end(),
+                     [](const Connection& connection) { return connection.route.windowed; });
+}
+
+// Whether both have the same connections, and what a further round does leads over each that has a window.
+bool uses_all_windows(const Sample& few, const Sample& more) {
+  const auto a = few.connections(), b = more.connections();
+  if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (few.connections()[i].route.windowed && a[i] == b[i]) return false;
+    if (few.graph().connections()[i].route.windowed && a[i].size() == b[i].size()) return false;
   }
   return true;
 }
 
-// Tasks of each device's stream, of each host and of each connection, in their order.
-std::vector<std::vector<TaskId>> lines(const TaskGraph& graph) {
-  const auto devices = static_cast<std::size_t>(graph.device_count());
-  std::vector<std::vector<TaskId>> out(2 * devices + graph.connections().size());
-  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    const Task& task = graph.tasks()[id];
-    if (task.place < 0) continue;
-    const std::size_t first = task.kind == TaskKind::kCompute ? 0
-                              : task.kind == TaskKind::kDelay ? devices
-                                                              : 2 * devices;
-    out[first + static_cast<std::size_t>(task.place)].push_back(id);
+// When the last device begins its first backward pass, and so the pipeline is full; and when the first one begins its last
+// forward pass.
+struct Passes {
+  double full = 0, last_forward = INFINITY;
+};
+Passes passes_of(const Sample& one) {
+  const std::vector<double>& start = one.iteration.times.last.start;
+  const auto is_of = [&](Pass pass) {
+    return [&, pass](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == pass; };
+  };
+  Passes out;
+  for (const auto& stream : one.streams()) {
+    const auto backward = std::find_if(stream.begin(), stream.end(), is_of(Pass::kBackward));
+    if (backward != stream.end()) out.full = std::max(out.full, start[*backward]);
+    const auto forward = std::find_if(stream.rbegin(), stream.rend(), is_of(Pass::kForward));
+    if (forward != stream.rend()) out.last_forward = std::min(out.last_forward, start[*forward]);
   }
   return out;
-}
-
-// When the last device begins its first backward pass: the pipeline is full.
-double full_at(const Sample& one) {
-  std::map<int, double> first;
-  for (TaskId id = 0; id < one.graph().tasks().size(); ++id) {
-    const Task& task = one.graph().tasks()[id];
-    if (task.kind == TaskKind::kCompute && one.graph().tag_of(task).pass == Pass::kBackward)
-      first.try_emplace(task.place, one.iteration.times.last.start[id]);
-  }
-  double full = 0;
-  for (const auto& [device, start] : first) full = std::max(full, start);
-  return full;
-}
-
-// Whether every device still begins forward passes then. Where all of them come before the first backward pass (GPipe), what
-// comes after it says nothing of them.
-bool goes_forward_after(const Sample& one, double date) {
-  std::map<int, double> last;
-  for (TaskId id = 0; id < one.graph().tasks().size(); ++id) {
-    const Task& task = one.graph().tasks()[id];
-    if (task.kind == TaskKind::kCompute && one.graph().tag_of(task).pass == Pass::kForward)
-      last[task.place] = one.iteration.times.last.start[id];
-  }
-  return std::all_of(last.begin(), last.end(), [&](const auto& own) { return own.second >= date; });
 }
 
 // Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier.
 // Before they end both are the same: so within each of them rounds follow one another at that distance, and as all that the
 // next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and further.
 bool is_later_by(const Sample& few, const Sample& more, Seconds later) {
-  const double since = full_at(few) + kFirstOnes * later.value;
-  if (!goes_forward_after(few, since)) return false;
-  const auto a = lines(few.graph()), b = lines(more.graph());
+  const Passes passes = passes_of(few);
+  const double since = passes.full + kFirstOnes * later.value;
+  // Where all forward passes come before the first backward pass (GPipe), what comes after it says nothing of them.
+  if (passes.last_forward < since) return false;
+  const auto &a = few.lines, &b = more.lines;
   const Timeline &x = few.iteration.times.last, &y = more.iteration.times.last;
   const double rounding = kLinear * y.end.value;
-  const auto devices = static_cast<std::size_t>(few.graph().device_count());
   for (std::size_t line = 0; line < a.size(); ++line) {
     if (b[line].size() < a[line].size()) return false;
     const std::size_t round = b[line].size() - a[line].size();
-    const bool is_host = line >= devices && line < 2 * devices;
+    const bool is_host = line >= few.devices() && line < 2 * few.devices();
     const auto later_by = [&](double then, double now) {
       const double beyond = now - then - later.value;
       return beyond <= rounding && (is_host || beyond >= -rounding);
@@ -128,27 +113,21 @@ std::vector<Seconds*> times_of(Iteration& iteration) {
   return out;
 }
 
-bool has_windows(const TaskGraph& graph) {
-  return std::any_of(graph.connections().begin(), graph.connections().end(),
-                     [](const Connection& connection) { return connection.route.windowed; });
-}
-
 // `rounds` more of what the last two samples differ by; nullopt where that is not what further ones would. Of iterations before
 // the last one, whose windows still grow, a third sample says whether they differ by the same.
 std::optional<Iteration> counted_on(std::vector<Sample>& samples, double rounds, const LowerRequest& request) {
   Sample &few = samples[samples.size() - 2], &more = samples.back();
   for (const Sample& one : samples) {
     const IterationTimes &times = one.iteration.times, &others = more.iteration.times;
-    if (one.graph().connections().size() != more.graph().connections().size() || !times.repeats ||
-        times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
+    if (!times.repeats || times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
       return std::nullopt;
   }
-  if (!uses_all_windows(few.graph(), more.graph())) return std::nullopt;
   const Seconds later = more.iteration.times.last.end - few.iteration.times.last.end;
   if (!is_later_by(few, more, later)) return std::nullopt;
   // The parts are of the device that computes longest when all are counted.
-  std::vector<double> computing = more.computing;
-  for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - few.computing[i]) * rounds;
+  const std::vector<double> before_last = computing_times(few.graph());
+  std::vector<double> computing = computing_times(more.graph());
+  for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - before_last[i]) * rounds;
   const int device = slowest_device(computing);
   for (Sample& one : samples)
     one.iteration.parts = break_down(one.graph(), one.iteration.times.last, request.plan.stages.size() > 1, device);
@@ -177,11 +156,14 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   const int least = 2 * depth + kFirstOnes;
   for (int few = (least + round - 1) / round * round; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<Sample> samples;
-    do {
-      auto one = sample(request, few + static_cast<int>(samples.size()) * round);
-      if (!one) return std::nullopt;
-      samples.push_back(std::move(*one));
-    } while (samples.size() < (has_windows(samples.front().graph()) ? 3 : 2));
+    for (const int more : {0, round}) samples.push_back(sample(request, few + more));
+    const TaskGraph& graph = samples.front().graph();
+    if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1])) return std::nullopt;
+    if (has_windows(graph)) samples.push_back(sample(request, few + 2 * round));
+    for (Sample& one : samples) {
+      one.iteration.times = simulate_iterations(one.graph());
+      one.iteration.basis = one.lowered.basis;
+    }
     const double rounds = static_cast<double>(all - few) / round - static_cast<double>(samples.size() - 1);
     if (auto known = counted_on(samples, rounds, request)) return known;
   }

@@ -1,14 +1,11 @@
 // What is alike is simulated once: the same as simulating all of it.
 #include "sim/predict/lower_alike.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/predict/predict.h"
-#include "tests/own_file.h"
+#include "tests/predict/whole.h"
+#include "tests/small_world.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -59,13 +56,11 @@ constexpr const char* kUneven =
     "copy_rate: 4 GB/s}}, gpus: [a30, a30, a30, a30]}}";
 
 Scenario scenario_of(const Case& c) {
-  const std::filesystem::path file = own_file(".yaml");
-  std::ofstream(file) << fmt::format(
-      "models: [{}]\ntechniques: {{{}}}\ngroups: all\n"
-      "training: {{batch: {}, epochs: 1, blocks_per_epoch: 640, precision: fp16}}\n"
-      "platform: {{name: many, {}}}\n",
-      c.model, c.technique, c.batch, c.platform);
-  return load_scenario(file);
+  return scenario_from(
+      fmt::format("models: [{}]\ntechniques: {{{}}}\ngroups: all\n"
+                  "training: {{batch: {}, epochs: 1, blocks_per_epoch: 640, precision: fp16}}\n"
+                  "platform: {{name: many, {}}}\n",
+                  c.model, c.technique, c.batch, c.platform));
 }
 
 std::vector<Case> cases() {
@@ -113,18 +108,7 @@ TEST_P(Alike, TakenOnceTheySayWhatAllOfThemSay) {
   const auto once = predict(scenario, {.ignore_memory = true}),
              all = predict(scenario, {.whole = true, .ignore_memory = true});
   ASSERT_EQ(once.size(), all.size());
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    ASSERT_TRUE(all[i].is_timed()) << all[i].reason;
-    const auto near = [&](Seconds a, Seconds b) { EXPECT_NEAR(a.value, b.value, kRounding * all[i].iteration.value); };
-    near(once[i].iteration, all[i].iteration);
-    near(once[i].first_iteration, all[i].first_iteration);
-    EXPECT_NEAR(once[i].job.value, all[i].job.value, kRounding * all[i].job.value);
-    near(once[i].breakdown.compute, all[i].breakdown.compute);
-    near(once[i].breakdown.exposed_communication, all[i].breakdown.exposed_communication);
-    near(once[i].breakdown.pipeline_bubble, all[i].breakdown.pipeline_bubble);
-    near(once[i].breakdown.optimizer, all[i].breakdown.optimizer);
-    near(once[i].breakdown.overhead, all[i].breakdown.overhead);
-  }
+  for (std::size_t i = 0; i < once.size(); ++i) expect_times_of(all[i], once[i], kRounding);
 }
 
 TEST_P(Alike, LinksCarryTheSame) {
@@ -156,13 +140,10 @@ TEST_P(Alike, GivesFewerTasksWhereReplicasAreEqual) {
   const Scenario scenario = scenario_of(GetParam());
   const OperatorGraph operators = build_operator_graph(scenario.models.front());
   const Network network(scenario.platform);
-  const PlanRequest request{scenario, scenario.models.front(), operators, scenario.groups.front(),
-                            scenario.techniques.front()};
-  const PlanResult plan = make_plan(request);
-  ASSERT_TRUE(plan.plan) << plan.reason;
-  const LowerRequest lower{*plan.plan, operators, scenario, network};
+  const Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
+  const LowerRequest lower{plan, operators, scenario, network};
   const std::size_t folded = lower_alike(lower).graph.tasks().size(),
-                    whole = plan.plan->technique->lower(lower).graph.tasks().size();
+                    whole = plan.technique->lower(lower).graph.tasks().size();
   if (GetParam().folds) {
     EXPECT_LE(2 * folded, whole);
   } else {

@@ -1,14 +1,11 @@
 // What few micro-batches say of many: the same as all of them.
 #include "sim/predict/repeating.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/predict/predict.h"
-#include "tests/own_file.h"
+#include "tests/predict/whole.h"
+#include "tests/small_world.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -34,14 +31,12 @@ struct Case {
 };
 
 Scenario scenario_of(const Case& c) {
-  const std::filesystem::path file = own_file(".yaml");
-  std::ofstream(file) << fmt::format(
+  return scenario_from(fmt::format(
       "models: [{{name: small, family: gpt2, hidden: 256, heads: 8, layers: 8, sequence: 128, vocabulary: 4096}}]\n"
       "techniques: {{{}}}\ngroups: all\n"
       "training: {{batch: {}, epochs: 1, blocks_per_epoch: 2560, precision: fp16}}\n"
       "platform: {{name: many, {}}}\n",
-      c.technique, c.batch, c.platform);
-  return load_scenario(file);
+      c.technique, c.batch, c.platform));
 }
 
 std::vector<Case> cases() {
@@ -82,27 +77,15 @@ TEST_P(Repeating, SaysWhatAllMicroBatchesSay) {
   const Scenario scenario = scenario_of(GetParam());
   const Prediction few = predict(scenario, {.ignore_memory = true}).front(),
                    all = predict(scenario, {.whole = true, .ignore_memory = true}).front();
-  ASSERT_TRUE(all.is_timed()) << all.reason;
-  const auto near = [&](Seconds a, Seconds b) { EXPECT_NEAR(a.value, b.value, kRounding * all.iteration.value); };
-  near(few.iteration, all.iteration);
-  near(few.first_iteration, all.first_iteration);
-  near(few.breakdown.compute, all.breakdown.compute);
-  near(few.breakdown.exposed_communication, all.breakdown.exposed_communication);
-  near(few.breakdown.pipeline_bubble, all.breakdown.pipeline_bubble);
-  near(few.breakdown.optimizer, all.breakdown.optimizer);
-  near(few.breakdown.overhead, all.breakdown.overhead);
-  EXPECT_NEAR(few.job.value, all.job.value, kRounding * all.job.value);
+  expect_times_of(all, few, kRounding);
 }
 
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
   const OperatorGraph operators = build_operator_graph(scenario.models.front());
   const Network network(scenario.platform);
-  const PlanRequest request{scenario, scenario.models.front(), operators, scenario.groups.front(),
-                            scenario.techniques.front()};
-  const PlanResult plan = make_plan(request);
-  ASSERT_TRUE(plan.plan) << plan.reason;
-  const auto counted = simulate_repeating({*plan.plan, operators, scenario, network});
+  const Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
+  const auto counted = simulate_repeating({plan, operators, scenario, network});
   EXPECT_TRUE(counted.has_value() || !GetParam().counts);
 }
 
