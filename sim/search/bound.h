@@ -5,7 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "sim/graph/task_graph.h"
+#include <boost/unordered_map.hpp>
+
+#include "sim/lower/lower.h"
 #include "sim/search/space.h"
 
 namespace slmsim {
@@ -22,9 +24,16 @@ class QuickBound {
   Seconds job(const Choice& choice) const;  // with its start-up
 
  private:
-  Seconds compute(const Choice& choice, const Training& training,
-                  const TechniqueOptions& options) const;  // of a sequence
-  Seconds launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const;
+  // What the bound takes of a choice's training and options; they are the same on all groups of so many GPUs.
+  struct Trained {
+    Seconds startup, launch;
+    double batch = 0, steps = 0, round_trips = 0;
+    Launcher launcher = Launcher::kProcesses;
+    bool anew = false;
+  };
+  const Trained& trained(const Choice& choice) const;
+  Seconds compute(const Choice& choice, const Trained& trained) const;  // of a sequence
+  Seconds launch(const Choice& choice, const Trained& trained) const;
 
   const Space& space_;
   double factor_ = 1;
@@ -34,10 +43,26 @@ class QuickBound {
                                                                       // rematerialisation
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // of a sequence; caches
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
+  mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;
+  mutable boost::unordered_map<Choice, Trained> trained_;  // with the number of GPUs in place of the group
 };
 
 // Of a task graph: the longest way through its tasks with every transfer alone on its path, and the bytes of each link at its
 // bandwidth. A transfer of B bytes with window W takes at least ceil(B / W) - 1 round trips, whatever the connection's state.
 Seconds least_end(const TaskGraph& graph);
+
+// Of an iteration of the plan, whatever its micro-batches, and about how many tasks simulating it goes through.
+//
+// Where many micro-batches follow one another (sim/predict/repeating.h) two graphs of few are made, of m and of m + r. A task
+// u in the midst of a line of the second (a stream, a host, a connection) has a like one a round later, and with l the longest
+// way from u to that one, to the end of an iteration of M it is at least
+//   (longest way to u) + (M - m - r) / r * l + (longest way from u)
+// as so many more micro-batches between them lengthen the way. The bound is the greatest of these, for lines that the longest
+// way of all leads through and those streams that compute longest, of least_end, and of the bytes of each link.
+struct LeastIteration {
+  Seconds end;
+  double tasks = 0;
+};
+LeastIteration least_iteration(const LowerRequest& request);
 
 }  // namespace slmsim
