@@ -25,7 +25,7 @@ Sample sample(const LowerRequest& request, int micro_batches) {
 
 int fewest_micro_batches(const Plan& plan) {
   const int round = micro_batch_round(plan), depth = static_cast<int>(plan.stages.size()) + 1;
-  return (2 * depth + kFirstOnes + round - 1) / round * round;
+  return (depth + 2 * kFirstOnes + round - 1) / round * round;
 }
 
 }  // namespace slmsim

@@ -26,7 +26,7 @@ Sample sample(const LowerRequest& request, int micro_batches);
 
 // Micro-batches that may still differ from those behind them.
 inline constexpr int kFirstOnes = 3;
-// As many as are in a pipeline at a time, while it runs full and again while it empties, and the first ones.
+// As many as are in a pipeline at a time, and the first ones once it runs full, and as many to compare.
 int fewest_micro_batches(const Plan& plan);
 
 }  // namespace slmsim

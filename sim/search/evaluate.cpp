@@ -13,7 +13,7 @@
 #include "sim/job/jitter.h"
 #include "sim/job/link_day.h"
 #include "sim/job/outcome.h"
-#include "sim/search/bound.h"
+#include "sim/search/least_end.h"
 
 namespace slmsim {
 
