@@ -5,6 +5,7 @@
 #include "sim/page/looks.h"
 #include "sim/page/markup.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/group_words.h"
 
 namespace slmsim {
 namespace {
@@ -86,8 +87,10 @@ std::string verdict_of(const ModelReport& report, std::size_t index, const std::
     links += fmt::format("{}<a href=\"#{}\">{}</a>", links.empty() ? "" : " \u00b7 ", anchor(index, one.name),
                          escaped(one.title));
   return fmt::format(
-      "<div class=\"verdict\" id=\"{}\"><p class=\"first\">{}</p>\n<p>{}</p>\n<nav class=\"note\">{}</nav></div>\n",
-      anchor(index, "verdict"), escaped(verdict_text(report)), escaped(change_text(report)), links);
+      "<div class=\"verdict\" id=\"{}\"><p class=\"first\">{}</p>\n<p>{}</p>\n<p>{}</p>\n<p "
+      "class=\"note\">{}</p>\n<p class=\"note\">Compared: {}.</p>\n<nav class=\"note\">{}</nav></div>\n",
+      anchor(index, "verdict"), escaped(verdict_text(report)), escaped(near_text(report)), escaped(change_text(report)),
+      escaped(workload_text(report)), escaped(compared_text(report.result.scenario)), links);
 }
 
 std::string sections_of(std::size_t index, const std::vector<Section>& evidence) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "sim/page/timeline.h"
+#include "sim/platform/remark.h"
+#include "sim/report/group_words.h"
 #include "sim/report/report.h"
 #include "sim/run/intervals.h"
 #include "sim/select/latency.h"
@@ -42,6 +44,8 @@ Json model_json(const ModelReport& report) {
   const Prediction* pick = report.pick();
   return {{"name", report.model().name},
           {"verdict", verdict_text(report)},
+          {"near", near_text(report)},
+          {"workload", workload_text(report)},
           {"pick", pick ? cell_json(*pick) : Json(nullptr)},
           {"cells", cells},
           {"sections", sections}};
@@ -67,8 +71,11 @@ Json answer_view(const Question& question, const Workplace&, Memory& memory, con
   const RunResult& result = predicted(question, memory);
   Json models = Json::array();
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) models.push_back(model_json(report_of(result, i)));
-  Json out = {
-      {"scenario", result.scenario.name}, {"models", models}, {"assumed", assumed_json(all_assumptions(result))}};
+  Json out = {{"scenario", result.scenario.name},
+              {"models", models},
+              {"assumed", assumed_json(all_assumptions(result))},
+              {"compared", compared_text(result.scenario)},
+              {"contradictions", contradictions_in(result.scenario.platform)}};
   add_trees(question, out);
   return out;
 }
