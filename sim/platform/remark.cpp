@@ -20,11 +20,12 @@ std::string gpus_text(const Platform& platform, const Vm& vm) {
   return out;
 }
 
-// "1 a100-40", "8 a100-40 or a100-80", "GPUs h100".
+// "1 a100-40", "8 a100-40 or a100-80", "8 GPUs".
 std::string offer_text(const VmType& type) {
   const std::string kinds = fmt::format("{}", fmt::join(type.gpus, " or "));
   if (type.gpu_count == 0) return kinds;
-  return fmt::format("{} {}", type.gpu_count, kinds.empty() ? "GPUs" : kinds);
+  const std::string any = type.gpu_count == 1 ? "GPU" : "GPUs";
+  return fmt::format("{} {}", type.gpu_count, kinds.empty() ? any : kinds);
 }
 
 bool contradicts(const Platform& platform, const Vm& vm) {
@@ -46,9 +47,9 @@ std::vector<std::string> contradictions_in(const Platform& platform) {
     if (!contradicts(platform, vm)) continue;
     const std::string gpus = gpus_text(platform, vm);
     if (!told.emplace(vm.type.name, gpus).second) continue;
-    out.push_back(
-        fmt::format("{} is a {}, which comes with {}, and has {}: its network card and price are taken all the same",
-                    vm.name, vm.type.title, offer_text(vm.type), gpus));
+    out.push_back(fmt::format(
+        "{} is of type {}, which comes with {}, and has {}: its network card and price are taken all the same", vm.name,
+        vm.type.title, offer_text(vm.type), gpus));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "sim/inventory/setup.h"
 #include "sim/model/hugging_face.h"
 #include "sim/model/operator_graph.h"
 #include "sim/platform/platform.h"
@@ -58,7 +59,10 @@ Json catalog_of(const fs::path& folder) {
   });
   out["gpus"] = entries(roots, kGpuFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
     const Gpu gpu = read_gpu(file, name, reading);
-    return {{"name", name}, {"title", gpu.title}, {"memory_bytes", gpu.memory.value}};
+    return {{"name", name},
+            {"title", gpu.title},
+            {"memory_bytes", gpu.memory.value},
+            {"usual_vms", {usual_vm_type({name}), usual_vm_type({name, name})}}};
   });
   out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
     const VmType type = read_vm_type(file, name, reading);

@@ -17,8 +17,9 @@ Json section(const char* name, const char* title, const std::string& html) {
   return {{"name", name}, {"title", title}, {"html", html}};
 }
 
-Json cell_json(const Prediction& p) {
+Json cell_json(const Platform& platform, const Prediction& p) {
   Json out = head_json(p);
+  out["place"] = place_of(platform, p);
   out["tflops_per_gpu"] = rounded(p.rate_per_gpu.value / kTera);
   out["tokens_per_second"] = rounded(p.tokens_per_second);
   out["gpu_hours"] = rounded(p.gpu_hours());
@@ -35,7 +36,7 @@ Json comparison(const ModelReport& report) { return section("comparison", "Compa
 
 Json model_json(const ModelReport& report) {
   Json cells = Json::array(), sections = Json::array();
-  for (const Prediction* p : report.predictions) cells.push_back(cell_json(*p));
+  for (const Prediction* p : report.predictions) cells.push_back(cell_json(report.platform(), *p));
   sections.push_back(comparison(report));
   sections.push_back(section("memory", "Memory", memory_section(report)));
   sections.push_back(section("iteration", "Time of an iteration", breakdown_section(report)));
@@ -46,7 +47,7 @@ Json model_json(const ModelReport& report) {
           {"verdict", verdict_text(report)},
           {"near", near_text(report)},
           {"workload", workload_text(report)},
-          {"pick", pick ? cell_json(*pick) : Json(nullptr)},
+          {"pick", pick ? cell_json(report.platform(), *pick) : Json(nullptr)},
           {"cells", cells},
           {"sections", sections}};
 }
