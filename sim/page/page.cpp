@@ -45,7 +45,8 @@ rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .chart svg { width: 100%; height: 100%; display: block; } .xtick, .ytick { position: absolute; font-size: .8rem; line-height: 1; color: var(--faint); }
 .xtick { top: 100%; transform: translate(-50%, 6px); } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: .5em 0; font-size: .875rem; }
-.wide { overflow-x: auto; margin: .6em 0; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
+.wide { overflow-x: auto; margin: .6em 0; scrollbar-width: thin; /* a shade at the right as long as there is more */
+  background: linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 60px 100% no-repeat local, linear-gradient(to left, var(--line), transparent) 100% 0 / 24px 100% no-repeat scroll; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; }
 td:last-child:not(.n) { overflow-wrap: anywhere; min-width: 15em; } .n { text-align: right; white-space: nowrap; } summary { cursor: pointer; }
 .wide th:first-child, .wide td:first-child { position: sticky; left: 0; background: var(--paper); }

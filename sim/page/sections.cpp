@@ -39,6 +39,16 @@ Interval interval_of(const ModelReport& report, const Prediction& p) {
   return cell && cell->job.high > 0 ? cell->job : Interval{INFINITY, 0};
 }
 
+// Where a cell is narrow it breaks before "to" and "of", and no number leaves its unit.
+std::string together(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool may_break = text.compare(i, 4, " to ") == 0 || text.compare(i, 4, " of ") == 0;
+    out += text[i] != ' ' || may_break ? std::string(1, text[i]) : "\u00a0";
+  }
+  return out;
+}
+
 std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) {
   const DeviceMemory* memory = tightest(p);
   std::vector<std::string> row = {p.technique->name, group_words(report.platform(), p.group),
@@ -56,6 +66,7 @@ std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) 
     row.push_back(timed ? between_text(cell->job) : "");
     row.push_back(fmt::format("{:.0f} %", 100 * cell->fits));
   }
+  for (std::size_t i = 3; i < row.size(); ++i) row[i] = together(row[i]);
   row.emplace_back(&p == report.pick() ? "pick" : "");
   return row;
 }

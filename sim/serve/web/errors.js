@@ -5,11 +5,11 @@ import {button, element} from './dom.js';
 // What people call the fields of the panel, and the part of the drawing that must be chosen for each.
 const FIELDS = {rtt: 'round-trip time', bandwidth: 'bandwidth', loss: 'loss', gpus: 'GPUs', type: 'kind of machine', site: 'site', batch: 'Batch',
                 epochs: 'Epochs', blocks_per_epoch: 'Sequences in an epoch'};
-const PARTS = {sites: 'site', vms: 'vm', links: 'link'};
+const PARTS = {sites: 'site', vms: 'vm', links: 'link'}, CALLED = {sites: 'Site', vms: 'VM', links: 'Link'};
 
 function placeOf([section, list, name, key]) {
   if (section === 'platform' && PARTS[list] && name && FIELDS[key]) {
-    return {name: `${list === 'vms' ? 'VM' : PARTS[list]} ${name}, ${FIELDS[key]}`, part: {kind: PARTS[list], name}};
+    return {name: `${CALLED[list]} ${name}, ${FIELDS[key]}`, part: {kind: PARTS[list], name}};
   }
   if (section === 'training' && FIELDS[list]) return {name: FIELDS[list]};
   if (section === 'models' && list) return {name: 'Model'};

@@ -190,6 +190,7 @@ class App {
   drawSites(what) {
     this.change((design) => cluster.drawSites(design, what));
     $('undo').focus({preventScroll: true});
+    scrollTo(0, 0);  // the form may have been below what is drawn
   }
 
   undo() {
@@ -300,6 +301,7 @@ class App {
 
   buttons() {
     const {design} = this, drawn = cluster.cluster(design.drawn), sites = drawn.sites.map((s) => s.name);
+    $('add-site').classList.toggle('primary', sites.length > 0);  // before that the form below is
     $('add-vm').disabled = sites.length === 0;
     $('add-link').disabled = sites.length < 2 || !sites.some((name) => cluster.unlinked(design, name).length > 0);
     $('delete').disabled = this.selected === null;
@@ -340,7 +342,7 @@ class App {
     $('notice').replaceChildren(text, ...(offer ? [' ', button(offer, act)] : []));
     $('notice').hidden = false;
     clearTimeout(this.noticing);
-    this.noticing = setTimeout(() => { $('notice').hidden = true; }, 8000);
+    this.noticing = setTimeout(() => { $('notice').hidden = true; }, offer ? 20000 : 8000);
   }
 }
 

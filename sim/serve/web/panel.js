@@ -199,15 +199,18 @@ export class Panel {
     return out;
   }
 
+  title(gpu) {
+    return this.app.catalog.gpus.find((one) => one.name === gpu)?.title ?? gpu;
+  }
+
   offer({gpus, gpu_count: count}) {
-    const titles = gpus.map((name) => this.app.catalog.gpus.find((one) => one.name === name)?.title ?? name);
-    return [count > 0 ? `${count} ×` : '', titles.join(' or ') || 'GPUs'].filter(Boolean).join(' ');
+    return [count > 0 ? `${count} ×` : '', gpus.map((gpu) => this.title(gpu)).join(' or ') || 'GPUs'].filter(Boolean).join(' ');
   }
 
   contradiction({gpus}, type) {
     const others = type.gpus.length > 0 && gpus.some((gpu) => !type.gpus.includes(gpu));
     const count = type.gpu_count > 0 && (gpus.length > type.gpu_count || (type.fixed && gpus.length < type.gpu_count));
-    return others || count ? `This machine comes with ${this.offer(type)}; here it has ${gpusText(gpus)}.` : '';
+    return others || count ? `This machine comes with ${this.offer(type)}; here it has ${gpusText(gpus.map((gpu) => this.title(gpu)), 1)}.` : '';
   }
 
   // The panel anew, with the hand where it was.
