@@ -160,12 +160,12 @@ std::string near_text(const ModelReport& report) {
   const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
   if (end == others.begin())
     return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, told(others.front()));
-  constexpr std::ptrdiff_t kMostNear = 3;
+  constexpr std::size_t kMostNear = 3;
   std::vector<std::string> words;
   for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(told(*p));
-  const std::ptrdiff_t more = end - others.begin() - kMostNear;
+  const auto near = static_cast<std::size_t>(end - others.begin());
   return fmt::format("Near ties, within {}: {}{}.", share, fmt::join(words, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
+                     near > words.size() ? fmt::format(" and {} more", near - words.size()) : "");
 }
 
 std::string workload_text(const ModelReport& report) {

@@ -28,7 +28,7 @@ std::optional<std::vector<std::string>> site_names(const Platform& platform, con
 }
 
 struct Tried {
-  int together = 0, pairs = 0, sites = 0, vms = 0, others = 0;
+  int together = 0, pairs = 0, sites = 0, lone = 0, vms = 0, others = 0;  // lone: sites that are one VM
 };
 
 Tried tried_by(const Scenario& scenario) {
@@ -39,27 +39,22 @@ Tried tried_by(const Scenario& scenario) {
     const std::size_t sites = far ? whole_sites(platform, group.names).size() : 0;
     const bool vm = group.names.size() == 1 && std::any_of(platform.vms.begin(), platform.vms.end(),
                                                            [&](const Vm& v) { return v.name == group.names.front(); });
-    if (group.devices.size() == platform.devices.size())
-      ++out.together;
-    else if (sites == 2)
-      ++out.pairs;
-    else if (sites == 1)
-      ++out.sites;
-    else if (vm)
-      ++out.vms;
-    else
-      ++out.others;
+    int& count = group.devices.size() == platform.devices.size() ? out.together
+                 : sites == 2                                    ? out.pairs
+                 : sites == 1 && !vm                             ? out.sites
+                 : sites == 1                                    ? out.lone
+                 : vm                                            ? out.vms
+                                                                 : out.others;
+    ++count;
   }
   return out;
 }
 
-// VMs that are not the whole of a site.
-std::size_t parts_of_sites(const Platform& platform, bool far) {
-  std::vector<std::size_t> at(platform.sites.size(), 0);
-  for (const Vm& vm : platform.vms) ++at[static_cast<std::size_t>(vm.site)];
-  std::size_t out = 0;
-  for (const std::size_t count : at) out += !far || count > 1 ? count : 0;
-  return out;
+// Of how many sites all GPUs are in one VM.
+std::size_t lone_sites(const Platform& platform) {
+  std::vector<int> vms(platform.sites.size(), 0);
+  for (const Vm& vm : platform.vms) ++vms[static_cast<std::size_t>(vm.site)];
+  return static_cast<std::size_t>(std::count(vms.begin(), vms.end(), 1));
 }
 
 std::string share_text(int tried, std::size_t all, const char* one, const char* many) {
@@ -90,19 +85,23 @@ std::string picked(const Platform& platform, const Selection& s) {
 
 std::string compared_text(const Scenario& scenario) {
   const Platform& platform = scenario.platform;
-  const std::size_t sites = sites_with_vms(platform).size(), parts = parts_of_sites(platform, sites > 1);
-  const Tried tried = tried_by(scenario);
+  const std::size_t sites = sites_with_vms(platform).size(), lone = sites > 1 ? lone_sites(platform) : 0;
+  Tried tried = tried_by(scenario);
+  // A site that is one VM counts as a site where all of these are tried, else as a VM.
+  const bool as_sites = static_cast<std::size_t>(tried.sites + tried.lone) == sites || lone == sites;
+  (as_sites ? tried.sites : tried.vms) += tried.lone;
+  const std::size_t vms = platform.vms.size() - (as_sites ? lone : 0);
   std::vector<std::string> words;
   if (tried.together > 0) words.push_back(fmt::format("all {} GPUs together", platform.devices.size()));
   if (tried.pairs > 0)
     words.push_back(share_text(tried.pairs, sites * (sites - 1) / 2, "pair of sites", "pairs of sites"));
   if (tried.sites > 0) words.push_back(share_text(tried.sites, sites, "site", "sites"));
-  if (tried.vms > 0) words.push_back(share_text(tried.vms, parts, "VM", "VMs"));
+  if (tried.vms > 0) words.push_back(share_text(tried.vms, vms, "VM", "VMs"));
   if (tried.others > 0) words.push_back(fmt::format("{} other group{}", tried.others, tried.others == 1 ? "" : "s"));
   std::string out = fmt::format("{}", fmt::join(words, ", "));
   if (sites < 2 || scenario.groups != usual_groups(platform)) return out;
   const bool no_pairs = sites > 2 && tried.pairs == 0;
-  const bool no_sites = platform.devices.size() > kMostGpusOfSites && parts > 0;
+  const bool no_sites = platform.devices.size() > kMostGpusOfSites && lone < sites;
   if (no_pairs || no_sites)
     out += fmt::format("; for being many no {}, which groups: [all, pairs, sites, each] adds",
                        no_pairs && no_sites ? "pairs of sites and whole sites"

@@ -52,7 +52,7 @@ TEST(Groups, AreCalledByTheirVmsWhereASitesNameIsThatOfAVmElsewhere) {
 TEST(Compared, NamesTheKindsOfGroups) {
   EXPECT_EQ(compared_text(run_of().scenario), "all 5 GPUs together, each site, each VM");
   EXPECT_EQ(compared_text(run_of({"groups=[all, lab]"}).scenario), "all 5 GPUs together, 1 of 2 sites");
-  EXPECT_EQ(compared_text(run_of({"groups=[desk, [desk, rented]]"}).scenario), "1 of 2 VMs, 1 other group");
+  EXPECT_EQ(compared_text(run_of({"groups=[desk, [desk, rented]]"}).scenario), "1 of 3 VMs, 1 other group");
 }
 
 TEST(Compared, TellsWhatWasLeftOutForBeingMany) {
@@ -63,7 +63,7 @@ TEST(Compared, TellsWhatWasLeftOutForBeingMany) {
 }
 
 TEST(Verdict, NamesSitesAndWhatIsNear) {
-  const RunResult result = run_of({"groups=[all, sites]"});
+  const RunResult result = run_of({"groups=[all, lab]"});
   const ModelReport report = report_of(result, 0);
   ASSERT_NE(report.pick(), nullptr);
   EXPECT_THAT(verdict_text(report), AllOf(HasSubstr(" on lab alone: "), Not(HasSubstr("desk"))));
