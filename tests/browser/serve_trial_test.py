@@ -40,11 +40,13 @@ class Trial(serve_case.Page):
     def point(self, word):
         """At what is drawn with this word."""
         self.steps += 1
-        self.settle()
-        part = next(one for one in self.driver.find_elements("css selector", "#canvas text") if one.text == word)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", part)
-        ActionChains(self.driver).move_to_element(part).click().perform()
-        self.until(lambda: self.find("#selection h2").text in ("Site", "VM", "Link"), word)
+
+        def pointed():
+            part = next(one for one in self.driver.find_elements("css selector", "#canvas text") if one.text == word)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", part)
+            ActionChains(self.driver).move_to_element(part).click().perform()
+            return self.named("Name", "#selection").get_attribute("value") == word
+        self.until(pointed, word)
 
     def test_three_sites_with_two_gpus_each_take_one_step(self):
         self.shoot("trial-empty-1200")
@@ -57,7 +59,6 @@ class Trial(serve_case.Page):
         self.assertIn("Compared: all 6 GPUs together, each pair of sites, each site.", verdict)
         self.assertRegex(verdict, r"on (site1|site2|site3|site1, site2 and site3|site\d and site\d)\b")
         self.assertIn("Workload: gpt2m in fp16; 16 sequences of 1024 tokens in a step, 16384 tokens", verdict)
-        self.settle()
         self.shoot("trial-drawn-1200")
         self.check_access()
 
@@ -72,13 +73,12 @@ class Trial(serve_case.Page):
         for word, rtt in (("link1", "32"), ("link2", "57"), ("link3", "41")):
             self.point(word)
             self.write("Round-trip time, exactly", rtt)
-        self.take("Model", "gpt2l (774 M)")
-        self.until(lambda: "Train gpt2l" in self.verdict(), "the verdict")
+        self.take("Model", "gpt2-large (774 M)")
+        self.until(lambda: "Train gpt2-large" in self.verdict(), "the verdict")
         self.assertLessEqual(self.steps, 20)
         for words in ("rtt: 32 ms", "rtt: 57 ms", "rtt: 41 ms", "gpus: [a30, a30]", "gpus: [t4, t4]", "utah", "austin", "boston"):
             self.assertIn(words, self.text())
         self.assertNotIn("site1", self.verdict())
-        self.settle()
         self.shoot("trial-own-1200")
         self.check_access()
         serve_page.set_size(self.driver, serve_case.PHONE, True)
@@ -96,7 +96,6 @@ class Trial(serve_case.Page):
         self.press("Draw them")
         self.decided()
         self.point("link1")
-        self.settle()
         top = self.driver.execute_script(TOP)
         self.write("Round-trip time, exactly", "abc")
         note = self.until(lambda: self.driver.find_elements("css selector", "#selection .at-field"), "the error at its field")

@@ -59,7 +59,7 @@ export class Results {
   hold(wrong) {
     const {style} = this.verdict;
     if (!wrong) style.height = '';
-    else if (!style.height && this.verdict.querySelector('.decided')) style.height = `${this.verdict.offsetHeight}px`;
+    else if (!style.height && this.verdict.querySelector('.decided')) style.height = `${this.verdict.getBoundingClientRect().height}px`;
     this.verdict.classList.toggle('held', style.height !== '');
   }
 
