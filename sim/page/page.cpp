@@ -89,9 +89,9 @@ std::string verdict_of(const ModelReport& report, std::size_t index, const std::
                          escaped(one.title));
   return fmt::format(
       "<div class=\"verdict\" id=\"{}\"><p class=\"first\">{}</p>\n<p>{}</p>\n<p>{}</p>\n<p "
-      "class=\"note\">{}</p>\n<p class=\"note\">Compared: {}.</p>\n<nav class=\"note\">{}</nav></div>\n",
+      "class=\"note\">{}</p>\n<nav class=\"note\">{}</nav></div>\n",
       anchor(index, "verdict"), escaped(verdict_text(report)), escaped(near_text(report)), escaped(change_text(report)),
-      escaped(workload_text(report)), escaped(compared_text(report.result.scenario)), links);
+      escaped(workload_text(report)), links);
 }
 
 std::string sections_of(std::size_t index, const std::vector<Section>& evidence) {
@@ -133,8 +133,9 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
                                    : fmt::format("<details class=\"model\"{}><summary>{}</summary>\n{}</details>\n",
                                                  i == 0 ? " open" : "", escaped(reports[i].model().name), inside);
   }
-  out += "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells.</p>\n" +
-         details;
+  out +=
+      "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells. Compared: " +
+      escaped(compared_text(scenario)) + ".</p>\n" + details;
   std::string assumed;
   for (const auto& one : all_assumptions(reports.front().result))
     assumed += fmt::format("<li>{}</li>", escaped(one.text));
