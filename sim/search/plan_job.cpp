@@ -9,7 +9,7 @@ namespace {
 
 // Tasks gone through with effort 1: some seconds of two cores. Of few choices, which may all be ruled out or simulated so that
 // the best is proven, some half a minute.
-constexpr double kEffort = 3e7, kEffortOfFew = 3e8;
+constexpr double kEffort = 2e7, kEffortOfFew = 3e8;
 constexpr std::size_t kFew = 20'000;
 
 // What gives back most, of the best plan.
