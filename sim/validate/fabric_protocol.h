@@ -17,7 +17,7 @@
 namespace slmsim {
 
 struct ProtocolOptions {
-  std::size_t points = 512;  // of each fit
+  std::size_t points = 256;  // of each fit
   std::size_t draws = 64;    // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;

@@ -50,6 +50,15 @@ TEST(Intervals, OfOnePointAreTheDiscrepancys) {
   EXPECT_NEAR(median_of(e, 0, Measure::kJob), 100, 1e-6);
 }
 
+// Something that stands in for the simulator is off at the second candidate only.
+TEST(Intervals, OfACellAreWiderByWhatItsStandInIsOff) {
+  auto e = ensemble_of_seconds({{100, 100}}, 0.3);
+  e.off = {{0, 0}, {0.4, 0}};
+  const auto first = interval_of(e, 0, Measure::kJob, 0.8), second = interval_of(e, 1, Measure::kJob, 0.8);
+  EXPECT_NEAR(first.high, 100 * std::exp(1.533206 * std::hypot(0.3, kUsualNoise)), 1e-3);
+  EXPECT_NEAR(second.high, 100 * std::exp(1.533206 * std::hypot(0.5, kUsualNoise)), 1e-3);
+}
+
 TEST(Intervals, HoldAllPointsThatDiffer) {
   const auto interval = interval_of(ensemble_of_seconds({{10}, {1000}}), 0, Measure::kJob, 0.8);
   EXPECT_THAT(interval.low, DoubleNear(10, 1));
