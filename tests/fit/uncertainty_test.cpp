@@ -123,6 +123,31 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   EXPECT_NEAR(next.runs.back().saved, 0, 30);
 }
 
+// The third is slower in all that may come about, and shares nothing with the two that are nearly as good as each other.
+TEST(Next, WhatHasNoPartInThePickTellsNothing) {
+  auto e = ensemble_of_seconds({{100, 102, 9000}}, 0.3);
+  e.cells[2].technique = "ZeRO2";
+  const NextPick next = next_run(two_groups(), e, "m", {0, 1, 2}, {});
+  ASSERT_EQ(next.runs.size(), 3);
+  for (const auto& run : next.runs) {
+    if (run.candidate == 2)
+      EXPECT_LT(run.saved, 1) << "chance among the draws";
+    else
+      EXPECT_GT(run.saved, 3);
+  }
+}
+
+// Start-up, and 20 iterations of 2 s or an epoch of 600 s, whichever is less.
+TEST(Next, ARunIsAsLongAsItsMedianNeeds) {
+  auto e = ensemble_of_seconds({{600, 1200}});
+  for (auto& forecasts : e.forecasts) {
+    for (auto& f : forecasts) f.startup = 60, f.iteration = 2;
+  }
+  EXPECT_NEAR(trial_minutes(e, 0, 1), 11, 1e-9);
+  EXPECT_NEAR(trial_minutes(e, 0, 1, 20), 1 + 40.0 / 60, 1e-9);
+  EXPECT_NEAR(trial_minutes(e, 0, 1, 1000), 11, 1e-9);
+}
+
 // Worth 300 s of one job; the run itself takes its start-up and trial, here 20 min.
 TEST(Next, StopsWhereARunTakesMoreThanItSavesOfAllJobs) {
   auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
