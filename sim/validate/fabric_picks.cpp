@@ -54,7 +54,8 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
       const auto figures = row.pilots(candidate);
       ensemble.runs.insert(ensemble.runs.end(), figures.begin(), figures.end());
       for (std::size_t i = 0; i < ensemble.size(); ++i)
-        logs[i] += log_likelihood(figures, ensemble.forecasts[i][run.candidate], ensemble.discrepancy(i, run.candidate));
+        logs[i] +=
+            log_likelihood(figures, ensemble.forecasts[i][run.candidate], ensemble.discrepancy(i, run.candidate));
     }
     ensemble.weights = weights_of(logs);
   }
