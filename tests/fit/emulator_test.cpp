@@ -98,15 +98,17 @@ TEST_F(AnEmulator, IsNoWorseWhereSomePointsHaveNoFigure) {
   Experiment experiment;
   experiment.cells = {{"m", "t", {"vm"}}};
   const Emulator emulator{unknowns, experiment, {Measure::kJob, Measure::kIteration}, design, forecasts, 0};
-  EXPECT_LT(emulator.error(0, Measure::kIteration), 0.02);
-  EXPECT_LT(emulator.error(0).time, 0.02) << "start-up and times";
+  EXPECT_LT(emulator.error(0, Measure::kIteration), 0.03);
+  EXPECT_LT(emulator.error(0).time, 0.03) << "start-up and times";
   EXPECT_LT(emulator.error(0).memory, 1e-6) << "half of it everywhere";
   int wrong = 0;
   for (const auto& point : latin_hypercube(200, unknowns.size(), dice)) {
     const Forecast answer = emulator.at({point}).front().front();
     const bool can = runs(point) && !(unknowns[0].number(point[0]) < 3 && unknowns[1].number(point[1]) > 5);
     wrong += answer.is_timed() == can ? 0 : 1;
-    if (answer.is_timed() && can) EXPECT_NEAR(answer.iteration / formula(point).iteration, 1, 0.1);
+    if (answer.is_timed() && can) {
+      EXPECT_NEAR(answer.iteration / formula(point).iteration, 1, 0.1);
+    }
   }
   EXPECT_LT(wrong, 20) << "of 200, near the edge";
 }
