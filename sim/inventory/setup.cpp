@@ -14,6 +14,7 @@
 #include "sim/base/text.h"
 #include "sim/inventory/gpu_names.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 namespace {
@@ -183,6 +184,16 @@ class SetupWriter {
     return out;
   }
 
+  // What a scenario without `groups` compares, as far as it is more than one machine or all of them.
+  std::string groups_text() const {
+    const bool few = out_.gpus <= static_cast<int>(kMostGpusOfSites), far = sites_.size() > 1;
+    const bool pairs = few && sites_.size() > 2 && sites_.size() <= kMostPairedSites;
+    const bool sites = few && far && request_.inventory.machines.size() > sites_.size();
+    return fmt::format("groups: [all, {}{}each]      # all machines together, {}{}and each alone\n",
+                       pairs ? "pairs, " : "", sites ? "sites, " : "", pairs ? "pairs of sites, " : "",
+                       sites ? "each site, " : "");
+  }
+
   std::string scenario_text() {
     const int batch = request_.batch > 0 ? request_.batch : kSequencesPerGpu * out_.gpus;
     std::string out = fmt::format("# Written by {}.\nname: {}\nplatform: ./platform.yaml\n",
@@ -191,7 +202,7 @@ class SetupWriter {
                        fmt::join(request_.models, ", "));
     out += fmt::format("techniques: [{}]  # slmsim list techniques names the others\n",
                        fmt::join(request_.techniques, ", "));
-    out += "groups: [all, each]      # all machines together, and each alone\n";
+    out += groups_text();
     if (request_.batch <= 0)
       assume(fmt::format("{} sequences per iteration ({} per GPU); set training.batch", batch, kSequencesPerGpu));
     assume("one pass over 20000 sequences; set training.epochs and training.blocks_per_epoch");

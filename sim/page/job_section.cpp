@@ -4,6 +4,7 @@
 
 #include "sim/page/markup.h"
 #include "sim/page/sections.h"
+#include "sim/report/group_words.h"
 #include "sim/report/job_text.h"
 #include "sim/report/phrases.h"
 
@@ -21,9 +22,9 @@ std::string lease_text(const JobOutcome& job) {
   return job.before_lease ? fmt::format("{:.0f} %", 100 * *job.before_lease) : "";
 }
 
-std::vector<std::string> job_row(const Prediction& p, const JobOutcome& job) {
+std::vector<std::string> job_row(const Platform& platform, const Prediction& p, const JobOutcome& job) {
   return {p.technique->name,
-          group_text(p.group),
+          group_words(platform, p.group),
           job_duration(job.length.median),
           fmt::format("{} to {}", job_duration(job.length.low), job_duration(job.length.high)),
           lease_text(job),
@@ -48,7 +49,7 @@ std::string job_section(const ModelReport& report) {
   for (const Prediction* p : report.predictions) {
     const JobOutcome* job = job_of(report, p);
     if (!job) continue;
-    Bar bar{.label = place_of(*p), .text = job_duration(job->mean.total().value), .parts = {}};
+    Bar bar{.label = place_of(report.platform(), *p), .text = job_duration(job->mean.total().value), .parts = {}};
     bar.strong = p == report.pick();
     if (rules.lease) bar.mark = rules.lease->value / longest;
     double left = 0;
@@ -59,7 +60,7 @@ std::string job_section(const ModelReport& report) {
       left += time;
     }
     bars.push_back(std::move(bar));
-    rows.push_back(job_row(*p, *job));
+    rows.push_back(job_row(report.platform(), *p, *job));
   }
   if (bars.empty()) return "<p>Nothing runs, so there is no job.</p>\n";
   std::vector<LegendEntry> entries;

@@ -5,6 +5,7 @@
 #include "sim/page/looks.h"
 #include "sim/page/markup.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/group_words.h"
 
 namespace slmsim {
 namespace {
@@ -44,7 +45,8 @@ rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .chart svg { width: 100%; height: 100%; display: block; } .xtick, .ytick { position: absolute; font-size: .8rem; line-height: 1; color: var(--faint); }
 .xtick { top: 100%; transform: translate(-50%, 6px); } .ytick { right: 100%; transform: translate(-6px, -50%); white-space: nowrap; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: .5em 0; font-size: .875rem; }
-.wide { overflow-x: auto; margin: .6em 0; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
+.wide { overflow-x: auto; margin: .6em 0; scrollbar-width: thin; /* a shade at the right as long as there is more */
+  background: linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 60px 100% no-repeat local, linear-gradient(to left, var(--line), transparent) 100% 0 / 24px 100% no-repeat scroll; } table { border-collapse: collapse; font-size: .875rem; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; }
 td:last-child:not(.n) { overflow-wrap: anywhere; min-width: 15em; } .n { text-align: right; white-space: nowrap; } summary { cursor: pointer; }
 .wide th:first-child, .wide td:first-child { position: sticky; left: 0; background: var(--paper); }
@@ -86,8 +88,10 @@ std::string verdict_of(const ModelReport& report, std::size_t index, const std::
     links += fmt::format("{}<a href=\"#{}\">{}</a>", links.empty() ? "" : " \u00b7 ", anchor(index, one.name),
                          escaped(one.title));
   return fmt::format(
-      "<div class=\"verdict\" id=\"{}\"><p class=\"first\">{}</p>\n<p>{}</p>\n<nav class=\"note\">{}</nav></div>\n",
-      anchor(index, "verdict"), escaped(verdict_text(report)), escaped(change_text(report)), links);
+      "<div class=\"verdict\" id=\"{}\"><p class=\"first\">{}</p>\n<p>{}</p>\n<p>{}</p>\n<p "
+      "class=\"note\">{}</p>\n<nav class=\"note\">{}</nav></div>\n",
+      anchor(index, "verdict"), escaped(verdict_text(report)), escaped(near_text(report)), escaped(change_text(report)),
+      escaped(workload_text(report)), links);
 }
 
 std::string sections_of(std::size_t index, const std::vector<Section>& evidence) {
@@ -129,8 +133,9 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
                                    : fmt::format("<details class=\"model\"{}><summary>{}</summary>\n{}</details>\n",
                                                  i == 0 ? " open" : "", escaped(reports[i].model().name), inside);
   }
-  out += "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells.</p>\n" +
-         details;
+  out +=
+      "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells. Compared: " +
+      escaped(compared_text(scenario)) + ".</p>\n" + details;
   std::string assumed;
   for (const auto& one : all_assumptions(reports.front().result))
     assumed += fmt::format("<li>{}</li>", escaped(one.text));

@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/page/markup.h"
+#include "sim/report/group_words.h"
 #include "sim/report/phrases.h"
 #include "sim/report/uncertainty_text.h"
 
@@ -38,9 +39,20 @@ Interval interval_of(const ModelReport& report, const Prediction& p) {
   return cell && cell->job.high > 0 ? cell->job : Interval{INFINITY, 0};
 }
 
+// Where a cell is narrow it breaks before "to" and "of", and no number leaves its unit.
+std::string together(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool may_break = text.compare(i, 4, " to ") == 0 || text.compare(i, 4, " of ") == 0;
+    out += text[i] != ' ' || may_break ? std::string(1, text[i]) : "\u00a0";
+  }
+  return out;
+}
+
 std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) {
   const DeviceMemory* memory = tightest(p);
-  std::vector<std::string> row = {p.technique->name, group_text(p.group), fmt::format("{}", p.gpus)};
+  std::vector<std::string> row = {p.technique->name, group_words(report.platform(), p.group),
+                                  fmt::format("{}", p.gpus)};
   if (p.status == Status::kOk) {
     row.insert(row.end(),
                {duration(p.job), to_text(p.iteration), fmt::format("{:.2f}", p.rate_per_gpu.value / kTera),
@@ -54,8 +66,45 @@ std::vector<std::string> row_of(const ModelReport& report, const Prediction& p) 
     row.push_back(timed ? between_text(cell->job) : "");
     row.push_back(fmt::format("{:.0f} %", 100 * cell->fits));
   }
+  for (std::size_t i = 3; i < row.size(); ++i) row[i] = together(row[i]);
   row.emplace_back(&p == report.pick() ? "pick" : "");
   return row;
+}
+
+const char* objective_words(Objective objective) {
+  switch (objective) {
+    case Objective::kTime:
+      return "the shortest job";
+    case Objective::kGpuHours:
+      return "the fewest GPU-hours";
+    case Objective::kTflopsPerGpu:
+      return "the most TFLOP/s per GPU";
+  }
+  return "";
+}
+
+// In plain words, then step by step as the command line tells it.
+std::string decision_details(const ModelReport& report) {
+  const SelectionRules& rules = report.result.scenario.selection;
+  const bool printed = report.selection().algorithm == Algorithm::kPaper;
+  const std::string delta = fmt::format("{:.3g} %", 100 * rules.delta);
+  std::string out = "<details><summary>How the pick is made</summary>\n";
+  out += printed ? "<p>By the rule that the FABRIC study prints, as the scenario asks.</p>\n"
+                 : fmt::format(
+                       "<p>What has {} is picked. Where others come within {} of it, which is a near tie, the pick is "
+                       "the one of "
+                       "them that takes the fewest GPU-hours.</p>\n",
+                       objective_words(rules.objective), delta);
+  if (!printed && report.index < report.result.others.size())
+    out += fmt::format(
+        "<p>The rule that the FABRIC study prints would pick {}. It compares speed per GPU of Pipeshard on two VMs "
+        "with that of Data and Shard on one of them.</p>\n",
+        escaped(picked(report.platform(), report.result.others[report.index])));
+  out +=
+      "<details><summary>Step by step, with the study's names</summary>\n<p class=\"note\">The rule is Algorithm 1 of "
+      "arXiv 2602.02632; delta is the lead that decides, selection.delta. VMs stand by their own names.</p>\n<ol>\n";
+  for (const auto& step : report.selection().steps) out += fmt::format("<li>{}</li>\n", escaped(step));
+  return out + "</ol></details></details>\n";
 }
 
 }  // namespace
@@ -80,7 +129,8 @@ std::string comparison_section(const ModelReport& report) {
   std::vector<std::vector<std::string>> rows;
   std::string reasons;
   for (const Prediction* p : report.predictions) {
-    Bar bar{.label = place_of(*p), .text = status_text(*p), .parts = {}, .strong = p == report.pick()};
+    Bar bar{
+        .label = place_of(report.platform(), *p), .text = status_text(*p), .parts = {}, .strong = p == report.pick()};
     if (p->status == Status::kOk) {
       bar.text = duration(p->job) + (p == report.pick() ? ", the pick" : "");
       bar.parts = {{0, length(p->job.value), look_of(position_of(*p->technique)), ""}};
@@ -90,7 +140,7 @@ std::string comparison_section(const ModelReport& report) {
             length(between.low), length(between.high),
             fmt::format("with a probability of {:.0f} % from {}", 100 * uncertainty->level, between_text(between))};
     } else {
-      reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(*p)), escaped(p->reason));
+      reasons += fmt::format("<li>{}: {}</li>\n", escaped(place_of(report.platform(), *p)), escaped(p->reason));
     }
     bars.push_back(std::move(bar));
     rows.push_back(row_of(report, *p));
@@ -111,9 +161,7 @@ std::string comparison_section(const ModelReport& report) {
     head.insert(head.end() - 1, {fmt::format("{:.0f} % interval of the job", 100 * uncertainty->level), "fits"});
   out += html_table(head, rows, 2);
   if (uncertainty) out += fmt::format("<p class=\"note\">{}</p>\n", escaped(origin_text(*uncertainty)));
-  out += "<details><summary>How Algorithm 1 decides</summary><ol>\n";
-  for (const auto& step : report.selection().steps) out += fmt::format("<li>{}</li>\n", escaped(step));
-  return out + "</ol></details>\n";
+  return out + decision_details(report);
 }
 
 std::string memory_section(const ModelReport& report) {
@@ -128,7 +176,7 @@ std::string memory_section(const ModelReport& report) {
   for (const Prediction* p : report.predictions) {
     const DeviceMemory* m = tightest(*p);
     if (!m) continue;
-    Bar bar{.label = place_of(*p), .text = {}, .parts = {}, .mark = m->limit.value / most};
+    Bar bar{.label = place_of(report.platform(), *p), .text = {}, .parts = {}, .mark = m->limit.value / most};
     bar.text = fmt::format("{} of {} GiB{}", gib(m->total()), gib(m->limit), m->fits() ? "" : ", out of memory");
     bar.strong = !m->fits();
     const std::array parts = {m->parameters, m->gradients, m->optimizer, m->activations, m->buffers, m->framework};
@@ -155,7 +203,10 @@ std::string breakdown_section(const ModelReport& report) {
     if (p->status != Status::kOk || p->iteration <= Seconds{0}) continue;
     const auto& b = p->breakdown;
     const std::array parts = {b.compute, b.exposed_communication, b.pipeline_bubble, b.optimizer, b.overhead};
-    Bar bar{.label = place_of(*p), .text = to_text(p->iteration), .parts = {}, .strong = p == report.pick()};
+    Bar bar{.label = place_of(report.platform(), *p),
+            .text = to_text(p->iteration),
+            .parts = {},
+            .strong = p == report.pick()};
     double left = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const double share = parts[i] / p->iteration;
@@ -169,7 +220,8 @@ std::string breakdown_section(const ModelReport& report) {
   std::string bases;
   for (const Prediction* p : report.predictions) {
     if (p->basis)
-      bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(*p)), escaped(basis_text(*p->basis)));
+      bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(report.platform(), *p)),
+                           escaped(basis_text(*p->basis)));
   }
   if (!bases.empty()) bases = "<p>Kernels on which computation rests:</p>\n<ul>\n" + bases + "</ul>\n";
   std::vector<LegendEntry> entries;
@@ -194,7 +246,7 @@ std::string latency_section(const ModelReport& report) {
     for (const auto& p : point.predictions) {
       if (p.status != Status::kOk) continue;
       Curve& curve = curves[{p.group, position_of(*p.technique)}];
-      curve.text = place_of(p);
+      curve.text = place_of(report.platform(), p);
       curve.x.push_back(point.rtt.value * 1e3);
       curve.y.push_back(p.job.value / 60);
     }

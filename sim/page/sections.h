@@ -17,6 +17,7 @@ struct ModelReport {
   std::optional<LatencySweep> sweep;
 
   const Transformer& model() const { return result.scenario.models[index]; }
+  const Platform& platform() const { return result.scenario.platform; }
   const Selection& selection() const { return result.selections[index]; }
   // The pick's, or nullptr where nothing works.
   const Prediction* pick() const;
@@ -27,6 +28,10 @@ ModelReport report_of(const RunResult& result, std::size_t index);
 
 // Plain text, for whoever reads nothing else: what to do, how long it takes, and what the alternatives cost.
 std::string verdict_text(const ModelReport& report);
+// What comes as near to the pick as selection.delta, or what is next; empty where nothing runs.
+std::string near_text(const ModelReport& report);
+// What is trained, in which precision, in steps of how many tokens, and how many.
+std::string workload_text(const ModelReport& report);
 // What the pick's job lies between, and the probabilities that it fits and is right; empty without intervals.
 std::string sureness_text(const ModelReport& report);
 // At which round-trip time the pick changes.

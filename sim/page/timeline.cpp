@@ -8,7 +8,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/page/markup.h"
-#include "sim/report/phrases.h"
+#include "sim/report/group_words.h"
 
 namespace slmsim {
 namespace {
@@ -147,7 +147,7 @@ std::string timelines_of(const ModelReport& report) {
   std::string out;
   for (const Prediction* p : shown) {
     const TaskGraph graph = iteration_graph(report.result.scenario, report.model(), *p->plan);
-    out += fmt::format("<h3>{}</h3>\n", place_of(*p)) +
+    out += fmt::format("<h3>{}</h3>\n", escaped(place_of(report.platform(), *p))) +
            timeline_bars(graph, simulate(graph, p->connections), report.result.scenario.platform);
   }
   return out;

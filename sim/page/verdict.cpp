@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
 #include "sim/page/sections.h"
+#include "sim/report/group_words.h"
 #include "sim/report/phrases.h"
 #include "sim/report/uncertainty_text.h"
 
@@ -40,6 +43,19 @@ std::string longer(const Prediction& slow, const Prediction& fast) {
   return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
 }
 
+// Of something else than the pick, by what the pick is best by.
+const char* more_words(Objective objective, bool more) {
+  switch (objective) {
+    case Objective::kTime:
+      return more ? "longer" : "shorter";
+    case Objective::kGpuHours:
+      return more ? "more GPU-hours" : "fewer GPU-hours";
+    case Objective::kTflopsPerGpu:
+      return more ? "slower per GPU" : "faster per GPU";
+  }
+  return "";
+}
+
 std::string nothing_text(const ModelReport& report) {
   std::string out =
       fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
@@ -49,7 +65,7 @@ std::string nothing_text(const ModelReport& report) {
   for (const Prediction* p : report.predictions) {
     if (p->status == Status::kOutOfMemory && (!nearest || over(*p) < over(*nearest))) nearest = p;
   }
-  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(*nearest), nearest->reason);
+  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(report.platform(), *nearest), nearest->reason);
   return out;
 }
 
@@ -70,8 +86,8 @@ std::string alternative_text(const ModelReport& report, const Prediction& pick) 
   }
   const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
   if (!best) return "";
-  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(*best), duration(best->job),
-                     longer(*best, pick));
+  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(report.platform(), *best),
+                     duration(best->job), longer(*best, pick));
 }
 
 }  // namespace
@@ -109,15 +125,57 @@ std::string verdict_text(const ModelReport& report) {
   const Prediction* pick = report.pick();
   if (!pick) return nothing_text(report);
   const bool alone = pick->gpus < most_gpus(report);
-  std::string out = fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
-                                group_text(pick->group), alone ? " alone" : "", duration(pick->job));
+  std::string out =
+      fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
+                  group_sentence(report.platform(), pick->group), alone ? " alone" : "", duration(pick->job));
   if (const std::string sure = sureness_text(report); !sure.empty()) out += " " + sure;
   out += alternative_text(report, *pick);
   const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
   if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))
-    out += fmt::format(" The fastest is {} with {}; the scenario's rules prefer the pick.", place_of(*first),
-                       duration(first->job));
+    out += fmt::format(" The fastest is {} with {}; the scenario's rules prefer the pick.",
+                       place_of(report.platform(), *first), duration(first->job));
   return out;
+}
+
+std::string near_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  if (!pick) return "";
+  const SelectionRules& rules = report.result.scenario.selection;
+  const auto behind = [&](const Prediction* p) {
+    return cost_of(*p, rules.objective) / cost_of(*pick, rules.objective) - 1;
+  };
+  std::vector<const Prediction*> others;
+  for (const Prediction* p : report.predictions) {
+    if (runs(p) && p != pick) others.push_back(p);
+  }
+  if (others.empty()) return "Nothing else runs.";
+  std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return behind(a) < behind(b); });
+  const auto told = [&](const Prediction* p) {
+    const std::string place = place_of(report.platform(), *p),
+                      more = fmt::format("{:.1f} %", 100 * std::abs(behind(p)));
+    if (more == "0.0 %") return fmt::format("{} (equal)", place);
+    return fmt::format("{} ({} {})", place, more, more_words(rules.objective, behind(p) > 0));
+  };
+  const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
+  const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
+  if (end == others.begin())
+    return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, told(others.front()));
+  constexpr std::size_t kMostNear = 3;
+  std::vector<std::string> words;
+  for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(told(*p));
+  const auto near = static_cast<std::size_t>(end - others.begin());
+  return fmt::format("Near ties, within {}: {}{}.", share, fmt::join(words, ", "),
+                     near > words.size() ? fmt::format(" and {} more", near - words.size()) : "");
+}
+
+std::string workload_text(const ModelReport& report) {
+  const Scenario& scenario = report.result.scenario;
+  const Training& t = scenario.training;
+  const Transformer& model = report.model();
+  const double tokens = static_cast<double>(model.sequence) * t.batch, steps = t.steps();
+  return fmt::format("Workload: {} in {}; {} sequences of {} tokens in a step, {:.0f} tokens; {}, {:.0f} step{}.",
+                     model.name, precision_names()[static_cast<std::size_t>(t.precision)], t.batch, model.sequence,
+                     tokens, extent_text(t), steps, steps == 1 ? "" : "s");
 }
 
 std::string change_text(const ModelReport& report) {
@@ -143,8 +201,8 @@ std::string change_text(const ModelReport& report) {
     return out + fmt::format(" From {} to {} the pick stays the same.", to_text(sweep.points.front().rtt),
                              to_text(sweep.points.back().rtt));
   for (const auto& [rtt, below, above] : sweep.changes)
-    out += fmt::format(" At {} the pick changes from {} (below) to {} (above).", to_text(rtt), picked(below),
-                       picked(above));
+    out += fmt::format(" At {} the pick changes from {} (below) to {} (above).", to_text(rtt),
+                       picked(report.platform(), below), picked(report.platform(), above));
   return out;
 }
 

@@ -14,11 +14,13 @@ double batch_share(const Stage& stage, std::size_t rank, Axes axes) {
   double share = 0;
   if (axes == 0) return 1.0;
   if (span(axes, stage.shape()) == static_cast<int>(stage.mesh.size())) return stage.batch_shares[rank];
-  // The GPUs that see the same sequences differ only in their place along the other axis.
-  for (const auto& alike : stage.groups(kAllAxes & ~axes)) {
-    if (std::find(alike.begin(), alike.end(), rank) == alike.end()) continue;
-    for (const std::size_t other : alike) share += stage.batch_shares[other];
-  }
+  // The GPUs that see the same sequences differ only in their place along the other axis (Stage::groups, without making them:
+  // this is asked of each operator on each GPU).
+  const auto wide = static_cast<std::size_t>(stage.columns);
+  const bool in_row = !contains(axes, 1);
+  const std::size_t first = in_row ? rank / wide * wide : rank % wide, step = in_row ? 1 : wide;
+  const std::size_t end = in_row ? first + wide : stage.mesh.size();
+  for (std::size_t other = first; other < end; other += step) share += stage.batch_shares[other];
   return share;
 }
 

@@ -20,78 +20,190 @@ struct Suffix {
   std::size_t rest = kNone;  // of the stages behind it
 };
 
-// The stage in front of `rest`, which is absent behind the last one; an infinite sum where it does not fit.
-Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, const Suffix* rest, std::size_t stages) {
-  Suffix suffix{kNever, 0, 0, stage, kNone};
-  const int under_way =
-      p.all_in_flight ? p.micro_batches : static_cast<int>(stages + static_cast<std::size_t>(p.ahead) * (stages - 1));
-  if (p.most_in_flight &&
-      p.most_in_flight(stage.first, stage.last, stage.submesh) < std::min(p.micro_batches, under_way))
-    return suffix;
-  const double time = p.time(stage.first, stage.last, stage.submesh);
-  const double sent = rest && p.traffic ? 2 * p.traffic(stage.last, stage.submesh, rest->stage.submesh) : 0.0;
+// Micro-batches under way in a stage with so many from it on.
+int under_way(const PipelineProblem& p, std::size_t stages) {
+  return p.all_in_flight ? p.micro_batches
+                         : static_cast<int>(stages + static_cast<std::size_t>(p.ahead) * (stages - 1));
+}
+
+bool keeps_enough(const PipelineProblem& p, int most_in_flight, std::size_t stages) {
+  return most_in_flight >= std::min(p.micro_batches, under_way(p, stages));
+}
+
+// What a stage takes for one micro-batch, and how many it can keep.
+struct StageFacts {
+  double time = 0;
+  int most_in_flight = std::numeric_limits<int>::max();
+};
+
+StageFacts facts_of(const PipelineProblem& p, const PipelineStage& stage) {
+  StageFacts out{p.time(stage.first, stage.last, stage.submesh)};
+  if (p.most_in_flight) out.most_in_flight = p.most_in_flight(stage.first, stage.last, stage.submesh);
+  return out;
+}
+
+// There and back; `rest` is the stage behind.
+double sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
+  return p.traffic ? 2 * p.traffic(stage.last, stage.submesh, rest) : 0.0;
+}
+
+// The stage in front of `rest`, which is absent behind the last one.
+Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, double sent, const Suffix* rest,
+                std::size_t stages) {
+  Suffix suffix{0, 0, 0, stage, kNone};
   const int further = p.micro_batches - 1;
   suffix.sum = time + sent + (rest ? rest->sum : 0.0);
   suffix.slowest = std::max(time, rest ? rest->slowest : 0.0);
-  const int rounds = further / under_way, left = further % under_way;
+  const int rounds = further / under_way(p, stages), left = further % under_way(p, stages);
   const double waiting = rounds * suffix.sum + left * suffix.slowest;
   suffix.waiting = std::max(waiting, rest ? rest->waiting : 0.0);
   return suffix;
 }
 
+double total(const PipelineProblem& p, double sum, double slowest, double waiting) {
+  return sum + std::max((p.micro_batches - 1) * slowest, waiting);
+}
 double total(const PipelineProblem& p, const Suffix& suffix) {
-  return suffix.sum + std::max((p.micro_batches - 1) * suffix.slowest, suffix.waiting);
+  return total(p, suffix.sum, suffix.slowest, suffix.waiting);
 }
 
 class Cutter {
  public:
-  explicit Cutter(const PipelineProblem& problem) : p_(problem) {
+  explicit Cutter(const PipelineProblem& problem) : p_(problem), bound_(problem.below) {
     starting_at_.resize(p_.gpus + 1);
-    for (std::size_t m = 0; m < p_.submeshes.size(); ++m) starting_at_[p_.submeshes[m].first].push_back(m);
+    const std::size_t meshes = p_.submeshes.size();
+    for (std::size_t m = 0; m < meshes; ++m) starting_at_[p_.submeshes[m].first].push_back(m);
+    std::size_t edges = 0;
+    for (const auto& submesh : p_.submeshes) {
+      first_edge_.push_back(edges);
+      edges += starting_at_[submesh.last].size();
+    }
+    sent_.assign(p_.layers, std::vector<double>(edges, kUnknown));
+    facts_.resize(p_.layers * (p_.layers + 1) * meshes);
+    for (std::size_t first = 0; first < p_.layers; ++first) {
+      for (std::size_t last = first + 1; last <= p_.layers; ++last) {
+        for (std::size_t m = 0; m < meshes; ++m) facts_[place_of(first, last, m)] = facts_of(p_, {first, last, m});
+      }
+    }
+    find_heads();
   }
 
+  // One suffix for each of the places where several may be the best shows what a good cut takes, and with it which of them the
+  // best cannot be among.
   std::optional<PipelineCut> run() {
+    const auto good = search(true);
+    if (good) bound_ = std::min(bound_, good->time * (1 + kRounding));
+    return search(false);
+  }
+
+ private:
+  using Front = std::vector<std::size_t>;  // entries
+  // By first layer and submesh.
+  using Fronts = std::vector<std::vector<Front>>;
+
+  static constexpr double kUnknown = -1;
+  static constexpr double kRounding = 1e-12;  // relative; of sums in another order
+
+  std::size_t place_of(std::size_t first, std::size_t last, std::size_t m) const {
+    return (first * (p_.layers + 1) + last) * p_.submeshes.size() + m;
+  }
+
+  double sent(std::size_t layer, std::size_t m, std::size_t edge) {
+    double& known = sent_[layer][first_edge_[m] + edge];
+    if (known == kUnknown) known = sent_between(p_, {0, layer, m}, starting_at_[p_.submeshes[m].last][edge]);
+    return known;
+  }
+
+  // Whatever layers [0, l) on the first g GPUs are cut into, nothing is below these.
+  struct Head {
+    double sum = kNever, slowest = kNever;
+  };
+  void find_heads() {
+    heads_.assign(p_.layers, std::vector<Head>(p_.gpus + 1));
+    if (p_.layers > 0) heads_[0][0] = {0, 0};
+    for (std::size_t last = 1; last < p_.layers; ++last) {
+      for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+        Head& head = heads_[last][p_.submeshes[m].last];
+        for (std::size_t first = 0; first < last; ++first) {
+          const Head& before = heads_[first][p_.submeshes[m].first];
+          const StageFacts& facts = facts_[place_of(first, last, m)];
+          if (before.sum == kNever || facts.most_in_flight < 1) continue;
+          head.sum = std::min(head.sum, before.sum + facts.time);
+          head.slowest = std::min(head.slowest, std::max(before.slowest, facts.time));
+        }
+      }
+    }
+  }
+
+  // Of all cuts that end in this suffix; infinite where there are none.
+  double least(const Suffix& suffix) const {
+    const Head& head = heads_[suffix.stage.first][p_.submeshes[suffix.stage.submesh].first];
+    if (head.sum == kNever) return kNever;
+    return total(p_, head.sum + suffix.sum, std::max(head.slowest, suffix.slowest), suffix.waiting);
+  }
+
+  // With `one_each` only the suffix is kept of which the least of all cuts is the least: a cut, though seldom the best.
+  std::optional<PipelineCut> search(bool one_each) {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
     std::size_t best = kNone;
+    entries_.clear();
+    Fronts behind;
     for (std::size_t stages = 1; stages <= most; ++stages) {
-      fronts_.emplace_back(p_.layers + 1, std::vector<Front>(p_.submeshes.size()));
+      Fronts fronts(p_.layers + 1, std::vector<Front>(p_.submeshes.size()));
       for (std::size_t first = 0; first < p_.layers; ++first) {
-        for (std::size_t m = 0; m < p_.submeshes.size(); ++m) extend(stages, first, m);
+        for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+          if (heads_[first][p_.submeshes[m].first].sum < kNever)
+            extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
+        }
       }
+      behind = std::move(fronts);
       if (p_.stages && *p_.stages != stages) continue;
       for (const std::size_t m : starting_at_[0]) {
-        for (const std::size_t e : fronts_.back().front()[m]) {
+        for (const std::size_t e : behind.front()[m]) {
           if (best == kNone || total(p_, entries_[e]) < total(p_, entries_[best])) best = e;
         }
       }
     }
-    if (best == kNone) return std::nullopt;
+    if (best == kNone || total(p_, entries_[best]) >= p_.below) return std::nullopt;
     PipelineCut cut{{}, total(p_, entries_[best])};
     for (std::size_t e = best; e != kNone; e = entries_[e].rest) cut.stages.push_back(entries_[e].stage);
     return cut;
   }
 
- private:
-  using Front = std::vector<std::size_t>;  // entries
-
   // All ways in which a stage begins with this layer on this submesh, and `stages` - 1 follow.
-  void extend(std::size_t stages, std::size_t first, std::size_t m) {
-    const std::size_t behind = p_.submeshes[m].last;
-    auto& front = fronts_[stages - 1][first][m];
+  void extend(const Fronts& behind, std::size_t stages, PipelineStage stage, bool one_each, Front& front) {
+    const std::size_t end = p_.submeshes[stage.submesh].last;
     if (stages == 1) {
-      if (behind == p_.gpus) keep(front, in_front(p_, {first, p_.layers, m}, nullptr, 1), kNone);
+      stage.last = p_.layers;
+      if (end == p_.gpus) add(stage, nullptr, 0, kNone, stages, one_each, front);
       return;
     }
-    for (std::size_t last = first + 1; last < p_.layers; ++last) {
-      for (const std::size_t next : starting_at_[behind]) {
-        for (const std::size_t e : fronts_[stages - 2][last][next])
-          keep(front, in_front(p_, {first, last, m}, &entries_[e], stages), e);
+    for (stage.last = stage.first + 1; stage.last < p_.layers; ++stage.last) {
+      const auto& next = starting_at_[end];
+      for (std::size_t edge = 0; edge < next.size(); ++edge) {
+        const Front& rests = behind[stage.last][next[edge]];
+        if (rests.empty()) continue;
+        const double way = sent(stage.last, stage.submesh, edge);
+        for (const std::size_t e : rests) add(stage, &entries_[e], way, e, stages, one_each, front);
       }
     }
   }
 
-  void keep(Front& front, Suffix entry, std::size_t rest) {
-    if (entry.sum == kNever) return;
+  void add(const PipelineStage& stage, const Suffix* rest, double sent, std::size_t rest_entry, std::size_t stages,
+           bool one_each, Front& front) {
+    const StageFacts& facts = facts_[place_of(stage.first, stage.last, stage.submesh)];
+    if (!keeps_enough(p_, facts.most_in_flight, stages)) return;
+    Suffix entry = in_front(p_, stage, facts.time, sent, rest, stages);
+    const double at_least = least(entry);
+    if (at_least > bound_) return;
+    entry.rest = rest_entry;
+    if (!one_each) return keep(front, entry);
+    if (!front.empty() && least(entries_[front.front()]) <= at_least) return;
+    front.assign(1, entries_.size());
+    entries_.push_back(entry);
+  }
+
+  void keep(Front& front, const Suffix& entry) {
     const auto not_worse = [](const Suffix& a, const Suffix& b) {
       return a.sum <= b.sum && a.slowest <= b.slowest && a.waiting <= b.waiting;
     };
@@ -99,16 +211,18 @@ class Cutter {
       if (not_worse(entries_[e], entry)) return;
     }
     std::erase_if(front, [&](std::size_t e) { return not_worse(entry, entries_[e]); });
-    entry.rest = rest;
     front.push_back(entries_.size());
     entries_.push_back(entry);
   }
 
   const PipelineProblem& p_;
+  double bound_;                                       // no cut that takes longer is wanted
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
+  std::vector<StageFacts> facts_;                      // see place_of
+  std::vector<std::size_t> first_edge_;                // of each submesh: one for each that may follow
+  std::vector<std::vector<double>> sent_;              // by layer and edge
+  std::vector<std::vector<Head>> heads_;
   std::vector<Suffix> entries_;
-  // By stages - 1, first layer and submesh: the entries of which none is better in all sums.
-  std::vector<std::vector<std::vector<Front>>> fronts_;
 };
 
 // Bytes that would cross a cut before each operator; kNever where more than the output of the operator before it does.
@@ -131,14 +245,16 @@ std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem) { return
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages) {
   std::optional<Suffix> rest;
   for (std::size_t s = stages.size(); s-- > 0;) {
-    rest = in_front(problem, stages[s], rest ? &*rest : nullptr, stages.size() - s);
-    if (rest->sum == kNever) return kNever;
+    const StageFacts facts = facts_of(problem, stages[s]);
+    if (!keeps_enough(problem, facts.most_in_flight, stages.size() - s)) return kNever;
+    const double sent = rest ? sent_between(problem, stages[s], rest->stage.submesh) : 0;
+    rest = in_front(problem, stages[s], facts.time, sent, rest ? &*rest : nullptr, stages.size() - s);
   }
   return total(problem, *rest);
 }
 
 std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers) {
-  constexpr double kUneven = 1.6;
+  constexpr double kUneven = 1.6, kRounding = 1e-9;
   const std::size_t count = boost::num_vertices(operators);
   const std::vector<double> bytes = crossing(operators);
   std::vector<std::size_t> cuts = {0};
@@ -161,22 +277,31 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
   std::vector<std::vector<Cost>> best(most + 1, std::vector<Cost>(cuts.size()));
   std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(cuts.size(), 0));
   best[0][0] = {0, 0, 0};
-  for (std::size_t n = 1; n <= most; ++n) {
-    for (std::size_t end = n; end < cuts.size(); ++end) {
-      for (std::size_t begin = n - 1; begin < end; ++begin) {
-        Cost cost = best[n - 1][begin];
-        if (cost.excess == kNever) continue;
-        const double work = before[end] - before[begin];
-        cost.excess += std::max(0.0, work - kUneven * share);
-        cost.crossed += begin > 0 ? bytes[cuts[begin]] : 0.0;
-        cost.squares += work * work;
-        if (cost < best[n][end]) {
-          best[n][end] = cost;
-          from[n][end] = begin;
+  const auto fill = [&](double most_excess) {
+    for (std::size_t n = 1; n <= most; ++n) {
+      for (std::size_t end = n; end < cuts.size(); ++end) {
+        // What so many layers, and what those behind them, can hold.
+        const double room = kUneven * share * (1 + kRounding), left = before.back() - before[end];
+        if (before[end] > static_cast<double>(n) * room + most_excess) break;
+        if (left > static_cast<double>(most - n) * room + most_excess) continue;
+        for (std::size_t begin = end; begin-- > n - 1;) {
+          const double work = before[end] - before[begin], excess = std::max(0.0, work - kUneven * share);
+          if (excess > std::min(best[n][end].excess, most_excess)) break;  // what begins earlier has no less
+          Cost cost = best[n - 1][begin];
+          if (cost.excess == kNever) continue;
+          cost.excess += excess;
+          cost.crossed += begin > 0 ? bytes[cuts[begin]] : 0.0;
+          cost.squares += work * work;
+          if (cost <= best[n][end]) {
+            best[n][end] = cost;
+            from[n][end] = begin;
+          }
         }
       }
     }
-  }
+  };
+  fill(0);  // which looks at few
+  if (best[most].back().excess == kNever) fill(kNever);
   std::vector<std::size_t> starts(most);
   for (std::size_t n = most, end = cuts.size() - 1; n > 0; --n) {
     end = from[n][end];

@@ -11,11 +11,12 @@
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
 // dynamic program keeps all triples of sum, t_max and r of which none is better in all: so it covers every t_max that
-// Alpa enumerates.
+// Alpa enumerates. Left out are those with which no cut ends below one that is known, whatever is in front of them.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct PipelineProblem {
   bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
   int ahead = 0;                      // 1F1B with so many more in flight for each boundary to the last stage
   std::optional<std::size_t> stages;  // absent: as many as is best
+  double below = std::numeric_limits<double>::infinity();  // s; cuts that take as long or longer are not wanted
 
   // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
   // keep (0: the stage does not fit).
@@ -55,7 +57,7 @@ struct PipelineCut {
   double time = 0;  // T
 };
 
-// Nothing where no cut fits.
+// Nothing where no cut fits, or none is below problem.below.
 std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem);
 
 // T of given stages; infinite where one does not fit.

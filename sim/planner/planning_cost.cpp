@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/nccl/collective_time.h"
+#include "sim/planner/speed.h"
 
 namespace slmsim {
 
@@ -46,11 +47,7 @@ PlanningCosts alpa_costs(const MeshShape& shape) {
 PlanningCosts time_costs(const Scenario& scenario, const Network& network, const std::vector<int>& mesh,
                          const MeshShape& shape, double sequences, int micro_batches) {
   // Each kind of GPU once; the slowest decides, since collectives wait for it.
-  std::vector<Gpu> gpus;
-  for (const int device : mesh) {
-    const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
-  }
+  const std::vector<Gpu> gpus = different_gpus(scenario.platform, mesh);
   const auto times = std::make_shared<CollectiveTimes>(network, scenario, mesh, shape);
   const auto training = scenario.training;
   const auto software = scenario.software;

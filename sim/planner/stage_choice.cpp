@@ -12,6 +12,7 @@
 #include "sim/memory/memory.h"
 #include "sim/nccl/collective_time.h"
 #include "sim/plan/holding.h"
+#include "sim/planner/few_layers.h"
 #include "sim/planner/option.h"
 #include "sim/planner/planning_cost.h"
 #include "sim/planner/stage_plan.h"
@@ -24,7 +25,7 @@ constexpr std::size_t kFewLayers = 16;      // for groups of more than kMostGpus
 constexpr std::size_t kMostGpusApart = 32;  // of larger groups only whole VMs are submeshes
 constexpr std::size_t kMostVmsPermuted = 4;
 
-// Sums over the operators in front of each one, divided as on one kind of submesh.
+// Sums over the operators in front of each layer, divided as on one kind of submesh.
 struct Table {
   std::vector<double> seconds, bytes, bytes_in_flight;
   double limit = 0;
@@ -67,13 +68,14 @@ class Chooser {
   Chooser(const PlanRequest& request, const Network& network)
       : request_(request),
         network_(network),
-        count_(boost::num_vertices(request.operators)),
+        few_(few_layers(request.model, request.operators)),
+        timed_{request.scenario, few_.model, few_.operators, request.group, request.options, request.memo},
         gpu_kinds_(gpu_kinds(request.scenario.platform)),
         vm_kinds_(vm_kinds(request.scenario.platform)) {
     const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
     const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
     starts_ = cluster_operators(request.operators, layers);
-    starts_.push_back(count_);
+    starts_.push_back(few_.like.size());
     sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
@@ -104,12 +106,12 @@ class Chooser {
     };
     problem.time = [&](std::size_t first, std::size_t last, std::size_t m) {
       const Table& t = table_of(first, last, m);
-      return t.seconds[starts_[last]] - t.seconds[starts_[first]];
+      return t.seconds[last] - t.seconds[first];
     };
     problem.most_in_flight = [&](std::size_t first, std::size_t last, std::size_t m) {
       const Table& t = table_of(first, last, m);
-      const double left = t.limit - (t.bytes[starts_[last]] - t.bytes[starts_[first]]);
-      const double each = t.bytes_in_flight[starts_[last]] - t.bytes_in_flight[starts_[first]];
+      const double left = t.limit - (t.bytes[last] - t.bytes[first]);
+      const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
@@ -117,8 +119,9 @@ class Chooser {
         return traffic(layer, meshes[from], meshes[to]);
       };
     }
+    if (!best_.empty()) problem.below = best_time_;
     const auto cut = cut_pipeline(problem);
-    if (!cut || (!best_.empty() && cut->time >= best_time_)) return;
+    if (!cut) return;
     best_time_ = cut->time;
     best_.clear();
     for (const auto& stage : cut->stages)
@@ -163,23 +166,33 @@ class Chooser {
   // Operators divided as in a stage of all layers, with embedding and head only where the stage has them: layers that
   // repeat are divided alike, so that any stage of theirs is divided so.
   Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
-    const OperatorGraph& operators = request_.operators;
+    const OperatorGraph& operators = few_.operators;
     const int layers = layer_count(operators);
-    std::size_t first = 0, last = count_;
+    const std::size_t count = boost::num_vertices(operators);
+    std::size_t first = 0, last = count;
     while (!begins && operators[first].layer < 0) ++first;
     while (!ends && operators[last - 1].layer >= layers) --last;
-    const Stage stage = *plan_stage({request_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
+    const Stage stage = *plan_stage({timed_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
     const PlanningCosts costs =
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
+    struct Sums {
+      double seconds = 0, bytes = 0, bytes_in_flight = 0;
+    };
+    std::vector<Sums> of(count);
+    for (std::size_t v = first; v < last; ++v)
+      of[v] = {seconds(costs, stage, v), bytes(stage, v), activations(stage, v)};
     Table table;
-    table.seconds.assign(1, 0.0);
-    table.bytes.assign(1, 0.0);
-    table.bytes_in_flight.assign(1, 0.0);
-    for (std::size_t v = 0; v < count_; ++v) {
-      const bool in = v >= first && v < last;
-      table.seconds.push_back(table.seconds.back() + (in ? seconds(costs, stage, v) : 0.0));
-      table.bytes.push_back(table.bytes.back() + (in ? bytes(stage, v) : 0.0));
-      table.bytes_in_flight.push_back(table.bytes_in_flight.back() + (in ? activations(stage, v) : 0.0));
+    Sums sums;
+    for (std::size_t v = 0, layer = 0; v <= few_.like.size(); ++v) {
+      if (v == starts_[layer]) {
+        table.seconds.push_back(sums.seconds);
+        table.bytes.push_back(sums.bytes);
+        table.bytes_in_flight.push_back(sums.bytes_in_flight);
+        ++layer;
+      }
+      if (v == few_.like.size()) break;
+      const Sums& own = of[few_.like[v]];
+      sums = {sums.seconds + own.seconds, sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
     }
     const double boundary =
         stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
@@ -188,11 +201,11 @@ class Chooser {
     return table;
   }
 
-  bool again(const Operator& op) const { return is_computed_anew(op, recompute_, layer_count(request_.operators)); }
+  bool again(const Operator& op) const { return is_computed_anew(op, recompute_, layer_count(few_.operators)); }
 
   // Of one micro-batch, with what leads to the operator, and its part of what comes once per iteration.
   double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
-    const Operator& op = request_.operators[v];
+    const Operator& op = few_.operators[v];
     const Division& division = stage.shardings[v - stage.first];
     const double size = element_bytes(request_.scenario.training.precision);
     const MeshShape shape = stage.shape();
@@ -205,16 +218,16 @@ class Chooser {
     const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
     double all = forward * (again(op) ? 2 : 1) + computation.backward +
                  sum(backward_collectives(op, division, shape, sequences_, size));
-    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, request_.operators))) {
-      const std::size_t producer = boost::source(edge, request_.operators);
+    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, few_.operators))) {
+      const std::size_t producer = boost::source(edge, few_.operators);
       if (producer < stage.first) continue;
-      const Operator& from = request_.operators[producer];
+      const Operator& from = few_.operators[producer];
       const Layout have = output_layout(from, stage.shardings[producer - stage.first]),
                    need = input_layout(op, division);
       const Bytes moved{from.outputs * sequences_ * size};
       all += sum(resharding(moved, have, need, shape)) + sum(resharding(moved, need, have, shape));
     }
-    const double weights = held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, shape);
+    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, shape);
     const Axes axes = within(axes_of(division, Sharding::kBatch), shape);
     double once = costs.update(weights);
     if (axes != 0)
@@ -225,28 +238,28 @@ class Chooser {
   double bytes(const Stage& stage, std::size_t v) const {
     const Training& training = request_.scenario.training;
     const Division& division = stage.shardings[v - stage.first];
-    const double weights =
-        held_weights(request_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
+    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
     const bool summed = within(axes_of(division, Sharding::kBatch), stage.shape()) != 0;
     return weights * (StateBytes(training).all() + (summed ? element_bytes(training.gradient_precision) : 0.0));
   }
 
   double activations(const Stage& stage, std::size_t v) const {
-    const Operator& op = request_.operators[v];
+    const Operator& op = few_.operators[v];
     const double size = element_bytes(request_.scenario.training.precision);
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
     // Of what is computed anew a whole layer keeps its input; attention's core has its queries, keys and values kept.
     if (recompute_ == Recompute::kSelective && again(op)) return 0.0;
-    if (again(op)) return v == 0 || request_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
+    if (again(op)) return v == 0 || few_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
     const bool is_read = recompute_ == Recompute::kSelective && op.role == Role::kQkv;
-    return kept_activations(request_.operators, stage, v - stage.first, 0, sequences_, request_.scenario) +
+    return kept_activations(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario) +
            (is_read ? op.outputs / stage.columns * share * size : 0.0);
   }
 
   const PlanRequest& request_;
   const Network& network_;
+  FewLayers few_;      // by which stages are timed
+  PlanRequest timed_;  // of those
   Recompute recompute_;
-  std::size_t count_ = 0;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
   std::vector<int> gpu_kinds_, vm_kinds_;

@@ -43,6 +43,10 @@ enum class Cloud { kOther, kAws, kGcp };
 
 struct VmType {
   std::string name;
+  std::string title;  // "Google Cloud a2-highgpu-1g"
+  // What GPUs it comes with, by their names: all of one of these; empty: whichever one puts in. And how many; 0: any number.
+  std::vector<std::string> gpus;
+  int gpu_count = 0;
   BytesPerSecond nic;         // each direction
   bool peer_to_peer = false;  // GPUs reach each other over PCIe without staging through host memory
   bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all

@@ -63,7 +63,9 @@ void read_kernel(Fields& fields, GpuProfile& profile) {
   point.batch = fields.integer({"batch", "Products of one launch; 1 of other kernels."}, kSizes);
   point.m = fields.integer({"m", "Rows of the result."}, kSizes);
   point.n = fields.integer({"n", "Columns of the result."}, kSizes);
-  point.k = fields.integer({"k", "What a product sums over; an embedding's rows of the table, flash attention's width of a head; else 1."}, kSizes);
+  point.k = fields.integer(
+      {"k", "What a product sums over; an embedding's rows of the table, flash attention's width of a head; else 1."},
+      kSizes);
   point.time = time_of(fields);
   profile.kernels[name][precision].push_back(point);
 }

@@ -1,4 +1,4 @@
-// What results rest on that a platform's files do not say.
+// What results rest on that a platform's files do not say, and where they do not agree.
 #pragma once
 
 #include <string>
@@ -10,5 +10,7 @@ namespace slmsim {
 
 // One sentence per VM type that has several GPUs in a VM and says nothing of how they reach each other.
 std::vector<std::string> remarks_on(const Platform& platform);
+// One sentence per VM type that is given other GPUs, or more, than it comes with.
+std::vector<std::string> contradictions_in(const Platform& platform);
 
 }  // namespace slmsim

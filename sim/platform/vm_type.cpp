@@ -6,6 +6,7 @@
 namespace slmsim {
 namespace {
 
+constexpr std::int64_t kMostGpusOfType = 1024;  // of any machine that is built
 constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
 // Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels write
 // and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti, Titan RTX)
@@ -68,6 +69,19 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   Fields fields(node, path, reading);
   VmType type;
   type.name = fields.name({"name", "What the type is called."});
+  type.title = fields.text({"title", "Its full name.", "its name"}, type.name);
+  for (const Node* gpu : fields.list({"gpus",
+                                      "The GPUs it comes with, by their names: all of one of these. Nothing is "
+                                      "computed from it; a VM that has others is told.",
+                                      "whichever one puts in"},
+                                     {ValueType::name()})) {
+    if (!fields.describing() && !is_name(gpu->scalar))
+      reading.error(gpu->place, fmt::format("{}: the name of a GPU is expected", fields.path_of("gpus")));
+    type.gpus.push_back(gpu->scalar);
+  }
+  type.gpu_count = static_cast<int>(
+      fields.integer({"gpu_count", "How many GPUs it comes with; a VM that has more is told.", "any number"},
+                     {1, kMostGpusOfType}, 0));
   type.nic = fields.quantity<BytesPerSecond>(
       FileKey{"nic", "The rate of its network card, in each direction."}.measured_by(kNetprobe), kNetRange);
   type.peer_to_peer = fields.flag(

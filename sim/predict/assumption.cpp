@@ -117,7 +117,9 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
                    fmt::format("the software is {} ({}); name yours by software.stack", software.stack, software.title),
                    ""});
   add_gpus(scenario, out);
-  for (const auto& remark : remarks_on(scenario.platform)) out.push_back({"platform.vms", remark, ""});
+  for (const auto& told : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {
+    for (const auto& remark : told) out.push_back({"platform.vms", remark, ""});
+  }
   for (auto& one : unmeasured_of(scenario)) out.push_back(std::move(one));
   return out;
 }

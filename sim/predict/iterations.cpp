@@ -129,6 +129,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   const bool lossy = loses_segments(graph);
   while (result.times.size() < kMostIterations) {
     result.before_last = states.back();
+    result.last = {};  // its memory is needed for the next one
     result.last = simulate(graph, states.back(), options);
     result.times.push_back(result.last.end);
     const State& after = result.last.connections;

@@ -2,44 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
 
-#include "sim/predict/lower_alike.h"
+#include "sim/predict/sample.h"
 
 namespace slmsim {
 namespace {
 
-constexpr int kFirstOnes = 3;     // micro-batches that may still differ from those behind them
 constexpr double kWorthIt = 1.5;  // all of them against those that are simulated
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
-struct Sample {
-  Lowered lowered;
-  // Tasks of each device's stream, of each host and of each connection, in their order.
-  std::vector<std::vector<TaskId>> lines;
-  Iteration iteration;  // once it is simulated, and without its parts
-
-  const TaskGraph& graph() const { return lowered.graph; }
-  std::size_t devices() const { return static_cast<std::size_t>(graph().device_count()); }
-  std::span<const std::vector<TaskId>> streams() const { return {lines.data(), devices()}; }
-  std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
+struct Simulated : Sample {
+  Iteration iteration;  // without its parts
 };
-
-Sample sample(const LowerRequest& request, int micro_batches) {
-  LowerRequest few = request;
-  few.only_micro_batches = micro_batches;
-  Sample out{lower_alike(few), {}, {}};
-  const TaskGraph& graph = out.graph();
-  out.lines.resize(2 * out.devices() + graph.connections().size());
-  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    const Task& task = graph.tasks()[id];
-    if (task.place < 0) continue;
-    const std::size_t kind = task.kind == TaskKind::kCompute ? 0 : task.kind == TaskKind::kDelay ? 1 : 2;
-    out.lines[kind * out.devices() + static_cast<std::size_t>(task.place)].push_back(id);
-  }
-  return out;
-}
 
 bool has_windows(const TaskGraph& graph) {
   return std::any_of(graph.connections().begin(), graph.connections().end(),
@@ -61,7 +36,7 @@ bool uses_all_windows(const Sample& few, const Sample& more) {
 struct Passes {
   double full = 0, last_forward = INFINITY;
 };
-Passes passes_of(const Sample& one) {
+Passes passes_of(const Simulated& one) {
   const std::vector<double>& start = one.iteration.times.last.start;
   const auto is_of = [&](Pass pass) {
     return [&, pass](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == pass; };
@@ -79,7 +54,7 @@ Passes passes_of(const Sample& one) {
 // Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier.
 // Before they end both are the same: so within each of them rounds follow one another at that distance, and as all that the
 // next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and further.
-bool is_later_by(const Sample& few, const Sample& more, Seconds later) {
+bool is_later_by(const Simulated& few, const Simulated& more, Seconds later) {
   const Passes passes = passes_of(few);
   const double since = passes.full + kFirstOnes * later.value;
   // Where all forward passes come before the first backward pass (GPipe), what comes after it says nothing of them.
@@ -115,9 +90,9 @@ std::vector<Seconds*> times_of(Iteration& iteration) {
 
 // `rounds` more of what the last two samples differ by; nullopt where that is not what further ones would. Of iterations before
 // the last one, whose windows still grow, a third sample says whether they differ by the same.
-std::optional<Iteration> counted_on(std::vector<Sample>& samples, double rounds, const LowerRequest& request) {
-  Sample &few = samples[samples.size() - 2], &more = samples.back();
-  for (const Sample& one : samples) {
+std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double rounds, const LowerRequest& request) {
+  Simulated &few = samples[samples.size() - 2], &more = samples.back();
+  for (const Simulated& one : samples) {
     const IterationTimes &times = one.iteration.times, &others = more.iteration.times;
     if (!times.repeats || times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
       return std::nullopt;
@@ -129,7 +104,7 @@ std::optional<Iteration> counted_on(std::vector<Sample>& samples, double rounds,
   std::vector<double> computing = computing_times(more.graph());
   for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - before_last[i]) * rounds;
   const int device = slowest_device(computing);
-  for (Sample& one : samples)
+  for (Simulated& one : samples)
     one.iteration.parts = break_down(one.graph(), one.iteration.times.last, request.plan.stages.size() > 1, device);
   const auto b = times_of(few.iteration), c = times_of(more.iteration);
   const double rounding = kLinear * more.iteration.times.last.end.value;
@@ -151,16 +126,13 @@ std::optional<Iteration> counted_on(std::vector<Sample>& samples, double rounds,
 
 std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
-  // As many as are in a pipeline at a time, while it runs full and again while it empties.
-  const int depth = static_cast<int>(request.plan.stages.size()) + 1;
-  const int least = 2 * depth + kFirstOnes;
-  for (int few = (least + round - 1) / round * round; kWorthIt * 2 * (few + round) <= all; few *= 3) {
-    std::vector<Sample> samples;
-    for (const int more : {0, round}) samples.push_back(sample(request, few + more));
+  for (int few = fewest_micro_batches(request.plan); kWorthIt * 2 * (few + round) <= all; few *= 3) {
+    std::vector<Simulated> samples;
+    for (const int more : {0, round}) samples.push_back({sample(request, few + more), {}});
     const TaskGraph& graph = samples.front().graph();
     if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1])) return std::nullopt;
-    if (has_windows(graph)) samples.push_back(sample(request, few + 2 * round));
-    for (Sample& one : samples) {
+    if (has_windows(graph)) samples.push_back({sample(request, few + 2 * round), {}});
+    for (Simulated& one : samples) {
       one.iteration.times = simulate_iterations(one.graph());
       one.iteration.basis = one.lowered.basis;
     }

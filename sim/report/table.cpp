@@ -9,6 +9,7 @@
 #include "sim/base/quantity.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
+#include "sim/report/group_words.h"
 #include "sim/report/job_text.h"
 #include "sim/report/phrases.h"
 #include "sim/report/report.h"
@@ -259,6 +260,8 @@ std::string to_table(const RunResult& result) {
   std::string out = fmt::format("{}: {}, {} per iteration, {} iterations\n", result.scenario.name, extent_text(t),
                                 t.batch, t.steps());
   out += ways_text(result.scenario.platform);
+  if (const Platform& p = result.scenario.platform; p.vms.size() > 2 && sites_with_vms(p).size() > 1)
+    out += fmt::format("  compared: {}\n", compared_text(result.scenario));
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
     add_model(out, result, i);
     if (!result.selections.empty()) add_selection(out, result.selections[i]);

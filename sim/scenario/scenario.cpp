@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/suggest.h"
 #include "sim/scenario/training.h"
 
 namespace slmsim {
@@ -18,7 +17,6 @@ constexpr double kDefaultMemoryEfficiency = 0.8;  // of products that memory bou
 constexpr Seconds kDefaultLaunch{5e-6};           // typical of a CUDA kernel launch
 constexpr double kDefaultUsableShare = 0.9;       // XLA_PYTHON_CLIENT_MEM_FRACTION of JAX in the study's time
 constexpr Bytes kDefaultFramework{600 * kMebi};   // typical of a CUDA context with cuBLAS and NCCL
-constexpr std::size_t kMostGroups = 1024;
 
 class ScenarioReader {
  public:
@@ -53,7 +51,7 @@ class ScenarioReader {
             {"job", "What surrounds the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
       scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform, scenario_.training.epochs,
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
-    read_groups();
+    scenario_.groups = read_groups(fields_, scenario_.platform, reading_);
     check_rings();
     fields_.done();
     return std::move(scenario_);
@@ -194,123 +192,6 @@ class ScenarioReader {
     s.epsilon_epochs = static_cast<int>(
         fields.integer({"epsilon_epochs", "Epochs of the trial runs that measure performance."}, {1, 1000}, 1));
     fields.done();
-  }
-
-  // "all", "each", the name of a VM or GPU, or a list of such names.
-  void read_groups() {
-    if (!fields_.has("groups")) {
-      add_all({});
-      add_each({});
-    }
-    const FileKey tried{
-        "groups",
-        "GPUs to try together: all, each VM alone, a VM or GPU by name, VMs from one to another (node0..node127), "
-        "or a list of such names.",
-        "[all, each]"};
-    for (const Node* item : fields_.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})})) {
-      if (item->kind == Node::Kind::kScalar && item->scalar == "all") {
-        add_all(item->place);
-      } else if (item->kind == Node::Kind::kScalar && item->scalar == "each") {
-        add_each(item->place);
-      } else if (item->kind == Node::Kind::kScalar) {
-        add_named(item->place, {item}, true);
-      } else if (item->kind == Node::Kind::kSequence) {
-        std::vector<const Node*> names;
-        for (const auto& name : item->items) names.push_back(&name);
-        add_named(names.empty() ? item->place : names.front()->place, names, false);
-      } else {
-        reading_.error(item->place,
-                       "groups: expected \"all\", \"each\", a VM's name, or a list of names such as [gat, amst]");
-      }
-    }
-  }
-
-  void add_all(const Place& place) {
-    Group group;
-    for (const auto& vm : scenario_.platform.vms) add_vm(group, vm);
-    add(std::move(group), place);
-  }
-
-  void add_each(const Place& place) {
-    const auto& vms = scenario_.platform.vms;
-    for (const auto& vm : vms) {
-      Group group;
-      add_vm(group, vm);
-      if (vms.size() > 1 || scenario_.groups.empty()) add(std::move(group), place);
-    }
-  }
-
-  static void add_vm(Group& group, const Vm& vm) {
-    group.names.push_back(vm.name);
-    for (int i = 0; i < vm.device_count; ++i) group.devices.push_back(vm.first_device + i);
-  }
-
-  // `words`: whether "all" and "each" would have been understood here.
-  void add_named(const Place& place, const std::vector<const Node*>& names, bool words) {
-    const Platform& platform = scenario_.platform;
-    Group group;
-    for (const Node* node : names) {
-      if (node->kind != Node::Kind::kScalar) {
-        reading_.error(node->place, fmt::format("groups: {} inside a group; a group lists names of VMs and GPUs",
-                                                kind_name(node->kind)));
-        return;
-      }
-      const auto vm =
-          std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& v) { return v.name == node->scalar; });
-      const auto device = std::find_if(platform.devices.begin(), platform.devices.end(),
-                                       [&](const Device& d) { return d.name == node->scalar; });
-      if (vm != platform.vms.end()) {
-        add_vm(group, *vm);
-      } else if (device != platform.devices.end()) {
-        group.names.push_back(device->name);
-        group.devices.push_back(static_cast<int>(device - platform.devices.begin()));
-      } else if (const auto [begin, end] = range_of(node->scalar); begin < end) {
-        for (std::size_t i = begin; i < end; ++i) add_vm(group, platform.vms[i]);
-      } else {
-        reading_.error(node->place, fmt::format("groups: there is no VM or GPU \"{}\"; {}", node->scalar.substr(0, 64),
-                                                did_you_mean(node->scalar, known_names(words))));
-        return;
-      }
-    }
-    if (std::set<int>(group.devices.begin(), group.devices.end()).size() != group.devices.size()) {
-      reading_.error(place, "groups: a GPU is in one group twice; name each VM or GPU once");
-      return;
-    }
-    if (group.devices.empty()) {
-      reading_.error(place, "groups: a group without GPUs; name at least one");
-      return;
-    }
-    add(std::move(group), place);
-  }
-
-  // Of "node0..node127" the VMs from the one to the other, in the platform's order, as first and behind the last; none
-  // of what is no range.
-  std::pair<std::size_t, std::size_t> range_of(const std::string& text) const {
-    const auto dots = text.find("..");
-    if (dots == std::string::npos) return {0, 0};
-    const auto& vms = scenario_.platform.vms;
-    const auto find = [&](const std::string& name) {
-      const auto found = std::find_if(vms.begin(), vms.end(), [&](const Vm& vm) { return vm.name == name; });
-      return static_cast<std::size_t>(found - vms.begin());
-    };
-    const std::size_t first = find(text.substr(0, dots)), last = find(text.substr(dots + 2));
-    return last < vms.size() && first <= last ? std::pair{first, last + 1} : std::pair<std::size_t, std::size_t>{0, 0};
-  }
-
-  std::vector<std::string> known_names(bool words) const {
-    std::vector<std::string> names;
-    if (words) names = {"all", "each"};
-    for (const auto& vm : scenario_.platform.vms) names.push_back(vm.name);
-    for (const auto& device : scenario_.platform.devices) names.push_back(device.name);
-    return names;
-  }
-
-  void add(Group group, const Place& place) {
-    const auto same = [&](const Group& other) { return other.devices == group.devices; };
-    if (group.devices.empty() || std::any_of(scenario_.groups.begin(), scenario_.groups.end(), same)) return;
-    if (scenario_.groups.size() == kMostGroups)
-      reading_.error(place, fmt::format("more than {} groups; name those that matter", kMostGroups));
-    if (scenario_.groups.size() < kMostGroups) scenario_.groups.push_back(std::move(group));
   }
 
   const Node& node_;

@@ -11,6 +11,7 @@
 #include "sim/model/transformer.h"
 #include "sim/platform/platform.h"
 #include "sim/scenario/framework.h"
+#include "sim/scenario/group.h"
 #include "sim/scenario/job.h"
 #include "sim/scenario/link.h"
 #include "sim/scenario/nccl.h"
@@ -57,14 +58,6 @@ struct MemoryRules {
   Bytes framework;          // CUDA context, kernels, workspaces
 
   bool operator==(const MemoryRules&) const = default;
-};
-
-// GPUs that a plan may use.
-struct Group {
-  std::vector<std::string> names;  // VM names, or GPU names where only some of a VM's are taken
-  std::vector<int> devices;        // indices into Platform::devices
-
-  bool operator==(const Group&) const = default;
 };
 
 enum class Algorithm { kPaper, kAmended };

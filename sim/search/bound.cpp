@@ -1,8 +1,8 @@
 #include "sim/search/bound.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <set>
 
 #include "sim/job/jitter.h"
 #include "sim/job/link_day.h"
@@ -21,6 +21,15 @@ Platform nearest(const Scenario& scenario, PlanObjective objective) {
       out.links[i].forward.delay = std::min(out.links[i].forward.delay, state.links[i].forward.delay);
       out.links[i].backward.delay = std::min(out.links[i].backward.delay, state.links[i].backward.delay);
     }
+  }
+  return out;
+}
+
+std::vector<int> one_of_each_vm(const Platform& platform, const std::vector<int>& devices) {
+  std::set<int> vms;
+  std::vector<int> out;
+  for (const int device : devices) {
+    if (vms.insert(platform.devices[static_cast<std::size_t>(device)].vm).second) out.push_back(device);
   }
   return out;
 }
@@ -48,8 +57,24 @@ QuickBound::QuickBound(const Space& space, PlanObjective objective)
   }
 }
 
-Seconds QuickBound::compute(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
-  const bool again = options.recompute(training.rematerialisation) == Recompute::kFull;
+const QuickBound::Trained& QuickBound::trained(const Choice& choice) const {
+  Choice key = choice;
+  // What a scenario asks for on its groups may be anything of the training's own.
+  if (!space_.is_as_given(choice)) key[kGroupOf] = static_cast<std::int32_t>(space_.group(choice).devices.size());
+  const auto [at, is_new] = trained_.try_emplace(key);
+  if (!is_new) return at->second;
+  const auto [training, options] = space_.trained(choice);
+  return at->second = {options.startup(),
+                       training.iteration_overhead,
+                       static_cast<double>(training.batch),
+                       static_cast<double>(steps_of_job(training, options)),
+                       static_cast<double>(training.control_round_trips),
+                       options.technique->launcher(options),
+                       options.recompute(training.rematerialisation) == Recompute::kFull};
+}
+
+Seconds QuickBound::compute(const Choice& choice, const Trained& trained) const {
+  const bool again = trained.anew;
   const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
   std::map<int, int> gpus;
@@ -69,81 +94,33 @@ Seconds QuickBound::compute(const Choice& choice, const Training& training, cons
   return at->second = Seconds{sum / rate};
 }
 
-Seconds QuickBound::launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const {
-  const Launcher launcher = options.technique->launcher(options);
-  if (launcher == Launcher::kProcesses) return training.iteration_overhead;
-  const bool first = launcher == Launcher::kDriverOnFirst;
+Seconds QuickBound::launch(const Choice& choice, const Trained& trained) const {
+  if (trained.launcher == Launcher::kProcesses) return trained.launch;
+  const bool first = trained.launcher == Launcher::kDriverOnFirst;
   const auto [at, is_new] = farthest_.try_emplace({choice[kGroupOf], first});
   if (is_new) {
     const auto& devices = space_.group(choice).devices;
+    const std::vector<int> others = one_of_each_vm(space_.scenario().platform, devices);
     Seconds least{std::numeric_limits<double>::infinity()};
     for (const int driver : devices) {
       Seconds farthest{0};
-      for (const int device : devices) {
-        if (device != driver) farthest = std::max(farthest, network_.round_trip(driver, device));
+      for (const int device : others) {
+        const auto [known, is_new_pair] = round_trips_.try_emplace({driver, device});
+        if (is_new_pair) known->second = device == driver ? Seconds{0} : network_.round_trip(driver, device);
+        farthest = std::max(farthest, known->second);
       }
       least = std::min(least, farthest);
       if (first) break;
     }
     at->second = least;
   }
-  return training.iteration_overhead + at->second * training.control_round_trips;
+  return trained.launch + at->second * trained.round_trips;
 }
 
 Seconds QuickBound::job(const Choice& choice) const {
-  const auto [training, options] = space_.trained(choice);
-  const Seconds step = compute(choice, training, options) * static_cast<double>(training.batch);
-  return options.startup() + (launch(choice, training, options) + step) * (factor_ * steps_of_job(training, options));
-}
-
-Seconds least_end(const TaskGraph& graph) {
-  const auto& tasks = graph.tasks();
-  struct Fastest {
-    double rate = std::numeric_limits<double>::infinity(), window = rate;
-  };
-  std::vector<Fastest> fastest;
-  for (const auto& connection : graph.connections()) {
-    Fastest f;
-    for (const int link : connection.route.links)
-      f.rate = std::min(f.rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
-    if (connection.route.socket_rate.value > 0)
-      f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
-    if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
-    fastest.push_back(f);
-  }
-  std::vector<double> finish(tasks.size());
-  struct Use {
-    double first = std::numeric_limits<double>::infinity(), bytes = 0;
-  };
-  std::vector<Use> uses(graph.links().size());
-  double end = 0;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const Task& task = tasks[t];
-    double now = 0;
-    for (const TaskId before : graph.predecessors(static_cast<TaskId>(t))) now = std::max(now, finish[before]);
-    if (task.kind == TaskKind::kTransfer) {
-      const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
-      const Fastest& f = fastest[static_cast<std::size_t>(task.place)];
-      for (const int link : connection.route.links) {
-        Use& use = uses[static_cast<std::size_t>(link)];
-        use.first = std::min(use.first, now);
-        use.bytes += task.amount;
-      }
-      double sending = task.amount / f.rate;
-      if (std::isfinite(f.window) && f.window > 0)
-        sending = std::max(sending, (std::ceil(task.amount / f.window) - 1) * connection.route.window.rtt.value);
-      now += sending + connection.route.latency.value;
-    } else {
-      now += task.amount;
-    }
-    finish[t] = now;
-    end = std::max(end, now);
-  }
-  for (std::size_t link = 0; link < uses.size(); ++link) {
-    if (uses[link].bytes > 0)
-      end = std::max(end, uses[link].first + uses[link].bytes / graph.links()[link].bandwidth.value);
-  }
-  return Seconds{end};
+  const Trained& its = trained(choice);
+  const Seconds step = compute(choice, its) * its.batch;
+  return its.startup + (launch(choice, its) + step) * (factor_ * its.steps);
 }
 
 }  // namespace slmsim

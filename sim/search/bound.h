@@ -1,11 +1,12 @@
-// Times that no simulation of a choice goes below: they rule choices out before anything is simulated, and before anything is
-// planned.
+// A time that no simulation of a choice goes below: it rules choices out before anything is planned.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "sim/graph/task_graph.h"
+#include <boost/unordered_map.hpp>
+
+#include "sim/platform/network.h"
 #include "sim/search/space.h"
 
 namespace slmsim {
@@ -22,9 +23,16 @@ class QuickBound {
   Seconds job(const Choice& choice) const;  // with its start-up
 
  private:
-  Seconds compute(const Choice& choice, const Training& training,
-                  const TechniqueOptions& options) const;  // of a sequence
-  Seconds launch(const Choice& choice, const Training& training, const TechniqueOptions& options) const;
+  // What the bound takes of a choice's training and options; they are the same on all groups of so many GPUs.
+  struct Trained {
+    Seconds startup, launch;
+    double batch = 0, steps = 0, round_trips = 0;
+    Launcher launcher = Launcher::kProcesses;
+    bool anew = false;
+  };
+  const Trained& trained(const Choice& choice) const;
+  Seconds compute(const Choice& choice, const Trained& trained) const;  // of a sequence
+  Seconds launch(const Choice& choice, const Trained& trained) const;
 
   const Space& space_;
   double factor_ = 1;
@@ -34,10 +42,8 @@ class QuickBound {
                                                                       // rematerialisation
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // of a sequence; caches
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
+  mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;
+  mutable boost::unordered_map<Choice, Trained> trained_;  // with the number of GPUs in place of the group
 };
-
-// Of a task graph: the longest way through its tasks with every transfer alone on its path, and the bytes of each link at its
-// bandwidth. A transfer of B bytes with window W takes at least ceil(B / W) - 1 round trips, whatever the connection's state.
-Seconds least_end(const TaskGraph& graph);
 
 }  // namespace slmsim

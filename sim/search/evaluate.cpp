@@ -13,7 +13,7 @@
 #include "sim/job/jitter.h"
 #include "sim/job/link_day.h"
 #include "sim/job/outcome.h"
-#include "sim/search/bound.h"
+#include "sim/search/least_end.h"
 
 namespace slmsim {
 
@@ -37,9 +37,8 @@ Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>&
 
 // No iteration or round of any of the jobs drawn is shorter: the same plan is lowered for each state of the links, as drawing
 // does it, and bounded with all links at their best.
-Seconds least_round(const Way& way, const Plan& plan, const OperatorGraph& operators, TaskGraph usual,
-                    PlanObjective objective) {
-  if (!is_of_whole_jobs(objective) || !way.scenario.job) return least_end(usual);
+LeastIteration least_of_any_day(const Way& way, const Plan& plan, const OperatorGraph& operators, TaskGraph usual) {
+  const auto tasks = static_cast<double>(usual.tasks().size());
   const auto states = link_states(way.scenario);
   const Network best(with_best_links(way.scenario, states));
   usual.move_to(best);
@@ -53,7 +52,7 @@ Seconds least_round(const Way& way, const Plan& plan, const OperatorGraph& opera
     graph.move_to(best);
     least = std::min(least, least_end(graph));
   }
-  return least * least_factor(way.scenario);
+  return {least * least_factor(way.scenario), tasks};
 }
 
 }  // namespace
@@ -66,13 +65,14 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   if (!fits(*planned.plan, operators, way.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
   const Network network(way.scenario.platform);
   const Plan& plan = *planned.plan;
-  TaskGraph graph = plan.technique->lower({plan, operators, way.scenario, network}).graph;
-  const auto tasks = static_cast<double>(graph.tasks().size());
+  const LowerRequest request{plan, operators, way.scenario, network};
+  const LeastIteration least = is_of_whole_jobs(objective) && way.scenario.job
+                                   ? least_of_any_day(way, plan, operators, plan.technique->lower(request).graph)
+                                   : least_iteration(request);
   // What a warm-up and a last round that is not full take is left out: nothing is above it.
   const double steps = steps_of_job(way.scenario.training, way.options) - plan.workload.warm_up;
   const double rounds = std::floor(steps / plan.workload.steps);
-  const Seconds round = least_round(way, plan, operators, std::move(graph), objective);
-  return {Status::kOk, way.options.startup() + round * rounds, tasks};
+  return {Status::kOk, way.options.startup() + least.end * rounds, least.tasks};
 }
 
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,

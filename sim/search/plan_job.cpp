@@ -7,8 +7,8 @@
 namespace slmsim {
 namespace {
 
-// Tasks gone through with effort 1: some half a minute of two cores.
-constexpr double kEffort = 3e8;
+// Tasks gone through with effort 1: some seconds of two cores.
+constexpr double kEffort = 3e7;
 
 // What gives back most, of the best plan.
 std::vector<Limit> limits_of(const Space& space, const Choice& choice) {

@@ -45,27 +45,38 @@ Space::Space(const Scenario& scenario, const Transformer& model, const Technique
     if (options.technique->variations) own_.back().variations = options.technique->variations();
     assert(own_.back().variations.size() <= kMostVariations);
   }
+  occurring_.resize(own_.size());
   add_choices(stop);
-  collect_values();
 }
 
 void Space::add_choices(const std::function<bool()>& stop) {
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
+  std::vector<GroupFacts> facts;
+  for (const auto& group : groups_) {
     if (stop && stop()) {
       has_all_groups_ = false;
       break;
     }
-    const GroupFacts facts = facts_of(scenario_.platform, groups_[g].group.devices);
-    for (std::size_t t = 0; t < own_.size(); ++t) {
-      if (!groups_[g].pipelines_only || !own_[t].base.technique->is_ring) add_of(t, g, facts);
+    facts.push_back(facts_of(scenario_.platform, group.group.devices));
+  }
+  for (std::size_t t = 0; t < own_.size(); ++t) {
+    std::map<GroupFacts, std::vector<Choice>> known;  // what groups with the same facts have
+    for (std::size_t g = 0; g < facts.size(); ++g) {
+      if (groups_[g].pipelines_only && own_[t].base.technique->is_ring) continue;
+      const auto [at, is_new] = known.try_emplace(facts[g]);
+      if (is_new) at->second = choices_of(t, facts[g]);
+      for (Choice& choice : at->second) {
+        choice[kGroupOf] = static_cast<std::int32_t>(g);
+        if (is_new) note_values(choice);
+      }
+      if (!at->second.empty()) occurring_[t][kGroupOf].insert(static_cast<std::int32_t>(g));
+      choices_.insert(choices_.end(), at->second.begin(), at->second.end());
     }
   }
   add_as_given();
-  std::sort(choices_.begin(), choices_.end());
-  choices_.erase(std::unique(choices_.begin(), choices_.end()), choices_.end());  // a scenario may name a group twice
 }
 
 void Space::add_as_given() {
+  const std::size_t first = choices_.size();
   for (const Group& own : scenario_.groups) {
     const auto at = std::find_if(groups_.begin(), groups_.end(),
                                  [&](const OrderedGroup& other) { return other.group.devices == own.devices; });
@@ -76,14 +87,17 @@ void Space::add_as_given() {
     for (std::size_t t = 0; t < own_.size(); ++t) {
       choice[kTechniqueOf] = static_cast<std::int32_t>(t);
       choices_.push_back(choice);
+      note_values(choice);
     }
   }
+  std::sort(choices_.begin() + static_cast<long>(first), choices_.end());
+  choices_.erase(std::unique(choices_.begin(), choices_.end()), choices_.end());  // a scenario may name a group twice
 }
 
-void Space::add_of(std::size_t technique, std::size_t group, const GroupFacts& facts) {
+// Of any group with these facts, sorted.
+std::vector<Choice> Space::choices_of(std::size_t technique, const GroupFacts& facts) const {
   Choice plain{};
   plain[kTechniqueOf] = static_cast<std::int32_t>(technique);
-  plain[kGroupOf] = static_cast<std::int32_t>(group);
   std::vector<Choice> some = {plain};
   // Every value of a column behind each of what there is so far.
   const auto extend = [&](std::size_t column, const auto& values_of) {
@@ -111,7 +125,8 @@ void Space::add_of(std::size_t technique, std::size_t group, const GroupFacts& f
   };
   share(training_dimensions(), kTraining);
   share(setting_dimensions(), kSettings);
-  choices_.insert(choices_.end(), some.begin(), some.end());
+  std::sort(some.begin(), some.end());
+  return some;
 }
 
 // The technique's options with the first `variations` of its variations.
@@ -122,13 +137,10 @@ TechniqueOptions Space::varied(const Choice& choice, std::size_t variations, int
   return options;
 }
 
-void Space::collect_values() {
-  occurring_.resize(own_.size());
-  for (const Choice& choice : choices_) {
-    auto& values = occurring_[number(choice, kTechniqueOf)];
-    const std::size_t columns = is_as_given(choice) ? kTraining : kColumns;
-    for (std::size_t column = 0; column < columns; ++column) values[column].insert(choice[column]);
-  }
+void Space::note_values(const Choice& choice) {
+  auto& values = occurring_[number(choice, kTechniqueOf)];
+  const std::size_t columns = is_as_given(choice) ? kTraining : kColumns;
+  for (std::size_t column = 0; column < columns; ++column) values[column].insert(choice[column]);
 }
 
 std::optional<std::size_t> Space::find(const Choice& choice) const {

@@ -79,9 +79,9 @@ class Space {
   static std::size_t number(const Choice& choice, Column column) { return static_cast<std::size_t>(choice[column]); }
   void add_choices(const std::function<bool()>& stop);
   void add_as_given();
-  void add_of(std::size_t technique, std::size_t group, const GroupFacts& facts);
+  std::vector<Choice> choices_of(std::size_t technique, const GroupFacts& facts) const;
   TechniqueOptions varied(const Choice& choice, std::size_t variations, int gpus) const;
-  void collect_values();
+  void note_values(const Choice& choice);
   bool group_step(std::size_t a, std::size_t b) const;
 
   const Scenario& scenario_;
@@ -89,7 +89,7 @@ class Space {
   std::vector<Own> own_;
   std::vector<OrderedGroup> groups_;
   bool has_all_groups_ = true;
-  std::vector<Choice> choices_;
+  std::vector<Choice> choices_;                                          // sorted
   std::vector<std::array<std::set<std::int32_t>, kColumns>> occurring_;  // values by technique and column
 };
 

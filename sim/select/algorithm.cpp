@@ -128,19 +128,6 @@ void follow_paper(Selection& out, const Scenario& scenario, const Trials& trials
   out.steps.emplace_back("nothing is returned: a larger cluster is needed");
 }
 
-// The smaller the better.
-double cost(const Prediction& p, Objective objective) {
-  switch (objective) {
-    case Objective::kTime:
-      return p.job.value;
-    case Objective::kGpuHours:
-      return p.gpu_hours();
-    case Objective::kTflopsPerGpu:
-      return 1.0 / std::max(1.0, p.trial_rate_per_gpu.value);
-  }
-  return 0;
-}
-
 std::string cost_text(const Prediction& p, Objective objective) {
   switch (objective) {
     case Objective::kTime:
@@ -156,10 +143,10 @@ std::string cost_text(const Prediction& p, Objective objective) {
 // The cheapest first; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
   std::sort(candidates.begin(), candidates.end(),
-            [&](const Prediction* a, const Prediction* b) { return cost(*a, objective) < cost(*b, objective); });
+            [&](const Prediction* a, const Prediction* b) { return cost_of(*a, objective) < cost_of(*b, objective); });
   for (auto first = candidates.begin(); first != candidates.end();) {
     const auto last = std::find_if(first, candidates.end(), [&](const Prediction* p) {
-      return cost(*p, objective) > cost(**first, objective) * kEqual;
+      return cost_of(*p, objective) > cost_of(**first, objective) * kEqual;
     });
     std::sort(first, last);  // all point into one list
     first = last;
@@ -168,7 +155,7 @@ void order_by_cost(Candidates& candidates, Objective objective) {
 
 void explain_difference(Selection& out, const Selection& paper, const Trials& trials) {
   if (paper.technique == out.technique && paper.group == out.group) {
-    out.steps.emplace_back("the printed algorithm picks the same");
+    out.steps.emplace_back("the study's printed rule picks the same");
     return;
   }
   const std::string theirs =
@@ -181,7 +168,7 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
                           : t_p <= 0             ? "it cannot compare when Pipeshard fails"
                           : fell_to_zero2        ? "it leaves a near tie to ZeRO2"
                                                  : "it compares rates per GPU, and only Pipeshard, Data and Shard";
-  out.steps.push_back(fmt::format("the printed algorithm picks {}: {}", theirs, why));
+  out.steps.push_back(fmt::format("the study's printed rule picks {}: {}", theirs, why));
 }
 
 void follow_amended(Selection& out, const Scenario& scenario, const std::vector<Prediction>& predictions,
@@ -206,7 +193,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   const Prediction* pick = best;
   std::vector<std::string> ties;
   for (const Prediction* p : candidates) {
-    const double behind = cost(*p, objective) / cost(*best, objective) - 1.0;
+    const double behind = cost_of(*p, objective) / cost_of(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
     ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
     constexpr double kSame = 1e-3;  // shares of GPU-hours closer than this are the same to any user
@@ -218,12 +205,12 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
                     percent(delta), fmt::join(ties, ", "), where(*pick), pick->gpu_hours()));
   }
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const Prediction* p) {
-    return cost(*p, objective) > cost(*best, objective) * (1 + delta);
+    return cost_of(*p, objective) > cost_of(*best, objective) * (1 + delta);
   });
   if (other != candidates.end()) {
     out.steps.push_back(fmt::format("next is {} with {}: {:.1f} % behind > delta", where(**other),
                                     cost_text(**other, objective),
-                                    percent(cost(**other, objective) / cost(*best, objective) - 1)));
+                                    percent(cost_of(**other, objective) / cost_of(*best, objective) - 1)));
   }
   out.steps.push_back(fmt::format("pick {}", where(*pick)));
   choose(out, *pick);
@@ -231,6 +218,18 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
 }
 
 }  // namespace
+
+double cost_of(const Prediction& p, Objective objective) {
+  switch (objective) {
+    case Objective::kTime:
+      return p.job.value;
+    case Objective::kGpuHours:
+      return p.gpu_hours();
+    case Objective::kTflopsPerGpu:
+      return 1.0 / std::max(1.0, p.trial_rate_per_gpu.value);
+  }
+  return 0;
+}
 
 Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm) {
   const Trials trials = find_trials(predictions);

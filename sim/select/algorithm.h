@@ -26,6 +26,9 @@ struct Selection {
   std::vector<std::string> steps;  // what was compared, with the numbers that decided
 };
 
+// What an objective makes least of: seconds, GPU-hours, or the inverse of the rate per GPU.
+double cost_of(const Prediction& prediction, Objective objective);
+
 // `predictions` of one model.
 Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm);
 

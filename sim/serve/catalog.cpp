@@ -2,9 +2,10 @@
 
 #include <set>
 
+#include "sim/inventory/setup.h"
 #include "sim/model/hugging_face.h"
 #include "sim/model/operator_graph.h"
-#include "sim/platform/gpu.h"
+#include "sim/platform/platform.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/data_root.h"
 
@@ -58,10 +59,15 @@ Json catalog_of(const fs::path& folder) {
   });
   out["gpus"] = entries(roots, kGpuFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
     const Gpu gpu = read_gpu(file, name, reading);
-    return {{"name", name}, {"title", gpu.title}, {"memory_bytes", gpu.memory.value}};
+    return {{"name", name},
+            {"title", gpu.title},
+            {"memory_bytes", gpu.memory.value},
+            {"usual_vms", {usual_vm_type({name}), usual_vm_type({name, name})}}};
   });
-  out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading&) -> Json {
-    return {{"name", name}, {"about", about(file)}};
+  out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {
+    const VmType type = read_vm_type(file, name, reading);
+    return {{"name", name},      {"title", type.title},         {"about", about(file)},
+            {"gpus", type.gpus}, {"gpu_count", type.gpu_count}, {"fixed", !type.inside.empty()}};
   });
   out["techniques"] = Json::parse(to_technique_json());
   Json scenarios = Json::array();

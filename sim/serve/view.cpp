@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "sim/page/timeline.h"
+#include "sim/platform/remark.h"
+#include "sim/report/group_words.h"
 #include "sim/report/report.h"
 #include "sim/run/intervals.h"
 #include "sim/select/latency.h"
@@ -15,8 +17,9 @@ Json section(const char* name, const char* title, const std::string& html) {
   return {{"name", name}, {"title", title}, {"html", html}};
 }
 
-Json cell_json(const Prediction& p) {
+Json cell_json(const Platform& platform, const Prediction& p) {
   Json out = head_json(p);
+  out["place"] = place_of(platform, p);
   out["tflops_per_gpu"] = rounded(p.rate_per_gpu.value / kTera);
   out["tokens_per_second"] = rounded(p.tokens_per_second);
   out["gpu_hours"] = rounded(p.gpu_hours());
@@ -33,7 +36,7 @@ Json comparison(const ModelReport& report) { return section("comparison", "Compa
 
 Json model_json(const ModelReport& report) {
   Json cells = Json::array(), sections = Json::array();
-  for (const Prediction* p : report.predictions) cells.push_back(cell_json(*p));
+  for (const Prediction* p : report.predictions) cells.push_back(cell_json(report.platform(), *p));
   sections.push_back(comparison(report));
   sections.push_back(section("memory", "Memory", memory_section(report)));
   sections.push_back(section("iteration", "Time of an iteration", breakdown_section(report)));
@@ -42,7 +45,9 @@ Json model_json(const ModelReport& report) {
   const Prediction* pick = report.pick();
   return {{"name", report.model().name},
           {"verdict", verdict_text(report)},
-          {"pick", pick ? cell_json(*pick) : Json(nullptr)},
+          {"near", near_text(report)},
+          {"workload", workload_text(report)},
+          {"pick", pick ? cell_json(report.platform(), *pick) : Json(nullptr)},
           {"cells", cells},
           {"sections", sections}};
 }
@@ -67,8 +72,11 @@ Json answer_view(const Question& question, const Workplace&, Memory& memory, con
   const RunResult& result = predicted(question, memory);
   Json models = Json::array();
   for (std::size_t i = 0; i < result.scenario.models.size(); ++i) models.push_back(model_json(report_of(result, i)));
-  Json out = {
-      {"scenario", result.scenario.name}, {"models", models}, {"assumed", assumed_json(all_assumptions(result))}};
+  Json out = {{"scenario", result.scenario.name},
+              {"models", models},
+              {"assumed", assumed_json(all_assumptions(result))},
+              {"compared", compared_text(result.scenario)},
+              {"contradictions", contradictions_in(result.scenario.platform)}};
   add_trees(question, out);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -47,19 +48,19 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
   const auto& [scenario, model, operators, group, options, memo] = request;
+  const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
+  std::optional<FewLayers> few;
+  if (by_speed) few = few_layers(model, operators);
   std::vector<std::vector<double>> costs;
   for (const auto& mesh : meshes) {
+    std::vector<Seconds> slowest(boost::num_vertices(operators));
+    for (const Gpu& gpu : by_speed ? different_gpus(scenario.platform, mesh) : std::vector<Gpu>{}) {
+      const auto times = operator_times(*few, gpu, scenario);
+      for (std::size_t v = 0; v < times.size(); ++v) slowest[v] = std::max(slowest[v], times[v]);
+    }
     costs.emplace_back(static_cast<std::size_t>(model.layers), 0.0);
-    for (std::size_t v = 0; v < boost::num_vertices(operators); ++v) {
-      double cost = operators[v].matrix.flops();
-      if (options.get(kSplit) == StageSplit::kSpeed) {
-        Seconds slowest{0};
-        for (const int device : mesh) {
-          const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
-          slowest = std::max(slowest, time_of_sequence(operators[v], gpu, scenario));
-        }
-        cost = slowest.value / static_cast<double>(mesh.size());
-      }
+    for (std::size_t v = 0; v < slowest.size(); ++v) {
+      const double cost = by_speed ? slowest[v].value / static_cast<double>(mesh.size()) : operators[v].matrix.flops();
       costs.back()[static_cast<std::size_t>(std::clamp<std::int64_t>(operators[v].layer, 0, model.layers - 1))] += cost;
     }
   }
@@ -84,9 +85,10 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std
     std::vector<double> before(n + 1, 0.0);
     for (std::size_t l = 0; l < n; ++l) before[l + 1] = before[l] + costs[s - 1][l];
     for (std::size_t l = s; l <= n; ++l) {
-      for (std::size_t k = s - 1; k < l; ++k) {
+      for (std::size_t k = l; k-- > s - 1;) {
+        if (before[l] - before[k] > best[s][l]) break;  // and from earlier layers on it is more
         const double largest = std::max(best[s - 1][k], before[l] - before[k]);
-        if (largest < best[s][l]) {
+        if (largest <= best[s][l]) {
           best[s][l] = largest;
           cut[s][l] = k;
         }

@@ -1,5 +1,7 @@
 #include "sim/technique/replicas.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/nccl/communicator.h"
@@ -39,10 +41,14 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
     for (int rank = 0; rank < gpus; ++rank) out.push_back(sequences / gpus + (rank < sequences % gpus ? 1 : 0));
     return out;
   }
-  std::vector<double> each;
+  const FewLayers layers = few_layers(request.model, request.operators);
+  const std::vector<Gpu> different = different_gpus(request.scenario.platform, devices);
+  std::vector<double> times, each;
+  for (const Gpu& gpu : different) times.push_back(time_of_sequence(layers, gpu, request.scenario).value);
   for (const int device : devices) {
     const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
-    each.push_back(time_of_sequence(request.operators, gpu, request.scenario).value);
+    each.push_back(
+        times[static_cast<std::size_t>(std::find(different.begin(), different.end(), gpu) - different.begin())]);
   }
   out.assign(devices.size(), 1);
   for (int left = sequences - gpus; left > 0; --left) {

@@ -16,6 +16,8 @@ struct GroupFacts {
   int least_of_vm = 0;     // the most GPUs that divide every VM's number
   bool mixed = false;      // GPUs of different models
   bool equal_vms = false;  // several VMs with equally many GPUs, at least two
+
+  auto operator<=>(const GroupFacts&) const = default;
 };
 
 struct VariationRequest {

@@ -21,7 +21,7 @@ class Editing(serve_case.Page):
         self.press("Add a site")
         self.press("Add a site")
         self.until(lambda: len(self.driver.find_elements("css selector", ".part.link")) == 3, "links")
-        self.assertIn("vm1+vm2+vm3", self.until(lambda: self.find("#results").text if "vm1+vm2+vm3" in self.find("#results").text else "", "results"))
+        self.until(lambda: "site1+site2+site3" in self.find("#results").text and "site1+site2" in self.find("#results").text, "results")
         self.settle()
         self.check_access()
         self.assertEqual([entry["name"] for entry in self.driver.execute_script(
@@ -111,10 +111,11 @@ class Editing(serve_case.Page):
         whole = self.text()
         self.type_text(whole.replace("type: workstation", "type: workstatoin"))
         self.until(lambda: "workstatoin" in self.verdict(), "the error")
-        self.assertIn("line 10, column 32", self.verdict())
+        self.assertIn("VM desk, kind of machine: ", self.verdict())
+        self.assertIn("line 10, column 32", self.find("#errors").text)
         self.shoot("error-1200")
         self.check_access()
-        self.find("#verdict button.wrong").click()
+        self.find("#verdict .place").click()
         self.assertEqual(self.driver.execute_script("const a = document.getElementById('yaml'); return a.value.slice(a.selectionStart, a.selectionEnd)"),
                          "workstatoin")
         self.assertEqual(len(self.driver.find_elements("css selector", ".part.site")), 3)  # drawn all the same

@@ -143,7 +143,7 @@ TEST_F(HostileFile, OfLongWordsIsToldInShortOnes) {
   expect_refused_as(kBase + "? " + word + "\n: 1\n? " + word + "\n: 1\n", {{"4:3", "duplicate key \"kkk"}});
   expect_refused_as(kBase + "name: " + word + "\n", {{"2:7", "name: \"kkk"}});
   expect_refused_as(kBase + "techniques: [" + word + "]\n", {{"2:14", "unknown technique \"kkk"}});
-  expect_refused_as(kBase + "groups: [" + word + "]\n", {{"2:10", "there is no VM or GPU \"kkk"}});
+  expect_refused_as(kBase + "groups: [" + word + "]\n", {{"2:10", "there is no VM, GPU or site \"kkk"}});
   expect_refused_as(kBase + "training: {batch: " + word + "}\n", {{"2:19", "not a whole number"}});
   expect_refused_as(kBase + "models: [" + word + "]\n", {{"2:10", "model \"kkk"}});
   expect_refused_as(kBase + "platform: ./" + word + "\n", {{"2:11", "platform \"./kkk"}});

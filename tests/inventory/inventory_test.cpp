@@ -296,6 +296,25 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }
 
+// What a scenario without `groups` compares.
+TEST(Setup, ComparesSitesAndPairsOfThem) {
+  const auto groups = [](const std::vector<std::string>& sites) {
+    SetupRequest request;
+    request.name = "mine";
+    for (std::size_t i = 0; i < sites.size(); ++i)
+      request.inventory.machines.push_back(
+          {.name = "m" + std::to_string(i), .site = sites[i], .gpus = {"t4"}, .place = {}});
+    const std::string text = set_up(request).scenario;
+    return text.substr(text.find("groups: "), text.find(']', text.find("groups: ")) + 1 - text.find("groups: "));
+  };
+  EXPECT_EQ(groups({"a", "a"}), "groups: [all, each]");
+  EXPECT_EQ(groups({"a", "b"}), "groups: [all, each]");
+  EXPECT_EQ(groups({"a", "a", "b"}), "groups: [all, sites, each]");
+  EXPECT_EQ(groups({"a", "b", "c"}), "groups: [all, pairs, each]");
+  EXPECT_EQ(groups({"a", "b", "c", "c"}), "groups: [all, pairs, sites, each]");
+  EXPECT_EQ(groups({"a", "b", "c", "d", "e"}), "groups: [all, each]");
+}
+
 TEST(Setup, RefusesMachinesWithoutGpus) {
   SetupRequest request;
   request.inventory.machines.resize(1);

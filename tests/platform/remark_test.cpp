@@ -1,5 +1,7 @@
 #include "sim/platform/remark.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 
 #include "tests/platform/example.h"
@@ -26,6 +28,39 @@ TEST(Remark, IsNoneWhereATypeSaysItOrNoGpuHasAnotherBesideIt) {
   for (const char* key : {"peer_to_peer: no", "nvlink: yes", "pcie_share: 0.36"})
     EXPECT_THAT(remarks_on(platform_of(with(kPair, "name: box", std::string("name: box, ") + key))), IsEmpty()) << key;
   EXPECT_THAT(remarks_on(platform_of(with(kPair, ", *g]", "]"))), IsEmpty());
+}
+
+TEST(Contradiction, IsOtherGpusOrMoreThanATypeComesWith) {
+  const auto told = [](const std::string& comes_with) {
+    return contradictions_in(
+        platform_of(with(kPair, "name: box", "name: box, peer_to_peer: no, title: A box, " + comes_with)));
+  };
+  EXPECT_THAT(told("gpus: [g], gpu_count: 2"), IsEmpty());
+  EXPECT_THAT(told("gpus: [other, g]"), IsEmpty());
+  EXPECT_THAT(told("gpu_count: 8"), IsEmpty());  // fewer may be used
+  EXPECT_THAT(
+      told("gpus: [other], gpu_count: 4"),
+      ElementsAre("w is of type A box, which comes with 4 other, and has 2 g: its network card and price are taken all "
+                  "the same"));
+  EXPECT_THAT(told("gpus: [g], gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 g, and has 2 g")));
+  EXPECT_THAT(told("gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 GPU, and has 2 g")));
+}
+
+// A name that is none would be a contradiction of every VM.
+TEST(VmTypes, ComeWithGpusThatThereAre) {
+  const std::filesystem::path platforms = SLMSIM_SOURCE_DIR "/platforms";
+  int named = 0;
+  for (const auto& file : std::filesystem::directory_iterator(platforms / "vms")) {
+    Reading reading;
+    const VmType type = read_vm_type(read_yaml(file.path()), "", reading);
+    EXPECT_THAT(errors_of(reading), IsEmpty()) << file.path();
+    EXPECT_NE(type.title, type.name) << file.path();
+    for (const auto& gpu : type.gpus) {
+      ++named;
+      EXPECT_TRUE(std::filesystem::exists(platforms / "gpus" / (gpu + ".yaml"))) << file.path() << " " << gpu;
+    }
+  }
+  EXPECT_GT(named, 20);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(AmendedAlgorithm, ReturnsNothingWhereNothingRuns) {
 
 TEST(AmendedAlgorithm, SaysWhereThePrintedOneDiffers) {
   EXPECT_THAT(amended({0, 9, 0, 0, 0, 1}).steps.back(),
-              HasSubstr("the printed algorithm picks ZeRO2 on v1+v2: it cannot compare when Pipeshard fails"));
+              HasSubstr("the study's printed rule picks ZeRO2 on v1+v2: it cannot compare when Pipeshard fails"));
   EXPECT_THAT(amended({12, 0, 0, 0, 0, 0}).steps.back(), HasSubstr("picks nothing"));
 }
 

@@ -13,11 +13,11 @@ function shape(name, attributes = {}, ...children) {
 
 const shortened = (word, most) => (word.length > most ? `${word.slice(0, most - 1)}…` : word);
 
-// "2 × rtx3090", or all where they differ.
-export function gpusText(gpus) {
+// "2 × rtx3090", or all where they differ; a number stands where there are so many.
+export function gpusText(gpus, counted = 2) {
   const counts = new Map();
   for (const gpu of gpus) counts.set(gpu, (counts.get(gpu) ?? 0) + 1);
-  return [...counts].map(([gpu, n]) => (n > 1 ? `${n} × ${gpu}` : gpu)).join(', ');
+  return [...counts].map(([gpu, n]) => (n >= counted ? `${n} × ${gpu}` : gpu)).join(', ');
 }
 
 const linkText = (link) => [link.rtt, link.bandwidth].filter(Boolean).join(' · ') || (link.path ? 'measured path' : 'no figures');

@@ -39,7 +39,7 @@ function section(root, key) {
   return yaml.child(own, key);
 }
 
-const linkNode = (a, b) => yaml.tree({between: [a, b], ...LINK});
+const linkNode = (a, b, figures = LINK) => yaml.tree({between: [a, b], ...figures});
 
 // What an empty design begins with: a platform without sites, a model, techniques for near and far GPUs, and a training.
 function begin(design) {
@@ -52,20 +52,38 @@ function begin(design) {
   if (missing('training')) design.change('training', (root) => yaml.put(root, 'training', yaml.tree(TRAINING)));
 }
 
-// A site with one VM, which the last site before it is linked with: so that a verdict follows at once.
-export function addSite(design) {
+// A site with VMs like those of `like`, or of the last site, linked with the first ones: so that a verdict follows at once.
+export function addSite(design, like, figures = LINK) {
   begin(design);
   const {sites, vms, links} = cluster(design.tree);
-  const name = free(sites.map((s) => s.name), 'site'), vm = free(vms.map((v) => v.name), 'vm');
+  const name = free(sites.map((s) => s.name), 'site'), taken = vms.map((v) => v.name);
+  const before = sites.find((s) => s.name === like) ?? sites.at(-1);
   design.change('platform', (root) => {
     section(root, 'sites').e.push([name, 0, 0, yaml.map([])]);
-    section(root, 'vms').e.push([vm, 0, 0, yaml.tree({site: name, type: VM_TYPE, gpus: [GPU]})]);
+    const first = yaml.tree({site: name, type: VM_TYPE, gpus: [GPU]});
+    const nodes = before?.vms.map((vm) => yaml.copy(yaml.child(section(root, 'vms'), vm.name))) ?? [first];
+    for (const node of nodes) {
+      const vm = free(taken, 'vm');
+      taken.push(vm);
+      yaml.put(node, 'site', yaml.text(name));
+      section(root, 'vms').e.push([vm, 0, 0, node]);
+    }
     for (const other of sites.slice(0, 3)) {
-      const taken = yaml.keys(section(root, 'links'));
-      section(root, 'links').e.push([free(taken, 'link'), 0, 0, linkNode(other.name, name)]);
+      const names = yaml.keys(section(root, 'links'));
+      section(root, 'links').e.push([free(names, 'link'), 0, 0, linkNode(other.name, name, figures)]);
     }
   });
   return {kind: 'site', name, links: links.length};
+}
+
+// So many sites with as many GPUs of a kind each, so far apart.
+export function drawSites(design, {count, gpu, gpus, type, rtt}) {
+  const first = addSite(design, '');
+  const [vm] = cluster(design.tree).vms;
+  design.set(['platform', 'vms', vm.name, 'type'], type);
+  setGpus(design, vm.name, gpu, gpus);
+  for (let i = 1; i < count; ++i) addSite(design, first.name, {...LINK, rtt});
+  return first;
 }
 
 export function addVm(design, site) {
@@ -112,12 +130,13 @@ export function remove(design, {kind, name}) {
   dropGroups(design);
 }
 
-// Groups may name what is gone; without them all VMs together and each alone are tried.
+// Groups may name what is gone; without them all VMs together, sites, pairs of them and each VM are tried.
 function dropGroups(design) {
   const groups = yaml.child(design.tree, 'groups');
   if (!groups) return;
-  const names = cluster(design.tree).vms.map((vm) => vm.name);
-  const known = (word) => ['all', 'each'].includes(word) || names.some((name) => word === name || word?.startsWith(`${name}/`));
+  const {vms, sites} = cluster(design.tree);
+  const names = [...vms, ...sites].map((one) => one.name);
+  const known = (word) => ['all', 'pairs', 'sites', 'each'].includes(word) || names.some((name) => word === name || word?.startsWith(`${name}/`));
   let broken = false;
   yaml.walk(groups, (node) => { broken ||= node.k === 'text' && !known(node.v); });
   if (broken) design.change('groups', (root) => yaml.drop(root, 'groups'));
@@ -144,7 +163,7 @@ export function rename(design, {kind, name}, to) {
     design.positions[to] = design.positions[name];
     delete design.positions[name];
   }
-  if (kind === 'vm') dropGroups(design);
+  if (kind !== 'link') dropGroups(design);
   return true;
 }
 
@@ -152,6 +171,22 @@ export function setGpus(design, vm, gpu, count) {
   design.change('platform', (root) => {
     yaml.put(yaml.at(root, ['platform', 'vms', vm]), 'gpus', yaml.tree(Array(count).fill(gpu)));
   });
+}
+
+// A kind of machine, with the GPUs that it comes with where there is only one choice.
+export function setType(design, vm, {name, gpus = [], gpu_count: count = 0}) {
+  const found = cluster(design.tree).vms.find((one) => one.name === vm);
+  design.set(['platform', 'vms', vm, 'type'], name);
+  const gpu = gpus.length === 0 || gpus.includes(found.gpus[0]) ? found.gpus[0] : gpus[0];
+  if (count > 0 || gpu !== found.gpus[0]) setGpus(design, vm, gpu, count || found.gpus.length);
+}
+
+// "site1+site2" where VMs are all those of sites, as the server says it of groups; else their names.
+export function groupText(root, group) {
+  const {sites} = cluster(root);
+  const whole = sites.filter(({vms}) => vms.length > 0 && vms.every((vm) => group.includes(vm.name)));
+  const covered = whole.flatMap(({vms}) => vms.map((vm) => vm.name));
+  return (sites.length > 1 && covered.length === group.length ? whole.map((site) => site.name) : group).join('+');
 }
 
 // The keys of a VM or link, as the design's tree has them.
@@ -179,6 +214,5 @@ techniques:
   ZeRO2: {}
   Pipeshard: {}
   LocalSGD: {inner_steps: 100}
-groups: [all, each]
 training: {batch: 20, epochs: 3, blocks_per_epoch: 20000}
 `;

@@ -48,23 +48,37 @@ export class Design {
     const now = Date.now(), goesOn = kind !== '' && kind === this.kind && now - this.when < PAUSE;
     this.kind = kind;
     this.when = now;
-    if (goesOn || this.past.at(-1) === this.text) return;
-    this.past.push(this.text);
+    if (goesOn || this.past.at(-1)?.text === this.text) return;
+    this.past.push({text: this.text});
     if (this.past.length > KEPT) this.past.shift();
     this.future = [];
   }
 
+  // Another scenario takes this one's place, with a step of undo that brings back its name and where its sites stand.
+  replace({name, text}) {
+    this.remember();
+    Object.assign(this.past.at(-1) ?? {}, {whole: true, name: this.name, positions: this.positions});
+    this.name = name;
+    this.positions = {};
+    this.tree = this.whole = this.view = null;
+    this.broken = false;
+    this.setText(text);
+  }
+
   undo() {
-    if (this.past.length === 0) return false;
-    this.future.push(this.text);
-    this.setText(this.past.pop());
-    return true;
+    return this.step(this.past, this.future);
   }
 
   redo() {
-    if (this.future.length === 0) return false;
-    this.past.push(this.text);
-    this.setText(this.future.pop());
+    return this.step(this.future, this.past);
+  }
+
+  step(from, to) {
+    const then = from.pop();
+    if (!then) return false;
+    to.push({text: this.text, whole: then.whole, name: this.name, positions: this.positions});
+    if (then.whole) [this.name, this.positions] = [then.name, then.positions];
+    this.setText(then.text);
     return true;
   }
 
@@ -86,6 +100,11 @@ export class Design {
     }
     this.errors = answer.errors ?? [];
     if (ok) this.view = answer;
+  }
+
+  // Which value of the text an error is of; nothing where it stands elsewhere.
+  pathOf(error) {
+    return error.own && error.line > 0 && this.isWritten ? yaml.pathTo(this.tree, error.line, error.column, error.text) : undefined;
   }
 
   // The text in one piece, so that all of it can be edited.

@@ -77,12 +77,14 @@ export function field(label, input, hint) {
   return out;
 }
 
+// Options are texts, or [value, text], or {group, options}.
 export function select(options, chosen, onchange) {
   const out = element('select', {onchange: () => onchange(out.value)});
-  for (const one of options) {
+  const option = (one) => {
     const [value, text] = Array.isArray(one) ? one : [one, one];
-    out.append(element('option', {value, selected: value === chosen}, text));
-  }
+    return element('option', {value, selected: value === chosen}, text);
+  };
+  for (const one of options) out.append(one.group ? element('optgroup', {label: one.group}, ...one.options.map(option)) : option(one));
   return out;
 }
 

@@ -4,8 +4,10 @@ import {$, ask, button, element, problem} from './dom.js';
 import {Canvas} from './canvas.js';
 import {Design} from './design.js';
 import {Editor} from './editor.js';
+import {errorLine, errorWords} from './errors.js';
 import {Panel} from './panel.js';
 import {Results} from './results.js';
+import {startForm} from './start.js';
 import {Work} from './work.js';
 import * as cluster from './cluster.js';
 import * as files from './files.js';
@@ -70,14 +72,11 @@ class App {
   }
 
   load(state) {
-    this.design.remember();
-    this.design.name = state.name;
-    this.design.positions = {};
-    this.design.tree = this.design.whole = this.design.view = null;
-    this.design.broken = false;
-    this.design.setText(state.text);
+    const lost = !this.design.isEmpty && this.design.text !== state.text;
+    this.design.replace(state);
     this.selected = null;
     this.edited(true);
+    if (lost) this.notice(state.text ? `${state.name} stands here now.` : 'The page is empty now.', 'Bring back what stood here', () => this.undo());
   }
 
   // The design's text has changed: `anew` where its tree is not of this text.
@@ -128,7 +127,10 @@ class App {
   answered(design, {ok, answer}) {
     const typed = this.editor.hasFocus, before = design.stamp;
     design.answered(answer, ok);
-    if (design === this.design) this.editor.drawErrors();
+    if (design === this.design) {
+      this.editor.drawErrors();
+      this.panel.drawErrors();
+    }
     if (design === this.design && design.stamp !== before) {
       this.drawCanvas();
       if (typed || !$('selection').parentNode.contains(document.activeElement)) this.panel.draw();
@@ -181,7 +183,21 @@ class App {
   }
 
   addSite() {
-    this.change((design) => cluster.addSite(design));
+    const like = this.selected?.kind === 'site' ? this.selected.name : undefined;
+    this.change((design) => cluster.addSite(design, like));
+  }
+
+  drawSites(what) {
+    this.change((design) => cluster.drawSites(design, what));
+    $('undo').focus({preventScroll: true});
+    scrollTo(0, 0);  // the form may have been below what is drawn
+  }
+
+  undo() {
+    if (!this.design.undo()) return;
+    this.selected = null;
+    $('notice').hidden = true;
+    this.edited(true);
   }
 
   addVm(site) {
@@ -275,19 +291,17 @@ class App {
     const {sites, links} = drawn;
     $('begin')?.remove();
     if (sites.length === 0 && this.design.errors.length === 0) {
-      $('canvas').prepend(element('div', {class: 'start', id: 'begin'},
-        element('p', {}, 'Add a site for each place that has GPUs: it comes with a VM and is linked with the others. Then choose what is drawn, to change it.'),
-        element('div', {class: 'tools'}, button('Add the first site', () => this.addSite(), {class: 'primary'}),
-                button('See an example of three sites', () => this.example()))));
+      $('canvas').prepend(startForm(this.catalog, {draw: (what) => this.drawSites(what), addSite: () => this.addSite(), example: () => this.example()}));
     }
     $('hint').textContent = sites.length === 0 ? 'A link that somebody gave you, or a file: “Open”.'
-      : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site to see whether its distance is worth it.'
-      : links.length > 0 && !this.knowsLinks ? 'Choose a link to move its round-trip time, and watch the verdict.'
+      : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site, which begins like this one, to see whether its distance is worth it.'
+      : links.length > 0 && !this.knowsLinks ? 'Choose a site to say which GPUs it has, and a link to move its round-trip time; the verdict follows.'
       : 'Drag to move; drag the dot of a site to another one to link them. With the keyboard: Tab, Enter, arrows, Delete.';
   }
 
   buttons() {
     const {design} = this, drawn = cluster.cluster(design.drawn), sites = drawn.sites.map((s) => s.name);
+    $('add-site').classList.toggle('primary', sites.length > 0);  // before that the form below is
     $('add-vm').disabled = sites.length === 0;
     $('add-link').disabled = sites.length < 2 || !sites.some((name) => cluster.unlinked(design, name).length > 0);
     $('delete').disabled = this.selected === null;
@@ -302,29 +316,33 @@ class App {
     $('compare').textContent = both ? 'Close design B' : 'Compare with a copy';
   }
 
+  errorWords(design, error, before) {
+    return errorWords(this, design, error, before);
+  }
+
+  errorLine(design, error, before) {
+    return errorLine(this, design, error, before);
+  }
+
+  // The place of an error in the text.
+  showLine(design, error) {
+    if (design !== this.design) this.turn(this.designs.indexOf(design));
+    this.tab('text');
+    this.editor.show(error.line, error.column);
+  }
+
   // The address keeps what is on the page, so that a reload loses nothing.
   keep() {
     clearTimeout(this.keeping);
     this.keeping = setTimeout(async () => history.replaceState(null, '', await files.toFragment(this.state())), 400);
   }
 
-  notice(text) {
-    $('notice').textContent = text;
+  // With a button that stays as long as the notice.
+  notice(text, offer, act) {
+    $('notice').replaceChildren(text, ...(offer ? [' ', button(offer, act)] : []));
     $('notice').hidden = false;
     clearTimeout(this.noticing);
-    this.noticing = setTimeout(() => { $('notice').hidden = true; }, 8000);
-  }
-
-  // An error as a line that leads to its place.
-  errorLine(design, error, before = '') {
-    const at = error.own && error.line > 0 ? `line ${error.line}, column ${error.column}: ` : error.file ? `${error.file}: ` : '';
-    const text = `${before}${at}${error.text}`;
-    if (!error.own || !(error.line > 0)) return element('p', {class: 'wrong'}, text);
-    return button(text, () => {
-      if (design !== this.design) this.turn(this.designs.indexOf(design));
-      this.tab('text');
-      this.editor.show(error.line, error.column);
-    }, {class: 'wrong'});
+    this.noticing = setTimeout(() => { $('notice').hidden = true; }, offer ? 20000 : 8000);
   }
 }
 
@@ -344,7 +362,7 @@ for (const [name, other] of [['figures', 'text'], ['text', 'figures']]) {
 $('open').addEventListener('click', () => files.openDialog(app));
 $('save').addEventListener('click', () => files.saveDialog(app));
 $('link').addEventListener('click', () => files.linkDialog(app));
-$('undo').addEventListener('click', () => app.design.undo() && app.edited(true));
+$('undo').addEventListener('click', () => app.undo());
 $('redo').addEventListener('click', () => app.design.redo() && app.edited(true));
 $('design-a').addEventListener('click', () => app.turn(0));
 $('design-b').addEventListener('click', () => app.turn(1));

@@ -1,20 +1,26 @@
 // The side panel: figures of what is selected, and what the whole scenario trains.
 
 import {button, element, field, fresh, select} from './dom.js';
+import {gpuChoices, usualVm} from './start.js';
 import * as cluster from './cluster.js';
+import {gpusText} from './canvas.js';
+import {shortText} from './errors.js';
 import * as units from './units.js';
 import * as yaml from './yaml.js';
 
 const SHOWN_VMS = 4;  // of a site; the others are chosen on the drawing
 
+// How a field says which value of the scenario it shows.
+const pathText = (path) => path?.join('/');
+
 // A slider with a field for the exact value. `set` gets the text that the scenario will hold.
-function slider(label, kind, text, set, hint) {
+function slider(label, kind, text, set, hint, path) {
   const {read, write} = units.kinds[kind];
   const known = () => Number.isFinite(read(text));
   const id = fresh('slider');
   const range = element('input', {type: 'range', id, min: 0, max: 1000, step: 1});
   const exact = element('input', {type: 'text', 'aria-label': `${label}, exactly`, class: 'exact', inputmode: 'text',
-                                  autocomplete: 'off', value: text ?? ''});
+                                  autocomplete: 'off', value: text ?? '', 'data-path': pathText(path)});
   const show = () => {
     if (known()) range.value = units.toSlider(kind, read(text));
     range.setAttribute('aria-valuetext', text ?? 'not stated');
@@ -57,6 +63,34 @@ export class Panel {
     const drawn = cluster.cluster(design.drawn);
     this.selection.replaceChildren(...this.selected(drawn));
     this.scenario.replaceChildren(...(design.isEmpty || design.broken ? [] : this.whole()));
+    this.drawErrors();
+  }
+
+  // The field that shows what stands at a path, or of which that is a part.
+  fieldOf(path) {
+    for (let end = path.length; end > 0; --end) {
+      const found = this.selection.parentNode.querySelector(`[data-path="${CSS.escape(pathText(path.slice(0, end)))}"]`);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  // What is wrong stands at the field that it came from, too.
+  drawErrors() {
+    const panel = this.selection.parentNode, {design} = this.app;
+    for (const note of panel.querySelectorAll('.at-field')) note.remove();
+    for (const input of panel.querySelectorAll('[aria-invalid]')) {
+      input.removeAttribute('aria-invalid');
+      input.removeAttribute('aria-errormessage');
+    }
+    for (const error of design.errors) {
+      const path = design.pathOf(error), input = path && this.fieldOf(path);
+      if (!input) continue;
+      const note = element('p', {class: 'wrong at-field', id: fresh('wrong')}, shortText(error.text, path));
+      input.setAttribute('aria-invalid', true);
+      input.setAttribute('aria-errormessage', note.id);
+      input.closest('.field').append(note);
+    }
   }
 
   // An edit with its step of undo; a slider's moves are one step.
@@ -103,9 +137,11 @@ export class Panel {
     const what = {kind: 'site', name: site.name};
     const others = cluster.unlinked(this.app.design, site.name);
     const rtt = yaml.value(yaml.at(this.app.design.tree, ['platform', 'sites', site.name, 'rtt']));
-    const out = [...this.head(what, 'Site'), ...site.vms.slice(0, SHOWN_VMS).flatMap((vm) => this.gpus(vm, ` of ${vm.name}`))];
+    const out = [...this.head(what, 'Site'), ...site.vms.slice(0, SHOWN_VMS).flatMap((vm) => [...this.gpus(vm, ` of ${vm.name}`), this.machine(vm, ` of ${vm.name}`)])];
+    if (site.vms.length > SHOWN_VMS) out.push(element('p', {class: 'note'}, `And ${site.vms.length - SHOWN_VMS} more, to be chosen on the drawing.`));
     out.push(slider('Round trip inside it', 'time', rtt, (text) => this.edit(`rtt ${site.name}`, (design) =>
-      design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: what is usual inside a site.'));
+      design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: what is usual inside a site.',
+                    ['platform', 'sites', site.name, 'rtt']));
     const tools = element('div', {class: 'tools'}, button('Add a VM here', () => this.app.addVm(site.name)));
     if (others.length > 0) {
       tools.append(element('label', {for: 'link-to'}, 'Link to'),
@@ -118,44 +154,90 @@ export class Panel {
     return out;
   }
 
-  // Their kind and number.
+  // Their kind and number. The kind of machine follows as long as it is the usual one for them.
   gpus(vm, of = '') {
-    const {gpus} = this.app.catalog, gpu = vm.gpus[0] ?? '';
-    const names = gpus.map((one) => [one.name, one.title || one.name]);
-    if (gpu && !gpus.some((one) => one.name === gpu)) names.unshift([gpu, gpu]);
-    const set = () => this.edit(`gpus ${vm.name}`, (design) =>
-      cluster.setGpus(design, vm.name, kind.value, Math.min(64, Math.max(1, Math.round(Number(count.value)) || 1))));
+    const {catalog} = this.app, gpu = vm.gpus[0] ?? '', names = gpuChoices(catalog);
+    if (gpu && !names.some(([name]) => name === gpu)) names.unshift([gpu, gpu]);
+    const set = () => {
+      const many = Math.min(64, Math.max(1, Math.round(Number(count.value)) || 1));
+      const usual = usualVm(catalog, kind.value, many), was = usualVm(catalog, gpu, vm.gpus.length);
+      this.edit(`gpus ${vm.name}`, (design) => {
+        cluster.setGpus(design, vm.name, kind.value, many);
+        if (vm.type === was && usual !== was) cluster.setType(design, vm.name, {name: usual});
+      });
+      this.drawKeeping();
+    };
     const kind = select(names, gpu, set);
     const count = element('input', {type: 'number', min: 1, max: 64, value: vm.gpus.length, onchange: set});
+    count.dataset.path = kind.dataset.path = pathText(['platform', 'vms', vm.name, 'gpus']);
     const mixed = vm.gpus.some((one) => one !== gpu);
     return [field(`GPU${of}`, kind, mixed ? `Of several kinds: ${vm.gpus.join(', ')}. A choice here makes them alike.` : ''),
             field(`How many GPUs${of}`, count)];
   }
 
-  vm(vm, drawn) {
-    const {catalog} = this.app, what = {kind: 'vm', name: vm.name};
-    const types = catalog.vms.map((one) => one.name);
-    if (!types.includes(vm.type)) types.unshift(vm.type);
-    const set = (key) => (value) => this.edit(`${key} ${vm.name}`, (design) => design.set(['platform', 'vms', vm.name, key], value));
-    const about = (type) => catalog.vms.find((one) => one.name === type)?.about || 'A type of its own.';
-    const out = this.head(what, 'VM');
-    const kind = field('Kind of machine', select(types, vm.type, (type) => {
-      kind.querySelector('.note').textContent = about(type);
-      set('type')(type);
-    }), about(vm.type));
-    out.push(...this.gpus(vm), kind,
-             field('Site', select(drawn.sites.map((s) => s.name), vm.site, set('site'))),
-             button('Delete this VM', () => this.app.remove(what), {class: 'danger'}));
+  // The kind of machine, by its full name, with what is known of it; and what of it does not agree with its GPUs.
+  machine(vm, of = '') {
+    const {catalog} = this.app, type = catalog.vms.find((one) => one.name === vm.type);
+    const choices = (rented) => catalog.vms.filter((one) => /^(aws|azure|gcp|cloud)-/.test(one.name) === rented)
+      .map((one) => [one.name, one.title]).sort((a, b) => a[1].localeCompare(b[1]));
+    const options = [{group: 'Own or shared', options: choices(false)}, {group: 'Rented', options: choices(true)}];
+    if (!type) options.unshift([vm.type, vm.type || 'of its own']);
+    const chosen = select(options, vm.type, (name) => {
+      this.edit(`type ${vm.name}`, (design) => cluster.setType(design, vm.name, catalog.vms.find((one) => one.name === name) ?? {name}));
+      this.drawKeeping();
+    });
+    chosen.dataset.path = pathText(['platform', 'vms', vm.name, 'type']);
+    const out = field(`Kind of machine${of}`, chosen, type?.about ?? 'A type of its own.');
+    const wrong = type && this.contradiction(vm, type);
+    if (wrong) {
+      out.append(element('p', {class: 'wrong'}, wrong),
+                 button(`Put ${this.offer(type)} in`, () => {
+                   this.edit('', (design) => cluster.setType(design, vm.name, type));
+                   this.drawKeeping();
+                 }));
+    }
     return out;
+  }
+
+  title(gpu) {
+    return this.app.catalog.gpus.find((one) => one.name === gpu)?.title ?? gpu;
+  }
+
+  offer({gpus, gpu_count: count}) {
+    return [count > 0 ? `${count} ×` : '', gpus.map((gpu) => this.title(gpu)).join(' or ') || 'GPUs'].filter(Boolean).join(' ');
+  }
+
+  contradiction({gpus}, type) {
+    const others = type.gpus.length > 0 && gpus.some((gpu) => !type.gpus.includes(gpu));
+    const count = type.gpu_count > 0 && (gpus.length > type.gpu_count || (type.fixed && gpus.length < type.gpu_count));
+    return others || count ? `This machine comes with ${this.offer(type)}; here it has ${gpusText(gpus.map((gpu) => this.title(gpu)), 1)}.` : '';
+  }
+
+  // The panel anew, with the hand where it was.
+  drawKeeping() {
+    const at = document.activeElement, label = at?.labels?.[0]?.textContent;
+    this.draw();
+    if (!label || at.isConnected) return;
+    [...this.selection.querySelectorAll('label')].find((one) => one.textContent === label)?.control?.focus();
+  }
+
+  vm(vm, drawn) {
+    const what = {kind: 'vm', name: vm.name};
+    const move = select(drawn.sites.map((s) => s.name), vm.site, (site) => this.edit(`site ${vm.name}`, (design) =>
+      design.set(['platform', 'vms', vm.name, 'site'], site)));
+    move.dataset.path = pathText(['platform', 'vms', vm.name, 'site']);
+    return [...this.head(what, 'VM'), ...this.gpus(vm), this.machine(vm), field('Site', move),
+            button('Delete this VM', () => this.app.remove(what), {class: 'danger'})];
   }
 
   link(link) {
     const what = {kind: 'link', name: link.name};
-    const set = (key) => (text) => this.edit(`${key} ${link.name}`, (design) => design.set(['platform', 'links', link.name, key], text));
+    const path = (key) => ['platform', 'links', link.name, key];
+    const set = (key) => (text) => this.edit(`${key} ${link.name}`, (design) => design.set(path(key), text));
     return [...this.head(what, 'Link'), element('p', {class: 'note'}, `Between ${link.between.join(' and ')}.`),
-            slider('Round-trip time', 'time', link.rtt, set('rtt'), 'ping tells it: 1 ms in a city, 30 ms in a country, 100 ms over an ocean.'),
-            slider('Bandwidth', 'rate', link.bandwidth, set('bandwidth')),
-            slider('Loss', 'loss', link.loss, set('loss'), 'Share of packets that get lost; it bounds one TCP connection. 1e-5 is usual.'),
+            slider('Round-trip time', 'time', link.rtt, set('rtt'), 'ping tells it: 1 ms in a city, 30 ms in a country, 100 ms over an ocean.', path('rtt')),
+            slider('Bandwidth', 'rate', link.bandwidth, set('bandwidth'), '', path('bandwidth')),
+            slider('Loss', 'loss', link.loss, set('loss'), 'Share of packets that get lost; it bounds one TCP connection. 1e-5 is usual.', path('loss')),
             button('Delete this link', () => this.app.remove(what), {class: 'danger'})];
   }
 
@@ -164,12 +246,12 @@ export class Panel {
     const out = [element('h2', {}, 'Training')];
     out.push(this.models(source));
     const number = (path, label, hint) => slider(label, 'count', yaml.value(yaml.at(source, path)), (text) =>
-      this.edit(path.join('.'), (design) => design.set(path, text)), hint);
+      this.edit(path.join('.'), (design) => design.set(path, text)), hint, path);
     if (yaml.at(source, ['training', 'batch']) || !yaml.child(source, 'training')) out.push(number(['training', 'batch'], 'Batch', 'Sequences per optimizer step, over all GPUs.'));
     for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Of as many tokens as the model takes at once.']]) {
       const node = yaml.at(source, ['training', key]);
       if (yaml.value(node) === undefined) continue;
-      const input = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off', value: yaml.value(node)});
+      const input = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off', value: yaml.value(node), 'data-path': pathText(['training', key])});
       input.addEventListener('change', () => this.edit(key, (design) => design.set(['training', key], input.value.trim())));
       out.push(field(label, input, hint));
     }
@@ -199,7 +281,9 @@ export class Panel {
       const options = catalog.models.filter((m) => m.name === name || !names.includes(m.name))
         .map((m) => [m.name, `${m.name} (${units.count(m.parameters)})`]);
       if (!catalog.models.some((m) => m.name === name)) options.unshift([name, name]);
-      const out = field(i === 0 ? 'Model' : `Model ${i + 1}`, select(options, name, (to) => put((all) => all.with(i, yaml.text(to)))));
+      const choice = select(options, name, (to) => put((all) => all.with(i, yaml.text(to))));
+      choice.dataset.path = pathText(['models', String(i)]);
+      const out = field(i === 0 ? 'Model' : `Model ${i + 1}`, choice);
       if (names.length > 1) out.append(button('Leave out', () => put((all) => all.toSpliced(i, 1)), {'aria-label': `Leave out ${name}`}));
       return out;
     };

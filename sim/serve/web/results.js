@@ -45,6 +45,7 @@ export class Results {
 
   draw() {
     const designs = this.app.designs.filter(Boolean), several = designs.length > 1;
+    this.hold(designs.some((design) => design.errors.length > 0));
     fill(this.verdict, [...designs.map((design, i) => [`told ${i}`, () => this.told(design, several)]),
                         ...(several ? [['compared', () => this.compared(designs)]] : [])]);
     this.place.className = several ? 'two' : 'one';
@@ -52,6 +53,14 @@ export class Results {
     while (this.place.children.length < designs.length) this.place.append(element('div', {class: 'column'}));
     designs.forEach((design, i) => fill(this.place.children[i], this.column(design, several)));
     this.rest();
+  }
+
+  // What is wrong takes the room of the verdict before it, so that the drawing stays under the hand.
+  hold(wrong) {
+    const {style} = this.verdict;
+    if (!wrong) style.height = '';
+    else if (!style.height && this.verdict.querySelector('.decided')) style.height = `${this.verdict.getBoundingClientRect().height}px`;
+    this.verdict.classList.toggle('held', style.height !== '');
   }
 
   // Once the hand rests, what takes longer; an edit puts it off, and ends what is computed of what was.
@@ -78,7 +87,7 @@ export class Results {
                  element('p', {}, 'Draw where your GPUs are. The answer stands here from the first site on, and follows every change.'));
       return out;
     }
-    for (const error of design.errors.slice(0, 5)) out.append(this.app.errorLine(design, error, title));
+    for (const error of design.errors.slice(0, 5)) out.append(this.app.errorWords(design, error, title));
     const model = this.modelOf(design.view);
     if (design.errors.length > 0 || !model) {
       if (design.errors.length === 0) out.append(element('p', {}, 'predicting…'));
@@ -87,6 +96,9 @@ export class Results {
     out.append(element('p', {class: 'first decided'}, title + model.verdict));
     const summary = this.app.catalog.techniques.find((one) => one.name === model.pick?.technique)?.summary;
     if (summary) out.append(element('p', {class: 'note'}, `${model.pick.technique}: ${summary}`));
+    if (model.near) out.append(element('p', {class: 'near'}, model.near));
+    for (const one of design.view.contradictions) out.append(element('p', {class: 'wrong'}, one));
+    out.append(element('p', {class: 'note'}, model.workload), element('p', {class: 'note'}, `Compared: ${design.view.compared}.`));
     const sure = this.sure(design.view);
     if (model.pick && sure) out.append(element('p', {class: 'note sure'}, sure));
     const assumed = design.view.assumed;
@@ -110,7 +122,7 @@ export class Results {
       return [...both.map((v) => (v === null || v === undefined ? '–' : write(v))), ratio];
     };
     const rows = FIGURES.map(([name, read, write]) => [name, ...cells(read, write)]).filter((row) => row[1] !== '–' || row[2] !== '–');
-    const pick = ['Pick', ...picks.map((p) => (p ? `${p.technique} on ${p.group.join('+')}` : 'nothing fits')), ''];
+    const pick = ['Pick', ...picks.map((p) => (p ? p.place : 'nothing fits')), ''];
     const table = element('table', {}, element('thead', {}, element('tr', {}, ...['', 'Design A', 'Design B', 'B / A'].map((word) =>
       element('th', {scope: 'col'}, word)))), element('tbody', {}, ...[pick, ...rows].map((row) => element('tr', {},
       element('th', {scope: 'row'}, row[0]), ...row.slice(1).map((cell) => element('td', {}, cell))))));

@@ -29,11 +29,11 @@ export const kinds = {
   count: {read: Number, write: (v) => String(Math.round(v)), low: 1, high: 1024},
 };
 
-// What is typed without a unit is in that of the text before, or in the usual one.
+// What is typed without a unit is in that of the text before, or in the usual one where that is no quantity.
 export function withUnit(kind, typed, before) {
-  const {unit} = kinds[kind];
+  const {unit, read} = kinds[kind];
   if (!unit || !/^[0-9]+([.,][0-9]+)?$/.test(typed)) return typed;
-  return `${typed.replace(',', '.')} ${/[A-Za-z/]+$/.exec(before ?? '')?.[0] ?? unit}`;
+  return `${typed.replace(',', '.')} ${Number.isFinite(read(before)) ? /[A-Za-z/]+$/.exec(before)?.[0] ?? unit : unit}`;
 }
 
 // Between the slider's 0 to 1000 and the value.

@@ -1,6 +1,7 @@
 // What takes longer, as jobs that go on while the page is used: what limits, the best plan, a sweep.
 
 import {ask, button, element, field, fragment, problem, select} from './dom.js';
+import {groupText} from './cluster.js';
 import {duration} from './units.js';
 
 const PAUSE = 300;  // ms between two looks
@@ -11,9 +12,7 @@ function table(head, rows, label) {
     element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map((cell) => element('td', {}, cell)))))));
 }
 
-const place = (p) => `${p.technique} on ${p.group.join('+')}`;
-
-function explained({explanations}) {
+function explained({explanations}, place) {
   const runs = explanations.filter((one) => one.status === 'ok');
   if (runs.length === 0) return [element('p', {}, 'Nothing runs, so there is nothing to explain.')];
   const rows = runs.map((one) => [one.model, place(one), duration(one.minutes), one.advice]);
@@ -24,7 +23,7 @@ function explained({explanations}) {
   return [table(['model', 'technique', 'job', 'what to change first'], rows, 'What to change first'), ...parts];
 }
 
-function planned({models}) {
+function planned({models}, place) {
   return models.flatMap((model) => [element('h3', {}, model.model),
     table(['plan', 'options', 'job', 'GPU-hours', 'predict it again'], model.plans.map((p) => [place(p), p.options, duration(p.minutes),
       p.gpu_hours.toPrecision(3), element('code', {}, p.command)]), `Best plans for ${model.model}`),
@@ -76,7 +75,8 @@ export class Work {
     start.disabled = false;
     cancel.hidden = bar.hidden = true;
     status.textContent = {done: 'done', cancelled: 'cancelled'}[state.state] ?? problem(state.answer ?? state);
-    if (state.state === 'done') answer.replaceChildren(...show(state.answer));
+    const place = (p) => `${p.technique} on ${groupText(design.drawn, p.group)}`;
+    if (state.state === 'done') answer.replaceChildren(...show(state.answer, place));
   }
 
   explain() {

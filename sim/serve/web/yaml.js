@@ -67,6 +67,22 @@ export function entryLines(key, node, indent = 0) {
 
 export const textOf = (root) => root.e.flatMap((e) => entryLines(e[0], e[3])).join('\n') + '\n';
 
+// The path of what stands at a line and a column. Where a map begins with its first key both stand there: the one that is meant is
+// named in `said`, else it is the map.
+export function pathTo(root, line, column, said = '') {
+  const found = [];
+  const visit = (node, path) => {
+    if (node.l === line && node.c === column) found.push(path);
+    for (const [key, l, c, one] of node.e ?? []) {
+      if (l === line && c === column) found.push([...path, key]);
+      visit(one, [...path, key]);
+    }
+    (node.i ?? []).forEach((one, i) => visit(one, [...path, String(i)]));
+  };
+  if (root) visit(root, []);
+  return found.findLast((path) => path.length > 0 && said.includes(path.join('.'))) ?? found[0];
+}
+
 export const copy = (node) => structuredClone(node);
 
 export function walk(node, visit) {

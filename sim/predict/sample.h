@@ -1,0 +1,32 @@
+// Few of an iteration's micro-batches. Two such samples, one a round longer than the other, show what a round does.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/lower/lower.h"
+
+namespace slmsim {
+
+struct Sample {
+  Lowered lowered;
+  // Tasks of each device's stream, of each host and of each connection, in their order.
+  std::vector<std::vector<TaskId>> lines;
+
+  const TaskGraph& graph() const { return lowered.graph; }
+  std::size_t devices() const { return static_cast<std::size_t>(graph().device_count()); }
+  std::optional<std::size_t> line_of(TaskId task) const;
+  std::span<const std::vector<TaskId>> streams() const { return {lines.data(), devices()}; }
+  std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
+};
+
+// With GPUs that are alike taken once. `micro_batches`: a multiple of micro_batch_round.
+Sample sample(const LowerRequest& request, int micro_batches);
+
+// Micro-batches that may still differ from those behind them.
+inline constexpr int kFirstOnes = 3;
+// As many as are in a pipeline at a time, and the first ones once it runs full, and as many to compare.
+int fewest_micro_batches(const Plan& plan);
+
+}  // namespace slmsim

@@ -1,0 +1,245 @@
+#include "sim/scenario/group.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostGroups = 1024;
+constexpr const char *kAll = "all", *kPairs = "pairs", *kSites = "sites", *kEach = "each";
+
+void add_vm(Group& group, const Vm& vm) {
+  group.names.push_back(vm.name);
+  for (int i = 0; i < vm.device_count; ++i) group.devices.push_back(vm.first_device + i);
+}
+
+class GroupReader {
+ public:
+  GroupReader(const Platform& platform, Reading& reading) : platform_(platform), reading_(reading) {}
+
+  std::vector<Group> usual() {
+    const std::size_t sites = sites_with_vms(platform_).size();
+    const bool few = platform_.devices.size() <= kMostGpusOfSites;
+    add_all({});
+    if (few && sites <= kMostPairedSites) add_pairs({});
+    if (few) add_sites({});
+    add_each({});
+    return std::move(groups_);
+  }
+
+  // A word, the name of a VM, GPU or site, or a list of such names.
+  void read(const Node& item) {
+    if (item.kind == Node::Kind::kScalar && is_word(item.scalar)) {
+      add_word(item.scalar, item.place);
+    } else if (item.kind == Node::Kind::kScalar) {
+      add_named(item.place, {&item}, true);
+    } else if (item.kind == Node::Kind::kSequence) {
+      std::vector<const Node*> names;
+      for (const auto& name : item.items) names.push_back(&name);
+      add_named(names.empty() ? item.place : names.front()->place, names, false);
+    } else {
+      reading_.error(item.place,
+                     "groups: expected \"all\", \"pairs\", \"sites\", \"each\", the name of a VM or site, or a list of "
+                     "names such as [gat, amst]");
+    }
+  }
+
+  std::vector<Group> groups() { return std::move(groups_); }
+
+ private:
+  // A VM that is called "sites" or "pairs" is meant itself.
+  bool is_word(const std::string& text) const {
+    if (text == kAll || text == kEach) return true;
+    return (text == kPairs || text == kSites) &&
+           std::none_of(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& vm) { return vm.name == text; });
+  }
+
+  void add_word(const std::string& word, const Place& place) {
+    if (word == kAll) return add_all(place);
+    if (word == kEach) return add_each(place);
+    if (word == kSites) return add_sites(place);
+    if (sites_with_vms(platform_).size() < 2) {
+      reading_.error(place, "groups: there are no pairs of sites, as all GPUs are at one; leave it out");
+      return;
+    }
+    add_pairs(place);
+  }
+
+  void add_all(const Place& place) {
+    Group group;
+    for (const auto& vm : platform_.vms) add_vm(group, vm);
+    add(std::move(group), place);
+  }
+
+  void add_each(const Place& place) {
+    for (const auto& vm : platform_.vms) {
+      Group group;
+      add_vm(group, vm);
+      if (platform_.vms.size() > 1 || groups_.empty()) add(std::move(group), place);
+    }
+  }
+
+  void add_sites(const Place& place) {
+    for (const int site : sites_with_vms(platform_)) add(of_sites({site}), place);
+  }
+
+  void add_pairs(const Place& place) {
+    const std::vector<int> sites = sites_with_vms(platform_);
+    for (std::size_t a = 0; a < sites.size(); ++a) {
+      // Of too many the first is told, and further ones are not made.
+      for (std::size_t b = a + 1; b < sites.size() && reading_.errors.empty(); ++b)
+        add(of_sites({sites[a], sites[b]}), place);
+    }
+  }
+
+  Group of_sites(const std::set<int>& sites) const {
+    Group group;
+    for (const auto& vm : platform_.vms) {
+      if (sites.contains(vm.site)) add_vm(group, vm);
+    }
+    return group;
+  }
+
+  // What one name means, which is looked for among VMs, GPUs, ranges of VMs and sites, in that order.
+  std::optional<Group> meaning_of(const std::string& name) const {
+    Group group;
+    const auto vm =
+        std::find_if(platform_.vms.begin(), platform_.vms.end(), [&](const Vm& v) { return v.name == name; });
+    const auto device = std::find_if(platform_.devices.begin(), platform_.devices.end(),
+                                     [&](const Device& d) { return d.name == name; });
+    const auto site =
+        std::find_if(platform_.sites.begin(), platform_.sites.end(), [&](const Site& s) { return s.name == name; });
+    if (vm != platform_.vms.end()) {
+      add_vm(group, *vm);
+    } else if (device != platform_.devices.end()) {
+      group.names.push_back(device->name);
+      group.devices.push_back(static_cast<int>(device - platform_.devices.begin()));
+    } else if (const auto [begin, end] = range_of(name); begin < end) {
+      for (std::size_t i = begin; i < end; ++i) add_vm(group, platform_.vms[i]);
+    } else if (site != platform_.sites.end()) {
+      group = of_sites({static_cast<int>(site - platform_.sites.begin())});
+    } else {
+      return std::nullopt;
+    }
+    return group;
+  }
+
+  // `words`: whether "all" and the like would have been understood here.
+  void add_named(const Place& place, const std::vector<const Node*>& names, bool words) {
+    Group group;
+    for (const Node* node : names) {
+      if (node->kind != Node::Kind::kScalar) {
+        reading_.error(node->place, fmt::format("groups: {} inside a group; a group lists names of VMs, GPUs and sites",
+                                                kind_name(node->kind)));
+        return;
+      }
+      const auto one = meaning_of(node->scalar);
+      if (!one) {
+        reading_.error(node->place,
+                       fmt::format("groups: there is no VM, GPU or site \"{}\"; {}", node->scalar.substr(0, 64),
+                                   did_you_mean(node->scalar, known_names(words))));
+        return;
+      }
+      group.names.insert(group.names.end(), one->names.begin(), one->names.end());
+      group.devices.insert(group.devices.end(), one->devices.begin(), one->devices.end());
+    }
+    if (std::set<int>(group.devices.begin(), group.devices.end()).size() != group.devices.size()) {
+      reading_.error(place, "groups: a GPU is in one group twice; name each VM, GPU or site once");
+      return;
+    }
+    if (group.devices.empty()) {
+      reading_.error(place, "groups: a group without GPUs; name at least one");
+      return;
+    }
+    add(std::move(group), place);
+  }
+
+  // Of "node0..node127" the VMs from the one to the other, in the platform's order, as first and behind the last; none
+  // of what is no range.
+  std::pair<std::size_t, std::size_t> range_of(const std::string& text) const {
+    const auto dots = text.find("..");
+    if (dots == std::string::npos) return {0, 0};
+    const auto& vms = platform_.vms;
+    const auto find = [&](const std::string& name) {
+      const auto found = std::find_if(vms.begin(), vms.end(), [&](const Vm& vm) { return vm.name == name; });
+      return static_cast<std::size_t>(found - vms.begin());
+    };
+    const std::size_t first = find(text.substr(0, dots)), last = find(text.substr(dots + 2));
+    return last < vms.size() && first <= last ? std::pair{first, last + 1} : std::pair<std::size_t, std::size_t>{0, 0};
+  }
+
+  std::vector<std::string> known_names(bool words) const {
+    std::vector<std::string> names;
+    if (words) names = {kAll, kPairs, kSites, kEach};
+    for (const auto& vm : platform_.vms) names.push_back(vm.name);
+    for (const auto& device : platform_.devices) names.push_back(device.name);
+    for (const auto& site : platform_.sites) names.push_back(site.name);
+    return names;
+  }
+
+  void add(Group group, const Place& place) {
+    const auto same = [&](const Group& other) { return other.devices == group.devices; };
+    if (group.devices.empty() || std::any_of(groups_.begin(), groups_.end(), same)) return;
+    if (groups_.size() == kMostGroups)
+      reading_.error(place, fmt::format("more than {} groups; name those that matter", kMostGroups));
+    if (groups_.size() < kMostGroups) groups_.push_back(std::move(group));
+  }
+
+  const Platform& platform_;
+  Reading& reading_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading& reading) {
+  const bool stated = fields.has("groups");
+  GroupReader reader(platform, reading);
+  const FileKey tried{
+      "groups",
+      "GPUs to try together: all, each of the pairs of sites, each of the sites, each VM alone, a VM, GPU or site by "
+      "name, VMs from one to another (node0..node127), or a list of such names.",
+      fmt::format("[all, pairs, sites, each]; pairs up to {} sites, pairs and sites up to {} GPUs", kMostPairedSites,
+                  kMostGpusOfSites)};
+  for (const Node* item : fields.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})}))
+    reader.read(*item);
+  return stated ? reader.groups() : GroupReader(platform, reading).usual();
+}
+
+std::vector<Group> usual_groups(const Platform& platform) {
+  Reading unheard;
+  return GroupReader(platform, unheard).usual();
+}
+
+std::vector<int> sites_with_vms(const Platform& platform) {
+  std::set<int> sites;
+  for (const auto& vm : platform.vms) sites.insert(vm.site);
+  return {sites.begin(), sites.end()};
+}
+
+std::vector<int> whole_sites(const Platform& platform, const std::vector<std::string>& names) {
+  const std::set<std::string> in(names.begin(), names.end());
+  std::map<int, bool> whole;
+  std::size_t found = 0;
+  for (const auto& vm : platform.vms) {
+    const bool is_in = in.contains(vm.name);
+    found += is_in ? 1 : 0;
+    const auto [site, first] = whole.emplace(vm.site, is_in);
+    if (!first && site->second != is_in) return {};
+  }
+  if (found != names.size()) return {};  // a GPU, not a VM
+  std::vector<int> out;
+  for (const auto& [site, is_in] : whole) {
+    if (is_in) out.push_back(site);
+  }
+  return out;
+}
+
+}  // namespace slmsim

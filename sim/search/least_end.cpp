@@ -1,0 +1,198 @@
+#include "sim/search/least_end.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sim/predict/iterations.h"
+#include "sim/predict/lower_alike.h"
+#include "sim/predict/measure.h"
+#include "sim/predict/sample.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kNowhere = -std::numeric_limits<double>::infinity();
+
+// What each task takes at least: a transfer alone on its path.
+std::vector<double> least_times(const TaskGraph& graph) {
+  struct Fastest {
+    double rate = std::numeric_limits<double>::infinity(), window = rate;
+  };
+  std::vector<Fastest> fastest;
+  for (const auto& connection : graph.connections()) {
+    Fastest f;
+    for (const int link : connection.route.links)
+      f.rate = std::min(f.rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+    if (connection.route.socket_rate.value > 0)
+      f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
+    if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
+    fastest.push_back(f);
+  }
+  std::vector<double> out;
+  out.reserve(graph.tasks().size());
+  for (const Task& task : graph.tasks()) {
+    if (task.kind != TaskKind::kTransfer) {
+      out.push_back(task.amount);
+      continue;
+    }
+    const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
+    const Fastest& f = fastest[static_cast<std::size_t>(task.place)];
+    double sending = task.amount / f.rate;
+    if (std::isfinite(f.window) && f.window > 0)
+      sending = std::max(sending, (std::ceil(task.amount / f.window) - 1) * connection.route.window.rtt.value);
+    out.push_back((sending + connection.route.latency.value) * task.times);
+  }
+  return out;
+}
+
+// When each task ends at least, after all, or after the end of one task; kNowhere where no way leads from that to it.
+std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<double>& times,
+                                 std::optional<TaskId> from = {}) {
+  std::vector<double> out(times.size(), from ? kNowhere : 0);
+  if (from) out[*from] = 0;
+  for (TaskId task = from ? *from + 1 : 0; task < times.size(); ++task) {
+    double& end = out[task];
+    for (const TaskId before : graph.predecessors(task)) end = std::max(end, out[before]);
+    end += times[task];
+  }
+  return out;
+}
+
+// Of each link: when its first transfer may begin, and what it carries.
+struct Use {
+  double first = std::numeric_limits<double>::infinity(), bytes = 0;
+};
+std::vector<Use> uses_of(const TaskGraph& graph, const std::vector<double>& times, const std::vector<double>& ends) {
+  std::vector<Use> out(graph.links().size());
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const Task& task = graph.tasks()[id];
+    if (task.kind != TaskKind::kTransfer) continue;
+    for (const int link : graph.connections()[static_cast<std::size_t>(task.place)].route.links) {
+      Use& use = out[static_cast<std::size_t>(link)];
+      use.first = std::min(use.first, ends[id] - times[id]);
+      use.bytes += task.amount * task.times;
+    }
+  }
+  return out;
+}
+
+double end_of_links(const TaskGraph& graph, const std::vector<Use>& uses) {
+  double end = 0;
+  for (std::size_t link = 0; link < uses.size(); ++link) {
+    if (uses[link].bytes > 0)
+      end = std::max(end, uses[link].first + uses[link].bytes / graph.links()[link].bandwidth.value);
+  }
+  return end;
+}
+
+double last_of(const std::vector<double>& ends) {
+  return ends.empty() ? 0.0 : std::max(0.0, *std::max_element(ends.begin(), ends.end()));
+}
+
+// Two tasks in the midst of a line, so many rounds apart; nullopt where passes do not alternate there as they do in all, so
+// that rounds are not together, or where there are too few.
+struct TwoAlike {
+  TaskId then = 0, now = 0;
+};
+std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std::size_t line, std::size_t rounds) {
+  const auto &a = few.lines[line], &b = more.lines[line];
+  const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
+  if (apart == 0 || apart >= b.size()) return std::nullopt;
+  const auto first = b.begin() + static_cast<long>((b.size() - apart) / 2), last = first + static_cast<long>(apart);
+  const auto forward = [](const Sample& one, auto begin, auto end) {
+    return static_cast<std::size_t>(std::count_if(
+        begin, end, [&](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == Pass::kForward; }));
+  };
+  if (forward(more, first, last) + rounds * forward(few, a.begin(), a.end()) !=
+      rounds * forward(more, b.begin(), b.end()))
+    return std::nullopt;
+  const Task &then = more.graph().tasks()[*first], &now = more.graph().tasks()[*last];
+  if (then.amount != now.amount || more.graph().tag_of(then).pass != more.graph().tag_of(now).pass) return std::nullopt;
+  return TwoAlike{*first, *last};
+}
+
+// The streams that compute longest in a round, and those lines that the longest way of all leads through most.
+std::vector<std::size_t> lines_to_look_at(const Sample& few, const Sample& more, const std::vector<double>& times,
+                                          const std::vector<double>& ends) {
+  constexpr std::size_t kOfWay = 4, kOfStreams = 2;  // each costs as much as going through all tasks once
+  const TaskGraph& graph = more.graph();
+  std::map<std::size_t, double> on_way;
+  auto task = static_cast<TaskId>(std::max_element(ends.begin(), ends.end()) - ends.begin());
+  for (bool begins = false; !begins;) {
+    if (const auto line = more.line_of(task)) on_way[*line] += times[task];
+    const auto before = graph.predecessors(task);
+    begins = before.empty();
+    if (!begins)
+      task = *std::max_element(before.begin(), before.end(), [&](auto a, auto b) { return ends[a] < ends[b]; });
+  }
+  std::vector<std::size_t> out;
+  const auto take = [&](std::vector<std::pair<double, std::size_t>> by_length, std::size_t most) {
+    std::sort(by_length.rbegin(), by_length.rend());
+    for (const auto& [length, line] : by_length) {
+      if (most == 0) break;
+      if (std::find(out.begin(), out.end(), line) != out.end() || !rounds_apart(few, more, line, 1)) continue;
+      out.push_back(line);
+      --most;
+    }
+  };
+  std::vector<std::pair<double, std::size_t>> ways, streams;
+  for (const auto& [line, length] : on_way) ways.emplace_back(length, line);
+  const std::vector<double> a = computing_times(few.graph()), b = computing_times(graph);
+  for (std::size_t device = 0; device < more.devices(); ++device) streams.emplace_back(b[device] - a[device], device);
+  take(std::move(streams), kOfStreams);
+  if (!out.empty()) take(std::move(ways), kOfWay);  // else passes alternate nowhere (GPipe)
+  return out;
+}
+
+}  // namespace
+
+Seconds least_end(const TaskGraph& graph) {
+  const auto times = least_times(graph), ends = longest_ways(graph, times);
+  return Seconds{std::max(last_of(ends), end_of_links(graph, uses_of(graph, times, ends)))};
+}
+
+LeastIteration least_iteration(const LowerRequest& request) {
+  // So many that a pipeline runs full for as long as a micro-batch is in it.
+  const int all = request.plan.micro_batches, round = micro_batch_round(request.plan),
+            stages = static_cast<int>(request.plan.stages.size()),
+            count = ((stages > 1 ? 2 * stages : 1) + kFirstOnes + round - 1) / round * round;
+  const auto whole = [&] {
+    const TaskGraph graph = lower_alike(request).graph;
+    return LeastIteration{least_end(graph), static_cast<double>(graph.tasks().size())};
+  };
+  if (request.plan.workload.steps > 1 || 2 * count + round >= all) return whole();
+  const Sample few = sample(request, count), more = sample(request, count + round);
+  if (few.lines.size() != more.lines.size() || few.devices() != more.devices()) return whole();
+  const TaskGraph& graph = more.graph();
+  const double rounds = static_cast<double>(all - count) / round - 1;
+  const auto times = least_times(graph), ends = longest_ways(graph, times);
+  double end = last_of(ends);
+  const auto lines = lines_to_look_at(few, more, times, ends);
+  if (lines.empty()) return whole();
+  // Far apart what paces a pipeline is the way of a micro-batch through all its stages and back, which as many rounds share.
+  std::set<int> apart = {1, std::max(1, stages / round)};
+  for (const std::size_t line : lines) {
+    for (const int by : apart) {
+      const auto two = rounds_apart(few, more, line, static_cast<std::size_t>(by));
+      if (!two) continue;
+      const auto ways = longest_ways(graph, times, two->then);
+      if (ways[two->now] > 0)
+        end = std::max(end, ends[two->then] + std::floor(rounds / by) * ways[two->now] + last_of(ways));
+    }
+  }
+  const auto few_times = least_times(few.graph());
+  const auto before = uses_of(few.graph(), few_times, longest_ways(few.graph(), few_times));
+  auto uses = uses_of(graph, times, ends);
+  for (std::size_t link = 0; link < uses.size() && before.size() == uses.size(); ++link)
+    uses[link].bytes += rounds * std::max(0.0, uses[link].bytes - before[link].bytes);
+  const auto a = static_cast<double>(few.graph().tasks().size()), b = static_cast<double>(graph.tasks().size());
+  return {Seconds{std::max(end, end_of_links(graph, uses))}, loses_segments(graph) ? b + rounds * (b - a) : a + b};
+}
+
+}  // namespace slmsim
