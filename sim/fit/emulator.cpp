@@ -152,11 +152,13 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
       least = error;
       best_lengths = tried;
       best_inverse = inverse;
-      const MatrixXd counted = there.bottomRows(judged);
-      errors = (left_out.bottomRows(judged).cwiseProduct(counted).colwise().squaredNorm().array() /
-                counted.colwise().sum().array().max(1))
-                   .sqrt()
-                   .transpose();
+      errors.resize(left_out.cols());
+      for (Eigen::Index f = 0; f < left_out.cols(); ++f) {
+        // Where it matters nothing is known of the figure: what is known of it elsewhere.
+        const Eigen::Index rows = there.col(f).tail(judged).sum() > 0 ? judged : n;
+        const double counted = std::max(1.0, there.col(f).tail(rows).sum());
+        errors[f] = left_out.col(f).tail(rows).cwiseProduct(there.col(f).tail(rows)).norm() / std::sqrt(counted);
+      }
     }
   }
   set_lengths(best_lengths);
