@@ -51,7 +51,8 @@ struct HeldOutChoice {
   std::vector<double> shares;  // of its words
 };
 
-// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's, only runs with a figure can be asked.
+// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's: of some runs it tells only whether
+// they ran.
 struct HeldOutPick {
   std::string slice, winner;  // the study's technique, on one VM
   Candidate pick;
