@@ -75,7 +75,7 @@ Command add_next(CLI::App& app) {
                    "seconds after which it ends with the points it has; the result then depends on the machine")
       ->check(number_within(0.001, 1e7));
   verb->footer(R"(
-A pilot run is the start-up and selection.epsilon_epochs epochs. What it saves is of the expected cost of a wrong pick.
+A pilot run is the start-up and 20 iterations, or selection.epsilon_epochs epochs where these are fewer. What it saves is of the expected cost of a wrong pick.
 
 Examples:
   slmsim next scenarios/gat-amst.yaml --set models=gpt2m

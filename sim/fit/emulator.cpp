@@ -54,6 +54,18 @@ double value_of(const Forecast& f, const Figure& figure) {
   return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
 }
 
+// Where some points have no figure, the plane through those of the others.
+void stand_in(const MatrixXd& design, const VectorXd& there, Eigen::Ref<VectorXd> logs) {
+  if (there.sum() == 0 || there.sum() == static_cast<double>(there.size())) return;
+  MatrixXd plane(design.rows(), design.cols() + 1);
+  plane << VectorXd::Ones(design.rows()), design;
+  const MatrixXd seen = there.asDiagonal() * plane;
+  MatrixXd normal = seen.transpose() * seen;
+  normal.diagonal().tail(design.cols()).array() += kRidge * static_cast<double>(design.rows());
+  const VectorXd drawn = plane * normal.ldlt().solve(seen.transpose() * logs);
+  logs = (there.array() > 0).select(logs, drawn);
+}
+
 }  // namespace
 
 struct Emulator::Parts {
@@ -64,6 +76,7 @@ struct Emulator::Parts {
   MatrixXd design, in_lengths;       // points by scaled features; and by those over their lengths
   VectorXd squares;                  // of the norms of its rows
   MatrixXd quadratic, remainder;     // coefficients by figures; kernel weights of points by figures
+  MatrixXd there;                    // 1 where a point has the figure
   VectorXd errors;
   std::vector<bool> never;  // figures that no point of the design has
 
@@ -134,15 +147,18 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
     const MatrixXd inverse = covariance.llt().solve(MatrixXd::Identity(n, n));
     // Leaving out one point changes its prediction by alpha_i / inverse_ii (Rasmussen and Williams 2006, equation 5.12).
     const MatrixXd left_out = (inverse * rest).array().colwise() / inverse.diagonal().array();
-    const double error = left_out.bottomRows(judged).squaredNorm();
+    const double error = left_out.bottomRows(judged).cwiseProduct(there.bottomRows(judged)).squaredNorm();
     if (least < 0 || error < least) {
       least = error;
       best_lengths = tried;
       best_inverse = inverse;
-      errors = (left_out.bottomRows(judged).colwise().squaredNorm() / static_cast<double>(judged))
-                   .array()
-                   .sqrt()
-                   .transpose();
+      errors.resize(left_out.cols());
+      for (Eigen::Index f = 0; f < left_out.cols(); ++f) {
+        // Where it matters nothing is known of the figure: what is known of it elsewhere.
+        const Eigen::Index rows = there.col(f).tail(judged).sum() > 0 ? judged : n;
+        const double counted = std::max(1.0, there.col(f).tail(rows).sum());
+        errors[f] = left_out.col(f).tail(rows).cwiseProduct(there.col(f).tail(rows)).norm() / std::sqrt(counted);
+      }
     }
   }
   set_lengths(best_lengths);
@@ -165,20 +181,14 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
       if (measure != Measure::kFits) p.figures.push_back({c, Figure::Kind::kMeasure, measure});
     }
   }
-  std::vector<std::size_t> used;
-  Eigen::Index last = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (forecasts[i].empty()) continue;
-    used.push_back(i);
-    last += i >= judged ? 1 : 0;
-  }
-  const auto n = static_cast<Eigen::Index>(used.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
-  if (n == 0) return;
+  if (std::all_of(forecasts.begin(), forecasts.end(), [](const auto& f) { return f.empty(); })) return;
+  const std::vector<Forecast> nothing(p.cells);  // of values that cannot be together
+  const auto n = static_cast<Eigen::Index>(points.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
   MatrixXd features(n, d);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index k = 0; k < d; ++k)
       features(i, k) = feature_of(p.unknowns[static_cast<std::size_t>(k)],
-                                  points[used[static_cast<std::size_t>(i)]][static_cast<std::size_t>(k)]);
+                                  points[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)]);
   }
   p.middle = features.colwise().mean().transpose();
   p.spread = ((features.rowwise() - p.middle.transpose()).colwise().squaredNorm() / static_cast<double>(n))
@@ -188,21 +198,19 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
   p.spread = (p.spread.array() > 1e-12).select(p.spread, 1.0);
   p.design = (features.rowwise() - p.middle.transpose()).array().rowwise() / p.spread.transpose().array();
   MatrixXd logs(n, static_cast<Eigen::Index>(p.figures.size()));
+  p.there.resize(n, logs.cols());
   for (std::size_t f = 0; f < p.figures.size(); ++f) {
-    double sum = 0, count = 0;
-    std::vector<double> values;
-    for (const std::size_t i : used) {
-      const double value = value_of(forecasts[i][p.figures[f].cell], p.figures[f]);
-      values.push_back(value > 0 ? std::log(value) : NAN);
-      if (value > 0) sum += values.back(), count += 1;
+    const auto column = static_cast<Eigen::Index>(f);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto& forecast = forecasts[static_cast<std::size_t>(i)];
+      const double value = value_of((forecast.empty() ? nothing : forecast)[p.figures[f].cell], p.figures[f]);
+      p.there(i, column) = value > 0 ? 1 : 0;
+      logs(i, column) = value > 0 ? std::log(value) : 0;
     }
-    p.never.push_back(count == 0);
-    // Where a few points have no figure, the mean of the others stands for it.
-    for (std::size_t i = 0; i < values.size(); ++i)
-      logs(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
-          std::isnan(values[i]) ? (count > 0 ? sum / count : 0) : values[i];
+    p.never.push_back(p.there.col(column).sum() == 0);
+    stand_in(p.design, p.there.col(column), logs.col(column));
   }
-  p.train(logs, last > 0 ? last : n);
+  p.train(logs, judged < points.size() ? n - static_cast<Eigen::Index>(judged) : n);
 }
 
 Emulator::~Emulator() = default;
@@ -274,6 +282,18 @@ std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
       case Measure::kFits:
         break;
     }
+  }
+  return out;
+}
+
+Discrepancy Emulator::error(std::size_t cell) const {
+  Discrepancy out{0, 0};
+  if (parts_->design.rows() == 0) return out;
+  for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
+    const Figure& figure = parts_->figures[f];
+    if (figure.cell != cell || figure.kind == Figure::Kind::kIsTimed) continue;
+    double& worst = figure.kind == Figure::Kind::kMemoryShare ? out.memory : out.time;
+    worst = std::max(worst, parts_->errors[static_cast<Eigen::Index>(f)]);
   }
   return out;
 }

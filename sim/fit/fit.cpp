@@ -178,14 +178,14 @@ class Likelihood {
           measures.push_back(pilot.measure);
       }
       measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
-      add_noise(measured_.back());
+      judge(measured_.back());
     }
   }
 
   void refine(const std::vector<Point>& points) {
     for (auto& m : measured_) {
       m.surrogate.refine(some_of(points, kRefined), forecaster_, sampling_.stop);
-      add_noise(m);
+      judge(m);
     }
   }
 
@@ -219,8 +219,8 @@ class Likelihood {
  private:
   struct Measured {
     std::size_t experiment = 0;
-    std::vector<std::vector<Pilot>> runs;   // as measured
-    std::vector<std::vector<Pilot>> noisy;  // with what the emulator may be off
+    std::vector<std::vector<Pilot>> runs;
+    std::vector<Discrepancy> off;  // what the emulator may be off at each
     Surrogate surrogate;
   };
 
@@ -229,12 +229,9 @@ class Likelihood {
     return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
   }
 
-  void add_noise(Measured& m) const {
-    m.noisy = m.runs;
-    for (auto& run : m.noisy) {
-      for (auto& pilot : run)
-        pilot.noise = std::hypot(pilot.noise, m.surrogate.emulator().error(cell_of(m, run), pilot.measure));
-    }
+  void judge(Measured& m) const {
+    m.off.clear();
+    for (const auto& run : m.runs) m.off.push_back(m.surrogate.emulator().error(cell_of(m, run)));
   }
 
   std::vector<double> of(const Measured& m, const std::vector<Point>& points) const {
@@ -244,10 +241,8 @@ class Likelihood {
     for (std::size_t i = 0; i < points.size(); ++i) {
       double sum = forecasts[i].empty() ? kImpossible : 0;
       const Discrepancy discrepancy = layout_.discrepancy(points[i]);
-      for (const auto& run : m.noisy) {
-        if (!std::isfinite(sum)) break;
-        sum += log_likelihood(run, forecasts[i][cell_of(m, run)], discrepancy);
-      }
+      for (std::size_t r = 0; r < m.runs.size() && std::isfinite(sum); ++r)
+        sum += log_likelihood(m.runs[r], forecasts[i][cell_of(m, m.runs[r])], together(discrepancy, m.off[r]));
       out.push_back(sum);
     }
     return out;

@@ -38,6 +38,10 @@ Discrepancy discrepancy_at(double time_coordinate, double memory_coordinate) {
   return {kTypical.time * std::exp(sigma * time_coordinate), kTypical.memory * std::exp(sigma * memory_coordinate)};
 }
 
+Discrepancy together(const Discrepancy& model, const Discrepancy& stand_in) {
+  return {std::hypot(model.time, stand_in.time), std::hypot(model.memory, stand_in.memory)};
+}
+
 double probability_fits(const Forecast& forecast, const Discrepancy& discrepancy) {
   if (!forecast.can_run()) return 0;
   if (forecast.memory_share <= 0) return 1;

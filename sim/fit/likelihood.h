@@ -17,6 +17,9 @@ struct Discrepancy {
   double time = 0.12, memory = 0.08;  // scales of logarithms
 };
 
+// What the model misses, and what stands in for it misses of the model.
+Discrepancy together(const Discrepancy& model, const Discrepancy& stand_in);
+
 inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();  // a likelihood
 inline constexpr double kTailFreedom = 4;
 inline constexpr double kOtherCause = 0.02;  // that a run fails, or works, for reasons that no model has

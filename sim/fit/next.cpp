@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <numeric>
 
 namespace slmsim {
 namespace {
 
 constexpr double kFailure =
     10;  // a pick that does not run costs so many times the best: it is found out, and time is lost
-
-// What may be true.
-struct World {
-  std::vector<double> cost;  // by the objective, infinite where it does not run
-};
 
 class Advisor {
  public:
@@ -25,18 +17,24 @@ class Advisor {
       if (ensemble.cells[c].model == model) own_.push_back(c);
     }
     const auto kinds = kinds_of(scenario, ensemble.cells);
-    for (auto& cost : outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed))
-      worlds_.push_back({std::move(cost)});
+    costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed);
+    for (const auto& cost : costs_) {
+      double best = kNever;
+      for (const std::size_t c : own_) best = std::min(best, cost[c]);
+      bests_.push_back(best);
+    }
   }
 
   NextPick advise(const std::string& model, const std::vector<std::size_t>& open) {
     NextPick out;
     out.model = model;
-    const std::vector<double> even(worlds_.size(), 1.0);
-    out.pick = pick_of(even);
-    std::tie(out.right, out.regret) = worth_of(out.pick, even);
+    out.pick = pick_of(std::vector<double>(costs_.size(), 1.0));
+    for (std::size_t w = 0; w < costs_.size(); ++w) {
+      out.right += is_right(w, out.pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
+      out.regret += regret_of(w, out.pick) / static_cast<double>(costs_.size());
+    }
     for (const std::size_t c : open) {
-      if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out.regret));
+      if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out.pick));
     }
     std::stable_sort(out.runs.begin(), out.runs.end(),
                      [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
@@ -48,17 +46,14 @@ class Advisor {
   }
 
  private:
-  double best_of(const World& world) const {
-    double best = kNever;
-    for (const std::size_t c : own_) best = std::min(best, world.cost[c]);
-    return best;
+  // What a pick costs in a world beyond the best one; 0 where nothing runs.
+  double regret_of(std::size_t world, std::size_t pick) const {
+    const double best = bests_[world];
+    return std::isfinite(best) ? std::min(costs_[world][pick], best * kFailure) - best : 0;
   }
 
-  // What a pick costs in a world beyond the best one; 0 where nothing runs.
-  double regret_of(const World& world, std::size_t pick) const {
-    const double best = best_of(world);
-    if (!std::isfinite(best)) return 0;
-    return std::min(world.cost[pick], best * kFailure) - best;
+  bool is_right(std::size_t world, std::size_t pick) const {
+    return regret_of(world, pick) <= scenario_.selection.delta * bests_[world];
   }
 
   std::size_t pick_of(const std::vector<double>& weights) const {
@@ -66,53 +61,41 @@ class Advisor {
     double least = kNever;
     for (const std::size_t c : own_) {
       double sum = 0;
-      for (std::size_t w = 0; w < worlds_.size(); ++w)
-        sum += weights[w] > 0 ? weights[w] * regret_of(worlds_[w], c) : 0;
+      for (std::size_t w = 0; w < costs_.size(); ++w) sum += weights[w] > 0 ? weights[w] * regret_of(w, c) : 0;
       if (sum < least * (1 - 1e-9)) least = sum, pick = c;
     }
     return pick;
   }
 
-  // Probability of being right, and expected regret.
-  std::pair<double, double> worth_of(std::size_t pick, const std::vector<double>& weights) const {
-    double right = 0, regret = 0, all = 0;
-    for (std::size_t w = 0; w < worlds_.size(); ++w) {
-      const double beyond = regret_of(worlds_[w], pick), best = best_of(worlds_[w]);
-      right += weights[w] * (beyond <= scenario_.selection.delta * best ? 1.0 : 0.0);
-      regret += weights[w] * beyond;
-      all += weights[w];
-    }
-    return {right / all, regret / all};
-  }
-
-  NextRun judge(std::size_t candidate, double before) {
+  NextRun judge(std::size_t candidate, std::size_t before) const {
     NextRun run;
     run.candidate = candidate;
-    run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs);
+    run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs, rules_.iterations);
     run.gpu_minutes = run.minutes * gpus_of(candidate);
-    // Results that may come: of every so many-th world, which the others are then weighted by.
-    constexpr std::size_t kResults = 60;
-    double regret = 0, right = 0, results = 0;
-    const std::size_t step = std::max<std::size_t>(1, worlds_.size() / kResults);
-    for (std::size_t truth = 0; truth < worlds_.size(); truth += step) {
-      const auto weights = weights_after(candidate, worlds_[truth]);
-      const std::size_t pick = pick_of(weights);
-      const auto [now, left] = worth_of(pick, weights);
-      right += now;
-      regret += left;
+    constexpr std::size_t kResults = 250;  // that may come
+    double results = 0;
+    const std::size_t step = std::max<std::size_t>(1, costs_.size() / kResults);
+    for (std::size_t truth = 0; truth < costs_.size(); truth += step) {
+      auto weights = weights_after(candidate, truth);
+      weights[truth] = 0;
+      // A result that no other world would show leaves the pick as it is.
+      const bool told = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
+      const std::size_t pick = told ? pick_of(weights) : before;
+      run.right += is_right(truth, pick) ? 1 : 0;
+      run.saved += regret_of(truth, before) - regret_of(truth, pick);
       results += 1;
     }
-    run.right = right / results;
-    run.saved = std::max(0.0, before - regret / results);
+    run.right /= results;
+    run.saved = std::max(0.0, run.saved / results);
     return run;
   }
 
   // How the worlds agree with what this one would show of the candidate: time to within a run's noise, or that it fails.
-  std::vector<double> weights_after(std::size_t candidate, const World& truth) const {
-    const double seen = truth.cost[candidate];
+  std::vector<double> weights_after(std::size_t candidate, std::size_t truth) const {
+    const double seen = costs_[truth][candidate];
     std::vector<double> out;
-    for (const auto& world : worlds_) {
-      const double shown = world.cost[candidate];
+    for (const auto& cost : costs_) {
+      const double shown = cost[candidate];
       if (!std::isfinite(seen) || !std::isfinite(shown)) {
         out.push_back(std::isfinite(seen) == std::isfinite(shown) ? 1 : 0);
         continue;
@@ -132,21 +115,24 @@ class Advisor {
 
   // Of results, as worlds are told apart by them: a run's noise, and not so little that no world would be left.
   static constexpr double kResolution = 0.05;
+  static constexpr double kLeastWeight = 1e-3;
 
   const Scenario& scenario_;
   const Ensemble& ensemble_;
   const NextRules& rules_;
   std::vector<std::size_t> own_;
-  std::vector<World> worlds_;
+  std::vector<std::vector<double>>
+      costs_;                  // of each world, what may be true: by the objective, infinite where it does not run
+  std::vector<double> bests_;  // of each world
 };
 
 }  // namespace
 
-double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs) {
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs, double iterations) {
   double sum = 0, all = 0;
   for (std::size_t i = 0; i < ensemble.size(); ++i) {
     const Forecast& f = ensemble.forecasts[i][candidate];
-    sum += ensemble.weights[i] * (f.startup + f.trial * epochs) / 60;
+    sum += ensemble.weights[i] * (f.startup + std::min(f.trial * epochs, f.iteration * iterations)) / 60;
     all += ensemble.weights[i];
   }
   return sum / all;

@@ -2,19 +2,24 @@
 //
 // Enters: an ensemble of forecasts of all candidates. Leaves: of each run that could be made, what knowing its result would
 // take off the expected cost of picking wrong (the expected value of sample information, Raiffa and Schlaifer 1961), and what
-// the run takes. Each point of the ensemble in turn is taken for the truth, a result is drawn from it, and the others are
-// weighted by how well they agree with that; the pick is then the candidate of the least expected cost.
+// the run takes. Each outcome that is drawn of the ensemble in turn is taken for the truth, and the others are weighted by how
+// well they agree with what the run would then show; the pick is the candidate of the least expected cost by these others,
+// and what it costs is told by the truth alone, which they do not hold: else the best of several noisy means would pass for
+// something learnt.
 #pragma once
+
+#include <limits>
 
 #include "sim/fit/uncertainty.h"
 
 namespace slmsim {
 
 struct NextRules {
-  double trial_epochs = 1;  // of a pilot run, beside its start-up
-  double sure = 0.9;        // probability of the pick at which no run is worth it
-  double jobs = 1;          // such jobs that the pick is for: a run is worth what it saves of all
-  std::size_t draws = 400;  // of what may come about
+  double trial_epochs = 1;   // of a pilot run, beside its start-up: at most so many times selection.epsilon_epochs,
+  double iterations = 20;    // and at most so many iterations: their median is known better than a run repeats
+  double sure = 0.9;         // probability of the pick at which no run is worth it
+  double jobs = 1;           // such jobs that the pick is for: a run is worth what it saves of all
+  std::size_t draws = 1000;  // of what may come about
   std::uint64_t seed = 1;
 };
 
@@ -35,8 +40,9 @@ struct NextPick {
   std::vector<NextRun> runs;  // the most telling per GPU-minute first
 };
 
-// Start-up and `epochs` times the trial, on the mean of the ensemble.
-double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs);
+// Start-up and `epochs` times the trial, but no more than so many iterations, on the mean of the ensemble.
+double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs,
+                     double iterations = std::numeric_limits<double>::infinity());
 
 // Among the candidates of one model. `open`: those that may be run.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,

@@ -1,7 +1,9 @@
 #include "sim/fit/sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -9,9 +11,11 @@ namespace slmsim {
 namespace {
 
 constexpr double kEffectiveShare = 0.5;  // of the particles, after a step of beta
-constexpr double kRedrawn = 0.3;         // of the moves of a coordinate that jumps: drawn anew
-constexpr double kJump = 0.1;            // of the moves: by a whole difference, from mode to mode
-constexpr double kJitter = 0.05;         // deviation added to each proposal
+constexpr double kRedrawn = 0.4;         // of the moves of a block: one of its coordinates that jump is drawn anew
+constexpr double kAlone = 0.5;           // of those: nothing else moves
+constexpr std::array kMoved = {0.2, 0.5, 1.0};  // shares of the coordinates that move at once, as often each
+constexpr double kJump = 0.1;                   // of the moves: by a whole difference, from mode to mode
+constexpr double kJitter = 0.05;                // deviation added to each proposal
 
 double log_prior(const Point& point) {
   double sum = 0;
@@ -148,20 +152,27 @@ class Sampler {
     std::size_t b = dice_.below(others.size() - 1);
     if (b >= a) ++b;
     const Point &p = out_.points[others[a]], &q = out_.points[others[b]];
-    // Optimal for normals; shrunk at random, since few of many coordinates may move at once.
-    const double scale = 2.38 / std::sqrt(2.0 * static_cast<double>(block.size()));
-    const double gamma = dice_.uniform() < kJump ? 1.0 : scale * (0.25 + dice_.uniform());
     Point to = from;
-    double correction = 0;
-    for (const std::size_t d : block) {
-      if (target_.jumps[d] && dice_.uniform() < kRedrawn) {
-        to[d] = dice_.normal();
-        correction += 0.5 * (to[d] * to[d] - from[d] * from[d]);
-        continue;
-      }
-      to[d] += gamma * (p[d] - q[d]) + kJitter * dice_.normal();
+    correction_.push_back(0);
+    // No more than one: of several choices at once one would be wrong, and all would be refused.
+    std::vector<std::size_t> moved, jumping;
+    std::copy_if(block.begin(), block.end(), std::back_inserter(jumping), [&](auto d) { return target_.jumps[d]; });
+    std::size_t redrawn = target_.dimensions;
+    if (!jumping.empty() && dice_.uniform() < kRedrawn) {
+      redrawn = jumping[dice_.below(jumping.size())];
+      to[redrawn] = dice_.normal();
+      correction_.back() = 0.5 * (to[redrawn] * to[redrawn] - from[redrawn] * from[redrawn]);
+      if (dice_.uniform() < kAlone) return to;
     }
-    correction_.push_back(correction);
+    const bool jump = dice_.uniform() < kJump;
+    const double share = jump ? 1 : kMoved[dice_.below(kMoved.size())];
+    for (const std::size_t d : block) {
+      if (d != redrawn && dice_.uniform() < share) moved.push_back(d);
+    }
+    // Optimal for normals; shrunk at random.
+    const double scale = 2.38 / std::sqrt(2.0 * static_cast<double>(std::max<std::size_t>(1, moved.size())));
+    const double gamma = jump ? 1.0 : scale * (0.25 + dice_.uniform());
+    for (const std::size_t d : moved) to[d] += gamma * (p[d] - q[d]) + kJitter * dice_.normal();
     return to;
   }
 

@@ -4,7 +4,8 @@
 // the posterior. A Latin hypercube of the prior (McKay et al. 1979) is taken to the posterior over likelihood^beta, beta from
 // 0 to 1 in steps that keep half of the particles effective (Del Moral, Doucet and Jasra 2006; Beskos et al. 2016),
 // resampled, and moved by differential evolution (ter Braak 2006): differences of other particles are proposals of the
-// right size and direction, also from one mode to another. Coordinates that jump, as choices do, are now and then drawn anew.
+// right size and direction, also from one mode to another; of some coordinates at a time, as in DREAM (Vrugt et al. 2009), since
+// moves of twenty at once are refused. Coordinates that jump, as choices do, are now and then drawn anew, one at a time.
 // Where the log-likelihood is a sum of parts, coordinates that reach only some parts are moved, and accepted, by those alone.
 //
 // The simulator has no derivatives, its answers jump where a plan or a protocol changes, and several explanations of the same
@@ -47,7 +48,7 @@ struct Target {
 
 struct Sampling {
   std::size_t particles = 256;
-  int sweeps = 8;  // over the blocks, after each step of beta
+  int sweeps = 24;  // over the blocks, after each step of beta
   std::uint64_t seed = 1;
   std::function<bool()> stop = {};
   std::function<void(double beta, std::size_t evaluated)> progress = {};

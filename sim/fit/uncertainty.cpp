@@ -18,7 +18,8 @@ double probability_below(const Ensemble& e, std::size_t cell, Measure measure, d
   for (std::size_t i = 0; i < e.size(); ++i) {
     const double predicted = figure_of(e.forecasts[i][cell], measure);
     if (predicted <= 0) continue;
-    const double model = measure == Measure::kPeakMemory ? e.discrepancies[i].memory : e.discrepancies[i].time;
+    const Discrepancy discrepancy = e.discrepancy(i, cell);
+    const double model = measure == Measure::kPeakMemory ? discrepancy.memory : discrepancy.time;
     const double scale = std::hypot(model, kUsualNoise);
     sum += e.weights[i] * tail_probability(std::log(value / predicted) / scale);
     all += e.weights[i];
@@ -58,6 +59,10 @@ double cost_of(const Forecast& f, Objective objective) {
   return 0;
 }
 
+Discrepancy Ensemble::discrepancy(std::size_t point, std::size_t cell) const {
+  return off.empty() ? discrepancies[point] : together(discrepancies[point], off[cell]);
+}
+
 std::size_t Ensemble::position_of(const Candidate& cell) const {
   return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), cell) - cells.begin());
 }
@@ -95,7 +100,7 @@ double median_of(const Ensemble& ensemble, std::size_t cell, Measure measure) {
 double fits_of(const Ensemble& ensemble, std::size_t cell) {
   double sum = 0, all = 0;
   for (std::size_t i = 0; i < ensemble.size(); ++i) {
-    sum += ensemble.weights[i] * probability_fits(ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
+    sum += ensemble.weights[i] * probability_fits(ensemble.forecasts[i][cell], ensemble.discrepancy(i, cell));
     all += ensemble.weights[i];
   }
   return all > 0 ? sum / all : 0;
@@ -162,9 +167,9 @@ std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std
       const Forecast& f = ensemble.forecasts[i][c];
       if (fresh) {
         const auto log = log_of_runs(ensemble, kinds, kinds[c], i);
-        known->second.first = log ? *log : ensemble.discrepancies[i].time * known->second.first;
+        known->second.first = log ? *log : ensemble.discrepancy(i, c).time * known->second.first;
       }
-      const bool fits = ran[c] ? *ran[c] : known->second.second < probability_fits(f, ensemble.discrepancies[i]);
+      const bool fits = ran[c] ? *ran[c] : known->second.second < probability_fits(f, ensemble.discrepancy(i, c));
       const double factor = std::exp(known->second.first);
       outcome.push_back(fits && f.is_timed() ? cost_of(f, objective) * factor : kNever);
     }

@@ -17,9 +17,11 @@ struct Ensemble {
   std::vector<std::vector<Forecast>> forecasts;  // of each point, of each cell
   std::vector<Discrepancy> discrepancies;
   std::vector<double> weights;
-  std::vector<Pilot> runs = {};  // what is known of the cells: these figures come about, whatever is forecast
+  std::vector<Pilot> runs = {};       // what is known of the cells: these figures come about, whatever is forecast
+  std::vector<Discrepancy> off = {};  // of each cell, what stands in for the simulator may be off; empty: nothing does
 
   std::size_t size() const { return forecasts.size(); }
+  Discrepancy discrepancy(std::size_t point, std::size_t cell) const;  // with what a stand-in is off
   std::size_t position_of(const Candidate& cell) const;  // in `cells`; their number where it is not one of them
 };
 

@@ -30,7 +30,7 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
   for (const auto& [row, candidate] : rows) {
     if (row.model != kPicked) continue;
     const std::size_t cell = ensemble.position_of(candidate);
-    if (row.minutes || row.tflops_per_gpu) open.push_back(cell);
+    open.push_back(cell);
     if (is_tried(row)) out.tried_gpu_minutes += row.gpu_count * trial_minutes(ensemble, cell, 1);
   }
   const auto is_winner = [&](std::size_t cell) {
@@ -54,7 +54,8 @@ HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, c
       const auto figures = row.pilots(candidate);
       ensemble.runs.insert(ensemble.runs.end(), figures.begin(), figures.end());
       for (std::size_t i = 0; i < ensemble.size(); ++i)
-        logs[i] += log_likelihood(figures, ensemble.forecasts[i][run.candidate], ensemble.discrepancies[i]);
+        logs[i] +=
+            log_likelihood(figures, ensemble.forecasts[i][run.candidate], ensemble.discrepancy(i, run.candidate));
     }
     ensemble.weights = weights_of(logs);
   }

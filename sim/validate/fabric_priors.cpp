@@ -7,6 +7,16 @@
 #include "sim/validate/priors.h"
 
 namespace slmsim {
+namespace {
+
+// Beyond the ping's: what queues of routers and switches hold, and hosts that wake up late.
+constexpr double kMostBeyondPing = 20e-3;  // s
+
+// Of a path that carries less than its data sheet says: a slow or shared link, a policer.
+constexpr double kNarrowest = 0.05e9 / 8, kWidest = 10e9 / 8;  // bytes/s
+constexpr double kAsStated = 0.75;                             // of the paths are not narrow, and as many lose nothing
+
+}  // namespace
 
 std::vector<Unknown> fabric_shared() {
   const ValueType share = number_type(1e-4, 2), time = quantity_type(Dimension::kTime);
@@ -18,6 +28,12 @@ std::vector<Unknown> fabric_shared() {
       one_of({"models.0.vocabulary", "models.1.vocabulary", "models.2.vocabulary"}, {"50257", "50256"},
              "GPT-2's, or the one that Alpa's example trains"),
       one_of({"techniques.ZeRO2.gathered"}, {"fp16", "fp32"}, "what Alpa's train state holds"),
+      one_of({"nccl.NCCL_ALGO"}, {"Ring", "Tree"},
+             "NCCL's tuning prefers trees between two VMs where it believes the NIC slower than PCIe, as where it "
+             "tells none"),
+      one_of({"techniques.Data.micro_batches", "techniques.ZeRO2.micro_batches"}, {"1", "2"},
+             "one is Alpa's default, two those of one sequence per GPU"),
+      one_of({"techniques.Pipeshard.micro_batches"}, {"1", "2", "4", "8"}, "Alpa's examples state such numbers"),
       by_factors({"software.matrix_efficiency.Turing"}, 0.05, 1.2, share,
                  "of the data sheet's peak in either precision"),
       by_factors({"software.matrix_efficiency.Ampere"}, 0.05, 1.2, share,
@@ -48,11 +64,16 @@ std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> giv
   for (const auto& link : slice.platform.links) {
     const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
     const double rtt = link.forward.delay.value + link.backward.delay.value;
-    out.push_back(
-        by_factors({at("rtt")}, rtt, 1.3 * rtt, quantity_type(Dimension::kTime), "under load, beyond the ping's"));
+    Unknown loaded = by_factors({at("rtt")}, rtt, rtt + kMostBeyondPing, quantity_type(Dimension::kTime),
+                                "under load, beyond the ping's");
+    loaded.prior = Unknown::Prior::kUniform;
     Unknown loss = by_factors({at("loss")}, 1e-6, 1e-4, number_type(0, 1), "research networks lose nothing, or little");
-    loss.spike = 0.75;  // as of any link that states none (docs/fit.md)
-    out.push_back(loss);
+    loss.spike = kAsStated;  // as of any link that states none (docs/fit.md)
+    Unknown narrow = by_factors({at("bandwidth")}, kNarrowest, kWidest, quantity_type(Dimension::kDataRate),
+                                "best effort on shared paths");
+    narrow.spike = kAsStated;
+    narrow.spike_at = link.forward.bandwidth.value;
+    out.insert(out.end(), {loaded, loss, narrow});
   }
   return out;
 }

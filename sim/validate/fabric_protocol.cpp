@@ -214,10 +214,10 @@ class Protocol {
     surrogate.refine(some_of(points, 2 * kRefined), *forecaster_, options_.stop);
     Ensemble out;
     out.cells = request.experiments[s].cells;
-    double error = 0;
-    for (std::size_t c = 0; c < out.cells.size(); ++c)
-      error = std::max(error, surrogate.emulator().error(c, Measure::kJob));
-    out_.emulated_error = std::max(out_.emulated_error, error);
+    for (std::size_t c = 0; c < out.cells.size(); ++c) {
+      out.off.push_back(surrogate.emulator().error(c));
+      out_.emulated_error = std::max(out_.emulated_error, out.off.back().time);
+    }
     auto answers = surrogate.at(points);
     for (std::size_t i = 0; i < points.size(); ++i) {
       auto& forecasts = answers[i];
@@ -227,7 +227,6 @@ class Protocol {
         f.trial = std::max(0.0, f.job - f.startup) * slices_[s].scenario.selection.epsilon_epochs / training.epochs;
       out.forecasts.push_back(std::move(forecasts));
       out.discrepancies.push_back(layout.discrepancy(points[i]));
-      out.discrepancies.back().time = std::hypot(out.discrepancies.back().time, error);
       out.weights.push_back(1);
     }
     return out;
@@ -249,7 +248,7 @@ class Protocol {
         const auto run = run_of(slice, table[t]->second);
         const std::size_t cell = ensemble.position_of(table[t]->second);
         for (std::size_t i = 0; i < ensemble.size(); ++i)
-          logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancies[i]);
+          logs[i] += log_likelihood(run, ensemble.forecasts[i][cell], ensemble.discrepancy(i, cell));
       }
       if (pilots.size() > 2) continue;
       ensemble.weights = weights_of(logs);

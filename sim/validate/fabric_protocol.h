@@ -17,7 +17,7 @@
 namespace slmsim {
 
 struct ProtocolOptions {
-  std::size_t points = 512;  // of each fit
+  std::size_t points = 256;  // of each fit
   std::size_t draws = 64;    // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;
@@ -51,7 +51,8 @@ struct HeldOutChoice {
   std::vector<double> shares;  // of its words
 };
 
-// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's, only runs with a figure can be asked.
+// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's: of some runs it tells only whether
+// they ran.
 struct HeldOutPick {
   std::string slice, winner;  // the study's technique, on one VM
   Candidate pick;

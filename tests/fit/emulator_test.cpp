@@ -82,5 +82,36 @@ TEST_F(AnEmulator, AnswersManyPointsAsItAnswersEach) {
   EXPECT_TRUE(emulator.at({}).empty());
 }
 
+// Below a rate of 2 nothing runs, and at latencies above 5 no scenario can be read below 3: what runs elsewhere is told as
+// well as before, and of the rest that it cannot be timed.
+TEST_F(AnEmulator, IsNoWorseWhereSomePointsHaveNoFigure) {
+  Dice dice(5);
+  const auto design = latin_hypercube(200, unknowns.size(), dice);
+  const auto runs = [&](const Point& point) { return unknowns[0].number(point[0]) >= 2; };
+  std::vector<std::vector<Forecast>> forecasts;
+  for (const auto& point : design) {
+    Forecast f = formula(point);
+    if (!runs(point)) f.job = f.iteration = f.startup = 0;
+    forecasts.push_back({f});
+    if (unknowns[0].number(point[0]) < 3 && unknowns[1].number(point[1]) > 5) forecasts.back().clear();
+  }
+  Experiment experiment;
+  experiment.cells = {{"m", "t", {"vm"}}};
+  const Emulator emulator{unknowns, experiment, {Measure::kJob, Measure::kIteration}, design, forecasts, 0};
+  EXPECT_LT(emulator.error(0, Measure::kIteration), 0.03);
+  EXPECT_LT(emulator.error(0).time, 0.03) << "start-up and times";
+  EXPECT_LT(emulator.error(0).memory, 1e-6) << "half of it everywhere";
+  int wrong = 0;
+  for (const auto& point : latin_hypercube(200, unknowns.size(), dice)) {
+    const Forecast answer = emulator.at({point}).front().front();
+    const bool can = runs(point) && !(unknowns[0].number(point[0]) < 3 && unknowns[1].number(point[1]) > 5);
+    wrong += answer.is_timed() == can ? 0 : 1;
+    if (answer.is_timed() && can) {
+      EXPECT_NEAR(answer.iteration / formula(point).iteration, 1, 0.1);
+    }
+  }
+  EXPECT_LT(wrong, 20) << "of 200, near the edge";
+}
+
 }  // namespace
 }  // namespace slmsim

@@ -139,5 +139,40 @@ TEST(Resampling, TakesEachByItsWeight) {
   EXPECT_THAT(resampled({0, 0, 1}, 2, 0.5), ElementsAre(2, 2));
 }
 
+// Sixteen coordinates are told narrowly, half of them by jumps; of four nothing is told. With moves of all at once nearly every
+// proposal is refused, a few particles' copies are all that is left, and they look as if something were known of the four.
+TEST(Sampler, LeavesWideWhatNothingTellsOf) {
+  Target target;
+  target.dimensions = 20;
+  target.jumps.assign(20, false);
+  for (std::size_t d = 0; d < 8; ++d) target.jumps[d] = true;
+  target.log_likelihood = [](const std::vector<Point>& points, std::size_t) {
+    std::vector<double> out;
+    for (const auto& point : points) {
+      double sum = 0;
+      for (std::size_t d = 0; d < 8; ++d) sum -= point[d] > 0 ? 0 : 6;
+      for (std::size_t d = 8; d < 16; ++d) sum -= 0.5 * std::pow((point[d] - 0.5) / 0.1, 2);
+      out.push_back(sum);
+    }
+    return out;
+  };
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Sampling sampling;
+    sampling.seed = seed;
+    const Sample sample = draw(target, sampling);
+    for (std::size_t d = 8; d < 20; ++d) {
+      double mean = 0, squares = 0;
+      for (const auto& point : sample.points) mean += point[d] / 256, squares += point[d] * point[d] / 256;
+      const double deviation = std::sqrt(squares - mean * mean);
+      if (d >= 16) {
+        EXPECT_NEAR(deviation, 1, 0.25) << d;
+        EXPECT_NEAR(mean, 0, 0.3) << d;
+      } else {
+        EXPECT_NEAR(deviation, 0.1, 0.03) << d;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slmsim

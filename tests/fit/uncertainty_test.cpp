@@ -50,6 +50,15 @@ TEST(Intervals, OfOnePointAreTheDiscrepancys) {
   EXPECT_NEAR(median_of(e, 0, Measure::kJob), 100, 1e-6);
 }
 
+// Something that stands in for the simulator is off at the second candidate only.
+TEST(Intervals, OfACellAreWiderByWhatItsStandInIsOff) {
+  auto e = ensemble_of_seconds({{100, 100}}, 0.3);
+  e.off = {{0, 0}, {0.4, 0}};
+  const auto first = interval_of(e, 0, Measure::kJob, 0.8), second = interval_of(e, 1, Measure::kJob, 0.8);
+  EXPECT_NEAR(first.high, 100 * std::exp(1.533206 * std::hypot(0.3, kUsualNoise)), 1e-3);
+  EXPECT_NEAR(second.high, 100 * std::exp(1.533206 * std::hypot(0.5, kUsualNoise)), 1e-3);
+}
+
 TEST(Intervals, HoldAllPointsThatDiffer) {
   const auto interval = interval_of(ensemble_of_seconds({{10}, {1000}}), 0, Measure::kJob, 0.8);
   EXPECT_THAT(interval.low, DoubleNear(10, 1));
@@ -104,14 +113,42 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   const Scenario scenario = two_groups();
   const NextPick next = next_run(scenario, e, "m", {0, 1}, {});
   EXPECT_NEAR(next.right, 0.5, 0.01);
-  // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s.
+  // The mean regret of Data is 1200 s in half of the cases, of Shard 600 s. In one run of a hundred Shard fails for other causes
+  // and costs nine times the other's 600 or 2400 s more, which only its own run would tell.
+  const double other_causes = kOtherCause / 2 * 9 * (600 + 2400) / 2;
   EXPECT_EQ(next.pick, 1);
-  EXPECT_NEAR(next.regret, 300, 30);  // and runs that fail for other causes, one of a hundred
+  EXPECT_NEAR(next.regret, 300 + other_causes, 100);
   ASSERT_EQ(next.runs.size(), 2);
   EXPECT_EQ(next.runs.front().candidate, 0);
   EXPECT_NEAR(next.runs.front().saved, 300, 30);
   EXPECT_NEAR(next.runs.front().right, 1, 0.03);
-  EXPECT_NEAR(next.runs.back().saved, 0, 30);
+  EXPECT_NEAR(next.runs.back().saved, other_causes, 100);
+}
+
+// The third is slower in all that may come about, and shares nothing with the two that are nearly as good as each other.
+TEST(Next, WhatHasNoPartInThePickTellsNothing) {
+  auto e = ensemble_of_seconds({{100, 102, 9000}}, 0.3);
+  e.cells[2].technique = "ZeRO2";
+  const NextPick next = next_run(two_groups(), e, "m", {0, 1, 2}, {});
+  ASSERT_EQ(next.runs.size(), 3);
+  for (const auto& run : next.runs) {
+    if (run.candidate == 2) {
+      EXPECT_LT(run.saved, 1) << "chance among the draws";
+    } else {
+      EXPECT_GT(run.saved, 3);
+    }
+  }
+}
+
+// Start-up, and 20 iterations of 2 s or an epoch of 600 s, whichever is less.
+TEST(Next, ARunIsAsLongAsItsMedianNeeds) {
+  auto e = ensemble_of_seconds({{600, 1200}});
+  for (auto& forecasts : e.forecasts) {
+    for (auto& f : forecasts) f.startup = 60, f.iteration = 2;
+  }
+  EXPECT_NEAR(trial_minutes(e, 0, 1), 11, 1e-9);
+  EXPECT_NEAR(trial_minutes(e, 0, 1, 20), 1 + 40.0 / 60, 1e-9);
+  EXPECT_NEAR(trial_minutes(e, 0, 1, 1000), 11, 1e-9);
 }
 
 // Worth 300 s of one job; the run itself takes its start-up and trial, here 20 min.
