@@ -6,12 +6,12 @@
 namespace slmsim {
 
 FewLayers few_layers(const Transformer& model, const OperatorGraph& operators) {
-  FewLayers out{model, {}, std::vector<std::size_t>(boost::num_vertices(operators))};
+  FewLayers out{model, operators, std::vector<std::size_t>(boost::num_vertices(operators))};
   std::iota(out.like.begin(), out.like.end(), 0);
-  out.model.layers = std::min<std::int64_t>(model.layers, kLayersApart);
+  const int layers = layer_count(operators), kept = kLayersApart;
+  if (layers <= kept) return out;
+  out.model.layers = kept;
   out.operators = build_operator_graph(out.model);
-  const int layers = layer_count(operators), kept = layer_count(out.operators);
-  if (kept == layers) return out;
   const std::size_t each =
       (out.like.size() - boost::num_vertices(out.operators)) / static_cast<std::size_t>(layers - kept);
   for (std::size_t v = 0; v < out.like.size(); ++v)

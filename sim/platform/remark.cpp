@@ -22,7 +22,7 @@ std::string gpus_text(const Platform& platform, const Vm& vm) {
 
 // "1 a100-40", "8 a100-40 or a100-80", "8 GPUs".
 std::string offer_text(const VmType& type) {
-  const std::string kinds = fmt::format("{}", fmt::join(type.gpus, " or "));
+  std::string kinds = fmt::format("{}", fmt::join(type.gpus, " or "));
   if (type.gpu_count == 0) return kinds;
   const std::string any = type.gpu_count == 1 ? "GPU" : "GPUs";
   return fmt::format("{} {}", type.gpu_count, kinds.empty() ? any : kinds);

@@ -16,7 +16,7 @@ struct Sample {
 
   const TaskGraph& graph() const { return lowered.graph; }
   std::size_t devices() const { return static_cast<std::size_t>(graph().device_count()); }
-  std::optional<std::size_t> line_of(TaskId task) const;
+  std::optional<std::size_t> line_of(TaskId id) const;
   std::span<const std::vector<TaskId>> streams() const { return {lines.data(), devices()}; }
   std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
 };

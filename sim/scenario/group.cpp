@@ -202,12 +202,15 @@ class GroupReader {
 std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading& reading) {
   const bool stated = fields.has("groups");
   GroupReader reader(platform, reading);
+  // A key's texts are of whoever reads it.
+  static const std::string kUsual =
+      fmt::format("[all, pairs, sites, each]; pairs up to {} sites, pairs and sites up to {} GPUs", kMostPairedSites,
+                  kMostGpusOfSites);
   const FileKey tried{
       "groups",
       "GPUs to try together: all, each of the pairs of sites, each of the sites, each VM alone, a VM, GPU or site by "
       "name, VMs from one to another (node0..node127), or a list of such names.",
-      fmt::format("[all, pairs, sites, each]; pairs up to {} sites, pairs and sites up to {} GPUs", kMostPairedSites,
-                  kMostGpusOfSites)};
+      kUsual.c_str()};
   for (const Node* item : fields.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})}))
     reader.read(*item);
   return stated ? reader.groups() : GroupReader(platform, reading).usual();

@@ -7,8 +7,10 @@
 namespace slmsim {
 namespace {
 
-// Tasks gone through with effort 1: some seconds of two cores.
-constexpr double kEffort = 3e7;
+// Tasks gone through with effort 1: some seconds of two cores. Of few choices, which may all be ruled out or simulated so that
+// the best is proven, some half a minute.
+constexpr double kEffort = 2e7, kEffortOfFew = 3e8;
+constexpr std::size_t kFew = 20'000;
 
 // What gives back most, of the best plan.
 std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
@@ -102,7 +104,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     SearchOptions search_options;
     search_options.objective = report.objective;
     search_options.list = job.list;
-    search_options.effort = job.exhaustive ? 0 : job.effort * kEffort;
+    search_options.effort = job.exhaustive ? 0 : job.effort * (spaces[i].size() <= kFew ? kEffortOfFew : kEffort);
     search_options.exhaustive = job.exhaustive;
     search_options.stop = crew_options.stop;
     if (job.progress)

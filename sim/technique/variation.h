@@ -17,7 +17,7 @@ struct GroupFacts {
   bool mixed = false;      // GPUs of different models
   bool equal_vms = false;  // several VMs with equally many GPUs, at least two
 
-  auto operator<=>(const GroupFacts&) const = default;
+  auto operator<=>(const GroupFacts&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
 };
 
 struct VariationRequest {

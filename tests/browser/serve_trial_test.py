@@ -85,6 +85,21 @@ class Trial(serve_case.Page):
         self.check_access()
         self.shoot("trial-own-390")
 
+    def test_one_click_ends_what_is_typed_and_chooses(self):
+        self.press("Draw them")
+        self.decided()
+        self.settle()
+        for word, field, typed, then in (("site1", "Name", "utah", "site2"), ("link1", "Round-trip time, exactly", "57", "link3")):
+            self.point(word)
+            place = self.named(field, "#selection")
+            place.send_keys(Keys.CONTROL, "a")
+            place.send_keys(typed)
+            part = next(one for one in self.driver.find_elements("css selector", "#canvas text") if one.text == then)
+            ActionChains(self.driver).move_to_element(part).click().perform()
+            self.until(lambda then=then: self.named("Name", "#selection").get_attribute("value") == then, f"{then} after one click")
+        self.assertIn("utah", self.text())
+        self.assertIn("rtt: 57 ms", self.text())
+
     def test_a_further_site_is_like_the_one_before(self):
         self.press("Draw them")
         self.press("Add a site")

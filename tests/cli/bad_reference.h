@@ -6,7 +6,7 @@
 namespace slmsim {
 
 inline std::vector<BadCase> bad_reference_cases() {
-  const std::string twice = "groups: a GPU is in one group twice; name each VM or GPU once";
+  const std::string twice = "groups: a GPU is in one group twice; name each VM, GPU or site once";
   const std::string techniques = "Data, ZeRO2, Shard, Pipeshard";
   return {
       {"run", "unknown-platform.yaml", {{"2:11", "there is no platform \"gat-ams\"; did you mean \"gat-amst\"?"}}, ""},

@@ -78,7 +78,7 @@ std::vector<Mistake> mistakes() {
       {"techniques.Data.schedule=gpipe", "unknown key \"schedule\" in techniques.Data; known are: "},
       {"techniques.Pipeshard.schedule=1F1B", "did you mean \"1f1b\"?"},
       {"groups=[[gat,amsterdam]]", "there is no VM, GPU or site \"amsterdam\"; known are: gat, amst, "},
-      {"groups=[[gat,gat]]", "a GPU is in one group twice; name each VM or GPU once"},
+      {"groups=[[gat,gat]]", "a GPU is in one group twice; name each VM, GPU or site once"},
       {"groups=[[gat/7]]", "there is no VM, GPU or site \"gat/7\"; did you mean \"gat/0\"?"},
       {"nccl.NCCL_ALGO=ring", "did you mean \"Ring\"?"},
       {"nccl.NCCL_SOCKET_THREADS=4",

@@ -59,11 +59,12 @@ Request request_of(std::string_view text) {
 
 void slmsim::fuzz::try_input(std::string_view text) {
   using namespace slmsim::web;
-  static App app({.guard = {.token = kToken, .hosts = {"127.0.0.1:1"}, .cookie = "slmsim-1"},
-                  .folder = folder(),
-                  .open = {},
-                  .version = {}},
-                 read_only);
+  // Whose jobs end before the next input, and before what they use is gone.
+  App app({.guard = {.token = kToken, .hosts = {"127.0.0.1:1"}, .cookie = "slmsim-1"},
+           .folder = folder(),
+           .open = {},
+           .version = {}},
+          read_only);
   const Request request = request_of(text);
   const bool may = !app.refuse(request);
   const Response response = app.handle(request);

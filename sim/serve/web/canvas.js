@@ -31,10 +31,22 @@ export class Canvas {
     this.svg = shape('svg', {role: 'group', 'aria-label': 'Sites, VMs and links; Tab goes from one to the next'});
     place.append(this.svg);
     new ResizeObserver(() => this.last && this.draw(...this.last)).observe(place);
+    // A press on the drawing also ends what was being typed elsewhere. What that changes is drawn once the press is over: drawn
+    // sooner it would take away what was pressed.
+    this.svg.addEventListener('pointerdown', () => { this.pressed = true; }, true);
+    for (const over of ['pointerup', 'pointercancel'])
+      window.addEventListener(over, () => this.pressed && setTimeout(() => this.released()), true);
+  }
+
+  released() {
+    this.pressed = false;
+    if (this.isLate) this.draw(...this.last);
   }
 
   draw(design, cluster, selected) {
     this.last = [design, cluster, selected];
+    this.isLate = this.pressed;
+    if (this.isLate) return;
     this.design = design;
     const width = Math.max(300, this.place.clientWidth);
     const wide = width < 520 ? Math.min(168, (width - 44) / 2) : 196;

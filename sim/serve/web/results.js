@@ -48,6 +48,7 @@ export class Results {
     this.hold(designs.some((design) => design.errors.length > 0));
     fill(this.verdict, [...designs.map((design, i) => [`told ${i}`, () => this.told(design, several)]),
                         ...(several ? [['compared', () => this.compared(designs)]] : [])]);
+    this.verdict.classList.toggle('asked', designs.some((design) => this.app.isAsked(design)));
     this.place.className = several ? 'two' : 'one';
     while (this.place.children.length > designs.length) this.place.lastChild.remove();
     while (this.place.children.length < designs.length) this.place.append(element('div', {class: 'column'}));
@@ -73,6 +74,8 @@ export class Results {
   edited(design) {
     this.rest();
     if (this.computed?.design === design) this.computed.end();
+    if (!design.isEmpty && design.errors.length === 0 && !this.verdict.querySelector('.decided')) this.draw();
+    this.verdict.classList.add('asked');  // until the next draw
   }
 
   letter(design) {
