@@ -18,7 +18,7 @@ namespace slmsim {
 
 struct ProtocolOptions {
   std::size_t points = 256;  // of each fit
-  std::size_t draws = 64;    // of what the slice left out has for itself, for each point
+  std::size_t draws = 512;   // of what the slice left out has for itself, for each point
   std::uint64_t seed = 1;
   double level = 0.8;
   // How much was trained is no unknown: as the scenarios have it, which take it from published rates and times of the same runs.
