@@ -126,7 +126,9 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
 
 std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
-  for (int few = fewest_micro_batches(request.plan); kWorthIt * 2 * (few + round) <= all; few *= 3) {
+  // As many as are in a pipeline at a time, the first ones once it runs full, and as many to compare.
+  const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
+  for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<Simulated> samples;
     for (const int more : {0, round}) samples.push_back({sample(request, few + more), {}});
     const TaskGraph& graph = samples.front().graph();

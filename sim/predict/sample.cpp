@@ -23,9 +23,9 @@ Sample sample(const LowerRequest& request, int micro_batches) {
   return out;
 }
 
-int fewest_micro_batches(const Plan& plan) {
-  const int round = micro_batch_round(plan), depth = static_cast<int>(plan.stages.size()) + 1;
-  return (depth + 2 * kFirstOnes + round - 1) / round * round;
+int in_whole_rounds(int micro_batches, const Plan& plan) {
+  const int round = micro_batch_round(plan);
+  return (micro_batches + round - 1) / round * round;
 }
 
 }  // namespace slmsim

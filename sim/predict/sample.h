@@ -26,7 +26,7 @@ Sample sample(const LowerRequest& request, int micro_batches);
 
 // Micro-batches that may still differ from those behind them.
 inline constexpr int kFirstOnes = 3;
-// As many as are in a pipeline at a time, and the first ones once it runs full, and as many to compare.
-int fewest_micro_batches(const Plan& plan);
+// So many or a few more: a multiple of micro_batch_round.
+int in_whole_rounds(int micro_batches, const Plan& plan);
 
 }  // namespace slmsim

@@ -161,7 +161,7 @@ LeastIteration least_iteration(const LowerRequest& request) {
   // So many that a pipeline runs full for as long as a micro-batch is in it.
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan),
             stages = static_cast<int>(request.plan.stages.size()),
-            count = ((stages > 1 ? 2 * stages : 1) + kFirstOnes + round - 1) / round * round;
+            count = in_whole_rounds((stages > 1 ? 2 * stages : 1) + kFirstOnes, request.plan);
   const auto whole = [&] {
     const TaskGraph graph = lower_alike(request).graph;
     return LeastIteration{least_end(graph), static_cast<double>(graph.tasks().size())};

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/predict/whole.h"
-#include "tests/small_world.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -138,12 +137,9 @@ TEST_P(Alike, LinksCarryTheSame) {
 
 TEST_P(Alike, GivesFewerTasksWhereReplicasAreEqual) {
   const Scenario scenario = scenario_of(GetParam());
-  const OperatorGraph operators = build_operator_graph(scenario.models.front());
-  const Network network(scenario.platform);
-  const Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
-  const LowerRequest lower{plan, operators, scenario, network};
-  const std::size_t folded = lower_alike(lower).graph.tasks().size(),
-                    whole = plan.technique->lower(lower).graph.tasks().size();
+  const Planned planned(scenario);
+  const std::size_t folded = lower_alike(planned.request).graph.tasks().size(),
+                    whole = planned.plan.technique->lower(planned.request).graph.tasks().size();
   if (GetParam().folds) {
     EXPECT_LE(2 * folded, whole);
   } else {

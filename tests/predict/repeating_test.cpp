@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/predict/many_micro_batches.h"
-#include "tests/small_world.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -25,10 +24,7 @@ TEST_P(Repeating, SaysWhatAllMicroBatchesSay) {
 
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
-  const OperatorGraph operators = build_operator_graph(scenario.models.front());
-  const Network network(scenario.platform);
-  const Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
-  const auto counted = simulate_repeating({plan, operators, scenario, network});
+  const auto counted = simulate_repeating(Planned(scenario).request);
   EXPECT_TRUE(counted.has_value() || !GetParam().counts);
 }
 

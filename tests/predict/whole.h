@@ -8,6 +8,7 @@
 
 #include "sim/predict/predict.h"
 #include "tests/own_file.h"
+#include "tests/small_world.h"
 
 namespace slmsim {
 
@@ -16,6 +17,19 @@ inline Scenario scenario_from(const std::string& text) {
   std::ofstream(file) << text;
   return load_scenario(file);
 }
+
+// The plan of a scenario's first model by its first technique on all GPUs, and all that lowering it takes.
+struct Planned {
+  explicit Planned(const Scenario& s) : scenario(s) {}
+  Planned(const Planned&) = delete;
+  Planned& operator=(const Planned&) = delete;
+
+  const Scenario& scenario;
+  OperatorGraph operators = build_operator_graph(scenario.models.front());
+  Network network{scenario.platform};
+  Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
+  LowerRequest request{plan, operators, scenario, network};
+};
 
 // `rounding`: of the whole's iteration, and of its job.
 inline void expect_times_of(const Prediction& whole, const Prediction& part, double rounding) {

@@ -7,7 +7,6 @@
 
 #include "sim/predict/predict.h"
 #include "tests/predict/many_micro_batches.h"
-#include "tests/small_world.h"
 #include "tests/word_name.h"
 
 namespace slmsim {
@@ -45,15 +44,12 @@ class LeastIterationOf : public testing::TestWithParam<Case> {};
 
 TEST_P(LeastIterationOf, FewMicroBatchesIsNotAboveASimulationAndHardlyBelowTheLeastEndOfAll) {
   const Scenario scenario = scenario_of(GetParam());
-  const OperatorGraph operators = build_operator_graph(scenario.models.front());
-  const Network network(scenario.platform);
-  const Plan plan = plan_of(scenario, scenario.models.front(), operators, scenario.techniques.front());
-  const LowerRequest request{plan, operators, scenario, network};
-  const LeastIteration least = least_iteration(request);
+  const Planned planned(scenario);
+  const LeastIteration least = least_iteration(planned.request);
   const Prediction all = predict(scenario, {.whole = true, .ignore_memory = true}).front();
   EXPECT_LE(least.end.value, all.iteration.value * (1 + kRounding));
   EXPECT_LE(least.end.value, all.first_iteration.value * (1 + kRounding));
-  const TaskGraph whole = plan.technique->lower(request).graph;
+  const TaskGraph whole = planned.plan.technique->lower(planned.request).graph;
   EXPECT_GE(least.end.value, 0.9 * least_end(whole).value);
   EXPECT_LE(least.tasks, static_cast<double>(whole.tasks().size()));
 }
