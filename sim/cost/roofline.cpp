@@ -14,6 +14,27 @@ Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu,
   return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * software.memory)) + software.launch;
 }
 
+struct ProductParts {
+  Seconds compute, memory, launch;
+
+  Seconds kernel() const { return Seconds{std::hypot(compute.value, memory.value)}; }
+  Seconds time() const { return kernel() + launch; }
+  // The share of its time that multiprocessors bound.
+  double bound() const {
+    const Seconds whole = kernel();
+    return whole > Seconds{0} ? (compute / whole) * (compute / whole) * (whole / time()) : 0.0;
+  }
+};
+
+ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
+  const double reached = software.matrix_of(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
+  const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
+  return {Flops{shape.flops()} / (peak_of(gpu, precision) * reached) * (slow ? kUnalignedCost : 1.0),
+          Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory), software.launch};
+}
+
 // What the share leaves of each dimension.
 MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
   const auto part = [](std::int64_t size, int ways) { return std::max<std::int64_t>(1, (size + ways - 1) / ways); };
@@ -50,15 +71,23 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
   const ProductKernels kernels = product_kernels(op, forward);
-  const auto time = [&](const KernelShape& kernel, const MatrixShape& shape, TimeBasis& basis) {
-    return timed(
-        gpu, precision, kernel, [&] { return product_time(shape, gpu, precision, software); }, basis);
-  };
   OperatorTime out;
-  out.forward = time(kernels.forward, forward, out.basis);
-  const Seconds factor = op.frozen ? Seconds{} : time(kernels.factor_gradient, {batch, k, n, m}, out.basis);
-  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.basis) + factor;
-  if (op.has_weights()) out.weights_gradient = factor;
+  const auto time = [&](const KernelShape& kernel, const MatrixShape& shape, Seconds& bound) {
+    const ProductParts parts = product_parts(shape, gpu, precision, software);
+    const Seconds taken = timed(
+        gpu, precision, kernel, [&] { return parts.time(); }, out.basis);
+    bound += taken * parts.bound();
+    return taken;
+  };
+  out.forward = time(kernels.forward, forward, out.bound.forward);
+  Seconds of_factor{};
+  const Seconds factor = op.frozen ? Seconds{} : time(kernels.factor_gradient, {batch, k, n, m}, of_factor);
+  out.bound.backward = of_factor;
+  out.backward = time(kernels.inputs_gradient, {batch, m, k, n}, out.bound.backward) + factor;
+  if (op.has_weights()) {
+    out.weights_gradient = factor;
+    out.bound.weights_gradient = of_factor;
+  }
   return out;
 }
 
@@ -104,6 +133,7 @@ OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu&
   };
   out.forward = half(kernels.forward, forward);
   out.backward = half(kernels.backward, backward);
+  out.bound = {out.forward, out.backward, {}};
   return out;
 }
 
@@ -134,13 +164,7 @@ OperatorTime& operator+=(OperatorTime& sum, const OperatorTime& other) {
 }  // namespace
 
 Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
-  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
-  const double reached = software.matrix_of(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
-  const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
-  const Seconds compute = Flops{shape.flops()} / (peak_of(gpu, precision) * reached) * (slow ? kUnalignedCost : 1.0);
-  const Seconds memory = Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory);
-  return Seconds{std::hypot(compute.value, memory.value)} + software.launch;
+  return product_parts(shape, gpu, precision, software).time();
 }
 
 Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software) {
@@ -192,7 +216,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
   }
   if (op.unreached) {
     out.basis = out.basis * (out.forward / (out.forward + out.backward));
-    out.backward = out.weights_gradient = {};
+    out.backward = out.weights_gradient = out.bound.backward = out.bound.weights_gradient = {};
   }
   return out;
 }

@@ -28,11 +28,19 @@ struct TimeBasis {
   Seconds total() const { return measured + interpolated + roofline; }
 };
 
+// Of an operator's times what it would take longer in proportion if the GPU had fewer multiprocessors: that of its products
+// and flash attention, as far as memory does not bound them. Of compute and memory, whose squares a product's time is the
+// root of the sum of, that is compute's share of the squares (the derivative of the logarithm).
+struct BoundTime {
+  Seconds forward, backward, weights_gradient;
+};
+
 struct OperatorTime {
   Seconds forward;
   Seconds backward;
   TimeBasis basis;           // of both together
   Seconds weights_gradient;  // the part of `backward` that nothing in front of the operator waits for
+  BoundTime bound{};
 };
 
 // A product of one GPU, by its data sheet. `shape` is what the GPU computes.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/engine/capacity.h"
+#include "sim/engine/slowdown.h"
 
 namespace slmsim {
 namespace {
@@ -206,6 +207,7 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
     beginnings.push_back({&graph.connections()[i], &limits[i], i < before.size() ? before[i] : ConnectionState{}});
   }
   std::vector<Lane> lanes = lanes_of(beginnings);
+  std::vector<KnownHolds> holds(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0);
   const auto& tasks = graph.tasks();
   Timeline out;
   out.start.resize(tasks.size());
@@ -221,11 +223,22 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
       }
     }
     const Task& task = tasks[id];
-    if (task.kind != TaskKind::kTransfer) {
+    const auto place = static_cast<std::size_t>(task.place);
+    if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
+      if (!holds[place].happen(release.time, task.kind == TaskKind::kHold ? task.times : -task.times))
+        return std::nullopt;
+      out.start[id] = out.finish[id] = release.time;
+    } else if (task.kind == TaskKind::kCompute && task.amount > 0 && graph.multiprocessors(task.place) > 0) {
+      const double bound = graph.work(id).bound;
+      out.start[id] = release.time;
+      out.finish[id] = bound > 0
+                           ? holds[place].finish(release.time, task.amount, bound, graph.multiprocessors(task.place))
+                           : release.time + task.amount;
+    } else if (task.kind != TaskKind::kTransfer) {
       out.start[id] = release.time;
       out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
     } else {
-      Lane& lane = lanes[static_cast<std::size_t>(task.place)];
+      Lane& lane = lanes[place];
       double first = 0;
       for (int i = 0; i < task.times; ++i, release = {out.finish[id], id}) {
         if (!lane.send(release, task.amount, out.start[id], out.finish[id])) return std::nullopt;

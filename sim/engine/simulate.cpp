@@ -15,10 +15,12 @@
 #include <fmt/format.h>
 
 #include "sim/engine/channel.h"
+#include "sim/engine/event.h"
 #include "sim/engine/fair_shares.h"
 #include "sim/engine/in_order.h"
 #include "sim/engine/progress.h"
 #include "sim/engine/simgrid_engine.h"
+#include "sim/engine/slowdown.h"
 
 namespace slmsim {
 namespace {
@@ -31,6 +33,7 @@ class Run {
     timeline_.start.assign(count, -1.0);
     timeline_.finish.assign(count, -1.0);
     open_channels(before);
+    if (graph.is_held()) computing_.emplace(graph);
   }
 
   Timeline run() {
@@ -53,21 +56,6 @@ class Run {
   }
 
  private:
-  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, acknowledgements begin to
-  // reach the data that they wait behind, all have reached it, or bytes are acknowledged.
-  enum class Kind : std::uint8_t { kTask, kFlow, kAnswer, kAnswered, kAcknowledgement };
-  struct Event {
-    double date = 0;          // of the clock
-    std::uint32_t index = 0;  // task, channel, or answer
-    Kind kind = Kind::kTask;
-    double bytes = 0;  // acknowledged
-
-    bool operator>(const Event& other) const {
-      if (date != other.date) return date > other.date;
-      return std::tie(kind, index) > std::tie(other.kind, other.index);
-    }
-  };
-
   double clock() const { return engine_ ? engine_->now() : clock_; }
   double now() const { return clock() - zero_; }
 
@@ -87,6 +75,7 @@ class Run {
     wake_date_ = INFINITY;
     start_ready();
     while (!events_.empty() && events_.top().date <= clock()) happen();
+    share();
     if (events_.empty() || events_.top().date >= wake_date_) return;
     wake_date_ = events_.top().date;
     engine_->wake_at(wake_date_);
@@ -96,20 +85,23 @@ class Run {
     const Event event = events_.top();
     events_.pop();
     switch (event.kind) {
-      case Kind::kTask:
+      case EventKind::kComputed:  // not if its rate has changed since
+        if (!computing_->ends(event.index, event.date)) break;
+        [[fallthrough]];
+      case EventKind::kTask:
         arrived(event.index);
         start_ready();
         break;
-      case Kind::kFlow:  // not if its rate has changed since
+      case EventKind::kFlow:  // not if its rate has changed since
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
-      case Kind::kAnswer:
+      case EventKind::kAnswer:
         answer_begins(event.index);
         break;
-      case Kind::kAnswered:
+      case EventKind::kAnswered:
         answered(event.index);
         break;
-      case Kind::kAcknowledgement:
+      case EventKind::kAcknowledgement:
         acknowledged(event.index, event.bytes);
         break;
     }
@@ -132,7 +124,7 @@ class Run {
         for (const auto& late : state.on_the_way) {
           on_the_way += late.bytes;
           acknowledgements.push_back(
-              {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
+              {late.due.value, static_cast<std::uint32_t>(i), EventKind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
         channel.sender.emplace(connection.route.window, connection.sockets, channel.limits.single, state.tcp,
@@ -166,15 +158,19 @@ class Run {
     while (!starting_.empty()) {
       const TaskId id = starting_.front();
       starting_.pop_front();
-      const Task& task = graph_.tasks()[id];
-      if (task.kind == TaskKind::kTransfer) {
-        enqueue(id);
-      } else {
-        timeline_.start[id] = now();
-        complete_after(id, task.amount);
-      }
+      graph_.tasks()[id].kind == TaskKind::kTransfer ? enqueue(id) : start(id, graph_.tasks()[id]);
     }
   }
+
+  void start(TaskId id, const Task& task) {
+    timeline_.start[id] = now();
+    if (!computing_) return complete_after(id, task.amount);
+    if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) computing_->happen(task);
+    if (!computing_->slows(id)) return complete_after(id, task.amount);
+    computed_at(id, computing_->begin(id, clock()));
+  }
+
+  void computed_at(TaskId id, double date) { schedule_at({.date = date, .index = id, .kind = EventKind::kComputed}); }
 
   void complete_after(TaskId id, double delay) {
     if (delay <= 0) {
@@ -185,7 +181,7 @@ class Run {
   }
 
   void arrived(TaskId id) {
-    if (const Task& task = graph_.tasks()[id]; task.times > 1) {
+    if (const Task& task = graph_.tasks()[id]; task.kind == TaskKind::kTransfer && task.times > 1) {
       const auto times = times_.try_emplace(id, task.times).first;
       if (--times->second > 0) return starting_.push_back(id);
       times_.erase(times);
@@ -248,11 +244,12 @@ class Run {
 
   void end_flow_at(std::size_t index, double date) {
     channels_[index].flow_end = date;
-    schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
+    schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = EventKind::kFlow});
   }
 
-  // Rates of the flows that came and went just now, and of those they share links with.
+  // Rates of what is computed beside NCCL's kernels, of the flows that came and went just now, and of those they share links with.
   void share() {
+    if (computing_) computing_->settle(clock(), [this](TaskId id, double date) { computed_at(id, date); });
     if (!shares_ || shares_->is_settled()) return;
     for (const std::size_t index : shares_->settle()) {
       Channel& channel = channels_[index];
@@ -290,10 +287,10 @@ class Run {
       const double way_back = waits ? channel.connection->route.latency.value : 0, length = now() - channel.flow_start;
       const auto& acks = channel.sender->left(bytes, length);
       for (const auto& [delay, acked] : acks) {
-        Event event{.index = to, .kind = Kind::kAcknowledgement, .bytes = acked};
+        Event event{.index = to, .kind = EventKind::kAcknowledgement, .bytes = acked};
         if (waits)
           event = {.index = answers_.add({to, acked, length / static_cast<double>(acks.size())}),
-                   .kind = Kind::kAnswer};
+                   .kind = EventKind::kAnswer};
         schedule(std::max(0.0, delay - way_back), event);
       }
     }
@@ -303,6 +300,7 @@ class Run {
       pump(index);
     }
     start_ready();
+    if (engine_) share();
   }
 
   // Acknowledgements come to the link back, where they follow data. What comes once the first one is back counts no more.
@@ -311,7 +309,7 @@ class Run {
     const Channel& channel = channels_[answer.channel];
     answer.first = queues_->look(channel.limits.back, now());
     answer.length = std::min(answer.length, channel.connection->route.latency.value);
-    schedule(answer.length, {.index = place, .kind = Kind::kAnswered});
+    schedule(answer.length, {.index = place, .kind = EventKind::kAnswered});
   }
 
   void answered(std::uint32_t place) {
@@ -319,7 +317,7 @@ class Run {
     const Channel& channel = channels_[answer.channel];
     const double wait = queues_->wait(channel.limits.back, answer.first, now());
     schedule(channel.connection->route.latency.value - answer.length + wait,
-             {.index = answer.channel, .kind = Kind::kAcknowledgement, .bytes = answer.bytes});
+             {.index = answer.channel, .kind = EventKind::kAcknowledgement, .bytes = answer.bytes});
     answers_.free(place);
   }
 
@@ -366,10 +364,11 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;   // only where it was asked for
-  std::optional<FairShares> shares_;  // else, where connections share links
-  std::optional<LinkQueues> queues_;  // where any acknowledgements wait behind data
-  double clock_ = 0;                  // without it
+  SimgridEngine* engine_ = nullptr;     // only where it was asked for
+  std::optional<FairShares> shares_;    // else, where connections share links
+  std::optional<Computing> computing_;  // where NCCL's kernels hold multiprocessors
+  std::optional<LinkQueues> queues_;    // where any acknowledgements wait behind data
+  double clock_ = 0;                    // without it
   double zero_ = 0;
   Timeline timeline_;
   Progress progress_;

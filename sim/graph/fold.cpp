@@ -50,7 +50,7 @@ Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
   for (std::size_t i = 0; i < colours.devices.size(); ++i)
     first_.push_back(first.try_emplace(colours.devices[i], static_cast<int>(i)).first->second);
   for (const int device : first_) {
-    for (const int line : {computing(device), hosting(device)}) lines_.push_back({line, 0});
+    for (const int line : {computing(device), hosting(device), holding(device)}) lines_.push_back({line, 0});
   }
   sequences_.resize(lines_.size());
 }
@@ -70,7 +70,7 @@ int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>&
   for (const int trait : {pair.count, first(asked.from), first(asked.to)}) traits.push_back(trait);
   const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
   if (is_new) sequences_.emplace_back();
-  lines_.push_back({static_cast<int>(2 * first_.size()) + known->second, 0});
+  lines_.push_back({line_of(known->second), 0});
   asked.first_link = links_.size();
   links_.insert(links_.end(), links.begin(), links.end());
   asked.end_link = links_.size();

@@ -44,11 +44,12 @@ class Fold {
   // The first device of a device's colour.
   int first(int device) const { return first_[static_cast<std::size_t>(device)]; }
 
-  // What a device computes, what its host launches, and what a connection carries, each in order.
+  // What a device computes, what its host launches, what collectives hold of it, and what a connection carries, each in order.
   static constexpr int kNoLine = -1;
-  int computing(int device) const { return 2 * device; }
-  int hosting(int device) const { return 2 * device + 1; }
-  int line_of(int connection) const { return static_cast<int>(2 * first_.size()) + connection; }
+  int computing(int device) const { return kLines * device; }
+  int hosting(int device) const { return kLines * device + 1; }
+  int holding(int device) const { return kLines * device + 2; }
+  int line_of(int connection) const { return kLines * static_cast<int>(first_.size()) + connection; }
 
   // A connection that is opened: how it was asked for, and all that tells it apart from others between devices of the same
   // colours. Its colour is one more than there are where it is the first of it.
@@ -90,6 +91,7 @@ class Fold {
   Colours settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
 
  private:
+  static constexpr int kLines = 3;  // of a device
   struct Line {
     int sequence = 0;
     std::uint32_t next = 0;

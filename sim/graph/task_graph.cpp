@@ -98,13 +98,17 @@ TaskId TaskGraph::append(Task task, std::span<const TaskId> after) {
   return id;
 }
 
-TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work) {
+TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, const Work& work) {
   assert(device >= 0 && device < device_count_ && time.value >= 0 && std::isfinite(time.value));
   const int place = fold_ ? fold_->first(device) : device;
+  const std::size_t before = tasks_.size();
   const TaskId id = add({.amount = time.value, .place = place, .tag = tag, .kind = TaskKind::kCompute}, after,
                         fold_ ? fold_->computing(device) : Fold::kNoLine);
-  if (work > Flops{0} && id + 1 == tasks_.size() && (work_.empty() || work_.back().first != id))
-    work_.emplace_back(id, work);
+  if (id == before) {
+    if (work != Work{}) work_.emplace_back(id, work);
+  } else if (this->work(id).bound != work.bound) {
+    throw NotAlike();
+  }
   return id;
 }
 
@@ -131,6 +135,25 @@ TaskId TaskGraph::host(int device, Seconds time, TagId tag, std::span<const Task
   return add(
       {.amount = time.value, .place = fold_ ? fold_->first(device) : device, .tag = tag, .kind = TaskKind::kDelay},
       after, fold_ ? fold_->hosting(device) : Fold::kNoLine);
+}
+
+TaskId TaskGraph::hold(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
+  return add_hold(TaskKind::kHold, device, multiprocessors, tag, after);
+}
+
+TaskId TaskGraph::release(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
+  return add_hold(TaskKind::kRelease, device, multiprocessors, tag, after);
+}
+
+TaskId TaskGraph::add_hold(TaskKind kind, int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
+  assert(multiprocessors.held > 0 && multiprocessors.held < 1 << 16 && multiprocessors.of > 0);
+  const int place = fold_ ? fold_->first(device) : device;
+  multiprocessors_.resize(static_cast<std::size_t>(device_count_));
+  int& of = multiprocessors_[static_cast<std::size_t>(place)];
+  if (of != 0 && of != multiprocessors.of) throw NotAlike();
+  of = multiprocessors.of;
+  return add({.place = place, .tag = tag, .kind = kind, .times = static_cast<std::uint16_t>(multiprocessors.held)},
+             after, fold_ ? fold_->holding(device) : Fold::kNoLine);
 }
 
 int TaskGraph::add_connection(Connection connection, int position) {
@@ -185,6 +208,7 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
     if (fold_->first(device) != fold_->first(twin)) throw NotAlike();
     fold_->follow(fold_->computing(twin), fold_->computing(device));
     fold_->follow(fold_->hosting(twin), fold_->hosting(device));
+    fold_->follow(fold_->holding(twin), fold_->holding(device));
   }
 }
 
@@ -196,10 +220,10 @@ TagId TaskGraph::tag(Tag tag) {
   return known;
 }
 
-Flops TaskGraph::flops(TaskId task) const {
+Work TaskGraph::work(TaskId task) const {
   const auto at = std::lower_bound(work_.begin(), work_.end(), task,
                                    [](const auto& entry, TaskId wanted) { return entry.first < wanted; });
-  return at != work_.end() && at->first == task ? at->second : Flops{0};
+  return at != work_.end() && at->first == task ? at->second : Work{};
 }
 
 void TaskGraph::scale(TaskClass of, double factor) {

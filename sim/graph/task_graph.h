@@ -25,6 +25,8 @@ enum class TaskKind : std::uint8_t {
   kCompute,   // `amount` seconds on device `place`
   kTransfer,  // `amount` bytes over connection `place`
   kDelay,     // `amount` seconds on nothing; 0 seconds: a join
+  kHold,      // no time: from here on a kernel of NCCL's holds multiprocessors of device `place`,
+  kRelease,   // until here
 };
 
 // What a task is to a person who looks at an iteration, and what its time is counted as.
@@ -61,8 +63,17 @@ struct Task {
   TagId tag = 0;                        // index into TaskGraph::tags()
   std::uint32_t first_predecessor = 0;  // predecessors end where the next task's begin
   TaskKind kind = TaskKind::kDelay;
-  // Of a transfer: so many of this size, each ready when the one before has arrived.
+  // Of a transfer: so many of this size, each ready when the one before has arrived. Of a hold: multiprocessors.
   std::uint16_t times = 1;
+};
+
+// Of a computation of the model: its matrix products, and the share of its time, alone on its GPU, that it would take longer
+// in proportion if the GPU had fewer multiprocessors; memory bounds the rest.
+struct Work {
+  Flops products;
+  double bound = 0;
+
+  bool operator==(const Work&) const = default;
 };
 
 // What a connection carries: messages between GPUs, or what one GPU's process does with its host, in the order in which
@@ -94,12 +105,17 @@ class TaskGraph {
   // One in which devices that `alike` gives one colour are taken once (fold.h). While it is built NotAlike may be thrown.
   TaskGraph(std::vector<Link> links, const Colours& alike);
 
-  // `work`: of a computation of the model, its matrix products.
-  TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, Flops work = {});
+  TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, const Work& work = {});
   TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times = 1);
   TaskId delay(Seconds time, TagId tag, std::span<const TaskId> after);
   // A delay on the host of a device, whose tag is of class kHost.
   TaskId host(int device, Seconds time, TagId tag, std::span<const TaskId> after);
+  // After these tasks a kernel holds so many of a device's multiprocessors, until they are released.
+  struct Held {
+    int held = 0, of = 1;
+  };
+  TaskId hold(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
+  TaskId release(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
 
   // `position`: of those that a communicator has in a row, which tells them apart where their routes do not.
   int add_connection(Connection connection, int position = 0);
@@ -156,13 +172,17 @@ class TaskGraph {
     const TaskClass of = tag_of(task).of;
     return of != TaskClass::kKernels && of != TaskClass::kHost;
   }
-  // Of matrix products; 0 of what is no computation of the model.
-  Flops flops(TaskId task) const;
+  // Nothing of what is no computation of the model.
+  Work work(TaskId task) const;
+  // Of devices of which anything is held; 0 of others.
+  int multiprocessors(int device) const { return is_held() ? multiprocessors_[static_cast<std::size_t>(device)] : 0; }
+  bool is_held() const { return !multiprocessors_.empty(); }
   int device_count() const { return device_count_; }
 
  private:
   TaskId append(Task task, std::span<const TaskId> after);
   TaskId add(const Task& task, std::span<const TaskId> after, int line = Fold::kNoLine);
+  TaskId add_hold(TaskKind kind, int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
   int open_folded(Connection connection, int position);
   TaskId add_folded(const Task& task, std::span<const TaskId> after, int line);
   static std::uint32_t hash_of(const Task& task, std::span<const TaskId> after);
@@ -173,8 +193,9 @@ class TaskGraph {
   std::vector<Connection> connections_;
   std::vector<Link> links_;
   std::vector<Tag> tags_;
-  HashPlaces tag_places_;                       // of tags_
-  std::vector<std::pair<TaskId, Flops>> work_;  // of those that have any, in their order
+  HashPlaces tag_places_;                      // of tags_
+  std::vector<std::pair<TaskId, Work>> work_;  // of those that have any, in their order
+  std::vector<int> multiprocessors_;           // of each device; empty where nothing is held of any
   int device_count_ = 0;
   std::shared_ptr<Fold> fold_;
   bool folded_ = false;

@@ -43,10 +43,15 @@ std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, st
     const Task& task = tasks[t];
     if (task.kind == TaskKind::kTransfer) {
       transfers.push_back(t);
+    } else if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
+      out[t] = {0, task.times, false};  // what is held is held from the begin on
     } else if (timeline.finish[t] <= when) {
       out[t] = {0, 1, true};
     } else if (timeline.start[t] <= when) {
-      out[t] = {timeline.finish[t] - when, 1, task.kind == TaskKind::kDelay};
+      const double left = timeline.finish[t] - when, took = timeline.finish[t] - timeline.start[t];
+      // NCCL's kernels may have slowed it, and may again.
+      out[t] = {task.kind == TaskKind::kCompute ? std::min(left, task.amount * left / took) : left, 1,
+                task.kind == TaskKind::kDelay};
     } else {
       out[t] = {task.amount, task.times, false};
     }

@@ -28,6 +28,7 @@ class HostQueue {
   struct Stretch {
     Seconds gpu, host;
     Flops work{};
+    Seconds bound{};  // of gpu, by multiprocessors (BoundTime)
     // Of several, one after the other: with the GPU free at g and the host at h they end at max(g + gpu, h + from_host).
     Seconds from_host{};
 
@@ -37,21 +38,24 @@ class HostQueue {
       from_host = std::max(from_host, host);
       gpu += next.gpu;
       work += next.work;
+      bound += next.bound;
     }
+    Work of_gpu() const { return {work, gpu > Seconds{0} ? bound / gpu : 0.0}; }
   };
   // `tag` has the pass. Returns the end.
   TaskId run(TaskGraph& graph, std::size_t rank, int device, const Stretch& stretch, TagId tag,
              std::array<TaskId, 2> after) {
-    if (!binds_[rank]) return graph.compute(device, stretch.gpu, tag, after, stretch.work);
+    if (!binds_[rank]) return graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
     const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
     const TaskId before = last_[rank];
     const std::array free = {before == kNoTask ? after[0] : before};
     last_[rank] = graph.host(device, stretch.host, launching, free);
     if (stretch.from_host > Seconds{0}) {
-      const TaskId gpu = graph.compute(device, stretch.gpu, tag, after, stretch.work);
+      const TaskId gpu = graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
       return graph.delay({0}, tag, std::array{gpu, graph.host(device, stretch.from_host, launching, free)});
     }
-    const TaskId gpu = graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.work);
+    const TaskId gpu =
+        graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.of_gpu());
     return graph.delay({0}, tag, std::array{gpu, last_[rank]});
   }
   // A rank's host has done what another's has.

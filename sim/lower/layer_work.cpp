@@ -60,7 +60,12 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const bool again = is_computed_anew(op, division.recompute, layers) && !(stops_early && left_out[v]);
     layer.forward += time.forward;
     layer.backward += time.backward + (again ? time.forward : Seconds{0});
-    if (tensor_sharding(op) == Sharding::kColumn) layer.column_weights += time.weights_gradient;
+    layer.bound.forward += time.bound.forward;
+    layer.bound.backward += time.bound.backward + (again ? time.bound.forward : Seconds{0});
+    if (tensor_sharding(op) == Sharding::kColumn) {
+      layer.column_weights += time.weights_gradient;
+      layer.bound.weights_gradient += time.bound.weights_gradient;
+    }
     layer.forward_work += work;
     // Gradients of inputs and of weights.
     const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;
@@ -88,6 +93,14 @@ std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& ope
                          : out[first->second]);
   }
   return out;
+}
+
+HostQueue::Stretch forward_of(const LayerWork& work) {
+  return {work.forward, work.host_forward, work.forward_work, work.bound.forward};
+}
+
+HostQueue::Stretch backward_of(const LayerWork& work) {
+  return {work.backward, work.host_backward, work.backward_work, work.bound.backward};
 }
 
 bool host_binds(const std::vector<LayerWork>& units) {

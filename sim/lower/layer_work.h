@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/lower/host_queue.h"
 #include "sim/plan/plan.h"
 
 namespace slmsim {
@@ -12,11 +13,16 @@ struct LayerWork {
   Seconds forward, backward;            // backward with what it computes anew
   Flops forward_work, backward_work;    // matrix products, likewise
   Seconds column_weights;               // of backward: gradients of weights of products divided by columns
+  BoundTime bound;                      // of these three
   Seconds host_forward, host_backward;  // to launch these, likewise
   TimeBasis basis;                      // on what both times rest, without what is computed anew
   double parameters = 0;                // of the undivided layer, trained
   double frozen = 0;                    // likewise, those that are not
 };
+
+// What a GPU does of it, with what the host needs meanwhile.
+HostQueue::Stretch forward_of(const LayerWork& work);
+HostQueue::Stretch backward_of(const LayerWork& work);
 
 // Whether the host needs longer than the GPU for some unit.
 bool host_binds(const std::vector<LayerWork>& units);

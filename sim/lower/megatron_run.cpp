@@ -12,13 +12,10 @@
 #include "sim/lower/pipeline_walk.h"
 #include "sim/lower/twins.h"
 #include "sim/nccl/communicator.h"
-#include "sim/nccl/nccl_rules.h"
 #include "sim/nccl/peers.h"
 
 namespace slmsim {
 namespace {
-
-constexpr int kMostMultiprocessors = 1 << 16;
 
 class MegatronRun {
  public:
@@ -49,9 +46,6 @@ class MegatronRun {
     hosts_ = HostQueue(std::move(binds));
     activation_ =
         Bytes{stream_elements(request.operators) * sequences_ * element_bytes(request.scenario.training.precision)};
-    for (int s = 0; s < m_.pipeline && overlaps(false); ++s) {
-      for (int replica = 0; replica < m_.data; ++replica) taken_.push_back(taken_by(s, replica));
-    }
   }
 
   Lowered run() {
@@ -72,7 +66,7 @@ class MegatronRun {
   }
 
   TaskId compute(std::size_t rank, Seconds time, TagId tag, TaskId after, Flops work = {}) {
-    return last_[rank] = graph_.compute(devices_[rank], time, tag, std::array{last_[rank], after}, work);
+    return last_[rank] = graph_.compute(devices_[rank], time, tag, std::array{last_[rank], after}, {work});
   }
 
   // Replicas on GPUs like those of the first do what it does.
@@ -191,7 +185,7 @@ class MegatronRun {
       // The head's input gradient is summed going backward, the embedding's output going forward.
       if (m_.tensor == 1 || (!layer && forward != (unit == 0))) continue;
       for (const Exchange& call : calls) {
-        const Tasks done = tensor_call(stage, replica, call.collective, tensor);
+        const Tasks done = tensor_call(stage, replica, call, tensor);
         for (int t = 0; t < m_.tensor; ++t) {
           const std::size_t rank = rank_of(stage, replica, t);
           const TaskId exchanged = done[static_cast<std::size_t>(t)];
@@ -199,9 +193,8 @@ class MegatronRun {
             last_[rank] = exchanged;
             continue;
           }
-          HostQueue::Stretch stretch =
+          const HostQueue::Stretch stretch =
               stretch_of((*work_[rank])[static_cast<std::size_t>(unit)], forward, blocks, *call.beside);
-          stretch.gpu = taken_[static_cast<std::size_t>(stage * m_.data + replica)].beside(stretch.gpu);
           const TaskId computed = hosts_.run(graph_, rank, devices_[rank], stretch, tag, {last_[rank], kNoTask});
           last_[rank] = graph_.delay({0}, tag, std::array{exchanged, computed});
         }
@@ -234,32 +227,16 @@ class MegatronRun {
 
   HostQueue::Stretch stretch_of(const LayerWork& work, bool forward, int blocks, Part part) const {
     const double share = 1.0 / blocks;
-    if (forward) return {work.forward * share, work.host_forward * share, work.forward_work * share};
+    const BoundTime& bound = work.bound;
+    if (forward)
+      return {work.forward * share, work.host_forward * share, work.forward_work * share, bound.forward * share};
     // Both gradients of a product take about as long.
     const double later = overlaps(forward) && work.backward.value > 0 ? work.column_weights / work.backward : 0.0;
     const int parts = m_.sequence_parallel && blocks > 1 ? 2 : 1;  // the head gathers nothing again
     const double own = share * (part == Part::kFirst ? 1 - parts * later : later);
-    return {work.backward * own, work.host_backward * own, work.backward_work * own};
-  }
-
-  // Each channel of NCCL holds a multiprocessor while its call goes on; the others compute.
-  struct Taken {
-    Seconds time;     // of a layer's tensor-parallel call, as NCCL expects it
-    double held = 0;  // of the multiprocessors
-
-    Seconds beside(Seconds alone) const { return alone + std::min(time, alone / (1 - held)) * held; }
-  };
-  Taken taken_by(int stage, int replica) const {
-    const std::vector<int> devices = tensor_devices(stage, replica);
-    const Nccl& nccl = request_.scenario.nccl;
-    const NcclView view = nccl_view(request_.scenario.platform, devices);
-    const Collective call = m_.sequence_parallel ? Collective::kReduceScatter : Collective::kAllReduce;
-    const NcclChoice choice = nccl_choice(nccl, view, call, activation_);
-    int least = kMostMultiprocessors;
-    for (const int device : devices)
-      least = std::min(least, request_.scenario.platform.devices[static_cast<std::size_t>(device)].gpu.multiprocessors);
-    return {nccl_expected_time(nccl, view, call, activation_, choice).value_or(Seconds{0}),
-            std::min(0.5, nccl_channels(nccl, view) / static_cast<double>(least))};
+    Seconds of_own = bound.weights_gradient;
+    if (part == Part::kFirst) of_own = bound.backward - bound.weights_gradient * (later > 0 ? parts : 0);
+    return {work.backward * own, work.host_backward * own, work.backward_work * own, of_own * share};
   }
 
   std::vector<int> tensor_devices(int stage, int replica) const {
@@ -270,10 +247,12 @@ class MegatronRun {
   }
 
   // After what the GPUs do last; returns what the next thing may wait for.
-  Tasks tensor_call(int stage, int replica, Collective call, TagId tag) {
+  Tasks tensor_call(int stage, int replica, const Exchange& call, TagId tag) {
     Tasks before;
     for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
-    return tensor_group(stage, replica).run({call, activation_}, tag, before);
+    Communicator& group = tensor_group(stage, replica);
+    const CollectiveCall exchange{call.collective, activation_};
+    return call.beside ? group.run_beside(exchange, tag, before) : group.run(exchange, tag, before);
   }
 
   Communicator& tensor_group(int stage, int replica) {
@@ -385,7 +364,6 @@ class MegatronRun {
   std::vector<int> devices_;
   std::vector<std::shared_ptr<const std::vector<LayerWork>>> work_;  // of each rank; one for GPUs of a kind
   Bytes activation_;
-  std::vector<Taken> taken_;  // by stage and replica
   Tasks last_;
   std::map<std::pair<int, int>, Communicator> groups_;
 };

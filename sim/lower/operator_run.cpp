@@ -228,7 +228,7 @@ class OperatorRun {
 
   TaskId compute(int device, Seconds time, TagId tag, TaskId after, Flops work = {}) {
     TaskId& last = last_[static_cast<std::size_t>(device)];
-    return last = graph_.compute(device, time, tag, std::array{last, after}, work);
+    return last = graph_.compute(device, time, tag, std::array{last, after}, {work});
   }
 
   // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs

@@ -76,7 +76,7 @@ Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Tag 
   const TagId id = graph_.tag(std::move(tag));
   for (std::size_t rank = 0; rank < ranks(); ++rank)
     stream[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{stream[rank], after[rank]},
-                                  work.empty() ? Flops{0} : work[rank]);
+                                  work.empty() ? Work{} : Work{work[rank]});
   return stream;
 }
 
@@ -91,8 +91,7 @@ Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     const LayerWork& work = work_[rank][unit];
     if (basis_) *basis_ += work.basis;
-    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], {work.forward, work.host_forward, work.forward_work}, tag,
-                            {gpu_[rank], after[rank]});
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], forward_of(work), tag, {gpu_[rank], after[rank]});
   }
   return gpu_;
 }
@@ -102,8 +101,7 @@ Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
   const TagId tag = graph_.tag({"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_});
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     const LayerWork& work = work_[rank][unit];
-    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], {work.backward, work.host_backward, work.backward_work}, tag,
-                            {gpu_[rank], after[rank]});
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], backward_of(work), tag, {gpu_[rank], after[rank]});
   }
   return gpu_;
 }
@@ -129,7 +127,7 @@ Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, co
   const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
   const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
   for (double piece = 0; piece < pieces; ++piece)
-    nccl_ = communicator_->run({collective, size / pieces}, id, join_nccl(id, after));
+    nccl_ = communicator_->run_beside({collective, size / pieces}, id, join_nccl(id, after));
   return nccl_;
 }
 
@@ -201,7 +199,7 @@ Tasks ReplicaRun::collective(Reach reach, Collective collective, Bytes size, con
   for (auto& [ranks, communicator] : parts(reach)) {
     Tasks ready;
     for (const std::size_t rank : ranks) ready.push_back(graph_.delay({0}, id, std::array{stream[rank], after[rank]}));
-    const Tasks done = communicator.run({collective, size}, id, ready);
+    const Tasks done = communicator.run_beside({collective, size}, id, ready);
     for (std::size_t i = 0; i < ranks.size(); ++i) stream[ranks[i]] = done[i];
   }
   return stream;

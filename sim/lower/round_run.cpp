@@ -150,9 +150,7 @@ class RoundRun {
       HostQueue::Stretch all{};
       for (std::size_t i = first; i < last; ++i) {
         const LayerWork& work = work_[rank][forward ? i : first + last - 1 - i];
-        const HostQueue::Stretch one = forward
-                                           ? HostQueue::Stretch{work.forward, work.host_forward, work.forward_work}
-                                           : HostQueue::Stretch{work.backward, work.host_backward, work.backward_work};
+        const HostQueue::Stretch one = forward ? forward_of(work) : backward_of(work);
         if (first + 1 == last) {
           all = one;
         } else {
@@ -166,7 +164,7 @@ class RoundRun {
   Ranks sum_inside(Bytes size) {
     const TagId tag = graph_.tag({"all-reduce grads", TaskClass::kCollective, Pass::kBackward});
     return run_parts(inside_, sums_, tag, gpu_, [&](Part& part, const Ranks& ready) {
-      return part.communicator.run({Collective::kAllReduce, size}, tag, ready);
+      return part.communicator.run_beside({Collective::kAllReduce, size}, tag, ready);
     });
   }
 
@@ -229,7 +227,7 @@ class RoundRun {
     const TagId tag =
         graph_.tag({how_.update == OuterUpdate::kNesterov ? "all-reduce differences" : "all-reduce parameters"});
     return run_parts(across_, exchange_, tag, gpu_, [&](Part& group, const Ranks& ready) {
-      if (how_.sum == SumBy::kNccl) return group.communicator.run({Collective::kAllReduce, size}, tag, ready);
+      if (how_.sum == SumBy::kNccl) return group.communicator.run_beside({Collective::kAllReduce, size}, tag, ready);
       const int count = static_cast<int>(group.ranks.size());
       return all_reduce_by_shares(peers_, group.devices, size, tag, ready, [&](std::size_t i, TaskId received) {
         const Gpu& adding = gpu(group.ranks[i]);

@@ -126,6 +126,20 @@ std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std
   });
 }
 
+std::vector<TaskId> Communicator::run_beside(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
+  const auto held = [&](std::size_t rank) {
+    const auto device = static_cast<std::size_t>(devices_[rank]);
+    return TaskGraph::Held{channels_, scenario_.platform.devices[device].gpu.multiprocessors};
+  };
+  std::vector<TaskId> begun;
+  for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+    begun.push_back(graph_.hold(devices_[rank], held(rank), tag, std::array{ready[rank]}));
+  std::vector<TaskId> done = run(call, tag, begun);
+  for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+    graph_.release(devices_[rank], held(rank), tag, std::array{done[rank]});
+  return done;
+}
+
 template <class Run>
 std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::size_t>> orders,
                                             std::span<const TaskId> ready, TagId tag, Run run) {

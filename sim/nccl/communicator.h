@@ -20,6 +20,10 @@ class Communicator {
   // `ready[r]` is the task after which rank r takes part. Returns per rank the task after which it has its result.
   std::vector<TaskId> run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
 
+  // The same beside what the GPUs compute: each channel holds a multiprocessor from when a rank is ready until it has its
+  // result.
+  std::vector<TaskId> run_beside(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
+
   // Transfers of a call if every chunk of it is one.
   double transfer_count(const CollectiveCall& call) const;
   // From here on calls are run in aggregate. Before the first call.

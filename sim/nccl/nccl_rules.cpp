@@ -51,6 +51,14 @@ constexpr std::array kSpeedsInter = {48.0, 30.0, 28.0, 24.0, 22.0, 18.0, 15.0, 1
 constexpr int kMostSearchChannels = kNcclMostChannels / 2;
 constexpr double kDuplicatedFrom = 25.0;    // channels this fast are split in two
 constexpr double kNvlinkShare = 22.0 / 25;  // SM70_ and SM80_NVLINK_BW of a link's 25 GB/s, src/graph/topo.h
+// Of Hopper as v2.18.5 has it, the first to know its NVSwitches: SM90_NVLINK_BW, sm90SpeedArrayIntra, and which channels
+// ncclTopoDupChannels splits.
+constexpr int kHopper = 90;
+constexpr double kHopperNvlinkShare = 20.0 / 25;
+constexpr std::array kHopperSpeedsIntra = {60.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0, 6.0, 3.0};
+constexpr double kHopperDuplicatedFrom = 50.0;
+constexpr int kHopperDuplicatedUpTo = 4;    // or so few, from kDuplicatedFrom on
+constexpr double kHopperLeastStep = 0.49;   // of the best speed: slower ones are not tried
 constexpr double kPciShare = 12.0 / 15.75;  // PCI_BW of gen 3 x16, likewise
 
 constexpr NcclChoice kEvery[] = {  // in the order in which NCCL compares them: of equals the first wins
@@ -67,6 +75,20 @@ std::size_t step_below(const std::array<double, N>& speeds, double most) {
   std::size_t at = 0;
   while (at + 1 < N && speeds[at] > most) ++at;
   return at;
+}
+
+int channels_at(double speed, double inside) {
+  return std::clamp(static_cast<int>(inside / speed), 1, kMostSearchChannels);
+}
+
+// The speed at which Hopper's channels carry most together, of equals the greatest.
+double hopper_speed(double inside) {
+  double best = kHopperSpeedsIntra[step_below(kHopperSpeedsIntra, inside)];
+  for (const double speed : kHopperSpeedsIntra) {
+    const bool more = channels_at(speed, inside) * speed > channels_at(best, inside) * best;
+    if (speed < best && speed > kHopperLeastStep * best && more) best = speed;
+  }
+  return best;
 }
 
 std::size_t capability_row(const NcclView& view) {
@@ -164,7 +186,8 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     view.most_capability = first ? capability : std::max(view.most_capability, capability);
     view.nvlink = view.nvlink && (type.nvlink || in_pairs) && device.gpu.nvlink.value > 0;
     pcie = std::min(pcie, device.gpu.pcie.value / kGb * kPciShare);
-    nvlink = std::min(nvlink, device.gpu.nvlink.value / kGb * kNvlinkShare);
+    nvlink =
+        std::min(nvlink, device.gpu.nvlink.value / kGb * (capability >= kHopper ? kHopperNvlinkShare : kNvlinkShare));
     net = std::min(net, type.nic.value / kGb);
     ++gpus_of[device.vm];
     rails = std::min(rails, type.inside.rails);
@@ -181,10 +204,12 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     }
     return view;
   }
+  const bool hopper = view.nvlink && view.least_capability >= kHopper;
   const double inside = view.nvlink ? nvlink : pcie;
-  double speed = kSpeedsIntra[step_below(kSpeedsIntra, inside)];
-  if (view.nvlink) view.search_channels = std::clamp(static_cast<int>(inside / speed), 1, kMostSearchChannels);
-  if (speed >= kDuplicatedFrom) {
+  double speed = hopper ? hopper_speed(inside) : kSpeedsIntra[step_below(kSpeedsIntra, inside)];
+  if (view.nvlink) view.search_channels = channels_at(speed, inside);
+  const bool few = !hopper || speed >= kHopperDuplicatedFrom || view.search_channels <= kHopperDuplicatedUpTo;
+  if (speed >= kDuplicatedFrom && few) {
     const int split = std::min(2 * view.search_channels, kMostSearchChannels);
     speed /= std::ceil(static_cast<double>(split) / view.search_channels);
     view.search_channels = split;

@@ -1,4 +1,6 @@
-// NCCL 2.15's choices: algorithm and protocol of a call, channels, sockets and chunks, each after its source.
+// NCCL 2.15's choices: algorithm and protocol of a call, channels, sockets and chunks, each after its source; channels inside a
+// node of Hopper's GPUs are those of 2.18, the first to know them (24 of eight H100, and 16 of eight
+// H800, as github.com/NVIDIA/nccl/issues/892 prints).
 //
 // The choice is as blind as NCCL's: it believes a fixed latency per hop and the rates of PCIe, NVLink and NIC, and knows
 // nothing of a WAN. What was chosen then runs on the real network. Rules and constants are those of v2.15.1 and v2.15.5:

@@ -82,7 +82,8 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
   // In the order of their starts, so that neighbours can be joined.
   std::vector<TaskId> order;
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    if (graph.tasks()[id].kind != TaskKind::kDelay) order.push_back(id);
+    const TaskKind kind = graph.tasks()[id].kind;
+    if (kind == TaskKind::kCompute || kind == TaskKind::kTransfer) order.push_back(id);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });

@@ -99,7 +99,9 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       const TaskClass of = graph.tag_of(task).of;
       const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
       Seconds& part = of == TaskClass::kOptimizer ? result.optimizer : overhead ? result.overhead : result.compute;
-      part += Seconds{task.amount};
+      // NCCL's kernels may have slowed it.
+      const double took = when.finish - when.start;
+      part += Seconds{took > task.amount * (1 + kRounding) ? took : task.amount};
       computing.push_back(when);
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);

@@ -139,13 +139,13 @@ class Writer {
   void task(TaskId id) {
     const Task& task = graph_.tasks()[id];
     const bool computes = task.kind == TaskKind::kCompute;
-    if (task.kind == TaskKind::kDelay) return;
+    if (!computes && task.kind != TaskKind::kTransfer) return;
     const TaskClass of = graph_.tag_of(task).of;
     const std::string_view what = name_of(of);
     if (computes) {
       const bool of_model = of == TaskClass::kForward || of == TaskClass::kBackward;
       slice(kGpus, gpu_track(task.place), names_[task.tag], what, timeline_.start[id], timeline_.finish[id],
-            of_model ? fmt::format("\"flops\":{:.0f}", graph_.flops(id).value) : "");
+            of_model ? fmt::format("\"flops\":{:.0f}", graph_.work(id).products.value) : "");
     } else {
       slice(process_of(connection_of(task)), connection_track(task.place), names_[task.tag], what, timeline_.start[id],
             left(id), fmt::format("\"bytes\":{:.0f}", task.amount));
@@ -163,7 +163,8 @@ class Writer {
 
   // What a delay ended with: the last of what it joined; kNoTask where it waited for nothing.
   TaskId behind_joins(TaskId id) const {
-    while (id != kNoTask && graph_.tasks()[id].kind == TaskKind::kDelay) {
+    const auto is_join = [&](TaskKind kind) { return kind != TaskKind::kCompute && kind != TaskKind::kTransfer; };
+    while (id != kNoTask && is_join(graph_.tasks()[id].kind)) {
       TaskId latest = kNoTask;
       for (const TaskId before : graph_.predecessors(id)) {
         if (latest == kNoTask || timeline_.finish[before] > timeline_.finish[latest]) latest = before;

@@ -44,8 +44,16 @@ class SmallGraph {
   TaskId send(int connection, double bytes, const std::vector<TaskId>& after = {}) {
     return graph_.transfer(connection, Bytes{bytes}, graph_.tag({.name = "send"}), after);
   }
-  TaskId compute(int device, double time, const std::vector<TaskId>& after = {}) {
-    return graph_.compute(device, Seconds{time}, graph_.tag({"compute", TaskClass::kForward}), after);
+  // `bound`: by multiprocessors.
+  TaskId compute(int device, double time, const std::vector<TaskId>& after = {}, double bound = 0) {
+    return graph_.compute(device, Seconds{time}, graph_.tag({"compute", TaskClass::kForward}), after, {{}, bound});
+  }
+  // Holds multiprocessors of a device from these tasks on, or releases them.
+  TaskId hold(int device, TaskGraph::Held multiprocessors, const std::vector<TaskId>& after = {}) {
+    return graph_.hold(device, multiprocessors, graph_.tag({.name = "hold"}), after);
+  }
+  TaskId release(int device, TaskGraph::Held multiprocessors, const std::vector<TaskId>& after) {
+    return graph_.release(device, multiprocessors, graph_.tag({.name = "hold"}), after);
   }
   TaskId wait(double time, const std::vector<TaskId>& after = {}) {
     return graph_.delay(Seconds{time}, graph_.tag({.name = "wait"}), after);

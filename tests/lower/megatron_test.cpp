@@ -17,8 +17,6 @@ struct World {
 
   World(const std::string& techniques, double rate) : options(written(techniques)) {
     scenario = small_scenario(1, 2, rate);
-    for (auto& device : scenario.platform.devices)
-      device.gpu.multiprocessors = 1 << 20;  // a channel takes next to nothing
   }
   Plan plan() const { return plan_of(scenario, model, operators, options); }
   double end() const { return end_of(plan(), operators, scenario); }
@@ -44,11 +42,20 @@ TEST(MegatronOverlap, HidesExchangesBehindTheGradientsOfWeights) {
 }
 
 TEST(MegatronOverlap, TakesMultiprocessorsFromWhatIsComputedMeanwhile) {
-  World few(kOverlapped, 30), many(kOverlapped, 30);
-  for (auto& device : few.scenario.platform.devices) device.gpu.multiprocessors = 4;  // of which a channel takes one
-  EXPECT_GT(few.end(), many.end());
-  World blocked(kBlocked, 30);
-  EXPECT_LT(few.end(), blocked.end());
+  // Products alone take time. Of four multiprocessors one channel holds one, two hold two.
+  const auto with_channels = [](const char* technique, int channels) {
+    World world(technique, 30);
+    world.scenario.nccl.max_channels = world.scenario.nccl.min_channels = channels;
+    for (auto& device : world.scenario.platform.devices) {
+      device.gpu.multiprocessors = 4;
+      device.gpu.memory_bandwidth = BytesPerSecond{1e18};
+      device.gpu.peak.fill(FlopsPerSecond{1000});
+    }
+    return world.end();
+  };
+  EXPECT_GT(with_channels(kOverlapped, 2), with_channels(kOverlapped, 1) * 1.001);
+  EXPECT_EQ(with_channels(kBlocked, 2), with_channels(kBlocked, 1));
+  EXPECT_LT(with_channels(kOverlapped, 2), with_channels(kBlocked, 2));
 }
 
 TEST(MegatronOptimizer, ThatIsDistributedExchangesAsMuchAndUpdatesItsPart) {

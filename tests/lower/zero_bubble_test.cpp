@@ -67,7 +67,7 @@ TEST(ZeroBubble, ComputesAsMuchAsOneForwardOneBackward) {
   for (const bool apart : {false, true}) {
     const auto schedule = apart ? Schedule::kZeroBubble : Schedule::kOneForwardOneBackward;
     const TaskGraph graph = lowered(pipeline(3, 4, schedule), products(3), scenario);
-    for (TaskId id = 0; id < graph.tasks().size(); ++id) flops[apart] += graph.flops(id).value;
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) flops[apart] += graph.work(id).products.value;
   }
   EXPECT_DOUBLE_EQ(flops[0], flops[1]);
   EXPECT_DOUBLE_EQ(flops[0], 3 * 4 * 3 * 2000);  // stages x micro-batches x products of 2 x 10 x 10 x 10

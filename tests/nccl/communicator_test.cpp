@@ -2,6 +2,7 @@
 #include "sim/nccl/communicator.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -64,6 +65,35 @@ double all_reduce_seconds(const Scenario& scenario, const CollectiveCall& call) 
                    std::vector<TaskId>(devices.size(), graph.delay({0}, 0, {})));
   return simulate(graph).end.value;
 }
+
+// An all-reduce of 1000 B on two GPUs of four multiprocessors, 10 s at 100 B/s on one channel, beside 8 s of computing on the
+// first; the second comes after `late` seconds. Returns when the first has computed.
+double computed_beside(double late, bool beside, double bound = 1) {
+  Scenario scenario = small_scenario(2, 1);
+  for (auto& link : scenario.platform.links) link.forward.bandwidth = link.backward.bandwidth = BytesPerSecond{100};
+  for (auto& device : scenario.platform.devices) device.gpu.multiprocessors = 4;
+  const Network network(scenario.platform);
+  TaskGraph graph(network.links(), 2);
+  Communicator communicator(graph, network, scenario, {0, 1});
+  const TagId work = graph.tag({"work", TaskClass::kForward});
+  const std::array ready = {graph.delay({0}, 0, {}), graph.compute(1, Seconds{late}, work, {})};
+  const CollectiveCall call{Collective::kAllReduce, Bytes{1000}};
+  const TagId tag = graph.tag({.name = "all-reduce"});
+  const auto done = beside ? communicator.run_beside(call, tag, ready) : communicator.run(call, tag, ready);
+  const TaskId computed = graph.compute(0, Seconds{8}, work, {}, {Flops{1}, bound});
+  const Timeline timeline = simulate(graph);
+  EXPECT_NEAR(timeline.finish[done.front()], late + 10, kClock);
+  return timeline.finish[computed];
+}
+
+TEST(Communicator, HoldsAMultiprocessorForEachChannelWhileItRuns) {
+  EXPECT_EQ(computed_beside(0, false), 8);
+  // A quarter is held for 10 s, in which 7.5 s are done; the last half second goes on alone.
+  EXPECT_NEAR(computed_beside(0, true), 10.5, kClock);
+  EXPECT_EQ(computed_beside(0, true, 0), 8);  // bound by memory
+}
+
+TEST(Communicator, HoldsThemWhileItWaitsForOthers) { EXPECT_NEAR(computed_beside(3, true), 8 * 4 / 3.0, kClock); }
 
 TEST(Rings, OfBothDirectionsLoadEachPathHalf) {
   // A ring of three sends 2 x 2/3 of 3000 B over each path one way; with one the other way beside it half of that each way.

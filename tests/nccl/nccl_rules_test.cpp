@@ -51,6 +51,13 @@ NcclChoice chosen(const NcclView& view, double size, const Nccl& nccl = by_defau
 
 constexpr NcclChoice kRingSimple{kRing, kSimple}, kTreeSimple{kTree, kSimple}, kRingLl{kRing, kLl}, kTreeLl{kTree, kLl};
 
+// Channels that NCCL prints ("24 coll channels"): of DGX A100, of H100 and of H800 (github.com/NVIDIA/nccl/issues/892).
+TEST(NcclView, HasAsManyChannelsInsideNodesAsNcclPrints) {
+  EXPECT_EQ(nccl_channels(by_default(), view_of(cluster(1, 8, 80, 12))), 24);
+  EXPECT_EQ(nccl_channels(by_default(), view_of(cluster(1, 8, 90, 18))), 24);
+  EXPECT_EQ(nccl_channels(by_default(), view_of(cluster(1, 8, 90, 8))), 16);
+}
+
 TEST(NcclView, OfTwoVmsWithTwoGpus) {
   const NcclView view = view_of(cluster(2, 2));
   EXPECT_EQ(view.ranks, 4);
