@@ -197,6 +197,67 @@ std::vector<Lane> lanes_of(const std::vector<Beginning>& beginnings) {
   return lanes;
 }
 
+// Where NCCL's kernels hold multiprocessors: when a computation ends, and what waits for it but transfers, is looked at as
+// late as can be, when a transfer or a kernel waits for it. By then the kernels that go on beside it have been added.
+class Later {
+ public:
+  Later(const TaskGraph& graph, Timeline& timeline)
+      : graph_(graph),
+        timeline_(timeline),
+        holds_(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0) {}
+
+  // False where this holds for one that has been looked at.
+  bool hold(const Task& task, double time) {
+    return holds_[static_cast<std::size_t>(task.place)].happen(time,
+                                                               task.kind == TaskKind::kHold ? task.times : -task.times);
+  }
+  bool takes(TaskId id, const Task& task) {
+    if (holds_.empty() || (task.kind != TaskKind::kCompute && task.kind != TaskKind::kDelay)) return false;
+    timeline_.finish[id] = kLater;
+    return true;
+  }
+  double end_of(TaskId id) {
+    if (timeline_.finish[id] == kLater) look_at(id);
+    return timeline_.finish[id];
+  }
+
+ private:
+  static constexpr double kLater = -1;
+
+  void look_at(TaskId wanted) {
+    open_.assign(1, wanted);
+    while (!open_.empty()) {
+      const TaskId id = open_.back();
+      const std::size_t count = open_.size();
+      double start = 0;
+      for (const TaskId before : graph_.predecessors(id)) {
+        const double time = timeline_.finish[before];
+        if (time == kLater) open_.push_back(before);
+        start = std::max(start, time);
+      }
+      if (open_.size() > count) continue;
+      open_.pop_back();
+      if (timeline_.finish[id] != kLater) continue;
+      timeline_.start[id] = start;
+      timeline_.finish[id] = end_from(start, id);
+    }
+  }
+
+  double end_from(double start, TaskId id) {
+    const Task& task = graph_.tasks()[id];
+    if (task.amount <= 0) return start;
+    const int multiprocessors = task.kind == TaskKind::kCompute ? graph_.multiprocessors(task.place) : 0;
+    const double bound = multiprocessors > 0 ? graph_.work(id).bound : 0;
+    if (bound <= 0) return start + task.amount;
+    return holds_[static_cast<std::size_t>(task.place)].finish(start, task.amount, bound, multiprocessors);
+  }
+
+  const TaskGraph& graph_;
+  Timeline& timeline_;
+  std::vector<KnownHolds> holds_;
+  std::vector<TaskId> open_;
+};
+
 }  // namespace
 
 std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vector<ConnectionState>& before) {
@@ -207,38 +268,31 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
     beginnings.push_back({&graph.connections()[i], &limits[i], i < before.size() ? before[i] : ConnectionState{}});
   }
   std::vector<Lane> lanes = lanes_of(beginnings);
-  std::vector<KnownHolds> holds(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0);
   const auto& tasks = graph.tasks();
   Timeline out;
   out.start.resize(tasks.size());
   out.finish.resize(tasks.size());
+  Later later(graph, out);
   for (TaskId id = 0; id < tasks.size(); ++id) {
+    const Task& task = tasks[id];
+    if (later.takes(id, task)) continue;
     Release release;
     for (const TaskId before_it : graph.predecessors(id)) {
-      const double time = out.finish[before_it];
+      const double time = later.end_of(before_it);
       if (release.by == kStart || time > release.time) {
         release = {time, before_it};
       } else if (time == release.time && before_it != release.by) {
         release.by = kNobody;
       }
     }
-    const Task& task = tasks[id];
-    const auto place = static_cast<std::size_t>(task.place);
     if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
-      if (!holds[place].happen(release.time, task.kind == TaskKind::kHold ? task.times : -task.times))
-        return std::nullopt;
+      if (!later.hold(task, release.time)) return std::nullopt;
       out.start[id] = out.finish[id] = release.time;
-    } else if (task.kind == TaskKind::kCompute && task.amount > 0 && graph.multiprocessors(task.place) > 0) {
-      const double bound = graph.work(id).bound;
-      out.start[id] = release.time;
-      out.finish[id] = bound > 0
-                           ? holds[place].finish(release.time, task.amount, bound, graph.multiprocessors(task.place))
-                           : release.time + task.amount;
     } else if (task.kind != TaskKind::kTransfer) {
       out.start[id] = release.time;
       out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
     } else {
-      Lane& lane = lanes[place];
+      Lane& lane = lanes[static_cast<std::size_t>(task.place)];
       double first = 0;
       for (int i = 0; i < task.times; ++i, release = {out.finish[id], id}) {
         if (!lane.send(release, task.amount, out.start[id], out.finish[id])) return std::nullopt;
@@ -247,7 +301,7 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
       out.start[id] = first;
     }
   }
-  for (const double time : out.finish) out.end = std::max(out.end, Seconds{time});
+  for (TaskId id = 0; id < tasks.size(); ++id) out.end = std::max(out.end, Seconds{later.end_of(id)});
   for (auto& lane : lanes) out.connections.push_back(lane.state(out.end));
   return out;
 }

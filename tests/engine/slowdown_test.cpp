@@ -74,12 +74,20 @@ TEST(Slowdown, OfOneDeviceIsNoneOfAnother) {
   EXPECT_DOUBLE_EQ(timeline.finish[own], 10);
 }
 
-TEST(Slowdown, ThatIsAddedAfterWhatItSlowsIsNotGoneThroughInOrder) {
-  SmallGraph graph({});
-  const TaskId computed = graph.compute(0, 6, {}, 1);
-  graph.hold(0, kFourOfTen, {graph.wait(3)});
-  EXPECT_FALSE(simulate_in_order(graph.graph(), {}));
-  EXPECT_DOUBLE_EQ(graph.run().finish[computed], 8);  // 3 s, and 3 s at 6/10
+TEST(Slowdown, MayBeAddedAfterWhatItSlowsButNotAfterKernelsThatWaitForThat) {
+  for (const bool waits : {false, true}) {
+    SmallGraph graph({});
+    const TaskId computed = graph.compute(0, 6, {}, 1);
+    const TaskId next = graph.compute(0, 1, {computed}, 1);
+    if (waits) graph.hold(1, kFourOfTen, {next});
+    graph.hold(0, kFourOfTen, {graph.wait(3)});
+    const auto in_order = simulate_in_order(graph.graph(), {});
+    EXPECT_NE(in_order.has_value(), waits);
+    if (in_order) {
+      EXPECT_DOUBLE_EQ(in_order->finish[computed], 8);
+    }
+    EXPECT_DOUBLE_EQ(graph.run().finish[computed], 8);  // 3 s, and 3 s at 6/10
+  }
 }
 
 // A device's computations one after the other, and kernels that begin and end at times of their own.
