@@ -4,7 +4,7 @@
 // each of which fills a multiprocessor's registers (at most 640 threads, of one block: NCCL_MAX_NTHREADS) and stays there from
 // the call's begin to its end, also while it waits for its peers. What is computed meanwhile has the other S - h of S:
 //
-//   time = time alone x (b S / (S - h) + 1 - b)
+//   time = time alone x (b S / (S - h) + 1 - b) = time alone x (1 + b h / (S - h))
 //
 // where b is the share of its time that multiprocessors bound (Work::bound). What memory bounds takes as long as ever: the
 // multiprocessors that are left can still ask for all that memory delivers. A computation goes on at the rate of each moment.
@@ -19,7 +19,8 @@ namespace slmsim {
 
 // What a computation takes to what it takes alone.
 inline double slowed(double bound, int multiprocessors, int held) {
-  return held <= 0 ? 1 : bound * multiprocessors / std::max(1, multiprocessors - held) + 1 - bound;
+  const int left = std::max(1, multiprocessors - held);
+  return 1 + bound * (multiprocessors - left) / left;
 }
 
 // A computation that is under way.

@@ -48,10 +48,7 @@ std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, st
     } else if (timeline.finish[t] <= when) {
       out[t] = {0, 1, true};
     } else if (timeline.start[t] <= when) {
-      const double left = timeline.finish[t] - when, took = timeline.finish[t] - timeline.start[t];
-      // NCCL's kernels may have slowed it, and may again.
-      out[t] = {task.kind == TaskKind::kCompute ? std::min(left, task.amount * left / took) : left, 1,
-                task.kind == TaskKind::kDelay};
+      out[t] = {timeline.finish[t] - when, 1, true};  // slowed by NCCL's kernels as it was before
     } else {
       out[t] = {task.amount, task.times, false};
     }

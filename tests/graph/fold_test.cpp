@@ -48,6 +48,26 @@ TEST(Fold, AUniformRingIsOneRankThatSendsToItself) {
   EXPECT_EQ(folded.end(), 2 * 6 * (2 + 3));
 }
 
+// Two GPUs of one colour of whose multiprocessors kernels hold two of eight beside a computation.
+TaskGraph held_on_two(double bound_of_second, int held_of_second) {
+  TaskGraph graph({}, Colours{{0, 0}, {}});
+  const TagId tag = graph.tag({"work", TaskClass::kForward});
+  for (const int device : {0, 1}) {
+    graph.hold(device, {device == 0 ? 2 : held_of_second, 8}, tag, {});
+    graph.compute(device, Seconds{3}, tag, {}, {Flops{1}, device == 0 ? 1 : bound_of_second});
+  }
+  return graph;
+}
+
+TEST(Fold, GpusAreAlikeOnlyWhereKernelsSlowThemAlike) {
+  TaskGraph graph = held_on_two(1, 2);
+  EXPECT_TRUE(graph.settle().devices.empty());
+  EXPECT_EQ(graph.tasks().size(), 2);
+  EXPECT_DOUBLE_EQ(simulate(graph).end.value, 4);  // 3 s at six eighths
+  EXPECT_THROW(held_on_two(0.5, 2), NotAlike);
+  EXPECT_THROW(held_on_two(1, 3), NotAlike);
+}
+
 TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
   for (const Collective collective : kAll) {
     for (const int n : {2, 3, 8}) {

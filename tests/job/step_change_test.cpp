@@ -59,6 +59,17 @@ TEST_F(StepChange, WhileAGpuComputesIsNotProportional) {
     EXPECT_NEAR(time_across(graph, slow_, {}, Seconds{when}).value, slow, 1e-9) << when;
 }
 
+// From 2 s to 5 s four of ten multiprocessors are held: 6 s of computing take 7.2 s, whenever anything else changes.
+TEST_F(StepChange, LeavesWhatKernelsHaveSlowedAsItWas) {
+  TaskGraph graph(fast_.links(), 2);
+  const TagId tag = graph.tag({"work", TaskClass::kForward});
+  const TaskId from = graph.delay(Seconds{2}, tag, {}), until = graph.delay(Seconds{5}, tag, {});
+  graph.hold(0, {4, 10}, tag, std::array{from});
+  graph.release(0, {4, 10}, tag, std::array{until});
+  graph.compute(0, Seconds{6}, tag, {}, {Flops{1}, 1});
+  for (const double when : {1.0, 3.0, 6.0}) EXPECT_NEAR(time_across(graph, slow_, {}, Seconds{when}).value, 7.2, 1e-9);
+}
+
 // Half of the bytes have left after 10.5 s; the rest takes as long as half of the bytes by the other rate.
 TEST_F(StepChange, InATransferLeavesTheBytesThatHaveNotLeft) {
   TaskGraph graph = compute_then_send(fast_);
