@@ -49,7 +49,7 @@ TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, in
       fold_->made(line, id);
       return id;
     }
-    if (!is_like(known, task, distinct)) throw NotAlike();
+    if (!is_like(known, task, distinct)) fold_->differ();
     return known;
   }
   // What takes place nowhere is the same wherever it waits for the same.
@@ -168,7 +168,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
 void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, const Network& network) {
   for (int i = first, group = -1; i < end; ++i) {
     const Fold::Opened one = fold_->opened(i);
-    if (one.group != group) begin_group();
+    if (one.group != group) fold_->begin_group_like(one);
     group = one.group;
     const int from = devices.at(one.from), to = devices.at(one.to);
     const int other = add_connection({.from = from,
@@ -178,11 +178,11 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
                                       .traffic = static_cast<Traffic>(one.traffic),
                                       .nic = one.nic},
                                      one.position);
-    if (fold_->colour_of(other) != one.colour) throw NotAlike();
+    if (fold_->colour_of(other) != one.colour) fold_->differ();
     fold_->follow(fold_->line_of(other), fold_->line_of(i));
   }
   for (const auto& [device, twin] : devices) {
-    if (fold_->first(device) != fold_->first(twin)) throw NotAlike();
+    if (fold_->first(device) != fold_->first(twin)) fold_->differ();
     fold_->follow(fold_->computing(twin), fold_->computing(device));
     fold_->follow(fold_->hosting(twin), fold_->hosting(device));
   }

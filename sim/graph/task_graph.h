@@ -107,9 +107,10 @@ class TaskGraph {
   const Connection& connection(int number) const {
     return connections_[static_cast<std::size_t>(fold_ ? fold_->colour_of(number) : number)];
   }
-  // Connections that are opened until the next call are parts of one communicator.
-  void begin_group() {
-    if (fold_) fold_->begin_group();
+  // Connections that are opened until the next call are parts of one communicator. `together`: its devices, where all of
+  // them begin each call at once (fold.h).
+  void begin_group(std::span<const int> together = {}) {
+    if (fold_) fold_->begin_group(together);
   }
   // nullptr where every device is itself.
   Fold* fold() { return fold_.get(); }
