@@ -1,6 +1,7 @@
 #include "sim/graph/fold.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace slmsim {
 namespace {
@@ -58,10 +59,12 @@ Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
 void Fold::begin_group(std::span<const int> together) {
   ++group_;
   together_ = kApart;
+  devices_together_.clear();
   if (together.empty()) return;
   std::vector<int> colours;
   for (const int device : together) colours.push_back(first(device));
   std::sort(colours.begin(), colours.end());
+  std::unique_copy(colours.begin(), colours.end(), std::back_inserter(devices_together_));
   together_ =
       colours_of_groups_.try_emplace(std::move(colours), static_cast<int>(colours_of_groups_.size())).first->second;
 }
@@ -69,6 +72,7 @@ void Fold::begin_group(std::span<const int> together) {
 void Fold::begin_group_like(const Opened& opened) {
   ++group_;
   together_ = opened.together;
+  devices_together_.clear();  // nothing that is new is opened
 }
 
 int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>& links) {

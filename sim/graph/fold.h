@@ -70,6 +70,8 @@ class Fold {
   // As that of another connection, whose devices have the colours of these.
   void begin_group_like(const Opened& opened);
   bool is_together() const { return together_ != kApart; }
+  // The first devices of the colours of those; none where they are apart.
+  const std::vector<int>& together() const { return devices_together_; }
   int colour_of(int connection) const { return opened_[static_cast<std::size_t>(connection)].colour; }
 
   // The task that the next one of a line must be, or kNoTask where it is the first of its colour, which is then `made`.
@@ -120,6 +122,7 @@ class Fold {
   };
   std::map<std::vector<double>, Pair> pairs_;  // how often one like it was opened between the same two devices
   int group_ = 0, together_ = kApart;          // of the connections to come
+  std::vector<int> devices_together_;
   std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;
   bool differs_ = false;

@@ -160,6 +160,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
   if (colour == static_cast<int>(connections_.size())) {
     connection.from = fold_->first(connection.from);
     connection.to = fold_->first(connection.to);
+    connection.of = fold_->together();
     connections_.push_back(std::move(connection));
   }
   return fold_->count() - 1;

@@ -5,6 +5,7 @@
 // nothing knows of techniques or models: there are only devices, bytes, seconds and, for people, what a task is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -78,6 +79,12 @@ struct Connection {
   Traffic traffic = Traffic::kMessages;
   std::string name = {};  // where it carries no messages: "to host memory", "reads nvme0"
   int nic = -1;           // that it uses between VMs; -1: the nearest
+  // Where it stands for those of a ring whose devices are of several kinds: one of each kind (fold.h).
+  std::vector<int> of = {};
+
+  bool joins(int device) const {
+    return from == device || to == device || std::find(of.begin(), of.end(), device) != of.end();
+  }
 };
 
 // What is left of a task when some time has passed.
