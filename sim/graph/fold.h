@@ -95,6 +95,7 @@ class Fold {
   // Devices of one colour were seen not to do the same. The graph is of no use then, but what all of its connections are says
   // which colours are finer: so it is still built to its end.
   void differ() { differs_ = true; }
+  bool differs() const { return differs_; }
 
   // After the last task. Returns the coarsest finer colours that could hold where these do not, and throws NotAlike where
   // there are none; else nothing, and the routes of the colours' connections are made to lead over links of their colours,

@@ -37,6 +37,7 @@ bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> 
 
 // The task that this one is taken for, or a new one.
 TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
+  if (fold_->differs()) return 0;  // whichever: only connections count any more
   std::vector<TaskId>& distinct = distinct_;
   distinct.assign(after.begin(), after.end());
   std::erase(distinct, kNoTask);
