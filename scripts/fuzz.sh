@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes one parser, or all in turn: minutes in continuous integration, hours by hand.
+# Fuzzes one parser, or all, as many at a time as there are cores: minutes in continuous integration, hours by hand.
 # Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; one hour each where nothing is said. What is found to be new is
 # kept and gone on from; tally tells the executions of all runs of this tree.
 # Needs Debian's clang. Builds into build/fuzz; findings are left there as crash-*, and the exit status is then 1. A finding that
@@ -32,21 +32,22 @@ for target in "${targets[@]}"; do
 done
 command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-get install clang)" >&2; exit 2; }
 ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-[[ -e $tree/build.ninja ]] || cmake -S . -B "$tree" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
-  -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DSLMSIM_FUZZ=ON -DSLMSIM_UNITY=ON -DSLMSIM_WERROR=OFF
+[[ -e $tree/build.ninja ]] || cmake --preset fuzz
 cmake --build "$tree" --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
 
-status=0
-for target in "${targets[@]}"; do
+# What is found that is new goes into the first folder; a hang is a minute for one input.
+fuzz_one() {
+  local target=$1 found=0 units
   mkdir -p "$tree/corpus/$target"
-  echo "== fuzz: $target $bound"
-  # What is found that is new goes into the first folder; a hang is a minute for one input.
-  found=0
   nice -n 15 "$tree/fuzz_$target" "$bound" -max_len=8192 -timeout=60 -rss_limit_mb=2560 -print_final_stats=1 \
     -dict=tests/fuzz/dictionary/yaml.dict -artifact_prefix="$tree/$target-" \
-    "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || found=1 status=1
+    "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || found=1
   units=$(awk '$1 == "stat::number_of_executed_units:" { n = $2 } END { print n + 0 }' "$tree/$target.log")
   echo "$target $units $found" >> "$tree/executions"
-  grep -E 'SUMMARY|number_of_executed_units|Test unit written' "$tree/$target.log" || true
-done
-exit "$status"
+  echo "== fuzz: $target $bound: $units executions"
+  grep -E 'SUMMARY|Test unit written' "$tree/$target.log" || true
+  return "$found"
+}
+export -f fuzz_one
+export tree bound
+printf '%s\0' "${targets[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz_one "$1"' fuzz_one || exit 1

@@ -117,48 +117,43 @@ void FairShares::collect(int first) {
 }
 
 void FairShares::fill() {
-  for (const int link : reached_) {
-    links_[at(link)].room = links_[at(link)].bandwidth;
-    links_[at(link)].rising = links_[at(link)].shares;
+  for (const int index : reached_) {
+    Link& link = links_[at(index)];
+    link.room = link.bandwidth;
+    link.rising = link.shares;
   }
-  for (const std::size_t flow : together_) flows_[flow].rising = true;
-  for (std::size_t left = together_.size(); left > 0;) {
+  rising_ = together_;
+  while (!rising_.empty()) {
     // The level at which the next flow stops.
     double level = std::numeric_limits<double>::infinity();
+    std::erase_if(reached_, [&](int index) { return links_[at(index)].rising == 0; });
     for (const int index : reached_) {
-      const Link& link = links_[at(index)];
-      if (link.rising > 0) level = std::min(level, link.room / static_cast<double>(link.rising));
+      Link& link = links_[at(index)];
+      link.level = link.room / static_cast<double>(link.rising);
+      level = std::min(level, link.level);
     }
-    for (const std::size_t flow : together_) {
-      if (flows_[flow].rising) level = std::min(level, flows_[flow].cap);
+    for (const std::size_t flow : rising_) level = std::min(level, flows_[flow].cap);
+    for (const int index : reached_) {
+      Link& link = links_[at(index)];
+      link.full = link.level <= level + kFull * link.bandwidth;
     }
-    const auto stops = [&](const Flow& flow) {
-      const auto own = ways(flow);
-      return flow.cap <= level || std::any_of(own.begin(), own.end(), [&](const Way& way) {
-               const Link& link = links_[at(way.link)];
-               return link.room / static_cast<double>(link.rising) <= level + kFull * link.bandwidth;
-             });
-    };
     // Decided for all before any stops: what one takes must not decide over the next at the same level.
-    std::size_t stopped = 0;
-    for (const std::size_t index : together_) {
+    stopping_.clear();
+    std::erase_if(rising_, [&](std::size_t index) {
+      const auto own = ways(flows_[index]);
+      const bool stops = flows_[index].cap <= level ||
+                         std::any_of(own.begin(), own.end(), [&](const Way& way) { return links_[at(way.link)].full; });
+      if (stops) stopping_.push_back(index);
+      return stops;
+    });
+    for (const std::size_t index : stopping_) {
       Flow& flow = flows_[index];
-      if (flow.rising && stops(flow)) {
-        flow.rate = std::min(flow.cap, level);
-        flow.seen = true;
-        ++stopped;
-      }
-    }
-    for (const std::size_t index : together_) {
-      Flow& flow = flows_[index];
-      if (!flow.seen) continue;
-      flow.seen = flow.rising = false;
+      flow.rate = std::min(flow.cap, level);
       for (const Way& way : ways(flow)) {
         links_[at(way.link)].room -= flow.rate * way.shares;
         links_[at(way.link)].rising -= way.shares;
       }
     }
-    left -= stopped;
   }
 }
 

@@ -38,16 +38,16 @@ class FairShares {
   struct Flow {
     std::uint32_t first = 0, end = 0;  // of ways_; none: it has not come yet
     double cap = 0, rate = 0;
-    bool rising = false, seen = false;
+    bool seen = false;
   };
   struct Member {
     std::uint32_t flow = 0, way = 0;
   };
   struct Link {
-    double bandwidth = 0, room = 0;
+    double bandwidth = 0, room = 0, level = 0;  // while rates rise: what is left, and at which level nothing is
     std::size_t rising = 0, shares = 0;
     std::vector<Member> flows;
-    bool touched = false, seen = false;
+    bool touched = false, seen = false, full = false;
   };
 
   std::span<Way> ways(const Flow& flow) { return {ways_.data() + flow.first, ways_.data() + flow.end}; }
@@ -64,6 +64,7 @@ class FairShares {
   std::vector<std::size_t> changed_;   // of all that is settled
   std::vector<std::size_t> together_;  // flows that a chain of links joins
   std::vector<int> reached_;           // their links
+  std::vector<std::size_t> rising_, stopping_;
 };
 
 }  // namespace slmsim

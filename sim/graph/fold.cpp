@@ -1,6 +1,7 @@
 #include "sim/graph/fold.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace slmsim {
 namespace {
@@ -55,6 +56,25 @@ Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
   sequences_.resize(lines_.size());
 }
 
+void Fold::begin_group(std::span<const int> together) {
+  ++group_;
+  together_ = kApart;
+  devices_together_.clear();
+  if (together.empty()) return;
+  std::vector<int> colours;
+  for (const int device : together) colours.push_back(first(device));
+  std::sort(colours.begin(), colours.end());
+  std::unique_copy(colours.begin(), colours.end(), std::back_inserter(devices_together_));
+  together_ =
+      colours_of_groups_.try_emplace(std::move(colours), static_cast<int>(colours_of_groups_.size())).first->second;
+}
+
+void Fold::begin_group_like(const Opened& opened) {
+  ++group_;
+  together_ = opened.together;
+  devices_together_.clear();  // nothing that is new is opened
+}
+
 int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>& links) {
   if (!given_.empty()) {
     if (opened_.size() >= given_.size()) throw NotAlike();
@@ -67,7 +87,10 @@ int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>&
   if (pair.group != group_) ++pair.count;
   pair.group = group_;
   traits.resize(traits.size() - 2);
-  for (const int trait : {pair.count, first(asked.from), first(asked.to)}) traits.push_back(trait);
+  asked.together = together_;
+  // Numbers below 0 are those of sets.
+  const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
+  for (const int trait : {pair.count, at_end(asked.from), at_end(asked.to)}) traits.push_back(trait);
   const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
   if (is_new) sequences_.emplace_back();
   lines_.push_back({line_of(known->second), 0});
@@ -97,6 +120,21 @@ std::uint64_t Fold::place(int connection) const {
   return (static_cast<std::uint64_t>(line.sequence) << 32) | line.next;
 }
 
+// Of each connection of a group that begins together: a number for the colours of the group's devices.
+std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
+  Numbers numbers;
+  std::vector<int> sets(opened_.size(), kApart);
+  for (std::size_t i = 0, end = 0; i < opened_.size(); i = end) {
+    std::vector<int> colours;
+    for (end = i; end < opened_.size() && opened_[end].group == opened_[i].group; ++end)
+      colours.push_back(device_colours[at(opened_[end].from)]);
+    if (opened_[i].together == kApart) continue;
+    std::sort(colours.begin(), colours.end());
+    std::fill(sets.begin() + static_cast<long>(i), sets.begin() + static_cast<long>(end), numbers.of(colours));
+  }
+  return sets;
+}
+
 // Colours are made finer by those of what is next to them until none is split any more.
 Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   Partition now;
@@ -119,6 +157,7 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
       of_device[at(opened.to)].push_back(2 * now.connections[i] + 1);
     }
     Numbers of_links, of_connections, of_devices;
+    const std::vector<int> sets = sets_of(now.devices);
     Partition finer = now;
     for (std::size_t l = 0; l < links.size(); ++l) {
       auto& crossing = now.crossing[l];
@@ -136,7 +175,9 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     }
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const Opened& opened = opened_[i];
-      std::vector<int> description = {now.connections[i], now.devices[at(opened.from)], now.devices[at(opened.to)]};
+      std::vector<int> description = {now.connections[i], sets[i]};
+      if (sets[i] == kApart)
+        description = {now.connections[i], now.devices[at(opened.from)], now.devices[at(opened.to)]};
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l) description.push_back(now.links[at(links_[l])]);
       finer.connections[i] = of_connections.of(description);
     }
@@ -156,15 +197,17 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
 
 Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
                      std::vector<int>& taken_for) const {
-  for (const Line& line : lines_) {
-    if (line.next != sequences_[at(line.sequence)].size()) throw NotAlike();
-  }
+  // A line may have ended early.
+  const bool differ = differs_ || std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+                        return line.next != sequences_[at(line.sequence)].size();
+                      });
   const Partition partition = refined(links);
   std::vector<bool> is_first(first_.size());
   for (const int device : first_) is_first[at(device)] = true;
   const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
   if (partition.device_colours != device_colours || partition.connection_colours != colours_.size())
     return {partition.devices, partition.connections};
+  if (differ) throw NotAlike();
   std::map<int, int> first_link;
   for (std::size_t l = 0; l < links.size(); ++l)
     taken_for.push_back(first_link.try_emplace(partition.links[l], static_cast<int>(l)).first->second);

@@ -32,7 +32,7 @@ struct Colours {
   bool operator==(const Colours&) const = default;
 };
 
-// Thrown while a graph is built whose colours do not hold.
+// Of a graph whose colours do not hold, where no finer ones are known.
 struct NotAlike : std::runtime_error {
   NotAlike() : std::runtime_error("devices of one colour do not do the same") {}
 };
@@ -51,19 +51,28 @@ class Fold {
   int holding(int device) const { return kLines * device + 2; }
   int line_of(int connection) const { return kLines * static_cast<int>(first_.size()) + connection; }
 
+  static constexpr int kApart = -1;
+
   // A connection that is opened: how it was asked for, and all that tells it apart from others between devices of the same
   // colours. Its colour is one more than there are where it is the first of it.
   struct Opened {
     int from = 0, to = 0, sockets = 1, nic = -1, position = 0, traffic = 0;
     bool windowed = false;
-    int group = 0, colour = 0;
+    int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;
   };
   int open(Opened asked, std::vector<double> traits, const std::vector<int>& links);
   const Opened& opened(int connection) const { return opened_[static_cast<std::size_t>(connection)]; }
   int count() const { return static_cast<int>(opened_.size()); }
-  // Connections that are opened from here on belong together: they are parts of one communicator.
-  void begin_group() { ++group_; }
+  // Connections that are opened from here on are parts of one communicator. `together`: its devices, where each call begins
+  // for all of them at once. Its connections are then told apart by all of these, not by the two that each joins: they carry
+  // the same at the same time, also where a device that computes less fast than the others is among them.
+  void begin_group(std::span<const int> together = {});
+  // As that of another connection, whose devices have the colours of these.
+  void begin_group_like(const Opened& opened);
+  bool is_together() const { return together_ != kApart; }
+  // The first devices of the colours of those; none where they are apart.
+  const std::vector<int>& together() const { return devices_together_; }
   int colour_of(int connection) const { return opened_[static_cast<std::size_t>(connection)].colour; }
 
   // The task that the next one of a line must be, or kNoTask where it is the first of its colour, which is then `made`.
@@ -84,8 +93,13 @@ class Fold {
   // Of whole calls: what one that was alike in all that `key` says gave.
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>>& calls() { return calls_; }
 
-  // After the last task. Throws NotAlike where a line ended early. Returns the coarsest finer colours that could hold where
-  // these do not; else nothing, and the routes of the colours' connections are made to lead over links of their colours,
+  // Devices of one colour were seen not to do the same. The graph is of no use then, but what all of its connections are says
+  // which colours are finer: so it is still built to its end.
+  void differ() { differs_ = true; }
+  bool differs() const { return differs_; }
+
+  // After the last task. Returns the coarsest finer colours that could hold where these do not, and throws NotAlike where
+  // there are none; else nothing, and the routes of the colours' connections are made to lead over links of their colours,
   // each as many times as connections of the colour cross it, whose ways back are the first links of their colours too.
   // `taken_for`: of each link, the first of its colour.
   Colours settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
@@ -98,6 +112,7 @@ class Fold {
   };
   struct Partition;
   Partition refined(const std::vector<Link>& links) const;
+  std::vector<int> sets_of(const std::vector<int>& device_colours) const;
 
   std::vector<int> first_, given_;  // given_: of connections
   std::vector<Line> lines_;
@@ -109,8 +124,11 @@ class Fold {
     int group = -1, count = 0;
   };
   std::map<std::vector<double>, Pair> pairs_;  // how often one like it was opened between the same two devices
-  int group_ = 0;
+  int group_ = 0, together_ = kApart;          // of the connections to come
+  std::vector<int> devices_together_;
+  std::map<std::vector<int>, int> colours_of_groups_;
   std::map<std::vector<std::uint64_t>, std::vector<TaskId>> calls_;
+  bool differs_ = false;
 };
 
 }  // namespace slmsim

@@ -37,6 +37,7 @@ bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> 
 
 // The task that this one is taken for, or a new one.
 TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
+  if (fold_->differs()) return 0;  // whichever: only connections count any more
   std::vector<TaskId>& distinct = distinct_;
   distinct.assign(after.begin(), after.end());
   std::erase(distinct, kNoTask);
@@ -49,7 +50,7 @@ TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, in
       fold_->made(line, id);
       return id;
     }
-    if (!is_like(known, task, distinct)) throw NotAlike();
+    if (!is_like(known, task, distinct)) fold_->differ();
     return known;
   }
   // What takes place nowhere is the same wherever it waits for the same.
@@ -183,6 +184,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
   if (colour == static_cast<int>(connections_.size())) {
     connection.from = fold_->first(connection.from);
     connection.to = fold_->first(connection.to);
+    connection.of = fold_->together();
     connections_.push_back(std::move(connection));
   }
   return fold_->count() - 1;
@@ -191,7 +193,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
 void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, const Network& network) {
   for (int i = first, group = -1; i < end; ++i) {
     const Fold::Opened one = fold_->opened(i);
-    if (one.group != group) begin_group();
+    if (one.group != group) fold_->begin_group_like(one);
     group = one.group;
     const int from = devices.at(one.from), to = devices.at(one.to);
     const int other = add_connection({.from = from,
@@ -201,11 +203,11 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
                                       .traffic = static_cast<Traffic>(one.traffic),
                                       .nic = one.nic},
                                      one.position);
-    if (fold_->colour_of(other) != one.colour) throw NotAlike();
+    if (fold_->colour_of(other) != one.colour) fold_->differ();
     fold_->follow(fold_->line_of(other), fold_->line_of(i));
   }
   for (const auto& [device, twin] : devices) {
-    if (fold_->first(device) != fold_->first(twin)) throw NotAlike();
+    if (fold_->first(device) != fold_->first(twin)) fold_->differ();
     fold_->follow(fold_->computing(twin), fold_->computing(device));
     fold_->follow(fold_->hosting(twin), fold_->hosting(device));
     fold_->follow(fold_->holding(twin), fold_->holding(device));

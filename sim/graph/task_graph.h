@@ -5,6 +5,7 @@
 // nothing knows of techniques or models: there are only devices, bytes, seconds and, for people, what a task is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,6 +90,12 @@ struct Connection {
   Traffic traffic = Traffic::kMessages;
   std::string name = {};  // where it carries no messages: "to host memory", "reads nvme0"
   int nic = -1;           // that it uses between VMs; -1: the nearest
+  // Where it stands for those of a ring whose devices are of several kinds: one of each kind (fold.h).
+  std::vector<int> of = {};
+
+  bool joins(int device) const {
+    return from == device || to == device || std::find(of.begin(), of.end(), device) != of.end();
+  }
 };
 
 // What is left of a task when some time has passed.
@@ -123,9 +130,10 @@ class TaskGraph {
   const Connection& connection(int number) const {
     return connections_[static_cast<std::size_t>(fold_ ? fold_->colour_of(number) : number)];
   }
-  // Connections that are opened until the next call are parts of one communicator.
-  void begin_group() {
-    if (fold_) fold_->begin_group();
+  // Connections that are opened until the next call are parts of one communicator. `together`: its devices, where all of
+  // them begin each call at once (fold.h).
+  void begin_group(std::span<const int> together = {}) {
+    if (fold_) fold_->begin_group(together);
   }
   // nullptr where every device is itself.
   Fold* fold() { return fold_.get(); }

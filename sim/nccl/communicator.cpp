@@ -196,9 +196,14 @@ int Communicator::sockets_to(std::size_t rank) const {
   return nccl_sockets(scenario_.nccl, vm_of(scenario_, devices_[rank % devices_.size()]).type.cloud);
 }
 
+// In a node all ranks of a ring are taken to begin with the last one: each needs something of every other one, so none ends
+// before, and the last to end does so when it would. Others would end by some hops' latencies, microseconds, earlier.
+bool Communicator::together() const { return view_.nodes == 1; }
+
 // Connections of orders that are equal may be alike; the same two devices may be neighbours in orders that are not.
-void Communicator::begin_order(std::size_t order) {
-  if (order == 0 || orders_[order] != orders_[order - 1]) graph_.begin_group();
+void Communicator::begin_order(std::size_t order, bool together) {
+  if (order > 0 && orders_[order] == orders_[order - 1]) return;
+  graph_.begin_group(together ? std::span<const int>(devices_) : std::span<const int>());
 }
 
 std::vector<Ring>& Communicator::rings() {
@@ -211,13 +216,14 @@ std::vector<Ring>& Communicator::rings() {
   }
   const auto copies = last_copies(network_, devices, each);
   for (std::size_t i = 0; i < orders_.size(); ++i) {
-    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .nic = nic_of(i)};
+    RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .together = together(), .nic = nic_of(i)};
     if (!copies.empty()) rules.last_copy = copies[i];
     for (std::size_t at = 0; at < orders_[i].size(); ++at)
       rules.sockets.push_back(sockets_to(orders_[i][(at + 1) % orders_[i].size()]));
-    begin_order(i);
+    begin_order(i, together());
     rings_.emplace_back(graph_, network_, std::move(devices[i]), std::move(rules));
   }
+  graph_.begin_group();
   return rings_;
 }
 
@@ -254,7 +260,7 @@ std::vector<Tree>& Communicator::trees() {
       devices.push_back(devices_[rank]);
       nodes.push_back(scenario_.platform.devices[static_cast<std::size_t>(devices_[rank])].vm);
     }
-    begin_order(i);
+    begin_order(i, false);
     trees_.emplace_back(graph_, network_, std::move(devices), nodes, std::move(rules));
   }
   return trees_;

@@ -43,7 +43,8 @@ class Communicator {
   int sockets_to(std::size_t rank) const;
   int rails() const;
   int nic_of(std::size_t order) const;
-  void begin_order(std::size_t order);
+  bool together() const;
+  void begin_order(std::size_t order, bool together);
   std::vector<Ring>& rings();
   std::vector<std::size_t> tree_order(std::size_t rail) const;
   std::vector<Tree>& trees();

@@ -146,7 +146,7 @@ std::string comparison_section(const ModelReport& report) {
     rows.push_back(row_of(report, *p));
   }
   std::string out = fmt::format(
-      "<p>Time of the whole job{}{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "",
+      "<p>Time of the whole job, the fastest first{}{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "",
       uncertainty
           ? fmt::format("; lines across: what it lies between with a probability of {:.0f} %", 100 * uncertainty->level)
           : "");

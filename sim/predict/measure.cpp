@@ -107,7 +107,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
       const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
-      if (connection.from != device && connection.to != device) continue;
+      if (!connection.joins(device)) continue;
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
   }

@@ -62,6 +62,7 @@ Json catalog_of(const fs::path& folder) {
     return {{"name", name},
             {"title", gpu.title},
             {"memory_bytes", gpu.memory.value},
+            {"architecture", gpu.architecture},
             {"usual_vms", {usual_vm_type({name}), usual_vm_type({name, name})}}};
   });
   out["vms"] = entries(roots, kVmFile, [](const Node& file, const std::string& name, Reading& reading) -> Json {

@@ -65,12 +65,12 @@ class Trial(serve_case.Page):
     def test_three_sites_of_ones_own_take_twenty_steps(self):
         self.press("Draw them")
         self.decided()
-        for word, name, gpu in (("site1", "utah", "NVIDIA A30 24GB PCIe"), ("site2", "austin", None), ("site3", "boston", "NVIDIA Tesla T4")):
+        for word, name, gpu in (("site1", "utah", "A30 PCIe, 24 GiB (Ampere)"), ("site2", "austin", None), ("site3", "boston", "Tesla T4, 16 GiB (Turing)")):
             self.point(word)
             self.write("Name", name)
             if gpu:
                 self.take(f"GPU of {self.find('#canvas .chosen').find_element('xpath', '..').find_element('css selector', '.vm-name').text}", gpu)
-        for word, rtt in (("link1", "32"), ("link2", "57"), ("link3", "41")):
+        for word, rtt in (("utah-austin", "32"), ("utah-boston", "57"), ("austin-boston", "41")):
             self.point(word)
             self.write("Round-trip time, exactly", rtt)
         self.take("Model", "gpt2-large (774 M)")
@@ -89,7 +89,7 @@ class Trial(serve_case.Page):
         self.press("Draw them")
         self.decided()
         self.settle()
-        for word, field, typed, then in (("site1", "Name", "utah", "site2"), ("link1", "Round-trip time, exactly", "57", "link3")):
+        for word, field, typed, then in (("site1", "Name", "utah", "site2"), ("utah-site2", "Round-trip time, exactly", "57", "site2-site3")):
             self.point(word)
             place = self.named(field, "#selection")
             place.send_keys(Keys.CONTROL, "a")
@@ -110,7 +110,7 @@ class Trial(serve_case.Page):
     def test_what_is_wrong_stands_at_its_field_and_the_drawing_stays(self):
         self.press("Draw them")
         self.decided()
-        self.point("link1")
+        self.point("site1-site2")
         top = self.driver.execute_script(TOP)
         self.write("Round-trip time, exactly", "abc")
         note = self.until(lambda: self.driver.find_elements("css selector", "#selection .at-field"), "the error at its field")
@@ -118,7 +118,7 @@ class Trial(serve_case.Page):
         field = self.named("Round-trip time, exactly")
         self.assertEqual(field.get_attribute("aria-invalid"), "true")
         self.assertEqual(field.get_attribute("aria-errormessage"), note[0].get_attribute("id"))
-        self.assertIn("Link link1, round-trip time: ", self.verdict())
+        self.assertIn("Link site1-site2, round-trip time: ", self.verdict())
         self.assertEqual(self.driver.execute_script(TOP), top)
         self.shoot("trial-error-1200")
         self.check_access()
@@ -140,7 +140,7 @@ class Trial(serve_case.Page):
         self.point("vm1")
         self.take("Kind of machine", "Google Cloud a2-highgpu-1g")
         self.until(lambda: "gpus: [a100-40]" in self.text(), "the GPUs that it comes with")
-        self.take("GPU", "NVIDIA Tesla T4")
+        self.take("GPU", "Tesla T4, 16 GiB (Turing)")
         self.until(lambda: "which comes with 1 a100-40, and has 1 t4" in self.verdict(), "the contradiction")
         self.assertIn("This machine comes with 1 × NVIDIA A100 SXM4 40GB; here it has 1 × NVIDIA Tesla T4.", self.find("#selection").text)
         self.check_access()

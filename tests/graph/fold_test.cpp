@@ -29,6 +29,7 @@ struct Folded {
       begin.push_back(graph.compute(rank, Seconds{ready[static_cast<std::size_t>(rank)]},
                                     graph.tag({"ready", TaskClass::kForward}), {}));
     }
+    if (rules.together) graph.begin_group(devices);
     Ring ring(graph, network, devices, rules);
     result = ring.run(collective, Bytes{size}, graph.tag({.name = "collective"}), begin);
     finer = graph.settle();
@@ -83,6 +84,29 @@ TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
 
 TEST(Fold, ARankThatIsReadyLaterIsNotLikeTheOthers) {
   EXPECT_THROW(Folded(uniform(4), Collective::kAllReduce, 800, rules(1, 50), {0, 0, 5, 0}), NotAlike);
+}
+
+TEST(Fold, RanksThatBeginTogetherAreAlikeBesideOneThatComputesLonger) {
+  // From 6 s on, when the third is ready too: 4 loops of 6 steps of 50 B at 100 B/s.
+  RingRules together = rules(1, 50);
+  together.together = true;
+  const Folded folded(uniform(4), {0, 0, 1, 0}, Collective::kAllReduce, 800, together, {1, 1, 6, 1});
+  ASSERT_TRUE(folded.finer.devices.empty());
+  EXPECT_EQ(folded.graph.connections().size(), 1);
+  EXPECT_EQ(folded.graph.tasks().size(), 2 + 1 + 4);  // two that compute, that all are there, and a chain for each loop
+  EXPECT_EQ(folded.end(), 6 + 4 * 6 * 0.5);
+}
+
+TEST(Fold, ARingThatBeginsTogetherEndsWhenTheLastRankOfOneThatDoesNotWould) {
+  const std::vector<double> ready = {1, 0, 6, 2};
+  for (const Collective collective : kAll) {
+    RingRules apart = rules(1, 50), together = apart;
+    together.together = true;
+    const auto end = [&](const RingRules& own) {
+      return collect(uniform(4, 0.25), collective, 800, own, ready).timeline.end.value;
+    };
+    EXPECT_EQ(end(together), end(apart));
+  }
 }
 
 TEST(Fold, ALineThatEndsEarlyIsNotLikeTheOthers) {

@@ -54,6 +54,12 @@ constexpr const char* kUneven =
     "device_latency: 5 us, tcp: {net.ipv4.tcp_rmem: 64 MiB, net.ipv4.tcp_wmem: 64 MiB, "
     "copy_rate: 4 GB/s}}, gpus: [a30, a30, a30, a30]}}";
 
+// One GPU with slower memory than all others.
+constexpr const char* kSlowGpu =
+    "sites: {lab: {rtt: 20 us}}, vms: {node: {count: 7, site: lab, type: dgx-a100, gpus: [a100-80, a100-80, a100-80, "
+    "a100-80, a100-80, a100-80, a100-80, a100-80]}, slow: {site: lab, type: dgx-a100, gpus: [a100-80, a100-80, "
+    "a100-80, a100-40, a100-80, a100-80, a100-80, a100-80]}}";
+
 Scenario scenario_of(const Case& c) {
   return scenario_from(
       fmt::format("models: [{}]\ntechniques: {{{}}}\ngroups: all\n"
@@ -86,6 +92,13 @@ std::vector<Case> cases() {
        false);
   both("DataAlone", "Megatron: {tensor: 1, pipeline: 1, data: 32, micro_batches: 2}");
   both("WideTensor", "Megatron: {tensor: 16, pipeline: 1, data: 2, micro_batches: 2}");
+  out.push_back({"InNodesWithASlowGpu", "Megatron: {tensor: 8, pipeline: 2, data: 4, micro_batches: 4}", kSlowGpu});
+  // Rings share their links with what goes between stages in a node: all of these are then different.
+  out.push_back({"HalvesOfNodesWithASlowGpu",
+                 "Megatron: {tensor: 4, pipeline: 4, data: 4, micro_batches: 8, sequence_parallel: yes}", kSlowGpu,
+                 false});
+  out.push_back({"DdpBesideASlowGpu", "DDP: {}", kSlowGpu, false});
+  out.push_back({"FsdpBesideASlowGpu", "FSDP: {strategy: hybrid_shard}", kSlowGpu, false});
   const auto far = [&](const std::string& name, const std::string& technique, const char* platform, bool folds,
                        const std::string& batch) {
     out.push_back({name, technique, platform, folds, batch});

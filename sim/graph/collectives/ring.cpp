@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 namespace slmsim {
 
@@ -52,7 +53,7 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
   }
   const Fold* fold = graph_.fold();
   const std::size_t period = !fold ? 1 : period_of(size_, [&](std::size_t a, std::size_t b) {
-    return fold->first(connections[a].from) == fold->first(connections[b].from) &&
+    return (fold->is_together() || fold->first(connections[a].from) == fold->first(connections[b].from)) &&
            connections[a].sockets == connections[b].sockets &&
            connections[a].route.latency == connections[b].route.latency &&
            connections[a].route.links.size() == connections[b].route.links.size();
@@ -70,6 +71,12 @@ Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == size_);
   if (size_ < 2) return {ready.begin(), ready.end()};
+  if (rules_.together && std::adjacent_find(ready.begin(), ready.end(), std::not_equal_to<>()) != ready.end())
+    return run_by(collective, size, tag, std::vector(size_, graph_.delay(Seconds{0}, tag, ready)));
+  return run_by(collective, size, tag, ready);
+}
+
+std::vector<TaskId> Ring::run_by(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   if (rules_.detail == Detail::kSteps)
     return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
   assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);

@@ -42,6 +42,7 @@ struct RingRules {
   int in_flight = 1;            // a rank sends its i-th piece after receiving the (i - in_flight)-th
   bool announced = false;       // and after its successor has told it that it waits for that piece
   bool phase_by_phase = false;  // an all-reduce gathers after its reduce-scatter is over; else without a seam
+  bool together = false;        // all ranks begin when the last one is ready
   int nic = -1;                 // between VMs; -1: the nearest to each sender
   // NCCL's kernels read one step's chunk while they write the next one's, but the last chunk of a loop is only read. Per
   // rank what it is read at; empty: that takes no time.
@@ -75,6 +76,7 @@ class Ring {
   int size() const { return static_cast<int>(size_); }
 
  private:
+  std::vector<TaskId> run_by(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready);

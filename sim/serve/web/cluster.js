@@ -2,6 +2,7 @@
 
 import * as yaml from './yaml.js';
 
+const LONGEST_NAME = 64;
 const GPU = 'rtx3090', VM_TYPE = 'workstation', MODEL = 'gpt2m';
 const LINK = {rtt: '20 ms', bandwidth: '1 Gbps', loss: '1e-5'};
 const TECHNIQUES = {Data: {}, ZeRO2: {}, Pipeshard: {}, LocalSGD: {inner_steps: '100'}};
@@ -31,6 +32,14 @@ function free(names, stem) {
   let number = 1;
   while (names.includes(`${stem}${number}`)) ++number;
   return `${stem}${number}`;
+}
+
+// A link is called after the sites that it joins, and follows their names as long as it is.
+const between = (a, b) => `${a}-${b}`;
+
+function linkName(names, a, b) {
+  const name = between(a, b);
+  return names.includes(name) || name.length > LONGEST_NAME ? free(names, 'link') : name;
 }
 
 function section(root, key) {
@@ -70,7 +79,7 @@ export function addSite(design, like, figures = LINK) {
     }
     for (const other of sites.slice(0, 3)) {
       const names = yaml.keys(section(root, 'links'));
-      section(root, 'links').e.push([free(names, 'link'), 0, 0, linkNode(other.name, name, figures)]);
+      section(root, 'links').e.push([linkName(names, other.name, name), 0, 0, linkNode(other.name, name, figures)]);
     }
   });
   return {kind: 'site', name, links: links.length};
@@ -102,7 +111,7 @@ export function addLink(design, a, b) {
   const {links} = cluster(design.tree);
   const found = links.find((link) => link.between.includes(a) && link.between.includes(b));
   if (found) return {kind: 'link', name: found.name};
-  const name = free(links.map((l) => l.name), 'link');
+  const name = linkName(links.map((l) => l.name), a, b);
   design.change('platform', (root) => section(root, 'links').e.push([name, 0, 0, linkNode(a, b)]));
   return {kind: 'link', name};
 }
@@ -146,7 +155,7 @@ function dropGroups(design) {
 export function rename(design, {kind, name}, to) {
   const key = {site: 'sites', vm: 'vms', link: 'links'}[kind];
   if (to === name) return true;
-  if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/.test(to)) return false;
+  if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(to) || to.length > LONGEST_NAME) return false;
   if (yaml.keys(yaml.child(platform(design.tree), key)).includes(to)) return false;
   design.change('platform', (root) => {
     const own = platform(root);
@@ -155,8 +164,11 @@ export function rename(design, {kind, name}, to) {
     for (const e of yaml.child(own, 'vms')?.e ?? []) {
       if (yaml.value(yaml.child(e[3], 'site')) === name) yaml.put(e[3], 'site', yaml.text(to));
     }
-    for (const e of yaml.child(own, 'links')?.e ?? []) {
-      yaml.put(e[3], 'between', yaml.list(yaml.values(yaml.child(e[3], 'between')).map((s) => yaml.text(s === name ? to : s))));
+    const links = yaml.child(own, 'links');
+    for (const e of links?.e ?? []) {
+      const ends = yaml.values(yaml.child(e[3], 'between')), now = ends.map((s) => (s === name ? to : s));
+      if (now.includes(to) && e[0] === between(...ends)) e[0] = linkName(yaml.keys(links), ...now);
+      yaml.put(e[3], 'between', yaml.list(now.map(yaml.text)));
     }
   });
   if (kind === 'site') {

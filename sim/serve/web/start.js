@@ -9,7 +9,14 @@ const DISTANCES = [['1 ms', 'in one city: 1 ms'], ['10 ms', 'a few hundred km ap
 const number = (value, most) => element('input', {type: 'number', min: 1, max: most, value});
 const whole = (input) => Math.min(Number(input.max), Math.max(1, Math.round(Number(input.value)) || 1));
 
-export const gpuChoices = (catalog) => catalog.gpus.map((one) => [one.name, one.title || one.name]);
+// By name, with what tells those of similar names apart.
+export const gpuChoices = (catalog) => catalog.gpus.map((one) => [one.name, gpuText(one)])
+  .sort((a, b) => a[1].localeCompare(b[1], 'en', {numeric: true}));
+
+function gpuText({name, title, memory_bytes: memory, architecture}) {
+  const called = (title || name).replace(/^NVIDIA /, '').replace(/ [0-9]+GB\b/, '');
+  return `${called}, ${Math.round(memory / 2 ** 30)} GiB (${architecture})`;
+}
 
 // The kind of machine that is usual for so many of a GPU.
 export const usualVm = (catalog, gpu, count) => catalog.gpus.find((one) => one.name === gpu)?.usual_vms[count > 1 ? 1 : 0] ?? 'workstation';

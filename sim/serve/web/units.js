@@ -22,7 +22,7 @@ function written(value, units, names) {
 // What a slider moves: how it is read from a scenario's text, written there, and where its ends are. Ends are logarithmic but for
 // counts, which take steps of people's liking.
 export const kinds = {
-  time: {read: (text) => quantity(text, TIME), write: (v) => written(v, TIME, ['us', 'ms', 's', 'min', 'h']), low: 1e-4, high: 0.3, unit: 'ms'},
+  time: {read: (text) => quantity(text, TIME), write: (v) => written(v, TIME, ['us', 'ms', 's']), low: 1e-4, high: 0.3, unit: 'ms'},
   rate: {read: (text) => quantity(text, RATE), write: (v) => written(v, RATE, ['Mbps', 'Gbps']), low: 1.25e6, high: 5e10, unit: 'Gbps'},
   loss: {read: Number, write: (v) => (v <= 1.01e-8 ? '0' : Number(v.toPrecision(2)).toExponential().replace('e-', 'e-')),
          low: 1e-8, high: 0.01},

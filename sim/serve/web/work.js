@@ -107,7 +107,7 @@ export class Work {
       const ends = /rtt$/.test(key.value) ? ['1 ms', '200 ms'] : /bandwidth$/.test(key.value) ? ['100 Mbps', '10 Gbps'] : /loss$/.test(key.value) ? ['1e-6', '1e-3'] : null;
       if (ends) [from.value, to.value] = ends;
     });
-    return this.part('Sweep', 'One value of the scenario at many points; it is named by its path, such as platform.links.link1.rtt.', 'sweep',
+    return this.part('Sweep', 'One value of the scenario at many points; it is named by its path, such as platform.links.utah-boston.rtt.', 'sweep',
                      [field('What varies', key), keys, field('From', from),
                       field('To', to), field('Points', points), field('Spread', scale)],
                      () => ({key: key.value.trim(), from: from.value, to: to.value, points: Number(points.value), log: scale.value === 'log', whole: whole()}),
