@@ -108,7 +108,7 @@ TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const T
   if (id == before) {
     if (work != Work{}) work_.emplace_back(id, work);
   } else if (this->work(id).bound != work.bound) {
-    throw NotAlike();
+    fold_->differ();
   }
   return id;
 }
@@ -151,7 +151,8 @@ TaskId TaskGraph::add_hold(TaskKind kind, int device, Held multiprocessors, TagI
   const int place = fold_ ? fold_->first(device) : device;
   multiprocessors_.resize(static_cast<std::size_t>(device_count_));
   int& of = multiprocessors_[static_cast<std::size_t>(place)];
-  if (of != 0 && of != multiprocessors.of) throw NotAlike();
+  assert((of == 0 || of == multiprocessors.of || fold_) && "a device's number");
+  if (of != 0 && of != multiprocessors.of) fold_->differ();
   of = multiprocessors.of;
   return add({.place = place, .tag = tag, .kind = kind, .times = static_cast<std::uint16_t>(multiprocessors.held)},
              after, fold_ ? fold_->holding(device) : Fold::kNoLine);

@@ -65,8 +65,8 @@ TEST(Fold, GpusAreAlikeOnlyWhereKernelsSlowThemAlike) {
   EXPECT_TRUE(graph.settle().devices.empty());
   EXPECT_EQ(graph.tasks().size(), 2);
   EXPECT_DOUBLE_EQ(simulate(graph).end.value, 4);  // 3 s at six eighths
-  EXPECT_THROW(held_on_two(0.5, 2), NotAlike);
-  EXPECT_THROW(held_on_two(1, 3), NotAlike);
+  EXPECT_THROW(held_on_two(0.5, 2).settle(), NotAlike);
+  EXPECT_THROW(held_on_two(1, 3).settle(), NotAlike);
 }
 
 TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
