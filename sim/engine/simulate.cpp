@@ -53,9 +53,9 @@ class Run {
   }
 
  private:
-  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, acknowledgements begin to
-  // reach the data that they wait behind, all have reached it, or bytes are acknowledged.
-  enum class Kind : std::uint8_t { kTask, kFlow, kAnswer, kAnswered, kAcknowledgement };
+  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, acknowledgements have come to
+  // the data that they wait behind, or bytes are acknowledged.
+  enum class Kind : std::uint8_t { kTask, kFlow, kAnswered, kAcknowledgement };
   struct Event {
     double date = 0;          // of the clock
     std::uint32_t index = 0;  // task, channel, or answer
@@ -103,9 +103,6 @@ class Run {
       case Kind::kFlow:  // not if its rate has changed since
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
-      case Kind::kAnswer:
-        answer_begins(event.index);
-        break;
       case Kind::kAnswered:
         answered(event.index);
         break;
@@ -126,7 +123,7 @@ class Run {
       channel.limits = limits[i];
       if (!channel.limits.contended.empty())
         channel.cap = caps.emplace(channel.limits.most, static_cast<int>(caps.size())).first->second;
-      if (connection.route.windowed) {
+      if (channel.limits.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
         for (const auto& late : state.on_the_way) {
@@ -140,8 +137,12 @@ class Run {
       }
       channels_.push_back(std::move(channel));
     }
-    if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; }))
-      queues_.emplace(graph_.links());
+    double longest = -1;  // from when a piece begins to leave until its acknowledgements have waited
+    for (const Channel& channel : channels_) {
+      const auto links = static_cast<double>(channel.limits.back.size());
+      if (links > 0) longest = std::max(longest, channel.connection->route.window.rtt.value + links * kRouterBuffer);
+    }
+    if (longest >= 0) queues_.emplace(graph_.links(), longest);
     const bool joined =
         std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
     if (joined && !options_.always_engine) {
@@ -233,7 +234,7 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (queues_) queues_->add(channel.limits.bottleneck, piece * channel.limits.alike, now());
+    if (queues_) queue(channel);
     if (channel.limits.contended.empty()) {
       end_flow_at(index, clock() + piece / channel.limits.most);
     } else if (shares_) {
@@ -243,6 +244,13 @@ class Run {
       shares_->come(index, channel.limits.contended, channel.limits.most);
     } else {
       engine_->start_flow(index, piece, channel.limits.contended, channel.cap);
+    }
+  }
+
+  // A piece that begins to leave comes to the links of its way.
+  void queue(const Channel& channel) {
+    for (const QueuedLink& at : channel.limits.queued) {
+      queues_->add(at.link, channel.flow_bytes * at.alike, at.rate * at.alike, now());
     }
   }
 
@@ -286,15 +294,14 @@ class Run {
     channel.flow_recorded = 0;
     if (channel.sender) {
       const auto to = static_cast<std::uint32_t>(index);
-      const bool waits = channel.limits.back >= 0;
-      const double way_back = waits ? channel.connection->route.latency.value : 0, length = now() - channel.flow_start;
+      const double length = now() - channel.flow_start;
       const auto& acks = channel.sender->left(bytes, length);
       for (const auto& [delay, acked] : acks) {
-        Event event{.index = to, .kind = Kind::kAcknowledgement, .bytes = acked};
-        if (waits)
-          event = {.index = answers_.add({to, acked, length / static_cast<double>(acks.size())}),
-                   .kind = Kind::kAnswer};
-        schedule(std::max(0.0, delay - way_back), event);
+        if (channel.limits.back.empty()) {
+          schedule(std::max(0.0, delay), {.index = to, .kind = Kind::kAcknowledgement, .bytes = acked});
+        } else {
+          answer(to, acked, now() + delay, length / static_cast<double>(acks.size()));
+        }
       }
     }
     if (channel.remaining <= 0) {
@@ -305,20 +312,24 @@ class Run {
     start_ready();
   }
 
-  // Acknowledgements come to the link back, where they follow data. What comes once the first one is back counts no more.
-  void answer_begins(std::uint32_t place) {
-    Answer& answer = answers_[place];
-    const Channel& channel = channels_[answer.channel];
-    answer.first = queues_->look(channel.limits.back, now());
-    answer.length = std::min(answer.length, channel.connection->route.latency.value);
-    schedule(answer.length, {.index = place, .kind = Kind::kAnswered});
+  // Acknowledgements come to the links back over that length, and follow the data there. What comes once the first one is back
+  // counts no more. Of a piece that takes longer to leave than a round trip the first ones have come before its last byte left.
+  void answer(std::uint32_t index, double bytes, double due, double length) {
+    const double way_back = channels_[index].connection->route.latency.value;
+    Answer answer{.channel = index, .bytes = bytes, .begin = due - way_back, .due = due};
+    answer.end = answer.begin + std::min(length, way_back);
+    const std::uint32_t place = answers_.add(answer);
+    if (answer.end <= now()) {
+      answered(place);
+    } else {
+      schedule(answer.end - now(), {.index = place, .kind = Kind::kAnswered});
+    }
   }
 
   void answered(std::uint32_t place) {
     const Answer& answer = answers_[place];
-    const Channel& channel = channels_[answer.channel];
-    const double wait = queues_->wait(channel.limits.back, answer.first, now());
-    schedule(channel.connection->route.latency.value - answer.length + wait,
+    const double wait = queues_->wait(channels_[answer.channel].limits.back, answer.begin, answer.end);
+    schedule(std::max(0.0, answer.due + wait - now()),
              {.index = answer.channel, .kind = Kind::kAcknowledgement, .bytes = answer.bytes});
     answers_.free(place);
   }

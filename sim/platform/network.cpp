@@ -54,6 +54,8 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
              {fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
     add_pair({fmt::format("peer:{}:out", device.name), bus}, {fmt::format("peer:{}:in", device.name), bus});
   }
+  // Acknowledgements are the hosts' own and cross no link of a GPU.
+  for (Link& link : links_) link.back = -1;
   first_nic_ = static_cast<int>(links_.size());
   for (const auto& vm : platform.vms) {
     add_pair({fmt::format("nic:{}:out", vm.name), vm.type.nic}, {fmt::format("nic:{}:in", vm.name), vm.type.nic});
