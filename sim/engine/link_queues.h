@@ -2,9 +2,8 @@
 //
 // Bytes queue before a link while they come to it faster than it carries them. Where the other direction is as full,
 // acknowledgements follow its data and come late and together ("ACK-compression": Zhang, Shenker and Clark, SIGCOMM 1991). One
-// acknowledgement here stands for many, that come one after the other and find the queue at all its levels: they wait for its
-// mean since the data that they answer began to leave. So a burst that comes a moment before or after one of them makes no
-// difference, where its whole length would with the queue of one instant.
+// acknowledgement here stands for those of a piece, which come one after the other: at s into it one comes back at
+// due + s + wait(s). What leaves at their heels, at s for each byte, need not stop if it begins at the most of due + wait(s).
 //
 // A queue is a fluid: d bytes / dt = sum of the rates at which pieces come - bandwidth, between nothing and what a router keeps.
 // Seconds, and bytes.
@@ -55,6 +54,15 @@ class LinkQueues {
       wait += queue.most_between(from, until) / queue.bandwidth;
     }
     return wait;
+  }
+
+  // When acknowledgements are back that come to the links between these two dates, and would be back at `due` by themselves. Those
+  // that wait behind the same bytes are back together, as date + wait is constant while a queue drains: to the nanosecond, so that
+  // their order does not hang on the last digit.
+  double back(const std::vector<int>& links, double from, double until, double due) {
+    constexpr double kTick = 1e-9;  // s
+    const double time = wait(links, from, until);
+    return time > 0 ? std::round((due + time) / kTick) * kTick : due;
   }
 
  private:

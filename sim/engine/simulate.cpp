@@ -6,15 +6,14 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <queue>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/engine/channel.h"
+#include "sim/engine/event.h"
 #include "sim/engine/fair_shares.h"
 #include "sim/engine/in_order.h"
 #include "sim/engine/progress.h"
@@ -53,20 +52,7 @@ class Run {
   }
 
  private:
-  // What happens at a known time: a task is done, a flow that nobody shares a link with has left, acknowledgements have come to
-  // the data that they wait behind, or bytes are acknowledged.
-  enum class Kind : std::uint8_t { kTask, kFlow, kAnswered, kAcknowledgement };
-  struct Event {
-    double date = 0;          // of the clock
-    std::uint32_t index = 0;  // task, channel, or answer
-    Kind kind = Kind::kTask;
-    double bytes = 0;  // acknowledged
-
-    bool operator>(const Event& other) const {
-      if (date != other.date) return date > other.date;
-      return std::tie(kind, index) > std::tie(other.kind, other.index);
-    }
-  };
+  using Kind = Event::Kind;
 
   double clock() const { return engine_ ? engine_->now() : clock_; }
   double now() const { return clock() - zero_; }
@@ -107,7 +93,7 @@ class Run {
         answered(event.index);
         break;
       case Kind::kAcknowledgement:
-        acknowledged(event.index, event.bytes);
+        acknowledged(event);
         break;
     }
   }
@@ -319,29 +305,30 @@ class Run {
     Answer answer{.channel = index, .bytes = bytes, .begin = due - way_back, .due = due};
     answer.end = answer.begin + std::min(length, way_back);
     const std::uint32_t place = answers_.add(answer);
-    if (answer.end <= now()) {
-      answered(place);
-    } else {
-      schedule(answer.end - now(), {.index = place, .kind = Kind::kAnswered});
-    }
+    if (answer.end <= now()) return answered(place);
+    schedule(answer.end - now(), {.index = place, .kind = Kind::kAnswered});
   }
 
   void answered(std::uint32_t place) {
     const Answer& answer = answers_[place];
-    const double wait = queues_->wait(channels_[answer.channel].limits.back, answer.begin, answer.end);
-    schedule(std::max(0.0, answer.due + wait - now()),
-             {.index = answer.channel, .kind = Kind::kAcknowledgement, .bytes = answer.bytes});
+    const double back = queues_->back(channels_[answer.channel].limits.back, answer.begin, answer.end, answer.due);
+    schedule_at({.date = zero_ + std::max(now(), back),
+                 .index = answer.channel,
+                 .kind = Kind::kAcknowledgement,
+                 .bytes = answer.bytes});
     answers_.free(place);
   }
 
-  void acknowledged(std::size_t index, double bytes) {
-    Channel& channel = channels_[index];
+  void acknowledged(const Event& event) {
+    Channel& channel = channels_[event.index];
+    // Where acknowledgements wait, several come together.
+    const double bytes = event.bytes + (channel.limits.back.empty() ? 0 : events_.take_bytes_with(event));
     if (completed_ == graph_.tasks().size()) {  // after the end: it belongs to the next iteration
       channel.left_over.push_back({Seconds{now()}, bytes});
       return;
     }
     channel.sender->acknowledged(bytes, now());
-    pump(index);
+    pump(event.index);
   }
 
   // The last byte of the head transfer is on the wire: it arrives a latency later, and the next one may go.
@@ -389,7 +376,7 @@ class Run {
   std::unordered_map<TaskId, int> times_;  // of transfers that are several, those to come
   std::vector<Channel> channels_;
   Answers answers_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Events events_;
   double wake_date_ = INFINITY;
   std::size_t completed_ = 0;
 };
