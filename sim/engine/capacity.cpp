@@ -4,38 +4,80 @@
 #include <cmath>
 
 namespace slmsim {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of a bandwidth: what adding up rates may leave
+
+std::size_t at(int link) { return static_cast<std::size_t>(link); }
+
+double socket_rate(const Connection& connection) {
+  return connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
+}
+
+// Where a connection's bytes may queue: all links of its way. `demand`: of each link, by all connections at their most.
+std::vector<QueuedLink> links_of(const Connection& connection, double most, const std::vector<Link>& links,
+                                 const std::vector<double>& demand) {
+  std::vector<QueuedLink> out;
+  double rate = socket_rate(connection) * connection.sockets;
+  for (const int link : connection.route.links) {
+    const auto known = std::find_if(out.begin(), out.end(), [&](const auto& queued) { return queued.link == link; });
+    if (known != out.end()) {
+      ++known->alike;
+      continue;
+    }
+    out.push_back({link, 1, rate});
+    rate = std::min(rate, links[at(link)].bandwidth.value * most / demand[at(link)]);
+  }
+  return out;
+}
+
+// Where bytes queue, and which acknowledgements wait behind them.
+void find_queues(const TaskGraph& graph, const std::vector<double>& demand, std::vector<Capacity>& out) {
+  const auto& links = graph.links();
+  const auto is_tcp = [&](std::size_t i) { return graph.connections()[i].route.window.steady.value > 0; };
+  std::vector<double> comes(links.size(), 0.0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!is_tcp(i)) continue;
+    out[i].queued = links_of(graph.connections()[i], out[i].most, links, demand);
+    for (const auto& queued : out[i].queued) comes[at(queued.link)] += queued.rate * queued.alike;
+  }
+  std::vector<bool> waited_at(links.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const auto& queued : out[i].queued) {
+      const int back = links[at(queued.link)].back;
+      if (back < 0 || comes[at(back)] <= links[at(back)].bandwidth.value * (1 + kRounding)) continue;
+      waited_at[at(back)] = true;
+      out[i].back.push_back(back);
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::erase_if(out[i].queued, [&](const auto& queued) { return !waited_at[at(queued.link)]; });
+    out[i].windowed = graph.connections()[i].route.windowed || !out[i].queued.empty() || !out[i].back.empty();
+  }
+}
+
+}  // namespace
 
 std::vector<Capacity> capacities(const TaskGraph& graph) {
-  const auto bandwidth = [&](int link) { return graph.links()[static_cast<std::size_t>(link)].bandwidth.value; };
+  const auto bandwidth = [&](int link) { return graph.links()[at(link)].bandwidth.value; };
   std::vector<double> demand(graph.links().size(), 0.0);
-  std::vector<bool> full(graph.links().size());
   std::vector<Capacity> out;
   for (const auto& connection : graph.connections()) {
-    const double socket = connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
+    const double socket = socket_rate(connection);
     double path = INFINITY;
     for (const int link : connection.route.links) path = std::min(path, bandwidth(link));
-    out.push_back(
-        {.most = std::min(path, socket * connection.sockets), .single = std::min(path, socket), .contended = {}});
-    // The first of equally slow links: behind it nothing comes faster than the next one carries.
-    const auto first = std::find_if(connection.route.links.begin(), connection.route.links.end(),
-                                    [&](int link) { return bandwidth(link) <= out.back().most; });
-    if (connection.route.windowed && first != connection.route.links.end()) {
-      out.back().bottleneck = *first;
-      out.back().alike = static_cast<int>(std::count(first, connection.route.links.end(), *first));
-    }
-    if (out.back().bottleneck >= 0) full[static_cast<std::size_t>(out.back().bottleneck)] = true;
-    for (const int link : connection.route.links) demand[static_cast<std::size_t>(link)] += out.back().most;
+    Capacity capacity;
+    capacity.most = std::min(path, socket * connection.sockets);
+    capacity.single = std::min(path, socket);
+    for (const int link : connection.route.links) demand[at(link)] += capacity.most;
+    out.push_back(std::move(capacity));
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     for (const int link : graph.connections()[i].route.links) {
-      if (demand[static_cast<std::size_t>(link)] > bandwidth(link) * (1 + 1e-9)) out[i].contended.push_back(link);
-    }
-    if (out[i].bottleneck < 0) continue;
-    for (const int link : graph.connections()[i].route.links) {
-      const int back = graph.links()[static_cast<std::size_t>(link)].back;
-      if (back >= 0 && full[static_cast<std::size_t>(back)]) out[i].back = back;
+      if (demand[at(link)] > bandwidth(link) * (1 + kRounding)) out[i].contended.push_back(link);
     }
   }
+  find_queues(graph, demand, out);
   return out;
 }
 

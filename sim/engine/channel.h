@@ -28,13 +28,20 @@ struct Channel {
   std::optional<TcpSender> sender;  // where a window may bind
   double last_sent = -INFINITY;
   std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
+
+  // For the next iteration, after one that ends then.
+  ConnectionState state_after(Seconds end) const {
+    if (!std::isfinite(last_sent) || !sender) return {};
+    ConnectionState state{sender->state(end.value), end - Seconds{last_sent}, left_over};
+    for (auto& late : state.on_the_way) late.due -= end;
+    return state;
+  }
 };
 
-// The acknowledgements of one piece while they are before a full link: they come to it over `length` seconds.
+// Acknowledgements that come to a full link over a while, and would be back at `due` if nothing were queued there.
 struct Answer {
   std::uint32_t channel = 0;
-  double bytes = 0, length = 0;
-  LinkQueues::Look first{};  // of the queue as the first of them came
+  double bytes = 0, begin = 0, end = 0, due = 0;  // s of this run
 };
 
 class Answers {

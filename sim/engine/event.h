@@ -1,24 +1,40 @@
-// What happens at a known time of a simulation.
+// What happens at a known time while a graph runs, the earliest first.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <vector>
 
 namespace slmsim {
 
-// A task is done, or a computation that may have been slowed; a flow that nobody shares a link with has left; acknowledgements
-// begin to reach the data that they wait behind, all have reached it, or bytes are acknowledged.
-enum class EventKind : std::uint8_t { kTask, kComputed, kFlow, kAnswer, kAnswered, kAcknowledgement };
-
 struct Event {
+  // A task is done, or a computation that may have been slowed; a flow that nobody shares a link with has left; acknowledgements
+  // have come to the data that they wait behind, or bytes are acknowledged.
+  enum class Kind : std::uint8_t { kTask, kComputed, kFlow, kAnswered, kAcknowledgement };
+
   double date = 0;          // of the clock
   std::uint32_t index = 0;  // task, channel, or answer
-  EventKind kind = EventKind::kTask;
+  Kind kind = Kind::kTask;
   double bytes = 0;  // acknowledged
 
   bool operator>(const Event& other) const {
     if (date != other.date) return date > other.date;
     return std::tie(kind, index) > std::tie(other.kind, other.index);
+  }
+};
+
+class Events : public std::priority_queue<Event, std::vector<Event>, std::greater<>> {
+ public:
+  // Takes out all that is alike but for its bytes, and returns these.
+  double take_bytes_with(const Event& event) {
+    double bytes = 0;
+    while (!empty() && !(top() > event)) {
+      bytes += top().bytes;
+      pop();
+    }
+    return bytes;
   }
 };
 

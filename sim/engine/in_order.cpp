@@ -61,7 +61,7 @@ class Line {
       last_sent_ = now;
       if (!sender_) continue;
       settle(now);
-      for (const auto& [delay, acked] : sender_->left(piece, now - begun)) add({now + delay, acked});
+      for (const auto& [delay, acked] : sender_->left(piece, now - begun)) add({now + std::max(0.0, delay), acked});
     }
     free_ = now;
     finish = latency_ > 0 ? now + latency_ : now;
@@ -264,7 +264,7 @@ std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vec
   const auto limits = capacities(graph);
   std::vector<Beginning> beginnings;
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    if (!limits[i].contended.empty() || limits[i].back >= 0) return std::nullopt;
+    if (!limits[i].contended.empty() || !limits[i].back.empty()) return std::nullopt;
     beginnings.push_back({&graph.connections()[i], &limits[i], i < before.size() ? before[i] : ConnectionState{}});
   }
   std::vector<Lane> lanes = lanes_of(beginnings);

@@ -1,15 +1,20 @@
 // How long what comes to a full link waits behind the bytes that senders have put there.
 //
-// A window's bytes come in bursts and queue before their bottleneck. Where the other direction is as full, acknowledgements
-// follow its data and come late and together ("ACK-compression": Zhang, Shenker and Clark, SIGCOMM 1991). One acknowledgement
-// here stands for many, that come one after the other and find the queue at all its levels: they wait for its mean since the
-// data that they answer began to leave. So a burst that comes a moment before or after one of them makes no difference,
-// where its whole length would with the queue of one instant.
+// Bytes queue before a link while they come to it faster than it carries them. Where the other direction is as full,
+// acknowledgements follow its data and come late and together ("ACK-compression": Zhang, Shenker and Clark, SIGCOMM 1991). One
+// acknowledgement here stands for those of a piece, which come one after the other: at s into it one comes back at
+// due + s + wait(s). What leaves at their heels, at s for each byte, need not stop if it begins at the most of due + wait(s).
 //
+// A queue is a fluid: d bytes / dt = sum of the rates at which pieces come - bandwidth, between nothing and what a router keeps.
 // Seconds, and bytes.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/network.h"
@@ -22,44 +27,96 @@ inline constexpr double kRouterBuffer = 0.25;  // s
 
 class LinkQueues {
  public:
-  // A look at a queue, for the mean since.
-  struct Look {
-    double date = 0, sum = 0;  // B s until then
-  };
-
-  explicit LinkQueues(const std::vector<Link>& links) {
-    for (const auto& link : links) queues_.push_back({.bandwidth = link.bandwidth.value});
+  // Looks may be as old as `kept`, in seconds.
+  LinkQueues(const std::vector<Link>& links, double kept) : kept_(kept) {
+    for (const auto& link : links) queues_.push_back({.bandwidth = link.bandwidth.value, .points = {{}}, .ends = {}});
   }
 
-  // To none where the link is -1.
-  void add(int link, double bytes, double now) {
-    if (link < 0) return;
+  // Bytes that come to a link at that rate from now on, which may be infinite.
+  void add(int link, double bytes, double rate, double now) {
     Queue& queue = settle(link, now);
-    queue.bytes = std::min(queue.bytes + bytes, queue.bandwidth * kRouterBuffer);
+    Point point = queue.at(now);
+    if (std::isfinite(rate)) {
+      point.inflow += rate;
+      queue.ends.emplace(now + bytes / rate, rate);
+    } else {
+      point.bytes = std::min(point.bytes + bytes, queue.most());
+    }
+    queue.turn(point);
   }
-  Look look(int link, double now) { return {now, settle(link, now).sum}; }
-  // Seconds until all that was queued would have left, as a mean from that look until now.
-  double wait(int link, const Look& since, double now) {
-    const Queue& queue = settle(link, now);
-    const double bytes = now > since.date ? (queue.sum - since.sum) / (now - since.date) : queue.bytes;
-    return std::max(0.0, bytes) / queue.bandwidth;
+
+  // Seconds until all that is queued would have left, one link after the other: the most between two dates, which may be one,
+  // and of which none is to come.
+  double wait(const std::vector<int>& links, double from, double until) {
+    double wait = 0;
+    for (const int link : links) {
+      const Queue& queue = settle(link, until);
+      wait += queue.most_between(from, until) / queue.bandwidth;
+    }
+    return wait;
+  }
+
+  // When acknowledgements are back that come to the links between these two dates, and would be back at `due` by themselves. Those
+  // that wait behind the same bytes are back together, as date + wait is constant while a queue drains: to the nanosecond, so that
+  // their order does not hang on the last digit.
+  double back(const std::vector<int>& links, double from, double until, double due) {
+    constexpr double kTick = 1e-9;  // s
+    const double time = wait(links, from, until);
+    return time > 0 ? std::round((due + time) / kTick) * kTick : due;
   }
 
  private:
+  using End = std::pair<double, double>;  // when a piece has come, and how fast it came
+  // A rate at which bytes come begins, with what is queued then.
+  struct Point {
+    double date = 0, inflow = 0, bytes = 0;
+  };
   struct Queue {
-    double bandwidth = 0, bytes = 0, seen = 0;
-    double sum = 0;  // of bytes over time
+    double bandwidth = 0;
+    std::deque<Point> points;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends;
+
+    double most() const { return bandwidth * kRouterBuffer; }
+
+    // The first point after a date.
+    auto after(double date) const {
+      return std::upper_bound(points.begin(), points.end(), date, [](double d, const Point& p) { return d < p.date; });
+    }
+
+    Point at(double date) const {
+      const auto next = after(date);
+      const Point& last = next == points.begin() ? points.front() : *std::prev(next);
+      const double change = (last.inflow - bandwidth) * std::max(0.0, date - last.date);
+      return {date, last.inflow, std::clamp(last.bytes + change, 0.0, most())};
+    }
+
+    double most_between(double from, double until) const {
+      double out = std::max(at(from).bytes, at(until).bytes);
+      for (auto point = after(from); point != points.end() && point->date < until; ++point)
+        out = std::max(out, point->bytes);
+      return out;
+    }
+
+    void turn(const Point& point) {
+      if (points.back().date == point.date) points.pop_back();
+      points.push_back(point);
+    }
   };
 
   Queue& settle(int link, double now) {
     Queue& queue = queues_[static_cast<std::size_t>(link)];
-    const double drained = std::min(now - queue.seen, queue.bytes / queue.bandwidth);  // s
-    queue.sum += drained * (queue.bytes - queue.bandwidth * drained / 2);
-    queue.bytes = std::max(0.0, queue.bytes - queue.bandwidth * (now - queue.seen));
-    queue.seen = now;
+    while (!queue.ends.empty() && queue.ends.top().first <= now) {
+      Point point = queue.at(queue.ends.top().first);
+      point.inflow -= queue.ends.top().second;
+      queue.ends.pop();
+      if (queue.ends.empty()) point.inflow = 0;  // rates do not add up to the last digit
+      queue.turn(point);
+    }
+    while (queue.points.size() > 1 && queue.points[1].date < now - kept_) queue.points.pop_front();
     return queue;
   }
 
+  double kept_ = 0;
   std::vector<Queue> queues_;
 };
 

@@ -1,14 +1,11 @@
 #include "sim/engine/simulate.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <deque>
 #include <map>
 #include <optional>
-#include <queue>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -56,6 +53,8 @@ class Run {
   }
 
  private:
+  using Kind = Event::Kind;
+
   double clock() const { return engine_ ? engine_->now() : clock_; }
   double now() const { return clock() - zero_; }
 
@@ -85,24 +84,21 @@ class Run {
     const Event event = events_.top();
     events_.pop();
     switch (event.kind) {
-      case EventKind::kComputed:  // not if its rate has changed since
+      case Kind::kComputed:  // not if its rate has changed since
         if (!computing_->ends(event.index, event.date)) break;
         [[fallthrough]];
-      case EventKind::kTask:
+      case Kind::kTask:
         arrived(event.index);
         start_ready();
         break;
-      case EventKind::kFlow:  // not if its rate has changed since
+      case Kind::kFlow:  // not if its rate has changed since
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
-      case EventKind::kAnswer:
-        answer_begins(event.index);
-        break;
-      case EventKind::kAnswered:
+      case Kind::kAnswered:
         answered(event.index);
         break;
-      case EventKind::kAcknowledgement:
-        acknowledged(event.index, event.bytes);
+      case Kind::kAcknowledgement:
+        acknowledged(event);
         break;
     }
   }
@@ -118,13 +114,13 @@ class Run {
       channel.limits = limits[i];
       if (!channel.limits.contended.empty())
         channel.cap = caps.emplace(channel.limits.most, static_cast<int>(caps.size())).first->second;
-      if (connection.route.windowed) {
+      if (channel.limits.windowed) {
         const ConnectionState state = i < before.size() ? before[i] : ConnectionState{};
         double on_the_way = 0;
         for (const auto& late : state.on_the_way) {
           on_the_way += late.bytes;
           acknowledgements.push_back(
-              {late.due.value, static_cast<std::uint32_t>(i), EventKind::kAcknowledgement, late.bytes});
+              {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
         channel.sender.emplace(connection.route.window, connection.sockets, channel.limits.single, state.tcp,
@@ -132,8 +128,12 @@ class Run {
       }
       channels_.push_back(std::move(channel));
     }
-    if (std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return c.back >= 0; }))
-      queues_.emplace(graph_.links());
+    double longest = -1;  // from when a piece begins to leave until its acknowledgements have waited
+    for (const Channel& channel : channels_) {
+      const auto links = static_cast<double>(channel.limits.back.size());
+      if (links > 0) longest = std::max(longest, channel.connection->route.window.rtt.value + links * kRouterBuffer);
+    }
+    if (longest >= 0) queues_.emplace(graph_.links(), longest);
     const bool joined =
         std::any_of(limits.begin(), limits.end(), [](const Capacity& c) { return !c.contended.empty(); });
     if (joined && !options_.always_engine) {
@@ -170,7 +170,7 @@ class Run {
     computed_at(id, computing_->begin(id, clock()));
   }
 
-  void computed_at(TaskId id, double date) { schedule_at({.date = date, .index = id, .kind = EventKind::kComputed}); }
+  void computed_at(TaskId id, double date) { schedule_at({.date = date, .index = id, .kind = Kind::kComputed}); }
 
   void complete_after(TaskId id, double delay) {
     if (delay <= 0) {
@@ -229,7 +229,7 @@ class Run {
     channel.flowing = true;
     channel.flow_start = now();
     channel.flow_bytes = piece;
-    if (queues_) queues_->add(channel.limits.bottleneck, piece * channel.limits.alike, now());
+    if (queues_) queue(channel);
     if (channel.limits.contended.empty()) {
       end_flow_at(index, clock() + piece / channel.limits.most);
     } else if (shares_) {
@@ -242,9 +242,16 @@ class Run {
     }
   }
 
+  // A piece that begins to leave comes to the links of its way.
+  void queue(const Channel& channel) {
+    for (const QueuedLink& at : channel.limits.queued) {
+      queues_->add(at.link, channel.flow_bytes * at.alike, at.rate * at.alike, now());
+    }
+  }
+
   void end_flow_at(std::size_t index, double date) {
     channels_[index].flow_end = date;
-    schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = EventKind::kFlow});
+    schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
   }
 
   // Rates of what is computed beside NCCL's kernels, of the flows that came and went just now, and of those they share links with.
@@ -283,15 +290,14 @@ class Run {
     channel.flow_recorded = 0;
     if (channel.sender) {
       const auto to = static_cast<std::uint32_t>(index);
-      const bool waits = channel.limits.back >= 0;
-      const double way_back = waits ? channel.connection->route.latency.value : 0, length = now() - channel.flow_start;
+      const double length = now() - channel.flow_start;
       const auto& acks = channel.sender->left(bytes, length);
       for (const auto& [delay, acked] : acks) {
-        Event event{.index = to, .kind = EventKind::kAcknowledgement, .bytes = acked};
-        if (waits)
-          event = {.index = answers_.add({to, acked, length / static_cast<double>(acks.size())}),
-                   .kind = EventKind::kAnswer};
-        schedule(std::max(0.0, delay - way_back), event);
+        if (channel.limits.back.empty()) {
+          schedule(std::max(0.0, delay), {.index = to, .kind = Kind::kAcknowledgement, .bytes = acked});
+        } else {
+          answer(to, acked, now() + delay, length / static_cast<double>(acks.size()));
+        }
       }
     }
     if (channel.remaining <= 0) {
@@ -303,32 +309,34 @@ class Run {
     if (engine_) share();
   }
 
-  // Acknowledgements come to the link back, where they follow data. What comes once the first one is back counts no more.
-  void answer_begins(std::uint32_t place) {
-    Answer& answer = answers_[place];
-    const Channel& channel = channels_[answer.channel];
-    answer.first = queues_->look(channel.limits.back, now());
-    answer.length = std::min(answer.length, channel.connection->route.latency.value);
-    schedule(answer.length, {.index = place, .kind = EventKind::kAnswered});
+  // Acknowledgements come to the links back over that length, and follow the data there. What comes once the first one is back
+  // counts no more. Of a piece that takes longer to leave than a round trip the first ones have come before its last byte left.
+  void answer(std::uint32_t index, double bytes, double due, double length) {
+    const double way_back = channels_[index].connection->route.latency.value;
+    Answer answer{.channel = index, .bytes = bytes, .begin = due - way_back, .due = due};
+    answer.end = answer.begin + std::min(length, way_back);
+    const std::uint32_t place = answers_.add(answer);
+    if (answer.end <= now()) return answered(place);
+    schedule(answer.end - now(), {.index = place, .kind = Kind::kAnswered});
   }
 
   void answered(std::uint32_t place) {
     const Answer& answer = answers_[place];
-    const Channel& channel = channels_[answer.channel];
-    const double wait = queues_->wait(channel.limits.back, answer.first, now());
-    schedule(channel.connection->route.latency.value - answer.length + wait,
-             {.index = answer.channel, .kind = EventKind::kAcknowledgement, .bytes = answer.bytes});
+    const double back = queues_->back(channels_[answer.channel].limits.back, answer.begin, answer.end, answer.due);
+    schedule_at({zero_ + std::max(now(), back), answer.channel, Kind::kAcknowledgement, answer.bytes});
     answers_.free(place);
   }
 
-  void acknowledged(std::size_t index, double bytes) {
-    Channel& channel = channels_[index];
+  void acknowledged(const Event& event) {
+    Channel& channel = channels_[event.index];
+    // Where acknowledgements wait, several come together.
+    const double bytes = event.bytes + (channel.limits.back.empty() ? 0 : events_.take_bytes_with(event));
     if (completed_ == graph_.tasks().size()) {  // after the end: it belongs to the next iteration
       channel.left_over.push_back({Seconds{now()}, bytes});
       return;
     }
     channel.sender->acknowledged(bytes, now());
-    pump(index);
+    pump(event.index);
   }
 
   // The last byte of the head transfer is on the wire: it arrives a latency later, and the next one may go.
@@ -350,15 +358,7 @@ class Run {
           fmt::format("{} of {} tasks never finished", graph_.tasks().size() - completed_, graph_.tasks().size()));
     }
     for (const double time : timeline_.finish) timeline_.end = std::max(timeline_.end, Seconds{time});
-    for (auto& channel : channels_) {
-      ConnectionState state;
-      if (std::isfinite(channel.last_sent) && channel.sender) {
-        for (auto& late : channel.left_over) late.due -= timeline_.end;
-        state = {channel.sender->state(timeline_.end.value), timeline_.end - Seconds{channel.last_sent},
-                 std::move(channel.left_over)};
-      }
-      timeline_.connections.push_back(std::move(state));
-    }
+    for (const auto& channel : channels_) timeline_.connections.push_back(channel.state_after(timeline_.end));
     return std::move(timeline_);
   }
 
@@ -368,8 +368,7 @@ class Run {
   std::optional<FairShares> shares_;    // else, where connections share links
   std::optional<Computing> computing_;  // where NCCL's kernels hold multiprocessors
   std::optional<LinkQueues> queues_;    // where any acknowledgements wait behind data
-  double clock_ = 0;                    // without it
-  double zero_ = 0;
+  double clock_ = 0, zero_ = 0;         // without it; and when this run began
   Timeline timeline_;
   Progress progress_;
   std::vector<TaskId> next_;
@@ -377,7 +376,7 @@ class Run {
   std::unordered_map<TaskId, int> times_;  // of transfers that are several, those to come
   std::vector<Channel> channels_;
   Answers answers_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Events events_;
   double wake_date_ = INFINITY;
   std::size_t completed_ = 0;
 };

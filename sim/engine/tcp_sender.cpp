@@ -76,13 +76,13 @@ const std::vector<Acknowledgement>& TcpSender::left(double bytes, double length)
   watch_for_queues(bytes, length);
   acknowledgements_.clear();
   if (!sleeps_on_buffer()) {
-    acknowledgements_.push_back({std::max(0.0, rtt - length), bytes});
+    acknowledgements_.push_back({rtt - length, bytes});
     return acknowledgements_;
   }
   const int count = std::max(
       1, static_cast<int>(std::ceil(bytes / (path_.steady.value * connections_) * kAcknowledgementsPerWindow)));
   for (int i = 1; i <= count; ++i)
-    acknowledgements_.push_back({std::max(0.0, rtt + length * (static_cast<double>(i) / count - 1)), bytes / count});
+    acknowledgements_.push_back({rtt + length * (static_cast<double>(i) / count - 1), bytes / count});
   return acknowledgements_;
 }
 

@@ -38,7 +38,7 @@ struct TcpState {
   bool operator==(const TcpState&) const = default;
 };
 
-// Bytes that are acknowledged `delay` seconds from now.
+// Bytes that are acknowledged `delay` seconds from now; below 0: they would have been before.
 struct Acknowledgement {
   double delay = 0, bytes = 0;
 };

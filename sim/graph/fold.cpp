@@ -6,15 +6,6 @@
 namespace slmsim {
 namespace {
 
-// Before which a connection's bytes queue, if its window fills any: the first of its slowest links.
-std::size_t slowest_of(const Fold::Opened& opened, const std::vector<int>& ways, const std::vector<Link>& links) {
-  const auto bandwidth = [&](int link) { return links[static_cast<std::size_t>(link)].bandwidth; };
-  const auto first = ways.begin() + static_cast<long>(opened.first_link);
-  const auto end = ways.begin() + static_cast<long>(opened.end_link);
-  return static_cast<std::size_t>(
-      std::min_element(first, end, [&](int a, int b) { return bandwidth(a) < bandwidth(b); }) - ways.begin());
-}
-
 struct HashOfNumbers {
   std::size_t operator()(const std::vector<int>& numbers) const {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
@@ -42,8 +33,9 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 struct Fold::Partition {
   std::vector<int> devices, connections, links;
   std::size_t device_colours = 0, connection_colours = 0;
-  // Of each link, sorted, what crosses it: colours of connections, with whether TCP's bytes queue before it.
-  std::vector<std::vector<std::pair<int, bool>>> crossing;
+  // Of each link, sorted, what crosses it: colours of connections; of TCP with which link of the way it is, since what comes
+  // there, and queues, has come over those before.
+  std::vector<std::vector<std::pair<int, int>>> crossing;
 };
 
 Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
@@ -143,16 +135,14 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   std::map<double, int> rates;
   for (const Link& link : links)
     now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
-  std::vector<std::size_t> queues;
-  for (const Opened& opened : opened_)
-    queues.push_back(opened.windowed ? slowest_of(opened, links_, links) : links_.size());
   for (std::size_t before = 0;;) {
     now.crossing.assign(links.size(), {});
     std::vector<std::vector<int>> of_device(first_.size());
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       const Opened& opened = opened_[i];
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
-        now.crossing[at(links_[l])].emplace_back(now.connections[i], l == queues[i]);
+        now.crossing[at(links_[l])].emplace_back(now.connections[i],
+                                                 opened.windowed ? static_cast<int>(l - opened.first_link) : 0);
       of_device[at(opened.from)].push_back(2 * now.connections[i]);
       of_device[at(opened.to)].push_back(2 * now.connections[i] + 1);
     }
@@ -163,7 +153,10 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
       auto& crossing = now.crossing[l];
       std::sort(crossing.begin(), crossing.end());
       std::vector<int> description;
-      for (const auto& [colour, queues_here] : crossing) description.push_back(2 * colour + (queues_here ? 1 : 0));
+      for (const auto& [colour, place] : crossing) {
+        description.push_back(colour);
+        description.push_back(place);
+      }
       description.push_back(now.links[l]);
       description.push_back(links[l].back < 0 ? -1 : now.links[at(links[l].back)]);
       finer.links[l] = of_links.of(description);
@@ -221,13 +214,15 @@ Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> ro
     for (std::size_t l = opened.first_link; l < opened.end_link; ++l) {
       const int link = first_link.at(partition.links[at(links_[l])]);
       if (std::find(way.begin(), way.end(), link) != way.end()) continue;
-      std::size_t shares = 0, queuing = 0;
-      for (const auto& [colour, queues_here] : partition.crossing[at(link)]) {
-        shares += colour == partition.connections[i] ? 1 : 0;
-        queuing += colour == partition.connections[i] && queues_here ? 1 : 0;
+      std::size_t shares = 0;
+      int only_place = -1;
+      for (const auto& [colour, place] : partition.crossing[at(link)]) {
+        if (colour != partition.connections[i]) continue;
+        ++shares;
+        // Its like comes there over other links.
+        if (only_place >= 0 && place != only_place) throw NotAlike();
+        only_place = place;
       }
-      // Its bytes queue before this link, and its like's elsewhere.
-      if (queuing > 0 && queuing < shares) throw NotAlike();
       way.insert(way.end(), shares, link);
     }
     *routes[at(opened.colour)] = std::move(way);

@@ -170,7 +170,8 @@ int TaskGraph::open_folded(Connection connection, int position) {
                                 route.latency.value, route.socket_rate.value, static_cast<double>(connection.traffic)};
   for (const int link : route.links) traits.push_back(links_[static_cast<std::size_t>(link)].bandwidth.value);
   // Windows that begin alike, and whose bytes are sent and acknowledged at the same times, remain alike.
-  if (route.windowed) {
+  const bool is_tcp = route.window.steady.value > 0;
+  if (is_tcp) {
     const auto window = numbers_of(route.window);
     traits.insert(traits.end(), window.begin(), window.end());
   }
@@ -180,7 +181,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
                                   .nic = connection.nic,
                                   .position = position,
                                   .traffic = static_cast<int>(connection.traffic),
-                                  .windowed = route.windowed},
+                                  .windowed = is_tcp},
                                  std::move(traits), route.links);
   if (colour == static_cast<int>(connections_.size())) {
     connection.from = fold_->first(connection.from);

@@ -54,9 +54,15 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
              {fmt::format("pcie:{}:in", device.name), known(gpu.buses.to_device, gpu.pcie)});
     add_pair({fmt::format("peer:{}:out", device.name), bus}, {fmt::format("peer:{}:in", device.name), bus});
   }
+  // Acknowledgements are the hosts' own and cross no link of a GPU.
+  for (Link& link : links_) link.back = -1;
   first_nic_ = static_cast<int>(links_.size());
   for (const auto& vm : platform.vms) {
     add_pair({fmt::format("nic:{}:out", vm.name), vm.type.nic}, {fmt::format("nic:{}:in", vm.name), vm.type.nic});
+    // A host's own packets do not wait for each other: TCP keeps what its NIC cannot take (tcp_small_queue_check,
+    // net/ipv4/tcp_output.c), and of what is queued nonetheless flows take turns (fq_codel, RFC 8290, the default of
+    // distributions with systemd). What comes to it waits in the switch before it.
+    links_.back().back = -1;
   }
   first_wan_ = static_cast<int>(links_.size());
   const auto site = [&](int index) { return platform.sites[static_cast<std::size_t>(index)].name; };

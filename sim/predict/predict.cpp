@@ -140,6 +140,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.trial = times.total(trial_rounds) + out.iteration * (out.trial_iterations - trial_rounds * steps);
   out.startup = request.options.startup();
   out.job = out.startup + times.total(rounds) + rest_time;
+  // A last round that is not full exchanges as much as a full one, and its end is as uncertain in seconds.
+  if (rest > 0) out.spread = std::max(out.spread, times.spread * (times.steady() * (rounds + 1) / out.job));
   if (workload.warm_up > 0) {
     const IterationTimes warm = times_of_warm_up(to_lower, options);
     const auto after_warm_up = [&](double count) {

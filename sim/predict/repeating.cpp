@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/engine/capacity.h"
 #include "sim/predict/sample.h"
 
 namespace slmsim {
@@ -17,16 +18,17 @@ struct Simulated : Sample {
 };
 
 bool has_windows(const TaskGraph& graph) {
-  return std::any_of(graph.connections().begin(), graph.connections().end(),
-                     [](const Connection& connection) { return connection.route.windowed; });
+  const auto limits = capacities(graph);
+  return std::any_of(limits.begin(), limits.end(), [](const Capacity& limit) { return limit.windowed; });
 }
 
 // Whether both have the same connections, and what a further round does leads over each that has a window.
 bool uses_all_windows(const Sample& few, const Sample& more) {
   const auto a = few.connections(), b = more.connections();
   if (a.size() != b.size()) return false;
+  const auto limits = capacities(few.graph());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (few.graph().connections()[i].route.windowed && a[i].size() == b[i].size()) return false;
+    if (limits[i].windowed && a[i].size() == b[i].size()) return false;
   }
   return true;
 }

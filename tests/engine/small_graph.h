@@ -32,10 +32,11 @@ class SmallGraph {
     return connect_windowed_over({link}, initial, steady, rtt, idle_limit, sockets, latency);
   }
   int connect_windowed_over(std::vector<int> links, double initial, double steady, double rtt, double idle_limit = 0,
-                            int sockets = 1, double latency = 0) {
+                            int sockets = 1, double latency = 0, double socket_rate = 0) {
     Route route;
     route.links = std::move(links);
     route.latency = Seconds{latency};
+    route.socket_rate = BytesPerSecond{socket_rate};
     route.windowed = true;
     route.window = {Bytes{initial}, Bytes{steady}, Seconds{rtt}, Seconds{idle_limit}};
     return graph_.add_connection({0, 1, sockets, route});
