@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // of a bandwidth: what adding up rates may leave
 
-std::size_t at(int link) { return static_cast<std::size_t>(link); }
+std::size_t place(int link) { return static_cast<std::size_t>(link); }
 
 double socket_rate(const Connection& connection) {
   return connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
@@ -26,7 +26,7 @@ std::vector<QueuedLink> links_of(const Connection& connection, double most, cons
       continue;
     }
     out.push_back({link, 1, rate});
-    rate = std::min(rate, links[at(link)].bandwidth.value * most / demand[at(link)]);
+    rate = std::min(rate, links[place(link)].bandwidth.value * most / demand[place(link)]);
   }
   return out;
 }
@@ -39,19 +39,19 @@ void find_queues(const TaskGraph& graph, const std::vector<double>& demand, std:
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!is_tcp(i)) continue;
     out[i].queued = links_of(graph.connections()[i], out[i].most, links, demand);
-    for (const auto& queued : out[i].queued) comes[at(queued.link)] += queued.rate * queued.alike;
+    for (const auto& queued : out[i].queued) comes[place(queued.link)] += queued.rate * queued.alike;
   }
   std::vector<bool> waited_at(links.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    for (const auto& queued : out[i].queued) {
-      const int back = links[at(queued.link)].back;
-      if (back < 0 || comes[at(back)] <= links[at(back)].bandwidth.value * (1 + kRounding)) continue;
-      waited_at[at(back)] = true;
-      out[i].back.push_back(back);
+  for (Capacity& capacity : out) {
+    for (const auto& queued : capacity.queued) {
+      const int back = links[place(queued.link)].back;
+      if (back < 0 || comes[place(back)] <= links[place(back)].bandwidth.value * (1 + kRounding)) continue;
+      waited_at[place(back)] = true;
+      capacity.back.push_back(back);
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    std::erase_if(out[i].queued, [&](const auto& queued) { return !waited_at[at(queued.link)]; });
+    std::erase_if(out[i].queued, [&](const auto& queued) { return !waited_at[place(queued.link)]; });
     out[i].windowed = graph.connections()[i].route.windowed || !out[i].queued.empty() || !out[i].back.empty();
   }
 }
@@ -59,7 +59,7 @@ void find_queues(const TaskGraph& graph, const std::vector<double>& demand, std:
 }  // namespace
 
 std::vector<Capacity> capacities(const TaskGraph& graph) {
-  const auto bandwidth = [&](int link) { return graph.links()[at(link)].bandwidth.value; };
+  const auto bandwidth = [&](int link) { return graph.links()[place(link)].bandwidth.value; };
   std::vector<double> demand(graph.links().size(), 0.0);
   std::vector<Capacity> out;
   for (const auto& connection : graph.connections()) {
@@ -69,12 +69,12 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
     Capacity capacity;
     capacity.most = std::min(path, socket * connection.sockets);
     capacity.single = std::min(path, socket);
-    for (const int link : connection.route.links) demand[at(link)] += capacity.most;
+    for (const int link : connection.route.links) demand[place(link)] += capacity.most;
     out.push_back(std::move(capacity));
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     for (const int link : graph.connections()[i].route.links) {
-      if (demand[at(link)] > bandwidth(link) * (1 + kRounding)) out[i].contended.push_back(link);
+      if (demand[place(link)] > bandwidth(link) * (1 + kRounding)) out[i].contended.push_back(link);
     }
   }
   find_queues(graph, demand, out);
