@@ -107,6 +107,15 @@ std::string decision_details(const ModelReport& report) {
   return out + "</ol></details></details>\n";
 }
 
+// What does not run comes last.
+std::vector<const Prediction*> fastest_first(std::vector<const Prediction*> predictions) {
+  std::stable_sort(predictions.begin(), predictions.end(), [](const Prediction* a, const Prediction* b) {
+    const bool runs = a->status == Status::kOk, other_runs = b->status == Status::kOk;
+    return runs != other_runs ? runs : runs && a->job < b->job;
+  });
+  return predictions;
+}
+
 }  // namespace
 
 std::string comparison_section(const ModelReport& report) {
@@ -128,7 +137,7 @@ std::string comparison_section(const ModelReport& report) {
   std::vector<Bar> bars;
   std::vector<std::vector<std::string>> rows;
   std::string reasons;
-  for (const Prediction* p : report.predictions) {
+  for (const Prediction* p : fastest_first(report.predictions)) {
     Bar bar{
         .label = place_of(report.platform(), *p), .text = status_text(*p), .parts = {}, .strong = p == report.pick()};
     if (p->status == Status::kOk) {

@@ -13,7 +13,7 @@ namespace slmsim {
 struct ModelReport {
   const RunResult& result;
   std::size_t index = 0;                       // into Scenario::models
-  std::vector<const Prediction*> predictions;  // of this model, the fastest first, what does not run last
+  std::vector<const Prediction*> predictions;  // of this model, in the run's order
   std::optional<LatencySweep> sweep;
 
   const Transformer& model() const { return result.scenario.models[index]; }

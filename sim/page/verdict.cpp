@@ -97,10 +97,6 @@ ModelReport report_of(const RunResult& result, std::size_t index) {
   for (const auto& p : result.predictions) {
     if (p.model == report.model().name) report.predictions.push_back(&p);
   }
-  std::stable_sort(report.predictions.begin(), report.predictions.end(), [](const Prediction* a, const Prediction* b) {
-    const bool runs = a->status == Status::kOk, other_runs = b->status == Status::kOk;
-    return runs != other_runs ? runs : runs && a->job < b->job;
-  });
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/serve/app.h"
 
 #include <future>
+#include <mutex>
 
 #include <gmock/gmock.h>
 
@@ -17,7 +18,10 @@ class Pages : public PageFolder {
   Pages()
       : app_({.guard = own_guard(), .folder = root_, .open = "two.yaml", .version = "1.2.3"},
              [this](const Asking& asking) {
-               asked_.push_back(asking.verb);
+               {
+                 const std::scoped_lock lock(mutex_);
+                 asked_.push_back(asking.verb);
+               }
                return answerer_(asking);
              }) {}
 
@@ -29,6 +33,7 @@ class Pages : public PageFolder {
 
   bool is_wrong(const std::string& path, const Json& body) { return told(path, body).contains("errors"); }
 
+  std::mutex mutex_;  // jobs are asked of in threads of their own
   std::vector<std::string> asked_;
   Answerer answerer_ = [](const Asking&) { return Response{.body = "{}"}; };
   App app_;
