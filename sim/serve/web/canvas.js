@@ -180,11 +180,11 @@ export class Canvas {
     const from = [a.x + a.w / 2, a.y + a.h / 2], to = [b.x + b.w / 2, b.y + b.h / 2];
     const [x1, y1] = edge(a, from, to), [x2, y2] = edge(b, to, from);
     const [x, y] = this.freePlace([(x1 + x2) / 2, (y1 + y2) / 2]);
-    const words = linkText(link), half = Math.max(54, 3.5 * Math.max(words.length, link.name.length));
+    const words = linkText(link), name = shortened(link.name, 16), half = Math.max(54, 3.5 * words.length, 4.4 * name.length);
     const ends = {x1, y1, x2, y2};
     const label = this.part({kind: 'link', name: link.name}, `link ${link.name} between ${link.between.join(' and ')}: ${words}`, selected,
                             shape('rect', {x: x - half, y: y - 17, width: 2 * half, height: 34, rx: 4, class: 'frame'}),
-                            shape('text', {x, y: y - 3, class: 'link-name'}, shortened(link.name, 16)),
+                            shape('text', {x, y: y - 3, class: 'link-name'}, name),
                             shape('text', {x, y: y + 12, class: 'quiet middle'}, words));
     label.addEventListener('click', () => this.act.choose({kind: 'link', name: link.name}));
     this.labels.push(label);
