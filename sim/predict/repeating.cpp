@@ -114,7 +114,8 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
     const double before = times_of(samples.front().iteration)[i]->value;
     if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - before)) > rounding) return std::nullopt;
   }
-  for (std::size_t i = 0; i < c.size(); ++i) *c[i] += (*c[i] - *b[i]) * rounds;
+  // Of a part that is nothing rounding may count on to less.
+  for (std::size_t i = 0; i < c.size(); ++i) *c[i] = std::max(Seconds{0}, *c[i] + (*c[i] - *b[i]) * rounds);
   Iteration& out = more.iteration;
   if (out.basis) {
     TimeBasis each = *out.basis;
