@@ -119,7 +119,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     other = merged(std::move(other));
     double length = -overlap(launching, other);
     for (const auto& interval : launching) length += interval.finish - interval.start;
-    result.overhead += Seconds{std::max(0.0, length)};  // rounding may leave less than nothing
+    result.overhead += Seconds{length};
   }
   // While the GPU waits for its host's Adam the optimizer works.
   if (!host_optimizer.empty()) {
@@ -127,7 +127,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     host_optimizer = merged(std::move(host_optimizer));
     double length = -overlap(computing, host_optimizer);
     for (const auto& interval : host_optimizer) length += interval.finish - interval.start;
-    result.optimizer += Seconds{std::max(0.0, length)};
+    result.optimizer += Seconds{length};
   }
   // Of a GPU that never waits rounding may leave less than nothing.
   const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);
@@ -139,8 +139,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   transferring = merged(std::move(transferring));
   double transfer_time = 0;
   for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
-  result.exposed_communication =
-      std::clamp(Seconds{transfer_time - overlap(computing, transferring)}, Seconds{0}, waiting);
+  result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
   result.pipeline_bubble = waiting - result.exposed_communication;
   // What sums of many events leave by rounding is no bubble.
   if (result.pipeline_bubble < timeline.end * kRounding) {

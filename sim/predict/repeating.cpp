@@ -17,16 +17,14 @@ struct Simulated : Sample {
   Iteration iteration;  // without its parts
 };
 
-bool has_windows(const TaskGraph& graph) {
-  const auto limits = capacities(graph);
+bool has_windows(const std::vector<Capacity>& limits) {
   return std::any_of(limits.begin(), limits.end(), [](const Capacity& limit) { return limit.windowed; });
 }
 
-// Whether both have the same connections, and what a further round does leads over each that has a window.
-bool uses_all_windows(const Sample& few, const Sample& more) {
+// Whether both have the same connections, and what a further round does leads over each that has a window. `limits`: of these.
+bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<Capacity>& limits) {
   const auto a = few.connections(), b = more.connections();
   if (a.size() != b.size()) return false;
-  const auto limits = capacities(few.graph());
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (limits[i].windowed && a[i].size() == b[i].size()) return false;
   }
@@ -135,8 +133,9 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
     std::vector<Simulated> samples;
     for (const int more : {0, round}) samples.push_back({sample(request, few + more), {}});
     const TaskGraph& graph = samples.front().graph();
-    if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1])) return std::nullopt;
-    if (has_windows(graph)) samples.push_back({sample(request, few + 2 * round), {}});
+    const auto limits = capacities(graph);
+    if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
+    if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round), {}});
     for (Simulated& one : samples) {
       one.iteration.times = simulate_iterations(one.graph());
       one.iteration.basis = one.lowered.basis;

@@ -71,12 +71,11 @@ Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
 std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   assert(ready.size() == size_);
   if (size_ < 2) return {ready.begin(), ready.end()};
-  if (rules_.together && std::adjacent_find(ready.begin(), ready.end(), std::not_equal_to<>()) != ready.end())
-    return run_by(collective, size, tag, std::vector(size_, graph_.delay(Seconds{0}, tag, ready)));
-  return run_by(collective, size, tag, ready);
-}
-
-std::vector<TaskId> Ring::run_by(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  std::vector<TaskId> at_once;
+  if (rules_.together && std::adjacent_find(ready.begin(), ready.end(), std::not_equal_to<>()) != ready.end()) {
+    at_once.assign(size_, graph_.delay(Seconds{0}, tag, ready));
+    ready = at_once;
+  }
   if (rules_.detail == Detail::kSteps)
     return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
   assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
