@@ -26,9 +26,10 @@ Bytes mean_window(const TcpWindow& window) {
 
 TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Seconds rtt, Bytes mtu, double loss) {
   const Bytes segment = mtu - kTcpIpHeaders, receive_window = receiver.receive_buffer * receiver.receive_window_share;
+  const auto whole = [&](Bytes room) { return segment * std::max(1.0, std::floor(room / segment)); };
   TcpWindow window;
-  window.steady = std::max(std::min(receive_window, sender.send_buffer), segment);
-  window.initial = std::min({window.steady, segment * sender.initial_window, kFirstReceiveWindow});
+  window.steady = whole(std::min(receive_window, sender.send_buffer));
+  window.initial = whole(std::min({window.steady, segment * sender.initial_window, kFirstReceiveWindow}));
   window.rtt = rtt;
   window.segment = segment;
   window.loss = loss;

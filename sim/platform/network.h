@@ -30,7 +30,8 @@ struct Link {
 // What one TCP connection may have on its way over a path, and how its window gets there.
 //
 // Steady window W = min(receive window, send buffer). The receive window is the share of tcp_rmem's maximum that Linux
-// leaves to payload (TcpSettings); the send buffer bounds the bytes in flight at tcp_wmem's maximum.
+// leaves to payload (TcpSettings); the send buffer bounds the bytes in flight at tcp_wmem's maximum. Both in whole
+// segments: one that ends beyond the window waits (tcp_snd_wnd_test, net/ipv4/tcp_output.c).
 struct TcpWindow {
   Bytes initial;  // slow start begins here: 10 segments (RFC 6928), but no more than a receiver first offers
   Bytes steady;

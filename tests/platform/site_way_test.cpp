@@ -31,7 +31,7 @@ TEST(SiteWay, TellsTheRoundTripAndWhatAWindowCarriesInIt) {
   EXPECT_THAT(ways[0].links, ElementsAre("wan"));
   EXPECT_THAT(ways[0].over, IsEmpty());
   EXPECT_DOUBLE_EQ(ways[0].rtt.value, 0.02);
-  EXPECT_DOUBLE_EQ(ways[0].there.value, 200e6);  // 4 MB in 20 ms
+  EXPECT_DOUBLE_EQ(ways[0].there.value, 2762 * 1448 / 0.02);  // the whole segments of 4 MB in 20 ms
   EXPECT_EQ(ways[0].bound_there, "window");
   EXPECT_EQ(to_text(ways[0]), "west to east by wan: RTT 20 ms; one TCP connection carries 200 MB/s (window)");
 }
@@ -53,7 +53,7 @@ TEST(SiteWay, TellsEachDirection) {
   const auto ways = site_ways(platform_of(with(kFar, "8 Gbps", "8 Gbps, loss: 1e-3, reverse: {loss: 0}")), kAll);
   EXPECT_NEAR(ways[0].there.value, 1.22 / std::sqrt(1e-3) * 1448 / 0.02, 1);
   EXPECT_EQ(ways[0].bound_there, "loss");
-  EXPECT_DOUBLE_EQ(ways[0].back.value, 200e6);
+  EXPECT_DOUBLE_EQ(ways[0].back.value, 2762 * 1448 / 0.02);
   EXPECT_EQ(ways[0].bound_back, "window");
 }
 

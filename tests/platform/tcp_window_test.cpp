@@ -24,14 +24,15 @@ Route route_over(const std::string& link, const std::string& tcp = "copy_rate: 1
 }
 
 TEST(TcpWindow, IsHalfTheReceiveBufferWhereThatIsLess) {
-  EXPECT_EQ(route_over("rtt: 20 ms").window.steady.value, 4e6);  // min(8 MB / 2, 6 MB)
+  // Of which whole segments leave, of 1448 B.
+  EXPECT_EQ(route_over("rtt: 20 ms").window.steady.value, 2762.0 * 1448);  // of min(8 MB / 2, 6 MB)
 }
 
 TEST(TcpWindow, IsTheSendBufferWhereThatIsLess) {
   const Platform platform = platform_of(with(kPair, "tcp_wmem: 6 MB", "tcp_wmem: 3 MB") +
                                         "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
                                         "  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
-  EXPECT_EQ(Network(platform).route(0, 2).window.steady.value, 3e6);  // min(8 MB / 2, 3 MB)
+  EXPECT_EQ(Network(platform).route(0, 2).window.steady.value, 2071.0 * 1448);  // of min(8 MB / 2, 3 MB)
 }
 
 TEST(TcpWindow, IsMadeOfTheSendersSendAndTheReceiversReceiveBuffer) {
@@ -41,13 +42,14 @@ TEST(TcpWindow, IsMadeOfTheSendersSendAndTheReceiversReceiveBuffer) {
                   "tcp: {net.ipv4.tcp_rmem: 20 MB, net.ipv4.tcp_wmem: 2 MB, copy_rate: 1 GB/s}}\n"
                   "links:\n  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
   const Network network(platform);
-  EXPECT_EQ(network.route(0, 2).window.steady.value, 6e6);  // min(20 / 2, 6)
-  EXPECT_EQ(network.route(2, 0).window.steady.value, 2e6);  // min(8 / 2, 2)
+  EXPECT_EQ(network.route(0, 2).window.steady.value, 4143.0 * 1448);  // of min(20 / 2, 6) MB
+  EXPECT_EQ(network.route(2, 0).window.steady.value, 1381.0 * 1448);  // of min(8 / 2, 2) MB
 }
 
 TEST(TcpWindow, OffersTheShareOfTheReceiveBufferThatTheKernelLeaves) {
   // 5/8 of 8 MB
-  EXPECT_EQ(route_over("rtt: 20 ms", "copy_rate: 1 GB/s, receive_window_share: 0.625").window.steady.value, 5e6);
+  EXPECT_EQ(route_over("rtt: 20 ms", "copy_rate: 1 GB/s, receive_window_share: 0.625").window.steady.value,
+            3453.0 * 1448);
 }
 
 TEST(TcpWindow, MindsTheLossOfItsOwnDirectionOnly) {
@@ -66,8 +68,8 @@ TEST(TcpWindow, HasAMeanUnderLossThatMathisAndRfc9438Give) {
   // 1.054 x 200^0.75 = 56 segments would be less than Reno's 122; at 10^-6, 1.054 x 20000^0.75 = 1773 are more than 1220.
   EXPECT_NEAR(mean("1e-4", "cubic"), 122.0 * 1448, 1);
   EXPECT_NEAR(mean("1e-6", "cubic"), 1772.7 * 1448, 200);
-  EXPECT_EQ(mean("1e-4", "bbr"), 4e6);
-  EXPECT_EQ(mean("1e-8", "reno"), 4e6);  // 12200 segments are more than the buffers hold
+  EXPECT_EQ(mean("1e-4", "bbr"), 2762.0 * 1448);
+  EXPECT_EQ(mean("1e-8", "reno"), 2762.0 * 1448);  // 12200 segments are more than the buffers hold
 }
 
 TEST(TcpWindow, AddsUpTheLossOfSeveralLinks) {
@@ -94,11 +96,11 @@ TEST(TcpWindow, StartsNoWiderThanItGets) {
   // tcp_rmem 16 kB: a window of 8000 B, less than ten segments. 50 segments are more than the 65535 B that a receiver
   // offers at first.
   const std::string tcp = "copy_rate: 1 GB/s, initial_window: 50";
-  EXPECT_EQ(route_over("rtt: 20 ms", tcp).window.initial.value, 65535);
+  EXPECT_EQ(route_over("rtt: 20 ms", tcp).window.initial.value, 45.0 * 1448);
   const Platform platform = platform_of(with(kPair, "tcp_rmem: 8 MB", "tcp_rmem: 16 kB") +
                                         "  e: {site: east, type: *box, gpus: [*g]}\nlinks:\n"
                                         "  wan: {between: [west, east], bandwidth: 8 Gbps, rtt: 20 ms}\n");
-  EXPECT_EQ(Network(platform).route(0, 2).window.initial.value, 8000);
+  EXPECT_EQ(Network(platform).route(0, 2).window.initial.value, 5.0 * 1448);
 }
 
 TEST(TcpWindow, IsKeptThroughPausesByBbr) {
