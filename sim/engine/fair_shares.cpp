@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace slmsim {
 namespace {
 
-constexpr double kFull = 1e-12;  // of a bandwidth: what subtracting shares leaves of a full link
+constexpr double kFull = 1e-12;    // of a bandwidth: what subtracting shares leaves of a full link
+constexpr double kBinds = 1e-10;   // relative: less than so far from full, and from the fastest over it
+constexpr int kMostWidenings = 3;  // a chain that goes on further is filled whole
 
 std::size_t at(int link) { return static_cast<std::size_t>(link); }
 
 }  // namespace
 
-FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows) : flows_(flows) {
+FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows)
+    : flows_(flows), sides_(flows, Side::kOutside) {
   for (const double bandwidth : bandwidths) links_.push_back({.bandwidth = bandwidth, .flows = {}});
 }
 
@@ -35,23 +39,24 @@ void FairShares::come(std::size_t index, const std::vector<int>& links, double c
   if (flow.first == flow.end) lay(flow, links);
   flow.cap = cap;
   flow.rate = 0;
+  flow.there = true;
+  came_.push_back(index);
   for (std::uint32_t i = flow.first; i < flow.end; ++i) {
     Way& way = ways_[i];
     Link& link = links_[at(way.link)];
     way.place = static_cast<std::uint32_t>(link.flows.size());
-    link.flows.push_back({static_cast<std::uint32_t>(index), i});
-    link.shares += way.shares;
+    link.flows.push_back({static_cast<std::uint32_t>(index), i, way.shares});
     touch(link, way.link);
   }
 }
 
 void FairShares::go(std::size_t index) {
+  flows_[index].there = false;
   for (const Way& way : ways(flows_[index])) {
     Link& link = links_[at(way.link)];
     link.flows[way.place] = link.flows.back();
     ways_[link.flows[way.place].way].place = way.place;
     link.flows.pop_back();
-    link.shares -= way.shares;
     touch(link, way.link);
   }
 }
@@ -62,99 +67,174 @@ void FairShares::touch(Link& link, int number) {
   touched_.push_back(number);
 }
 
+// Whether flows over a link fill it, and the fastest.
+void FairShares::see(Link& link) {
+  const bool was_full = link.full;
+  const double was_fastest = link.fastest;
+  double used = 0, fastest = 0;
+  for (const Member& member : link.flows) {
+    used += member.rate * member.shares;
+    fastest = std::max(fastest, member.rate);
+  }
+  link.fastest = fastest;
+  link.full = used >= link.bandwidth * (1 - kBinds);
+  link.binds_less = was_full && !(link.full && fastest <= was_fastest);
+}
+
+bool FairShares::has_bottleneck(const Flow& flow) {
+  if (flow.rate >= flow.cap) return true;
+  const auto own = ways(flow);
+  return std::any_of(own.begin(), own.end(), [&](const Way& way) {
+    const Link& link = links_[at(way.link)];
+    return link.full && flow.rate >= link.fastest * (1 - kBinds);
+  });
+}
+
 const std::vector<std::size_t>& FairShares::settle() {
   changed_.clear();
   for (const int number : touched_) {
-    Link& link = links_[at(number)];
-    if (!link.touched) continue;  // with one before it
-    link.touched = false;
-    if (link.flows.empty()) continue;
-    if (link.flows.size() == 1 && settle_alone(link.flows.front().flow)) continue;
-    collect(number);
-    fill();
-    changed_.insert(changed_.end(), together_.begin(), together_.end());
+    links_[at(number)].touched = false;
+    see(links_[at(number)]);
   }
+  for (const std::size_t index : came_) {
+    if (flows_[index].there) include(index);
+  }
+  reached_.swap(touched_);
+  widen();
+  std::size_t filled = 0;
+  for (int times = 0; filled < changed_.size(); ++times) {
+    if (times > kMostWidenings) include_all();
+    fill_from(std::exchange(filled, changed_.size()));
+    for (const int index : reached_) see(links_[at(index)]);
+    widen();
+  }
+  for (const std::size_t flow : changed_) sides_[flow] = Side::kOutside;
   touched_.clear();
+  came_.clear();
   return changed_;
 }
 
-// What fill() would give a flow that has all its links to itself; false where it has not.
-bool FairShares::settle_alone(std::size_t index) {
-  Flow& flow = flows_[index];
-  double rate = flow.cap;
+void FairShares::include(std::size_t index) {
+  if (sides_[index] != Side::kOutside) return;
+  sides_[index] = Side::kInside;
+  changed_.push_back(index);
+}
+
+// What is faster than the flow over its full links.
+void FairShares::include_faster(const Flow& flow) {
   for (const Way& way : ways(flow)) {
     const Link& link = links_[at(way.link)];
-    if (link.flows.size() > 1) return false;
-    rate = std::min(rate, link.bandwidth / way.shares);
-  }
-  for (const Way& way : ways(flow)) links_[at(way.link)].touched = false;
-  flow.rate = rate;
-  changed_.push_back(index);
-  return true;
-}
-
-// All flows that a chain of shared links joins to this link.
-void FairShares::collect(int first) {
-  together_.clear();
-  reached_.assign(1, first);
-  links_[at(first)].seen = true;
-  for (std::size_t next = 0; next < reached_.size(); ++next) {
-    links_[at(reached_[next])].touched = false;
-    for (const Member& member : links_[at(reached_[next])].flows) {
-      Flow& flow = flows_[member.flow];
-      if (flow.seen) continue;
-      flow.seen = true;
-      together_.push_back(member.flow);
-      for (const Way& way : ways(flow)) {
-        if (links_[at(way.link)].seen) continue;
-        links_[at(way.link)].seen = true;
-        reached_.push_back(way.link);
-      }
+    if (!link.full) continue;
+    for (const Member& other : link.flows) {
+      if (other.rate > flow.rate) include(other.flow);
     }
   }
-  for (const std::size_t flow : together_) flows_[flow].seen = false;
-  for (const int link : reached_) links_[at(link)].seen = false;
 }
 
-void FairShares::fill() {
-  for (const int index : reached_) {
-    Link& link = links_[at(index)];
-    link.room = link.bandwidth;
-    link.rising = link.shares;
+// Includes what has lost its bottleneck among the links reached, and what is faster over the full links of a flow that has none.
+void FairShares::widen() {
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    if (!has_bottleneck(flows_[changed_[i]])) include_faster(flows_[changed_[i]]);
   }
-  rising_ = together_;
+  for (const int index : reached_) {
+    const Link& link = links_[at(index)];
+    if (!link.binds_less) continue;
+    for (const Member& member : link.flows) {
+      if (sides_[member.flow] != Side::kOutside || has_bottleneck(flows_[member.flow])) continue;
+      include(member.flow);
+      include_faster(flows_[member.flow]);
+    }
+  }
+}
+
+// All that a chain of shared links joins to what is inside.
+void FairShares::include_all() {
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    for (const Way& way : ways(flows_[changed_[i]])) {
+      for (const Member& member : links_[at(way.link)].flows) include(member.flow);
+    }
+  }
+}
+
+// Those inside from this one of changed_ on, and what they are joined to inside; what no chain of links joins is filled apart.
+void FairShares::fill_from(std::size_t first) {
+  reached_.clear();
+  std::size_t behind = 0;
+  for (std::size_t i = first; i < changed_.size(); ++i) {
+    if (sides_[changed_[i]] == Side::kFilling) continue;
+    rising_.clear();
+    gather(changed_[i]);
+    open_.assign(reached_.begin() + static_cast<std::ptrdiff_t>(behind), reached_.end());
+    behind = reached_.size();
+    fill();
+  }
+  for (const int index : reached_) links_[at(index)].reached = false;
+  for (const std::size_t flow : changed_) sides_[flow] = Side::kInside;
+}
+
+// Into rising_ all that is joined to this flow inside, and into reached_ its links, with what others leave of them.
+void FairShares::gather(std::size_t index) {
+  sides_[index] = Side::kFilling;
+  rising_.push_back(index);
+  for (std::size_t i = 0; i < rising_.size(); ++i) {
+    for (const Way& way : ways(flows_[rising_[i]])) {
+      Link& link = links_[at(way.link)];
+      if (std::exchange(link.reached, true)) continue;
+      reached_.push_back(way.link);
+      link.room = link.bandwidth;
+      link.rising = 0;
+      for (const Member& member : link.flows) {
+        Side& side = sides_[member.flow];
+        if (side == Side::kOutside) {
+          link.room -= member.rate * member.shares;
+          continue;
+        }
+        link.rising += member.shares;
+        if (side == Side::kInside) rising_.push_back(member.flow);
+        side = Side::kFilling;
+      }
+      link.room = std::max(0.0, link.room);
+    }
+  }
+}
+
+// Lets the rates of rising_ rise over open_.
+void FairShares::fill() {
   while (!rising_.empty()) {
     // The level at which the next flow stops.
     double level = std::numeric_limits<double>::infinity();
-    std::erase_if(reached_, [&](int index) { return links_[at(index)].rising == 0; });
-    for (const int index : reached_) {
+    std::erase_if(open_, [&](int index) { return links_[at(index)].rising == 0; });
+    for (const int index : open_) {
       Link& link = links_[at(index)];
       link.level = link.room / static_cast<double>(link.rising);
       level = std::min(level, link.level);
     }
     for (const std::size_t flow : rising_) level = std::min(level, flows_[flow].cap);
-    for (const int index : reached_) {
-      Link& link = links_[at(index)];
-      link.full = link.level <= level + kFull * link.bandwidth;
-    }
     // Decided for all before any stops: what one takes must not decide over the next at the same level.
     stopping_.clear();
     std::erase_if(rising_, [&](std::size_t index) {
       const auto own = ways(flows_[index]);
-      const bool stops = flows_[index].cap <= level ||
-                         std::any_of(own.begin(), own.end(), [&](const Way& way) { return links_[at(way.link)].full; });
+      const bool stops = flows_[index].cap <= level || std::any_of(own.begin(), own.end(), [&](const Way& way) {
+                           const Link& link = links_[at(way.link)];
+                           return link.level <= level + kFull * link.bandwidth;
+                         });
       if (stops) stopping_.push_back(index);
       return stops;
     });
     for (const std::size_t index : stopping_) {
       Flow& flow = flows_[index];
-      flow.rate = std::min(flow.cap, level);
+      set_rate(flow, std::min(flow.cap, level));
       for (const Way& way : ways(flow)) {
         links_[at(way.link)].room -= flow.rate * way.shares;
         links_[at(way.link)].rising -= way.shares;
       }
     }
   }
+}
+
+void FairShares::set_rate(Flow& flow, double rate) {
+  flow.rate = rate;
+  for (const Way& way : ways(flow)) links_[at(way.link)].flows[way.place].rate = rate;
 }
 
 }  // namespace slmsim

@@ -62,23 +62,26 @@ TEST(FairShares, AFlowThatSharesNothingWithThoseThatCameIsNotTouched) {
 
 // Bertsekas and Gallager, Data Networks, section 6.5.2: rates are max-min fair if and only if each flow is at its cap or has a
 // link that is full and on which no other flow gets more.
+// Few links that most flows share, and many, so that what one flow leaves goes along a chain of links.
 TEST(FairShares, EachFlowHasABottleneckHoweverFlowsComeAndGo) {
-  constexpr std::size_t kLinks = 7, kFlows = 12;
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const bool is_sparse = seed % 2 == 1;
+    const std::size_t link_count = is_sparse ? 60 : 7, flow_count = is_sparse ? 90 : 12;
     std::mt19937 random(seed);
     const auto upto = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
-    std::vector<double> bandwidths(kLinks), caps(kFlows);
+    std::vector<double> bandwidths(link_count), caps(flow_count);
     for (double& bandwidth : bandwidths) bandwidth = 1 + upto(20);
     for (double& cap : caps) cap = 1 + upto(12);
-    std::vector<std::vector<int>> links(kFlows);
+    std::vector<std::vector<int>> links(flow_count);
     for (auto& way : links) {
-      for (int i = upto(4); i >= 0; --i) way.insert(way.end(), static_cast<std::size_t>(1 + upto(3)), upto(kLinks));
+      for (int i = upto(4); i >= 0; --i)
+        way.insert(way.end(), static_cast<std::size_t>(1 + upto(3)), upto(static_cast<int>(link_count)));
     }
-    FairShares shares(bandwidths, kFlows);
-    std::vector<bool> there(kFlows);
+    FairShares shares(bandwidths, flow_count);
+    std::vector<bool> there(flow_count);
     for (int change = 0; change < 200; ++change) {
       for (int together = upto(3); together >= 0; --together) {
-        const auto flow = static_cast<std::size_t>(upto(kFlows));
+        const auto flow = static_cast<std::size_t>(upto(static_cast<int>(flow_count)));
         if (there[flow]) {
           shares.go(flow);
         } else {
@@ -88,15 +91,15 @@ TEST(FairShares, EachFlowHasABottleneckHoweverFlowsComeAndGo) {
       }
       shares.settle();
       ASSERT_TRUE(shares.is_settled());
-      std::vector<double> used(kLinks), most(kLinks);
-      for (std::size_t flow = 0; flow < kFlows; ++flow) {
+      std::vector<double> used(link_count), most(link_count);
+      for (std::size_t flow = 0; flow < flow_count; ++flow) {
         for (const int link : there[flow] ? links[flow] : std::vector<int>{}) {
           used[static_cast<std::size_t>(link)] += shares.rate(flow);
           most[static_cast<std::size_t>(link)] = std::max(most[static_cast<std::size_t>(link)], shares.rate(flow));
         }
       }
-      for (std::size_t link = 0; link < kLinks; ++link) ASSERT_LE(used[link], bandwidths[link] * (1 + kRounding));
-      for (std::size_t flow = 0; flow < kFlows; ++flow) {
+      for (std::size_t link = 0; link < link_count; ++link) ASSERT_LE(used[link], bandwidths[link] * (1 + kRounding));
+      for (std::size_t flow = 0; flow < flow_count; ++flow) {
         if (!there[flow]) continue;
         const bool stopped = std::any_of(links[flow].begin(), links[flow].end(), [&](int number) {
           const auto link = static_cast<std::size_t>(number);
