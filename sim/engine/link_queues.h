@@ -13,6 +13,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -78,8 +79,12 @@ class LinkQueues {
 
     double most() const { return bandwidth * kRouterBuffer; }
 
-    // The first point after a date.
+    // Nothing waits, and nothing will until more comes.
+    bool is_idle(const Point& point) const { return point.bytes <= 0 && point.inflow <= bandwidth; }
+
+    // The first point after a date; mostly it is asked for now.
     auto after(double date) const {
+      if (points.back().date <= date) return points.end();
       return std::upper_bound(points.begin(), points.end(), date, [](double d, const Point& p) { return d < p.date; });
     }
 
@@ -99,6 +104,8 @@ class LinkQueues {
 
     void turn(const Point& point) {
       if (points.back().date == point.date) points.pop_back();
+      // Of two idle ones in a row the first says all.
+      if (points.size() > 1 && is_idle(points.back()) && is_idle(*std::prev(points.end(), 2))) points.pop_back();
       points.push_back(point);
     }
   };
