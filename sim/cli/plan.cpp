@@ -15,6 +15,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
+#include "sim/crew/launch.h"
 #include "sim/report/plan_table.h"
 #include "sim/run/time_limit.h"
 #include "sim/technique/export/export.h"
@@ -138,11 +139,7 @@ class Searches {
 
   int run() {
     std::vector<std::string> files;
-    const auto scenarios = load_filtered(verb_, verb_.filter, &files);
-    for (const auto& scenario : scenarios) {
-      check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
-      check_varied(scenario.plan, scenario.techniques);
-    }
+    const auto scenarios = load(&files);
     for (const int signal : {SIGINT, SIGTERM}) {
       std::signal(signal, [](int got) {
         stop_signal = got;
@@ -157,7 +154,25 @@ class Searches {
     return write();
   }
 
+  // As an MPI rank other than 0, whose search it helps.
+  int serve() {
+    const auto scenarios = load(nullptr);
+    find_plans(scenarios.front(), job_, options_);
+    return kDone;
+  }
+
  private:
+  std::vector<Scenario> load(std::vector<std::string>* files) const {
+    auto scenarios = load_filtered(verb_, verb_.filter, files);
+    if (scenarios.size() > 1 && launch_of_environment().ranks > 1)
+      throw InputError({}, "the ranks of an MPI job search one scenario; give the others to jobs of their own");
+    for (const auto& scenario : scenarios) {
+      check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
+      check_varied(scenario.plan, scenario.techniques);
+    }
+    return scenarios;
+  }
+
   void search(const Scenario& scenario, const std::string& file, std::size_t count, double share) {
     PlanJob job = job_;
     ProgressLine line(true);
@@ -218,6 +233,16 @@ int plan(const PlanVerb& verb) {
   return Searches(verb, index_of("--format", verb.format, kFormats)).run();
 }
 
+// Errors of what all ranks read are told by the first only.
+int plan_of_rank(const PlanVerb& verb) {
+  if (launch_of_environment().rank == 0) return plan(verb);
+  try {
+    return Searches(verb, 0).serve();
+  } catch (const InputError&) {
+    return kBadInput;
+  }
+}
+
 }  // namespace
 
 Command add_plan(CLI::App& app) {
@@ -266,8 +291,9 @@ Examples:
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
   slmsim plan scenarios/spot-job.yaml --objective deadline --set job.lease='75 min'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
+  mpirun -np 64 slmsim plan scenarios/large/plan-512.yaml --effort 10      (where it was built with MPI)
   slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
-  return {verb, [options] { return plan(*options); }};
+  return {verb, [options] { return plan_of_rank(*options); }};
 }
 
 }  // namespace slmsim

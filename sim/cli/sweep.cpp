@@ -10,6 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
 #include "sim/cli/progress.h"
+#include "sim/crew/launch.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 

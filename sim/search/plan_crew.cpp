@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 
 #include "sim/crew/journal.h"
+#include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
+#ifdef SLMSIM_MPI
+#include "sim/crew/mpi/ranks.h"
+#endif
 
 namespace slmsim {
 namespace {
@@ -28,6 +32,8 @@ class PlanCrew::Work {
       questions += 2 * space.size();
       operators_.push_back(build_operator_graph(space.model()));
     }
+    if (launch_.ranks > 1) begin_mpi();
+    if (launch_.rank > 0) return;
     std::vector<int> open;
     if (!options.journal.empty()) {
       if (questions > kMostQuestions)
@@ -37,8 +43,15 @@ class PlanCrew::Work {
           Journal::open(options.journal, {kWords, options.identity, questions, {}, "plan"}, options.restart));
       open.push_back(journal_->descriptor());
     }
-    const auto answer = in_texts<Finding>([this](std::uint64_t question) { return find_out(question); });
-    crew_ = std::make_unique<Crew>(options.jobs, answer, open);
+    if (launch_.ranks < 2 || options.alone) crew_ = std::make_unique<Crew>(options.jobs, answer(), open);
+  }
+
+  bool serve() {
+    if (launch_.rank == 0) return false;
+#ifdef SLMSIM_MPI
+    slmsim::serve(answer());
+#endif
+    return true;
   }
 
   // `What` is Assessed or Measured, in the order of the choices; empty where it was stopped.
@@ -67,7 +80,7 @@ class PlanCrew::Work {
     };
     asking.stop = options_.stop;
     QuestionQueue queue(open);
-    if (!ask_all(*crew_, queue, asking)) return {};
+    if (!ask(queue, asking)) return {};
     std::vector<What> out;
     out.reserve(questions.size());
     for (const std::uint64_t question : questions) out.push_back(std::get<What>(found.at(question)));
@@ -75,6 +88,26 @@ class PlanCrew::Work {
   }
 
  private:
+  void begin_mpi() {
+#ifdef SLMSIM_MPI
+    session_.emplace();
+    if (launch_.rank == 0) ranks_.emplace(*session_);
+#else
+    refuse_without_mpi();
+#endif
+  }
+
+  bool ask(QuestionQueue& queue, const Asking<Finding>& asking) {
+#ifdef SLMSIM_MPI
+    if (!crew_) return ask_all(*ranks_, queue, asking);
+#endif
+    return ask_all(*crew_, queue, asking);
+  }
+
+  std::function<Texts(std::uint64_t)> answer() const {
+    return in_texts<Finding>([this](std::uint64_t question) { return find_out(question); });
+  }
+
   // In a worker.
   Finding find_out(std::uint64_t question) const {
     std::size_t space = first_.size() - 1;
@@ -90,6 +123,11 @@ class PlanCrew::Work {
   std::vector<OperatorGraph> operators_;
   mutable DivisionMemo memo_;  // a cache
   std::vector<std::uint64_t> first_;
+  Launch launch_ = launch_of_environment();
+#ifdef SLMSIM_MPI
+  std::optional<MpiSession> session_;
+  std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before the session does
+#endif
   std::optional<Journal> journal_;
   std::unique_ptr<Crew> crew_;
 };
@@ -98,6 +136,8 @@ PlanCrew::PlanCrew(const std::vector<Space>& spaces, const PlanCrewOptions& opti
     : work_(std::make_unique<Work>(spaces, options)) {}
 
 PlanCrew::~PlanCrew() = default;
+
+bool PlanCrew::serve() { return work_->serve(); }
 
 Evaluator PlanCrew::evaluator(std::size_t space) {
   return {[this, space](const auto& choices) { return work_->find_out<Assessed>(space, choices); },

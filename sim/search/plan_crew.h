@@ -1,5 +1,5 @@
-// The search of `slmsim plan` over worker processes, with a journal of what they found: a search that was interrupted asks
-// the same again, and is answered from there.
+// The search of `slmsim plan` over worker processes, or over the ranks of an MPI job, with a journal of what they found: a search
+// that was interrupted asks the same again, and is answered from there.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +16,7 @@ struct PlanCrewOptions {
   std::filesystem::path journal;  // empty: none
   std::string identity;           // of scenario, options and version: whose journal it is
   bool restart = false;
+  bool alone = false;                              // no ranks: theirs may be other spaces
   PlanObjective objective = PlanObjective::kTime;  // which says what is found out
   std::function<bool()> stop;
 };
@@ -29,6 +30,8 @@ class PlanCrew {
   PlanCrew& operator=(const PlanCrew&) = delete;
 
   Evaluator evaluator(std::size_t space);
+  // On an MPI rank other than 0: answers what that one asks until its search is over, and returns true. Else false at once.
+  bool serve();
 
  private:
   class Work;

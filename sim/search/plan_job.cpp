@@ -90,14 +90,16 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     const auto stop = [&] {
       const bool over =
           (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
-      // A journal holds answers by the numbers of choices, which are others where some were not listed.
+      // A journal holds answers by the numbers of choices, which are others where some were not listed; and so do ranks.
       if (over) crew_options.journal.clear();
+      crew_options.alone = crew_options.alone || over;
       return over;
     };
     spaces.emplace_back(scenario, scenario.models[model], job.technique, stop);
   }
   model = 0;
   PlanCrew crew(spaces, crew_options);
+  if (crew.serve()) return report;
   std::vector<SearchResult> found;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     model = i;

@@ -1,12 +1,12 @@
 #include "sim/sweep/run.h"
 
-#include <cstdlib>
 #include <exception>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
 #ifdef SLMSIM_MPI
 #include "sim/crew/mpi/ranks.h"
@@ -71,16 +71,6 @@ SweepOutcome conduct(Sweep& sweep, const SweepOptions& options, MakeWorkers make
 
 }  // namespace
 
-Launch launch_of_environment() {
-  // Open MPI; MPICH and Slurm's PMI.
-  for (const auto& [size, rank] :
-       {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}}) {
-    const char *ranks = std::getenv(size), *mine = std::getenv(rank);
-    if (ranks && mine) return {std::atoi(ranks), std::atoi(mine)};
-  }
-  return {};
-}
-
 SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
   const auto rows = in_texts<PointRows>([&sweep](std::uint64_t point) { return rows_or_reason(sweep, point); });
   if (launch_of_environment().ranks > 1) {
@@ -93,9 +83,7 @@ SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
     Ranks others(session);
     return conduct(sweep, options, [&](const Journal&, std::uint64_t) { return &others; });
 #else
-    throw InputError({},
-                     "an MPI launcher started several of these, but this slmsim was built without MPI; build it where "
-                     "MPI is installed, or cut the sweep with --shard");
+    refuse_without_mpi();
 #endif
   }
   return conduct(sweep, options, [&](const Journal& journal, std::uint64_t left) {

@@ -31,10 +31,4 @@ struct SweepOutcome {
 // others predict; the outcome of those is empty. Throws InputError where files cannot be written or are not ours.
 SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options);
 
-// How many ranks an MPI launcher started, by its environment; 1 without one. Which of them this is.
-struct Launch {
-  int ranks = 1, rank = 0;
-};
-Launch launch_of_environment();
-
 }  // namespace slmsim

@@ -40,6 +40,8 @@ std::vector<Unknown> fabric_shared() {
                  "of the data sheet's peak in either precision"),
       by_factors({"platform.vms.*.type.tcp.copy_rate"}, 0.3e9, 3e9, quantity_type(Dimension::kDataRate),
                  "one core copying for a socket"),
+      one_of({"platform.vms.*.type.tcp.net.ipv4.tcp_slow_start_after_idle"}, {"yes", "yes", "yes", "no"},
+             "Linux's default, or as guides to tuning hosts for wide areas have it"),
       by_factors({"techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"}, 20, 600, time,
                  "XLA compiles a GPT-2 in a minute to some minutes"),
       by_factors({"techniques.Pipeshard.startup"}, 60, 1200, time, "Alpa also profiles and builds stages"),
@@ -52,8 +54,8 @@ std::vector<Unknown> fabric_shared() {
 }
 
 std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> given) {
-  Unknown work =
-      by_factors({"training.blocks_per_epoch"}, 0.25, 4, number_type(1, 1e12), "runs that were cut short or went on");
+  Unknown work = by_factors({"training.blocks_per_epoch"}, 0.25, 1, number_type(1, 1e12),
+                            "the study states 20 epochs of all; runs may have been cut short");
   work.relative = true;
   work.spike = given ? 1 : 0.8;
   work.spike_at = given.value_or(1);

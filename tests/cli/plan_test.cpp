@@ -86,6 +86,28 @@ TEST(Plan, IsTheSameWithAnyNumberOfWorkers) {
   EXPECT_EQ(slmsim_run(with({"--jobs", "1"})).out, slmsim_run(with({"--jobs", "3"})).out);
 }
 
+TEST(Plan, IsTheSameByRanksOfMpi) {
+#ifndef SLMSIM_MPIEXEC
+  GTEST_SKIP() << "built without MPI";
+#else
+  allow_mpi();
+  const auto by_ranks = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {SLMSIM_MPIEXEC, "-n", "3", SLMSIM_BINARY});
+    return run_program(words);
+  };
+  const Finished alone = slmsim_run(with({"--format", "json"}));
+  EXPECT_EQ(by_ranks(with({"--format", "json"})).out, alone.out);
+  // Where the list of choices is cut off by the clock, rank 0 searches by itself.
+  EXPECT_THAT(by_ranks(with({"--time-limit", "0.001"})).err, HasSubstr("slmsim: ends within"));
+  const Finished two =
+      by_ranks({"plan", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", SLMSIM_SOURCE_DIR "/scenarios/utah-gpn.yaml"});
+  EXPECT_EQ(two.status, 2);
+  const std::string refusal = "the ranks of an MPI job search one scenario";
+  EXPECT_THAT(two.err, HasSubstr(refusal));
+  EXPECT_EQ(two.err.find(refusal), two.err.rfind(refusal));  // told by one of them
+#endif
+}
+
 TEST(Plan, WritesFilesToRun) {
   const TemporaryFolder folder;
   ASSERT_EQ(slmsim_run(with({"--export", folder.file("out")})).status, 0);

@@ -207,12 +207,7 @@ TEST_F(SweepTest, RanksOfMpiEndWithTheSameBytes) {
   GTEST_SKIP() << "built without MPI";
 #else
   ASSERT_EQ(run({}, "a").status, 0);
-  // Open MPI refuses root and more ranks than cores unless it is told otherwise.
-  for (const char* setting :
-       {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
-    setenv(setting, "1", 1);
-  // Open MPI leaves memory of its own behind; the run above has told of ours.
-  setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+  allow_mpi();  // the run above has told of leaks of ours
   const Finished spread =
       run_program({SLMSIM_MPIEXEC, "-n", "4", SLMSIM_BINARY, "sweep", sweep_, "-o", folder_.file("b")});
   ASSERT_EQ(spread.status, 0) << spread.err;
