@@ -11,6 +11,7 @@
 #include "sim/base/stopped.h"
 #include "sim/base/suggest.h"
 #include "sim/crew/crew.h"
+#include "sim/crew/launch.h"
 #include "sim/fit/scenario_fit.h"
 #include "sim/report/explanation.h"
 #include "sim/report/fit_table.h"

@@ -134,6 +134,7 @@ class Searches {
   Searches(const PlanVerb& verb, std::size_t format) : verb_(verb), format_(format), job_(job_of(verb, format)) {
     options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
     options_.restart = verb.restart;
+    options_.ranks = true;
     options_.stop = [] { return stop_signal != 0; };
   }
 

@@ -8,6 +8,7 @@ namespace {
 constexpr Seconds kSolverTime{5};
 constexpr int kPrices = 40;                       // halvings of the price's range
 constexpr double kNearEnough = 0.01;              // relative, to the bound
+constexpr int kCutsTried = 64, kNearCut = 2;      // layers; of more only cuts near the best
 constexpr std::size_t kBoundedAtEveryPrice = 64;  // choices; of more the bound is taken at the last prices only
 
 ChoiceProgram priced(const ChoiceProgram& program, double price) {
@@ -81,22 +82,33 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     bound_at(low);
     bound_at(high);
   }
-  // The first or the last layers as in the fast division, all others as in the small one.
+  // The first or the last layers as in the fast division, all others as in the small one; and the same with the small division's
+  // ends, whose table of weights embedding and head share.
   const int first = request.operators[request.first].layer, last = request.operators[request.last - 1].layer;
-  for (int cut = first - 1; cut <= last; ++cut) {
-    for (const bool front : {true, false}) {
-      std::vector<std::size_t> mixed = small;
-      for (std::size_t v = 0; v < mixed.size(); ++v) {
-        const int layer = request.operators[request.first + v].layer;
-        if ((layer <= cut) == front) mixed[v] = fast[v];
+  for (const bool front : {true, false}) {
+    for (const bool small_ends : {false, true}) {
+      const auto with_fast = [&](int layers) {
+        std::vector<std::size_t> mixed = small;
+        for (std::size_t v = 0; v < mixed.size(); ++v) {
+          const int layer = request.operators[request.first + v].layer;
+          if (small_ends && (layer == first || layer == last)) continue;
+          if (front ? layer < first + layers : layer > last - layers) mixed[v] = fast[v];
+        }
+        return mixed;
+      };
+      const int layers = last - first + 1;
+      if (layers <= kCutsTried) {
+        for (int count = 0; count <= layers; ++count) consider(with_fast(count));
+        continue;
       }
-      consider(mixed);
-      // The same with the small division's ends, whose table of weights embedding and head share.
-      for (std::size_t v = 0; v < mixed.size(); ++v) {
-        const int layer = request.operators[request.first + v].layer;
-        if (layer == first || layer == last) mixed[v] = small[v];
+      // Layers between the ends are alike, so that each that is fast takes as much memory and saves as much time: the most that fit.
+      int fits = 0, too_many = layers + 1;
+      while (too_many - fits > 1) {
+        const int middle = fits + (too_many - fits) / 2;
+        (within_budgets(each.program, with_fast(middle)) ? fits : too_many) = middle;
       }
-      consider(mixed);
+      for (int count = std::max(0, fits - kNearCut); count <= std::min(layers, fits + kNearCut); ++count)
+        consider(with_fast(count));
     }
   }
   solve_alike();

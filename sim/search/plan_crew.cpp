@@ -32,6 +32,7 @@ class PlanCrew::Work {
       questions += 2 * space.size();
       operators_.push_back(build_operator_graph(space.model()));
     }
+    if (options.ranks) launch_ = launch_of_environment();
     if (launch_.ranks > 1) begin_mpi();
     if (launch_.rank > 0) return;
     std::vector<int> open;
@@ -123,7 +124,7 @@ class PlanCrew::Work {
   std::vector<OperatorGraph> operators_;
   mutable DivisionMemo memo_;  // a cache
   std::vector<std::uint64_t> first_;
-  Launch launch_ = launch_of_environment();
+  Launch launch_;
 #ifdef SLMSIM_MPI
   std::optional<MpiSession> session_;
   std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before the session does

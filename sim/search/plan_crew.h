@@ -16,7 +16,8 @@ struct PlanCrewOptions {
   std::filesystem::path journal;  // empty: none
   std::string identity;           // of scenario, options and version: whose journal it is
   bool restart = false;
-  bool alone = false;                              // no ranks: theirs may be other spaces
+  // Where an MPI launcher started several of these: whether they search together. `alone`: rank 0 asks none of the others.
+  bool ranks = false, alone = false;
   PlanObjective objective = PlanObjective::kTime;  // which says what is found out
   std::function<bool()> stop;
 };

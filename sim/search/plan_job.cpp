@@ -90,7 +90,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     const auto stop = [&] {
       const bool over =
           (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
-      // A journal holds answers by the numbers of choices, which are others where some were not listed; and so do ranks.
+      // Journal and ranks go by the numbers of choices, which are others where some were not listed.
       if (over) crew_options.journal.clear();
       crew_options.alone = crew_options.alone || over;
       return over;

@@ -209,9 +209,8 @@ class Surroundings {
 }  // namespace
 
 std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std::size_t> options) {
-  constexpr double kRounding = 1e-9;  // of all; what may be less is looked at by the sum over everything
+  constexpr double kRounding = 1e-13;  // of what one choice costs
   const Surroundings around(program);
-  double cost = cost_of(program, options);
   for (bool better = true; better;) {
     better = false;
     for (std::size_t i = 0; i < options.size(); ++i) {
@@ -219,10 +218,7 @@ std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std:
         if (k == options[i]) continue;
         const double here = around.cost(options, i);
         const std::size_t before = std::exchange(options[i], k);
-        const bool hopeless = around.cost(options, i) > here + kRounding * std::abs(cost);
-        const double now = hopeless ? kInfinity : cost_of(program, options);
-        if (now < cost && within_budgets(program, options)) {
-          cost = now;
+        if (around.cost(options, i) < here - kRounding * std::abs(here) && within_budgets(program, options)) {
           better = true;
         } else {
           options[i] = before;
