@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -76,8 +77,13 @@ std::string choices_text(const FabricProtocol& protocol) {
   std::string out = "| alternative | slice left out | probabilities |\n|---|---|---|\n";
   for (const auto& choice : protocol.choices) {
     std::vector<std::string> parts;
-    for (std::size_t i = 0; i < choice.shares.size(); ++i)
-      parts.push_back(fmt::format("{} {:.0f} %", choice.unknown.words[i], 100 * choice.shares[i]));
+    const auto& words = choice.unknown.words;  // a likely one may stand there several times in a row
+    double share = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      share += choice.shares[i];
+      if (i + 1 < words.size() && words[i + 1] == words[i]) continue;
+      parts.push_back(fmt::format("{} {:.0f} %", words[i], 100 * std::exchange(share, 0)));
+    }
     out += fmt::format("| `{}` | {} | {} |\n", choice.unknown.name(), choice.slice, fmt::join(parts, ", "));
   }
   return out;
