@@ -68,7 +68,8 @@ class Line {
     return release.by == Release::By::kStart || (release.by == Release::By::kOne && release.tied);
   }
 
-  // From free_ on, which becomes when its last byte has left.
+  // From free_ on, which becomes when its last byte has left. The inner loop of most simulations: with the sender's functions in
+  // place of calls, and apart from what calls this, which would leave it no registers, a prediction takes a tenth less.
   [[gnu::noinline, gnu::flatten]] bool send_windowed(double bytes) {
     double now = free_;
     settle(now);
