@@ -1,224 +1,62 @@
 #include "sim/engine/in_order.h"
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
-#include <utility>
+#include <optional>
 
-#include "sim/engine/capacity.h"
+#include "sim/engine/line.h"
 #include "sim/engine/slowdown.h"
 
 namespace slmsim {
 namespace {
 
-struct Ack {
-  double date = 0, bytes = 0;
-};
+bool begin_alike(const Connection& a, const Capacity& x, const Connection& b, const Capacity& y) {
+  return a.sockets == b.sockets && x.most == y.most && x.single == y.single && a.route.latency == b.route.latency &&
+         a.route.windowed == b.route.windowed && a.route.window == b.route.window;
+}
 
-// When a task becomes ready and which task's end makes it so. What one task makes ready starts in the order in which it
-// was added.
-constexpr TaskId kStart = kNoTask - 1, kNobody = kNoTask;  // nothing to wait for; several that end together
-struct Release {
-  double time = 0;
-  TaskId by = kStart;
-};
+const ConnectionState& state_of(const std::vector<ConnectionState>& before, std::size_t connection) {
+  static const ConnectionState kNew;
+  return connection < before.size() ? before[connection] : kNew;
+}
 
-// A connection up to the last transfer that it was given.
-class Line {
- public:
-  Line(const Connection& connection, const Capacity& capacity, const ConnectionState& before)
-      : most_(capacity.most), latency_(connection.route.latency.value) {
-    if (!connection.route.windowed) return;
-    double on_the_way = 0;
-    for (const auto& late : before.on_the_way) {
-      on_the_way += late.bytes;
-      add({late.due.value, late.bytes});
-    }
-    if (before.tcp.window > 0) last_sent_ = -before.idle.value;
-    sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
+// Gives connections that begin alike one number.
+std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Capacity>& limits,
+                                   const std::vector<ConnectionState>& before) {
+  constexpr std::size_t kLookedAt = 8;  // of the numbers so far, the last ones: equal connections are near each other
+  std::vector<int> out;
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto until = firsts.rbegin() + static_cast<long>(std::min(firsts.size(), kLookedAt));
+    const auto alike = std::find_if(firsts.rbegin(), until, [&](std::size_t first) {
+      return begin_alike(graph.connections()[first], limits[first], graph.connections()[i], limits[i]) &&
+             state_of(before, first) == state_of(before, i);
+    });
+    out.push_back(static_cast<int>(alike == until ? firsts.size() : firsts.rend() - alike - 1));
+    if (alike == until) firsts.push_back(i);
   }
-
-  // Sends a transfer that is ready then; false where nothing would let it go.
-  bool send(double ready, double bytes, double& start, double& finish) {
-    start = std::max(ready, free_);
-    double now = start;
-    if (sender_ && bytes > 0) {
-      settle(now);
-      sender_->resume(now - last_sent_);
-    }
-    for (double left = bytes; left > 0;) {
-      const double piece = sender_ ? sender_->take(left) : left;
-      if (piece <= 0) {
-        if (next_ack_ == acks_.size()) return false;
-        const Ack ack = acks_[next_ack_++];
-        now = ack.date;
-        sender_->acknowledged(ack.bytes, now);
-        continue;
-      }
-      const double begun = now;
-      now += piece / most_;
-      left -= piece;
-      last_sent_ = now;
-      if (!sender_) continue;
-      settle(now);
-      for (const auto& [delay, acked] : sender_->left(piece, now - begun)) add({now + std::max(0.0, delay), acked});
-    }
-    free_ = now;
-    finish = latency_ > 0 ? now + latency_ : now;
-    return true;
-  }
-
-  ConnectionState state(Seconds end) {
-    if (!sender_ || !std::isfinite(last_sent_)) return {};
-    settle(end.value);
-    ConnectionState out{sender_->state(end.value), end - Seconds{last_sent_}, {}};
-    for (; next_ack_ < acks_.size(); ++next_ack_)
-      out.on_the_way.push_back({Seconds{acks_[next_ack_].date} - end, acks_[next_ack_].bytes});
-    return out;
-  }
-
- private:
-  // What happens at the same time as a flow's end or a transfer's begin comes after it.
-  void settle(double now) {
-    for (; next_ack_ < acks_.size() && acks_[next_ack_].date < now; ++next_ack_)
-      sender_->acknowledged(acks_[next_ack_].bytes, acks_[next_ack_].date);
-    if (next_ack_ == acks_.size()) {
-      acks_.clear();
-      next_ack_ = 0;
-    }
-  }
-
-  void add(const Ack& ack) {
-    auto at = acks_.end();
-    while (at != acks_.begin() + static_cast<long>(next_ack_) && std::prev(at)->date > ack.date) --at;
-    acks_.insert(at, ack);
-  }
-
-  double most_ = 0, latency_ = 0;
-  double free_ = 0, last_sent_ = -INFINITY;
-  std::optional<TcpSender> sender_;
-  std::vector<Ack> acks_;  // from next_ack_ on, by date
-  std::size_t next_ack_ = 0;
-};
-
-// How a connection begins.
-struct Beginning {
-  const Connection* connection = nullptr;
-  const Capacity* capacity = nullptr;
-  ConnectionState before;
-
-  Line line() const { return {*connection, *capacity, before}; }
-  bool is_like(const Beginning& other) const {
-    const Route &a = connection->route, &b = other.connection->route;
-    return connection->sockets == other.connection->sockets && capacity->most == other.capacity->most &&
-           capacity->single == other.capacity->single && a.latency == b.latency && a.windowed == b.windowed &&
-           a.window == b.window && before == other.before;
-  }
-};
-
-// A line for all connections that begin alike and are given the same transfers at the same times, as those of a ring over
-// equal VMs often are.
-struct SharedLine {
-  struct Sent {
-    double ready = 0, bytes = 0, start = 0, finish = 0;
-  };
-
-  const Beginning& beginning;
-  Line line = beginning.line();
-  std::size_t members = 1;
-  std::vector<Sent> sent;  // while there are several members
-  std::optional<ConnectionState> state;
-};
-
-class Lane {
- public:
-  explicit Lane(std::shared_ptr<SharedLine> line) : line_(std::move(line)) {}
-
-  // False where a transfer might have to overtake, or nothing would let it go.
-  bool send(const Release& release, double bytes, double& start, double& finish) {
-    const bool together = release.time == last_.time && release.by == last_.by && release.by != kNobody;
-    if (release.time <= last_.time && !together) return false;
-    last_ = release;
-    if (at_ < line_->sent.size()) {
-      const auto& known = line_->sent[at_];
-      if (known.ready == release.time && known.bytes == bytes) {
-        start = known.start;
-        finish = known.finish;
-        ++at_;
-        return true;
-      }
-      part();
-    }
-    if (!line_->line.send(release.time, bytes, start, finish)) return false;
-    if (line_->members > 1) {
-      line_->sent.push_back({release.time, bytes, start, finish});
-      ++at_;
-    }
-    return true;
-  }
-
-  ConnectionState state(Seconds end) {
-    if (at_ < line_->sent.size()) part();
-    if (!line_->state) line_->state = line_->line.state(end);
-    return *line_->state;
-  }
-
- private:
-  // Goes on with a line of its own from where it is.
-  void part() {
-    --line_->members;
-    const auto common = std::exchange(line_, std::make_shared<SharedLine>(SharedLine{line_->beginning}));
-    double start = 0, finish = 0;
-    for (std::size_t i = 0; i < at_; ++i) line_->line.send(common->sent[i].ready, common->sent[i].bytes, start, finish);
-    at_ = 0;
-  }
-
-  std::shared_ptr<SharedLine> line_;
-  std::size_t at_ = 0;  // of line_->sent
-  Release last_{-1, kNobody};
-};
-
-std::vector<Lane> lanes_of(const std::vector<Beginning>& beginnings) {
-  constexpr std::size_t kLookedAt = 8;  // of the lines so far, the last ones: equal connections are near each other
-  std::vector<Lane> lanes;
-  std::vector<std::shared_ptr<SharedLine>> lines;
-  for (const Beginning& beginning : beginnings) {
-    const auto until = lines.rbegin() + static_cast<long>(std::min(lines.size(), kLookedAt));
-    const auto alike =
-        std::find_if(lines.rbegin(), until, [&](const auto& line) { return line->beginning.is_like(beginning); });
-    if (alike == until) {
-      lines.push_back(std::make_shared<SharedLine>(SharedLine{beginning}));
-      lanes.emplace_back(lines.back());
-    } else {
-      ++(*alike)->members;
-      lanes.emplace_back(*alike);
-    }
-  }
-  return lanes;
+  return out;
 }
 
 // Where NCCL's kernels hold multiprocessors: when a computation ends, and what waits for it but transfers, is looked at as
 // late as can be, when a transfer or a kernel waits for it. By then the kernels that go on beside it have been added.
 class Later {
  public:
-  Later(const TaskGraph& graph, Timeline& timeline)
+  Later(const TaskGraph& graph, std::vector<double>& start, std::vector<double>& finish)
       : graph_(graph),
-        timeline_(timeline),
+        start_(start),
+        finish_(finish),
         holds_(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0) {}
 
   // False where this holds for one that has been looked at.
-  bool hold(const Task& task, double time) {
-    return holds_[static_cast<std::size_t>(task.place)].happen(time,
-                                                               task.kind == TaskKind::kHold ? task.times : -task.times);
-  }
-  bool takes(TaskId id, const Task& task) {
-    if (holds_.empty() || (task.kind != TaskKind::kCompute && task.kind != TaskKind::kDelay)) return false;
-    timeline_.finish[id] = kLater;
+  bool hold(int device, int held, double time) { return holds_[static_cast<std::size_t>(device)].happen(time, held); }
+  bool takes(TaskId id, TaskKind kind) {
+    if (holds_.empty() || (kind != TaskKind::kCompute && kind != TaskKind::kDelay)) return false;
+    finish_[id] = kLater;
     return true;
   }
   double end_of(TaskId id) {
-    if (timeline_.finish[id] == kLater) look_at(id);
-    return timeline_.finish[id];
+    if (finish_[id] == kLater) look_at(id);
+    return finish_[id];
   }
 
  private:
@@ -231,15 +69,15 @@ class Later {
       const std::size_t count = open_.size();
       double start = 0;
       for (const TaskId before : graph_.predecessors(id)) {
-        const double time = timeline_.finish[before];
+        const double time = finish_[before];
         if (time == kLater) open_.push_back(before);
         start = std::max(start, time);
       }
       if (open_.size() > count) continue;
       open_.pop_back();
-      if (timeline_.finish[id] != kLater) continue;
-      timeline_.start[id] = start;
-      timeline_.finish[id] = end_from(start, id);
+      if (finish_[id] != kLater) continue;
+      start_[id] = start;
+      finish_[id] = end_from(start, id);
     }
   }
 
@@ -253,56 +91,117 @@ class Later {
   }
 
   const TaskGraph& graph_;
-  Timeline& timeline_;
+  std::vector<double>&start_, &finish_;
   std::vector<KnownHolds> holds_;
   std::vector<TaskId> open_;
 };
 
 }  // namespace
 
-std::optional<Timeline> simulate_in_order(const TaskGraph& graph, const std::vector<ConnectionState>& before) {
-  const auto limits = capacities(graph);
-  std::vector<Beginning> beginnings;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    if (!limits[i].contended.empty() || !limits[i].back.empty()) return std::nullopt;
-    beginnings.push_back({&graph.connections()[i], &limits[i], i < before.size() ? before[i] : ConnectionState{}});
+InOrder::InOrder(const TaskGraph& graph, SameTimes* known)
+    : graph_(graph), limits_(capacities(graph)), same_(known ? *known : own_) {
+  holds_ = std::all_of(limits_.begin(), limits_.end(),
+                       [](const Capacity& limit) { return limit.contended.empty() && limit.back.empty(); });
+}
+
+// Whether connections of one line begin alike.
+bool InOrder::is_known(const std::vector<ConnectionState>& before) const {
+  if (same_.line_of.size() != limits_.size()) return false;
+  std::vector<std::size_t> first(static_cast<std::size_t>(same_.lines), limits_.size());
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    std::size_t& known = first[static_cast<std::size_t>(same_.line_of[i])];
+    known = std::min(known, i);
+    if (!begin_alike(graph_.connections()[known], limits_[known], graph_.connections()[i], limits_[i]) ||
+        state_of(before, known) != state_of(before, i))
+      return false;
   }
-  std::vector<Lane> lanes = lanes_of(beginnings);
-  const auto& tasks = graph.tasks();
-  Timeline out;
-  out.start.resize(tasks.size());
-  out.finish.resize(tasks.size());
-  Later later(graph, out);
-  for (TaskId id = 0; id < tasks.size(); ++id) {
-    const Task& task = tasks[id];
-    if (later.takes(id, task)) continue;
+  return !steps_.empty() || are_alike(graph_, same_);
+}
+
+void InOrder::number(const std::vector<ConnectionState>& before) {
+  const bool known = is_known(before);
+  if (known && !steps_.empty()) return;
+  if (!known) {
+    // To look for tasks that are alike takes as long as to go through them once or twice: worth it where iterations differ.
+    const bool windowed = std::any_of(limits_.begin(), limits_.end(), [](const auto& limit) { return limit.windowed; });
+    same_ = windowed && !graph_.is_held() ? same_times(graph_, alike_connections(graph_, limits_, before))
+                                          : each_by_itself(graph_);
+  }
+  steps_.clear();
+  for (std::size_t i = 0; i < same_.first.size(); ++i) {
+    const Task& task = graph_.tasks()[same_.first[i]];
+    const bool sent = task.kind == TaskKind::kTransfer;
+    const std::int32_t place = sent ? same_.line_of[static_cast<std::size_t>(task.place)] : task.place;
+    steps_.push_back({task.amount, same_.begin[i], place, task.times, task.kind});
+  }
+  start_.resize(steps_.size());
+  finish_.resize(steps_.size());
+}
+
+bool InOrder::run(const std::vector<ConnectionState>& before) {
+  if (!holds_) return false;
+  number(before);
+  std::vector<std::optional<Line>> lines(static_cast<std::size_t>(same_.lines));
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    auto& line = lines[static_cast<std::size_t>(same_.line_of[i])];
+    if (!line) line.emplace(graph_.connections()[i], limits_[i], state_of(before, i));
+  }
+  Later later(graph_, start_, finish_);
+  end_ = Seconds{0};
+  for (std::uint32_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (later.takes(i, step.kind)) continue;
     Release release;
-    for (const TaskId before_it : graph.predecessors(id)) {
-      const double time = later.end_of(before_it);
-      if (release.by == kStart || time > release.time) {
-        release = {time, before_it};
-      } else if (time == release.time && before_it != release.by) {
-        release.by = kNobody;
+    const std::uint32_t end = same_.begin[i + 1];
+    for (std::uint32_t b = step.begin; b < end; ++b) {
+      const SameTimes::Before& one = same_.before[b];
+      const double time = later.end_of(one.step);
+      if (release.by == Release::By::kStart || time > release.time) {
+        release = {time, one.several ? Release::By::kSeveral : Release::By::kOne, one.tied};
+      } else if (time == release.time) {
+        release.by = Release::By::kSeveral;
       }
     }
-    if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
-      if (!later.hold(task, release.time)) return std::nullopt;
-      out.start[id] = out.finish[id] = release.time;
-    } else if (task.kind != TaskKind::kTransfer) {
-      out.start[id] = release.time;
-      out.finish[id] = task.amount > 0 ? release.time + task.amount : release.time;
-    } else {
-      Lane& lane = lanes[static_cast<std::size_t>(task.place)];
-      double first = 0;
-      for (int i = 0; i < task.times; ++i, release = {out.finish[id], id}) {
-        if (!lane.send(release, task.amount, out.start[id], out.finish[id])) return std::nullopt;
-        first = i == 0 ? out.start[id] : first;
+    if (step.kind == TaskKind::kTransfer) {
+      Line& line = *lines[static_cast<std::size_t>(step.place)];
+      if (!line.send(release, step.amount, start_[i], finish_[i])) return false;
+      const double first = start_[i];
+      for (int more = 1; more < step.times; ++more) {
+        release = {finish_[i], Release::By::kOne, more > 1};
+        if (!line.send(release, step.amount, start_[i], finish_[i])) return false;
       }
-      out.start[id] = first;
+      start_[i] = first;
+    } else if (step.kind == TaskKind::kHold || step.kind == TaskKind::kRelease) {
+      if (!later.hold(step.place, step.kind == TaskKind::kHold ? step.times : -step.times, release.time)) return false;
+      start_[i] = finish_[i] = release.time;
+    } else {
+      start_[i] = release.time;
+      finish_[i] = step.amount > 0 ? release.time + step.amount : release.time;
     }
   }
-  for (TaskId id = 0; id < tasks.size(); ++id) out.end = std::max(out.end, Seconds{later.end_of(id)});
-  for (auto& lane : lanes) out.connections.push_back(lane.state(out.end));
+  for (std::uint32_t i = 0; i < steps_.size(); ++i) end_ = std::max(end_, Seconds{later.end_of(i)});
+  std::vector<ConnectionState> states;
+  for (auto& line : lines) states.push_back(line->state(end_));
+  connections_.clear();
+  for (const int line : same_.line_of) connections_.push_back(states[static_cast<std::size_t>(line)]);
+  return true;
+}
+
+Timeline InOrder::timeline() const {
+  Timeline out;
+  out.end = end_;
+  out.connections = connections_;
+  if (same_.step_of.empty()) {
+    out.start = start_;
+    out.finish = finish_;
+    return out;
+  }
+  out.start.reserve(same_.step_of.size());
+  out.finish.reserve(same_.step_of.size());
+  for (const std::uint32_t step : same_.step_of) {
+    out.start.push_back(start_[step]);
+    out.finish.push_back(finish_[step]);
+  }
   return out;
 }
 

@@ -390,7 +390,7 @@ Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& be
                   const SimulationOptions& options) {
   if (graph.tasks().empty()) return {};
   if (!options.record_flows && !options.always_events && !options.always_engine) {
-    if (auto timeline = simulate_in_order(graph, before)) return std::move(*timeline);
+    if (InOrder in_order(graph); in_order.run(before)) return in_order.timeline();
   }
   return Run(graph, before, options).run();
 }

@@ -4,6 +4,10 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <utility>
+
+#include "sim/engine/in_order.h"
 
 namespace slmsim {
 namespace {
@@ -75,6 +79,22 @@ bool has_settled(IterationTimes& result, const std::vector<State>& states, const
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
 }
 
+// The state after an iteration that begins with `after`, where it does what the one from `before` to `after` did: the two differ in
+// how much each connection has carried since its last loss alone, and what one more such iteration carries meets none.
+std::optional<State> after_the_same(const TaskGraph& graph, const State& before, const State& after) {
+  State next = after;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const double carried = after[i].tcp.since_loss - before[i].tcp.since_loss;
+    ConnectionState as_before = after[i];
+    as_before.tcp.since_loss = before[i].tcp.since_loss;
+    if (!same(as_before, before[i]) || carried < 0) return std::nullopt;
+    next[i].tcp.since_loss += carried;
+    const TcpWindow& window = graph.connections()[i].route.window;
+    if (carried > 0 && next[i].tcp.since_loss * window.loss * (1 + kSame) >= window.segment.value) return std::nullopt;
+  }
+  return next;
+}
+
 // How far iterations from this one on are from what stands for the rest.
 double spread_from(const IterationTimes& result, std::size_t first) {
   const double mean = result.steady().value;
@@ -96,6 +116,31 @@ void take_last_ones(IterationTimes& result, bool lossy) {
   }
   result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
 }
+
+// One iteration after the other, in order as long as that can be.
+class Iterating {
+ public:
+  Iterating(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
+      : graph_(graph), options_(options) {
+    if (!options.record_flows && !options.always_events && !options.always_engine) in_order_.emplace(graph, known);
+  }
+  void run(const State& before) {
+    if (in_order_ && in_order_->run(before)) return;
+    if (in_order_) options_.always_events = true;
+    in_order_.reset();
+    last_ = {};  // its memory is needed for the next one
+    last_ = simulate(graph_, before, options_);
+  }
+  Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
+  const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
+  Timeline timeline() { return in_order_ ? in_order_->timeline() : std::move(last_); }
+
+ private:
+  const TaskGraph& graph_;
+  SimulationOptions options_;
+  std::optional<InOrder> in_order_;
+  Timeline last_;
+};
 
 }  // namespace
 
@@ -122,30 +167,37 @@ Seconds IterationTimes::total(double count) const {
   return sum;
 }
 
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options) {
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known) {
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const std::vector<std::size_t> losing = losing_connections(graph);
   const bool lossy = loses_segments(graph);
-  while (result.times.size() < kMostIterations) {
-    result.before_last = states.back();
-    result.last = {};  // its memory is needed for the next one
-    result.last = simulate(graph, states.back(), options);
-    result.times.push_back(result.last.end);
-    const State& after = result.last.connections;
-    const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, after); });
-    if (seen != states.end()) {
-      result.cycle_start = static_cast<std::size_t>(seen - states.begin());
-      result.repeats = true;
-      return result;
+  Iterating iterating(graph, options, known);
+  std::optional<State> after;  // where the iteration to come is known
+  for (bool done = false; !done;) {
+    if (!after) {
+      iterating.run(states.back());
+      after = iterating.connections();
     }
-    states.push_back(after);
-    if (lossy && has_settled(result, states, losing)) {
+    result.times.push_back(iterating.end());
+    const auto seen = std::find_if(states.begin(), states.end(), [&](const State& s) { return same(s, *after); });
+    result.repeats = seen != states.end();
+    if (result.repeats) result.cycle_start = static_cast<std::size_t>(seen - states.begin());
+    states.push_back(std::move(*after));
+    done = result.repeats;
+    if (!done && lossy && has_settled(result, states, losing)) {
       result.spread = spread_from(result, result.cycle_start);
-      return result;
+      done = true;
     }
+    if (!done && result.times.size() == kMostIterations) {
+      take_last_ones(result, lossy);
+      done = true;
+    }
+    after = after_the_same(graph, states[states.size() - 2], states.back());
   }
-  take_last_ones(result, lossy);
+  result.last = iterating.timeline();
+  result.last.connections = states.back();
+  result.before_last = std::move(states[result.times.size() - 1]);
   return result;
 }
 

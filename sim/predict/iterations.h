@@ -17,6 +17,8 @@
 
 namespace slmsim {
 
+struct SameTimes;
+
 struct IterationTimes {
   std::vector<Seconds> times;   // of iterations 1, 2, ... as simulated
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
@@ -35,6 +37,8 @@ struct IterationTimes {
 // Whether any connection does.
 bool loses_segments(const TaskGraph& graph);
 
-IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {});
+// `known`: as InOrder has it.
+IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptions& options = {},
+                                   SameTimes* known = nullptr);
 
 }  // namespace slmsim

@@ -103,7 +103,8 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   const Lowered& lowered = known ? known->of(to_lower) : own.emplace(lower(to_lower, options));
   const TaskGraph& graph = lowered.graph;
   Iteration all;
-  all.times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid});
+  all.times = simulate_iterations(graph, {.record_flows = options.links, .always_engine = options.simgrid},
+                                  known ? known->same_times() : nullptr);
   all.parts = break_down(graph, all.times.last, out.plan->stages.size() > 1);
   all.basis = lowered.basis;
   if (options.links) out.links = link_use(graph, all.times.last);

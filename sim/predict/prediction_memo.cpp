@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/same_times.h"
 #include "sim/predict/lower_alike.h"
 
 namespace slmsim {
@@ -34,6 +35,7 @@ const Lowered& LoweredPlan::of(const LowerRequest& request) {
   const bool known = plan_ && *plan_ == request.plan && !lowered_->graph.is_folded();
   if (!known || !again || !again(lowered_->graph, request)) {
     lowered_ = lower_alike(request);
+    same_times_ = std::make_shared<SameTimes>();
     plan_ = request.plan;
   }
   return *lowered_;

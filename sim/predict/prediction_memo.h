@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace slmsim {
 
+struct SameTimes;
+
 // A plan and its tasks. Where only the network between VMs changed (distances, rates, losses, TCP's settings) and the plan is
 // the same, so are the tasks.
 class LoweredPlan {
@@ -22,12 +25,15 @@ class LoweredPlan {
   const Lowered& of(const LowerRequest& request);
   // What its GPUs hold, of which likewise.
   const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
+  // Which of the tasks are alike, for whoever simulates them to keep.
+  SameTimes* same_times() const { return same_times_.get(); }
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
  private:
   std::optional<Plan> plan_, held_;
   std::optional<Lowered> lowered_;
-  std::vector<DeviceMemory> memory_;  // of held_
+  std::shared_ptr<SameTimes> same_times_;  // of lowered_
+  std::vector<DeviceMemory> memory_;       // of held_
 };
 
 class PredictionMemo {

@@ -46,14 +46,15 @@ struct Transfers {
 
 void expect_as_by_events(const Transfers& transfers) {
   const SmallGraph graph = transfers.graph();
+  InOrder simulation(graph.graph());
   std::vector<ConnectionState> state;
   for (int iteration = 0; iteration < 3; ++iteration) {
-    const auto in_order = simulate_in_order(graph.graph(), state);
-    ASSERT_TRUE(in_order);
+    ASSERT_TRUE(simulation.run(state));
+    const Timeline in_order = simulation.timeline();
     const Timeline by_events = graph.run(state, {.always_events = true});
-    EXPECT_EQ(in_order->start, by_events.start);
-    EXPECT_EQ(in_order->finish, by_events.finish);
-    EXPECT_EQ(in_order->connections, by_events.connections);
+    EXPECT_EQ(in_order.start, by_events.start);
+    EXPECT_EQ(in_order.finish, by_events.finish);
+    EXPECT_EQ(in_order.connections, by_events.connections);
     state = by_events.connections;
   }
 }

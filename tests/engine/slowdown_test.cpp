@@ -25,9 +25,9 @@ double end_of_six_seconds(double bound, int others = 0) {
   }
   const TaskId computed = graph.compute(0, 6, {}, bound);
   const Timeline timeline = graph.run();
-  const auto in_order = simulate_in_order(graph.graph(), {});
-  EXPECT_TRUE(in_order);
-  EXPECT_EQ(in_order->finish, timeline.finish);
+  InOrder in_order(graph.graph());
+  EXPECT_TRUE(in_order.run({}));
+  EXPECT_EQ(in_order.timeline().finish, timeline.finish);
   EXPECT_NEAR(graph.run({}, {.always_engine = true}).finish[computed], timeline.finish[computed], kClock);
   return timeline.finish[computed];
 }
@@ -60,9 +60,9 @@ TEST(Slowdown, EndsWithWhatEndsAtTheSameTime) {
   const Timeline timeline = graph.run();
   EXPECT_DOUBLE_EQ(timeline.finish[computed], 4);
   EXPECT_DOUBLE_EQ(timeline.end.value, 5);
-  const auto in_order = simulate_in_order(graph.graph(), {});
-  ASSERT_TRUE(in_order);
-  EXPECT_EQ(in_order->finish, timeline.finish);
+  InOrder in_order(graph.graph());
+  ASSERT_TRUE(in_order.run({}));
+  EXPECT_EQ(in_order.timeline().finish, timeline.finish);
 }
 
 TEST(Slowdown, OfOneDeviceIsNoneOfAnother) {
@@ -81,10 +81,10 @@ TEST(Slowdown, MayBeAddedAfterWhatItSlowsButNotAfterKernelsThatWaitForThat) {
     const TaskId next = graph.compute(0, 1, {computed}, 1);
     if (waits) graph.hold(1, kFourOfTen, {next});
     graph.hold(0, kFourOfTen, {graph.wait(3)});
-    const auto in_order = simulate_in_order(graph.graph(), {});
-    EXPECT_NE(in_order.has_value(), waits);
-    if (in_order) {
-      EXPECT_DOUBLE_EQ(in_order->finish[computed], 8);
+    InOrder in_order(graph.graph());
+    EXPECT_NE(in_order.run({}), waits);
+    if (!waits) {
+      EXPECT_DOUBLE_EQ(in_order.timeline().finish[computed], 8);
     }
     EXPECT_DOUBLE_EQ(graph.run().finish[computed], 8);  // 3 s, and 3 s at 6/10
   }

@@ -74,6 +74,27 @@ TEST(Iterations, SettleWhereSegmentsAreLost) {
   }
 }
 
+// Where they differ in how far the next loss is alone, an iteration is that before it: each of them simulated tells the same.
+TEST(Iterations, AreThoseThatAreSimulatedOneAfterTheOther) {
+  for (const double loss : {1e-3, 1e-4, 1e-5, 1.2e-6}) {
+    for (const Technique* technique : {named("Data"), named("Pipeshard")}) {
+      const TaskGraph graph = Job("gat-amst", technique, 0, loss).graph();
+      const IterationTimes times = simulate_iterations(graph);
+      Timeline last;
+      for (const Seconds time : times.times) {
+        last = simulate(graph, last.connections, {.always_events = true});
+        EXPECT_NEAR(time / last.end, 1, 1e-9) << technique->name << " " << loss;
+      }
+      ASSERT_EQ(times.last.connections.size(), last.connections.size());
+      for (std::size_t i = 0; i < last.connections.size(); ++i) {
+        const TcpState &a = times.last.connections[i].tcp, &b = last.connections[i].tcp;
+        EXPECT_NEAR(a.since_loss, b.since_loss, 1e-9 * b.since_loss);
+        EXPECT_NEAR(a.window, b.window, 1e-9 * b.window);
+      }
+    }
+  }
+}
+
 TEST(Iterations, TheFirstOneIsColdOverAWan) {
   const Job job("utah-mass", named("Pipeshard"), 0);
   const IterationTimes times = simulate_iterations(job.graph(1));

@@ -93,7 +93,7 @@ TEST(Rooms, KnowYamlCppSimgridCbcMpiAndHttplibInOnePlaceEach) {
         EXPECT_EQ(file.path.generic_string(), "sim/base/yaml.cpp");
       }
       if (include.starts_with("simgrid/")) {
-        EXPECT_EQ(file.path.generic_string(), "sim/engine/simgrid_engine.cpp");
+        EXPECT_EQ(file.path.generic_string(), "sim/engine/simgrid_library.cpp");
       }
       for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
         if (include.starts_with(coin)) {
