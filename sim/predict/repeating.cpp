@@ -112,8 +112,12 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
     const double before = times_of(samples.front().iteration)[i]->value;
     if (std::abs((c[i]->value - b[i]->value) - (b[i]->value - before)) > rounding) return std::nullopt;
   }
-  // Of a part that is nothing rounding may count on to less.
-  for (std::size_t i = 0; i < c.size(); ++i) *c[i] = std::max(Seconds{0}, *c[i] + (*c[i] - *b[i]) * rounds);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const Seconds counted = *c[i] + (*c[i] - *b[i]) * rounds;
+    // As a host gets ahead of its GPU, what the GPU waits for it becomes less until it is nothing: that does not go on.
+    if (counted.value < -rounding) return std::nullopt;
+    *c[i] = std::max(Seconds{0}, counted);  // of a part that is nothing rounding may count on to less
+  }
   Iteration& out = more.iteration;
   if (out.basis) {
     TimeBasis each = *out.basis;
