@@ -133,7 +133,7 @@ void FairShares::include_faster(const Flow& flow) {
 
 // Includes what has lost its bottleneck among the links reached, and what is faster over the full links of a flow that has none.
 void FairShares::widen() {
-  for (std::size_t i = 0; i < changed_.size(); ++i) {
+  for (std::size_t i = 0, count = changed_.size(); i < count; ++i) {
     if (!has_bottleneck(flows_[changed_[i]])) include_faster(flows_[changed_[i]]);
   }
   for (const int index : reached_) {
@@ -149,8 +149,9 @@ void FairShares::widen() {
 
 // All that a chain of shared links joins to what is inside.
 void FairShares::include_all() {
-  for (std::size_t i = 0; i < changed_.size(); ++i) {
-    for (const Way& way : ways(flows_[changed_[i]])) {
+  std::size_t next = 0;
+  while (next < changed_.size()) {
+    for (const Way& way : ways(flows_[changed_[next++]])) {
       for (const Member& member : links_[at(way.link)].flows) include(member.flow);
     }
   }

@@ -181,6 +181,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
   }
   for (std::uint32_t i = 0; i < steps_.size(); ++i) end_ = std::max(end_, Seconds{later.end_of(i)});
   std::vector<ConnectionState> states;
+  states.reserve(lines.size());
   for (auto& line : lines) states.push_back(line->state(end_));
   connections_.clear();
   for (const int line : same_.line_of) connections_.push_back(states[static_cast<std::size_t>(line)]);

@@ -1,6 +1,7 @@
 #include "sim/planner/memory_division.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace slmsim {
 namespace {
@@ -25,6 +26,49 @@ std::vector<std::size_t> spread(const DivisionProgram& once, const std::vector<s
   std::vector<std::size_t> all;
   for (const std::size_t choice : once.choice_of) all.push_back(options[choice]);
   return all;
+}
+
+// A division that is fast and one that is small enough, with which layers of both others are made.
+struct Cut {
+  const IntraOperatorRequest& request;
+  const std::vector<std::size_t>&fast, &small;
+
+  int first() const { return request.operators[request.first].layer; }
+  int last() const { return request.operators[request.last - 1].layer; }
+
+  // So many of the first or the last layers as in the fast division, all others as in the small one. `small_ends`: with that
+  // one's ends, whose table of weights embedding and head share.
+  std::vector<std::size_t> with_fast(int layers, bool front, bool small_ends) const {
+    std::vector<std::size_t> mixed = small;
+    for (std::size_t v = 0; v < mixed.size(); ++v) {
+      const int layer = request.operators[request.first + v].layer;
+      if (small_ends && (layer == first() || layer == last())) continue;
+      if (front ? layer < first() + layers : layer > last() - layers) mixed[v] = fast[v];
+    }
+    return mixed;
+  }
+};
+
+void for_each_cut(const ChoiceProgram& program, const Cut& cut,
+                  const std::function<void(const std::vector<std::size_t>&)>& consider) {
+  const int layers = cut.last() - cut.first() + 1;
+  for (const bool front : {true, false}) {
+    for (const bool small_ends : {false, true}) {
+      int least = 0, most = layers;
+      if (layers > kCutsTried) {
+        // Layers between the ends are alike, so that each that is fast takes as much memory and saves as much time: the most
+        // that fit.
+        int fits = 0, too_many = layers + 1;
+        while (too_many - fits > 1) {
+          const int middle = fits + (too_many - fits) / 2;
+          (within_budgets(program, cut.with_fast(middle, front, small_ends)) ? fits : too_many) = middle;
+        }
+        least = std::max(least, fits - kNearCut);
+        most = std::min(most, fits + kNearCut);
+      }
+      for (int count = least; count <= most; ++count) consider(cut.with_fast(count, front, small_ends));
+    }
+  }
 }
 
 }  // namespace
@@ -82,35 +126,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     bound_at(low);
     bound_at(high);
   }
-  // The first or the last layers as in the fast division, all others as in the small one; and the same with the small division's
-  // ends, whose table of weights embedding and head share.
-  const int first = request.operators[request.first].layer, last = request.operators[request.last - 1].layer;
-  for (const bool front : {true, false}) {
-    for (const bool small_ends : {false, true}) {
-      const auto with_fast = [&](int layers) {
-        std::vector<std::size_t> mixed = small;
-        for (std::size_t v = 0; v < mixed.size(); ++v) {
-          const int layer = request.operators[request.first + v].layer;
-          if (small_ends && (layer == first || layer == last)) continue;
-          if (front ? layer < first + layers : layer > last - layers) mixed[v] = fast[v];
-        }
-        return mixed;
-      };
-      const int layers = last - first + 1;
-      if (layers <= kCutsTried) {
-        for (int count = 0; count <= layers; ++count) consider(with_fast(count));
-        continue;
-      }
-      // Layers between the ends are alike, so that each that is fast takes as much memory and saves as much time: the most that fit.
-      int fits = 0, too_many = layers + 1;
-      while (too_many - fits > 1) {
-        const int middle = fits + (too_many - fits) / 2;
-        (within_budgets(each.program, with_fast(middle)) ? fits : too_many) = middle;
-      }
-      for (int count = std::max(0, fits - kNearCut); count <= std::min(layers, fits + kNearCut); ++count)
-        consider(with_fast(count));
-    }
-  }
+  for_each_cut(each.program, {request, fast, small}, consider);
   solve_alike();
   if (!best.options.empty()) consider(improved(each.program, best.options));
   return best;
