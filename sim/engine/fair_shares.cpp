@@ -133,8 +133,9 @@ void FairShares::include_faster(const Flow& flow) {
 
 // Includes what has lost its bottleneck among the links reached, and what is faster over the full links of a flow that has none.
 void FairShares::widen() {
-  for (std::size_t i = 0, count = changed_.size(); i < count; ++i) {
-    if (!has_bottleneck(flows_[changed_[i]])) include_faster(flows_[changed_[i]]);
+  rising_ = changed_;  // which grows meanwhile
+  for (const std::size_t index : rising_) {
+    if (!has_bottleneck(flows_[index])) include_faster(flows_[index]);
   }
   for (const int index : reached_) {
     const Link& link = links_[at(index)];
