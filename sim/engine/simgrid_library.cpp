@@ -78,7 +78,8 @@ class Engine : public SimgridEngine {
 
   void wake_at(double date) override {
     if (timer_) timer_->remove();
-    timer_ = kernel::timer::Timer::set(date, [this] {
+    // SimGrid ends the program where a date lies in the past, be it by the last digit.
+    timer_ = kernel::timer::Timer::set(std::max(date, now()), [this] {
       timer_ = nullptr;
       on_wake_();
     });
