@@ -13,9 +13,9 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/ranks.h"
 #include "sim/cli/scenarios.h"
 #include "sim/crew/crew.h"
-#include "sim/crew/launch.h"
 #include "sim/report/plan_table.h"
 #include "sim/run/time_limit.h"
 #include "sim/technique/export/export.h"
@@ -234,16 +234,6 @@ int plan(const PlanVerb& verb) {
   return Searches(verb, index_of("--format", verb.format, kFormats)).run();
 }
 
-// Errors of what all ranks read are told by the first only.
-int plan_of_rank(const PlanVerb& verb) {
-  if (launch_of_environment().rank == 0) return plan(verb);
-  try {
-    return Searches(verb, 0).serve();
-  } catch (const InputError&) {
-    return kBadInput;
-  }
-}
-
 }  // namespace
 
 Command add_plan(CLI::App& app) {
@@ -294,7 +284,11 @@ Examples:
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
   mpirun -np 64 slmsim plan scenarios/large/plan-512.yaml --effort 10      (where it was built with MPI)
   slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
-  return {verb, [options] { return plan_of_rank(*options); }};
+  return {verb, [options] {
+            return run_as_rank([&](const Launch& launch) {
+              return launch.rank == 0 ? plan(*options) : Searches(*options, 0).serve();
+            });
+          }};
 }
 
 }  // namespace slmsim

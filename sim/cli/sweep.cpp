@@ -10,7 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
 #include "sim/cli/progress.h"
-#include "sim/crew/launch.h"
+#include "sim/cli/ranks.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 
@@ -93,16 +93,6 @@ int sweep(const Options& options) {
   return kInternal;
 }
 
-// Errors of what all ranks read are told by the first only.
-int sweep_of_rank(const Options& options) {
-  if (launch_of_environment().rank == 0) return sweep(options);
-  try {
-    return sweep(options);
-  } catch (const InputError&) {
-    return kBadInput;
-  }
-}
-
 int merge(const std::vector<std::string>& parts, const std::string& output) {
   const ResultFiles files = result_files(output, {});
   write_result_files(read_parts({parts.begin(), parts.end()}), files);
@@ -133,7 +123,7 @@ Examples:
   mpirun -np 4 slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv      (where it was built with MPI)
   slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv --shard $SLURM_ARRAY_TASK_ID/8     (sbatch --array=1-8)
   slmsim merge latency.*.part -o latency.csv)");
-  return {verb, [options] { return sweep_of_rank(*options); }};
+  return {verb, [options] { return run_as_rank([&](const Launch&) { return sweep(*options); }); }};
 }
 
 Command add_merge(CLI::App& app) {

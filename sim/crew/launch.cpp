@@ -20,7 +20,7 @@ Launch launch_of_environment() {
 void refuse_without_mpi() {
   throw InputError({},
                    "an MPI launcher started several of these, but this slmsim was built without MPI; build it where "
-                   "MPI is installed");
+                   "MPI is installed, or cut a sweep with --shard");
 }
 
 }  // namespace slmsim

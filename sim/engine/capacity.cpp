@@ -81,4 +81,8 @@ std::vector<Capacity> capacities(const TaskGraph& graph) {
   return out;
 }
 
+bool has_windows(const std::vector<Capacity>& limits) {
+  return std::any_of(limits.begin(), limits.end(), [](const Capacity& limit) { return limit.windowed; });
+}
+
 }  // namespace slmsim

@@ -33,4 +33,7 @@ struct Capacity {
 // queues. So what queues grows from nothing as a link becomes slower than what comes to it, wherever a route's slowest link is.
 std::vector<Capacity> capacities(const TaskGraph& graph);
 
+// Whether a window may bind any of them.
+bool has_windows(const std::vector<Capacity>& limits);
+
 }  // namespace slmsim

@@ -123,9 +123,8 @@ void InOrder::number(const std::vector<ConnectionState>& before) {
   if (known && !steps_.empty()) return;
   if (!known) {
     // To look for tasks that are alike takes as long as to go through them once or twice: worth it where iterations differ.
-    const bool windowed = std::any_of(limits_.begin(), limits_.end(), [](const auto& limit) { return limit.windowed; });
-    same_ = windowed && !graph_.is_held() ? same_times(graph_, alike_connections(graph_, limits_, before))
-                                          : each_by_itself(graph_);
+    same_ = has_windows(limits_) && !graph_.is_held() ? same_times(graph_, alike_connections(graph_, limits_, before))
+                                                      : each_by_itself(graph_);
   }
   steps_.clear();
   for (std::size_t i = 0; i < same_.first.size(); ++i) {

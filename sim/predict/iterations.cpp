@@ -193,7 +193,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       take_last_ones(result, lossy);
       done = true;
     }
-    after = after_the_same(graph, states[states.size() - 2], states.back());
+    if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   result.last = iterating.timeline();
   result.last.connections = states.back();

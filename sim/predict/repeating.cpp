@@ -17,10 +17,6 @@ struct Simulated : Sample {
   Iteration iteration;  // without its parts
 };
 
-bool has_windows(const std::vector<Capacity>& limits) {
-  return std::any_of(limits.begin(), limits.end(), [](const Capacity& limit) { return limit.windowed; });
-}
-
 // Whether both have the same connections, and what a further round does leads over each that has a window. `limits`: of these.
 bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<Capacity>& limits) {
   const auto a = few.connections(), b = more.connections();

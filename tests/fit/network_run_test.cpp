@@ -55,8 +55,8 @@ TEST(NetworkRun, OfWarmConnectionsIsTheirWindows) {
   }
   // A new one first opens its window, from 10 segments by doublings: some ten round trips to megabytes.
   const NetworkRun warm{{}, Bytes{window - 1448}}, fresh{{}, Bytes{window}, 1, false};  // whole segments leave
-  EXPECT_GE(predicted(scenario, warm), 0.025 - 1e-9);  // at once
-  EXPECT_LE(predicted(scenario, warm), 0.075);         // or in two parts
+  EXPECT_GE(predicted(scenario, warm), 0.025 - 1e-9);                                   // at once
+  EXPECT_LE(predicted(scenario, warm), 0.075);                                          // or in two parts
   EXPECT_GT(predicted(scenario, fresh), 5 * 0.05);
   EXPECT_LT(predicted(scenario, fresh), 12 * 0.05);
 }
