@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPython = "/usr/bin/python3";  // the one that Debian's python3-matplotlib is for
 
-const std::vector<std::string> kFigures = {"latency-sweep", "sweep",    "technique-comparison", "memory",
-                                           "breakdown",     "link-use", "predicted-measured",   "gantt",
-                                           "job"};
+const std::vector<std::string> kFigures = {
+    "latency-sweep", "sweep", "technique-comparison", "memory", "breakdown", "link-use", "predicted-measured",
+    "gantt",         "job"};
 
 // In the installed data or the source tree; never in the user's own folders, whose programs are none of ours.
 fs::path script_of(const std::string& figure) {

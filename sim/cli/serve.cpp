@@ -26,7 +26,8 @@ bool is_loopback(const std::string& host) { return host.starts_with("127.") || h
 int serve_page(const ServeVerb& verb) {
   const web::Folder folder(verb.folder);
   if (verb.helper) {
-    web::help({.folder = folder.root(), .reach = folder.reach(), .jobs = available_cores()}, STDIN_FILENO, STDOUT_FILENO);
+    web::help({.folder = folder.root(), .reach = folder.reach(), .jobs = available_cores()}, STDIN_FILENO,
+              STDOUT_FILENO);
     return kDone;
   }
   web::ServerOptions options{.host = verb.host, .port = verb.port, .folder = folder.root(), .open = {}, .helper = {}};

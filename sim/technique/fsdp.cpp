@@ -71,14 +71,14 @@ Lowered lower_fsdp(const LowerRequest& request) {
 // Of those that the nodes of the group allow.
 std::vector<Variation> strategy_variations() {
   const Variation strategy = {.values =
-                            [](const VariationRequest& r) {
-                              return r.group.equal_vms ? std::vector{0, 1, 2, 3} : std::vector{0, 1};
-                            },
-                        .apply = [](TechniqueOptions& o, int value, const Scenario&,
-                                    int) { o.set(kStrategy, static_cast<FsdpStrategy>(value)); },
-                        .words = [](const TechniqueOptions&, int value) -> std::string {
-                          return value == 0 ? "" : fsdp_strategy_names()[static_cast<std::size_t>(value)];
-                        }};
+                                  [](const VariationRequest& r) {
+                                    return r.group.equal_vms ? std::vector{0, 1, 2, 3} : std::vector{0, 1};
+                                  },
+                              .apply = [](TechniqueOptions& o, int value, const Scenario&,
+                                          int) { o.set(kStrategy, static_cast<FsdpStrategy>(value)); },
+                              .words = [](const TechniqueOptions&, int value) -> std::string {
+                                return value == 0 ? "" : fsdp_strategy_names()[static_cast<std::size_t>(value)];
+                              }};
   return {split_variations().front(), strategy};
 }
 

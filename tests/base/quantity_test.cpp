@@ -85,8 +85,7 @@ TEST(Quantity, RefusesANumberWithoutAUnit) {
 }
 
 TEST(Quantity, RefusesAUnitOfAnotherDimension) {
-  EXPECT_EQ(problem_of("12 GB", Dimension::kDataRate),
-            "\"12 GB\" has the unit \"GB\"; did you mean \"12 GB/s\"?");
+  EXPECT_EQ(problem_of("12 GB", Dimension::kDataRate), "\"12 GB\" has the unit \"GB\"; did you mean \"12 GB/s\"?");
   EXPECT_EQ(problem_of("65 GB/s", Dimension::kWorkRate),
             "\"65 GB/s\" has the unit \"GB/s\"; expected a rate such as \"65 TFLOP/s\"");
   EXPECT_EQ(problem_of("24 Gbps", Dimension::kData),

@@ -25,18 +25,21 @@ inline std::vector<BadCase> bad_model_cases() {
        ""},
       {"check",
        "mixture.json",
-       {{"3:17", "model_type: \"mixtral\" is a mixture of experts, which is not modelled; decoders are: gpt2, llama, "}},
+       {{"3:17",
+         "model_type: \"mixtral\" is a mixture of experts, which is not modelled; decoders are: gpt2, llama, "}},
        ""},
       {"check", "encoder.json", {{"2:17", "\"bert\" is an encoder, not a decoder, which is not modelled"}}, ""},
       {"check",
        "window.json",
-       {{"5:21", "attention over a sliding window of 2047 tokens is not modelled where sequences have 4096; train on "
-                 "sequences of at most 2047"}},
+       {{"5:21",
+         "attention over a sliding window of 2047 tokens is not modelled where sequences have 4096; train on "
+         "sequences of at most 2047"}},
        ""},
       {"check",
        "long-sequence.json",
-       {{"4:30", "max_position_embeddings 32768 is the longest sequence that the model takes, hardly that of its "
-                 "training; say which, e.g. by --set sequence=2048"}},
+       {{"4:30",
+         "max_position_embeddings 32768 is the longest sequence that the model takes, hardly that of its "
+         "training; say which, e.g. by --set sequence=2048"}},
        ""},
       {"check",
        "config-without-size.json",
@@ -77,8 +80,9 @@ inline std::vector<BadCase> bad_platform_cases() {
        ""},
       {"check",
        "no-transit.yaml",
-       {{"1:1", "no link leads from gat (site gat) to amst (site amst); add one under links, or transit: yes on site "
-                "wash, which lies between"}},
+       {{"1:1",
+         "no link leads from gat (site gat) to amst (site amst); add one under links, or transit: yes on site "
+         "wash, which lies between"}},
        ""},
       {"check", "self-link.yaml", {{"7:18", "names one site twice; a link joins two sites"}}, ""},
       {"check",

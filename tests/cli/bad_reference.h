@@ -38,7 +38,10 @@ inline std::vector<BadCase> bad_reference_cases() {
       {"run", "empty-group.yaml", {{"2:15", "groups: a group without GPUs; name at least one"}}, ""},
       {"run", "empty-groups.yaml", {{"2:9", "groups is empty; list at least one"}}, ""},
       {"run", "nested-group.yaml", {{"2:16", "list"}}, ""},
-      {"run", "map-in-groups.yaml", {{"2:10", "groups: expected \"all\", \"pairs\", \"sites\", \"each\", the name"}}, ""},
+      {"run",
+       "map-in-groups.yaml",
+       {{"2:10", "groups: expected \"all\", \"pairs\", \"sites\", \"each\", the name"}},
+       ""},
 
       {"run", "empty-models.yaml", {{"2:9", "models is empty; list at least one"}}, ""},
       {"run", "model-twice.yaml", {{"2:24", "two models are named \"gpt2m\"; names must differ"}}, ""},

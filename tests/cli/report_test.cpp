@@ -93,8 +93,7 @@ TEST(ReportPage, TellsTheRunsIntervals) {
   EXPECT_GT(timed, 0u);
   EXPECT_EQ(whiskers, 3 * timed);  // a line and its two ends
   expect_well_formed(page);
-  EXPECT_EQ(page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m"}).find("class=\"whisker\""),
-            std::string::npos);
+  EXPECT_EQ(page_of({"scenarios/gat-amst.yaml", "--set", "models=gpt2m"}).find("class=\"whisker\""), std::string::npos);
 }
 
 TEST(ReportPage, SaysThatNothingRunsAtAnyDistance) {

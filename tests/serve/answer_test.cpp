@@ -100,7 +100,7 @@ TEST_F(Answers, HoldTheIntervalsOfTheRun) {
   }
   EXPECT_GT(timed, 0);
   const std::string html = model["sections"][0]["html"], sure = model["sure"];
-  EXPECT_EQ(count_of(html, "class=\"whisker\""), 3 * timed);                  // a line and its two ends
+  EXPECT_EQ(count_of(html, "class=\"whisker\""), 3 * timed);               // a line and its two ends
   EXPECT_EQ(count_of(html, ", with a probability of 80 % from "), timed);  // for who does not see them
   EXPECT_THAT(sure, testing::StartsWith("With a probability of 80 % it takes "));
   EXPECT_THAT(sure,

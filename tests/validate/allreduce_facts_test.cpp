@@ -2,7 +2,6 @@
 #include "sim/validate/allreduce_facts.h"
 
 #include <fstream>
-
 #include <unistd.h>
 
 #include <gmock/gmock.h>

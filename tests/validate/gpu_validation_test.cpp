@@ -1,9 +1,8 @@
 #include "sim/validate/gpu_validation.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

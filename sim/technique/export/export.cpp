@@ -80,11 +80,10 @@ namespace {
 
 std::string adapters_note(const Lora& lora) {
   std::vector<std::string> targets;
-  for (const LoraTarget target : lora.targets)
-    targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
+  for (const LoraTarget target : lora.targets) targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
   return fmt::format(
-      "adapters alone are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) with "
-      "your model's products of {}, before it is wrapped",
+      "adapters alone are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) "
+      "with your model's products of {}, before it is wrapped",
       lora.rank, fmt::join(targets, ", "));
 }
 
