@@ -18,7 +18,8 @@ KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b
          "optimizer": ("optimizer", "#1a1a1a", ""), "launch": ("launching", "#ffffff", "////"),
          "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#fbe3b0", "xxxx"),
          "send": ("activations and their gradients", "#e69f00", ""),
-         "copy": ("copy between GPU and host", "#d9f0e7", "\\\\\\\\"), "drive": ("drive", "#e3c2d5", "||||")}
+         "copy": ("copy between GPU and host", "#d9f0e7", "\\\\\\\\"), "drive": ("drive", "#e3c2d5", "||||"),
+         "buffer": ("copy to or from buffers", "#9aa7b0", "")}
 OTHER = ("other", "#ffffff", "++++")
 MOST_TRACKS = 24
 

@@ -137,6 +137,8 @@ void IdealRuns::list_computation() {
   const Training& t = scenario_.training;
   add(timeless("GPU", "forward and backward passes take no time", {TaskClass::kForward, TaskClass::kBackward}));
   add(timeless("optimizer", "the optimizer takes no time", {TaskClass::kOptimizer}));
+  add(timeless("buffers of collectives", "gradients and parameters lie where collectives take them, and are not copied",
+               {TaskClass::kBuffer}));
   add(timeless("host", "launching kernels takes the host no time", {TaskClass::kHost}));
   add(timeless("launch",
                fmt::format("launching takes no time (now {} and {:g} round trips to the farthest VM)",

@@ -41,6 +41,7 @@ enum class TaskClass : std::uint8_t {
   kSend,     // activations and their gradients between stages
   kCopy,     // between GPU and host memory
   kDrive,    // I/O of drives
+  kBuffer,   // copies on the GPU between tensors and what collectives take
   kKernels,  // a delay: what NCCL's kernels need, however fast the links
   kHost,     // a delay: what a host needs to launch a GPU's kernels, while the GPU does earlier ones
 };

@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "sim/lower/buffer_copies.h"
+
 namespace slmsim {
 namespace {
 
@@ -62,9 +64,11 @@ class Passes {
   }
 
   void reduce(std::size_t unit) {
+    const double element = run_.element(), sent = run_.gradient_element();
+    const double moved = copied(element) + (sync_ ? converted(element, sent) + copied(sent) : 0.0);
+    const Tasks done = run_.copy_buffers(Bytes{trained(unit) * moved}, "grads to one tensor", run_.none());
     if (!sync_ || trained(unit) == 0) return;
-    const Tasks done = run_.gpu_done();
-    const Bytes size{trained(unit) * run_.gradient_element()};
+    const Bytes size{trained(unit) * sent};
     if (plan_.is_hybrid()) {
       const Tasks inside =
           run_.collective(ReplicaRun::Reach::kInsideVm, Collective::kReduceScatter, size, "reduce-scatter grads", done);

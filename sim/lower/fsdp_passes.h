@@ -8,6 +8,9 @@
 //     before this one's gradients are computed (backward_pre) or before they are reduced (backward_post), or after that.
 //   - limit_all_gathers: before each all-gather the host waits for the oldest unit that was freed, where two are.
 //   - Hybrid strategies sum each GPU's part of the gradients between VMs, on a stream of their own.
+//   - A unit's gathered parameters are views of one tensor, and what the backward pass makes of them is copied into one (the
+//     views' split, differentiated); where gradients are reduced they are divided by a part of the ranks first
+//     (default_hooks.py, reduce_scatter_hook).
 //   - Adapters (training.lora) are gathered with what is frozen beside them; theirs are the only gradients to reduce.
 //   - With parameters in host memory a GPU's part is copied in before each all-gather, and its reduced gradients out.
 #pragma once

@@ -5,6 +5,8 @@
 #include <boost/range/adaptor/reversed.hpp>
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/lower/buffer_copies.h"
+
 namespace slmsim {
 
 GradientExchange::GradientExchange(ReplicaRun& run, Bytes bucket, const Compression& compression)
@@ -27,10 +29,13 @@ std::vector<Seconds> GradientExchange::on_each(Time time) const {
   return out;
 }
 
-void GradientExchange::add(std::size_t unit, const Tasks& done) {
+void GradientExchange::add(std::size_t unit, const Tasks& computed) {
   const bool last = unit == 0;
+  const Bytes gradients{run_.parameters(unit) * run_.gradient_element()};
+  const Tasks done = run_.copy_buffers(Bytes{copied(gradients.value)}, "grads to bucket", computed);
+  added_ += gradients;
   if (compression_.by != Compressor::kPowerSgd) {
-    waiting_ += Bytes{run_.parameters(unit) * run_.gradient_element()};
+    waiting_ += gradients;
     for (; waiting_ > Bytes{0} && (waiting_ >= bucket_ || last); waiting_ -= std::min(waiting_, bucket_))
       exchange(std::min(waiting_, bucket_) / Bytes{run_.gradient_element()}, done);
     return;
@@ -40,6 +45,11 @@ void GradientExchange::add(std::size_t unit, const Tasks& done) {
     if (matrices_.elements() * run_.gradient_element() >= bucket_.value) exchange_low_rank();
   }
   if (last && matrices_.elements() > 0) exchange_low_rank();
+}
+
+Tasks GradientExchange::finished() {
+  if (run_.plan().bucket_views) return reduced_;
+  return run_.copy_buffers(Bytes{copied(added_.value)}, "grads from buckets", reduced_);
 }
 
 void GradientExchange::exchange(double numbers, const Tasks& done) {

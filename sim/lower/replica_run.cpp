@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cost/exchange_format.h"
 #include "sim/nccl/share_sum.h"
 
 namespace slmsim {
@@ -169,6 +170,14 @@ Tasks ReplicaRun::beside(const std::vector<Seconds>& times, const std::string& n
     if (times[rank] > Seconds{0}) out[rank] = graph_.delay(times[rank], id, std::array{after[rank]});
   }
   return out;
+}
+
+Tasks ReplicaRun::copy_buffers(Bytes moved, const std::string& name, const Tasks& after) {
+  if (!communicator_ || moved <= Bytes{0}) return after;
+  std::vector<Seconds> times;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    times.push_back(elementwise_time(moved, gpu(rank), request_.scenario.software));
+  return compute(gpu_, times, {name, TaskClass::kBuffer, pass_}, after);
 }
 
 std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {

@@ -57,6 +57,9 @@ class ReplicaRun {
   // Kernels of each rank: on its GPU's stream, or beside that as NCCL's are, after these tasks. What takes no time is left out.
   Tasks kernels(const std::vector<Seconds>& times, const std::string& name);
   Tasks beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after);
+  // Kernels that read and write so many bytes of each GPU's memory, to bring tensors into a collective's buffer or out of it;
+  // nothing where a GPU trains alone.
+  Tasks copy_buffers(Bytes moved, const std::string& name, const Tasks& after);
 
   // A collective of NCCL's stream; in pieces of `bucket` where that is more than 0.
   Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/lower/buffer_copies.h"
 #include "sim/lower/host_queue.h"
 #include "sim/lower/host_way.h"
 #include "sim/lower/layer_work.h"
@@ -133,13 +134,26 @@ class RoundRun {
       for (std::size_t unit = units; unit-- > 0;) {
         pass(Pass::kBackward, fmt::format("bwd{} {}", of, unit_text(unit, units)), unit, unit + 1);
         if (inside_.empty() || mb + 1 < micro_batches) continue;
-        waiting += gradient_bytes(work_.front()[unit].parameters);
+        const Bytes gradients = gradient_bytes(work_.front()[unit].parameters);
+        copy_buffers(gradients, "grads to bucket", gpu_);
+        waiting += gradients;
         for (; waiting > Bytes{0} && (waiting >= how_.bucket || unit == 0); waiting -= std::min(waiting, how_.bucket))
           reduced = sum_inside(std::min(waiting, how_.bucket));
       }
     }
+    if (by_unit_ && !inside_.empty()) {
+      copy_buffers(gradient_bytes(parameters_), "grads from buckets", reduced);
+      reduced = gpu_;
+    }
     const TagId adam = graph_.tag({"adam", TaskClass::kOptimizer});
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) kernel(rank, adam_on(rank), adam, reduced[rank]);
+  }
+
+  // As DDP does (gradient_exchange.h).
+  void copy_buffers(Bytes gradients, const char* name, const Ranks& after) {
+    const TagId tag = graph_.tag({name, TaskClass::kBuffer, Pass::kBackward});
+    for (std::size_t rank = 0; rank < devices_.size(); ++rank)
+      kernel(rank, elementwise_time(Bytes{copied(gradients.value)}, gpu(rank), scenario().software), tag, after[rank]);
   }
 
   // Units [first, last) of a pass on every GPU.

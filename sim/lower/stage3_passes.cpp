@@ -1,5 +1,7 @@
 #include "sim/lower/stage3_passes.h"
 
+#include "sim/lower/buffer_copies.h"
+
 namespace slmsim {
 
 Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
@@ -9,6 +11,11 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
     return run.collective(Collective::kAllGather, Bytes{run.held(unit) * run.element()}, {}, "all-gather parameters",
                           own);
   };
+  const auto together = [&](std::size_t unit, const Tasks& gathered) {
+    return run.copy_buffers(Bytes{copied(run.held(unit) * run.element())}, "gathered parameters", gathered);
+  };
+  const double sent = run.gradient_element();
+  const double per_gradient = copied(run.element()) + converted(run.element(), sent) + 2 * copied(sent);
   const std::size_t units = run.units();
   // While a unit computes, the next one's parameters are gathered: from when the unit began, which is when the one before
   // it was done.
@@ -17,7 +24,7 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   for (std::size_t unit = 0; unit < units; ++unit) {
     const Tasks ahead = unit + 1 < units ? gather(unit + 1, done) : gathered;
     if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
-    done = run.forward(unit, gathered);
+    done = run.forward(unit, together(unit, gathered));
     gathered = ahead;
   }
   Tasks reduced = run.none();
@@ -26,11 +33,12 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
     if (!run.goes_back(unit)) break;
     const Tasks ahead = unit > 0 && run.goes_back(unit - 1) ? gather(unit - 1, done) : gathered;
     if (unit > 0 && unit + 1 < units) run.host_work(hook, "fetch and release", run.none());
-    done = run.backward(unit, gathered);
+    done = run.backward(unit, unit + 1 < units ? together(unit, gathered) : gathered);
     gathered = ahead;
     if (run.parameters(unit) == 0) continue;
-    reduced = run.collective(Collective::kReduceScatter, Bytes{run.parameters(unit) * run.gradient_element()}, {},
-                             "reduce-scatter grads", done);
+    const Tasks filled = run.copy_buffers(Bytes{run.parameters(unit) * per_gradient}, "grads to bucket", run.none());
+    reduced = run.collective(Collective::kReduceScatter, Bytes{run.parameters(unit) * sent}, {}, "reduce-scatter grads",
+                             filled);
     if (hooks.keep) hooks.keep(unit, reduced);
   }
   return reduced;

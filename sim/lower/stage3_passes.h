@@ -1,6 +1,10 @@
 // Forward and backward pass of ZeRO-3 (arXiv 1910.02054, section 5.3): every layer's parameters are gathered before it runs
 // and released after it; the next layer's are gathered meanwhile. Gradients are reduce-scattered as they are made. With
 // adapters these are theirs only, and what nothing goes back through is not gathered for it.
+//
+// What was gathered lies part by part of each rank, and is copied together (partition_parameters.py,
+// AllGatherCoalescedHandle.wait); gradients are copied to a bucket, from there to the order of ranks, and divided (stage3.py,
+// __add_grad_to_ipg_bucket; coalesced_collectives.py, reduce_scatter_coalesced).
 #pragma once
 
 #include <functional>

@@ -1,10 +1,18 @@
 #include "sim/lower/undivided_passes.h"
 
+#include "sim/lower/buffer_copies.h"
+
 namespace slmsim {
 
 void undivided_passes(ReplicaRun& run) {
   for (std::size_t unit = 0; unit < run.units(); ++unit) run.forward(unit, run.none());
   for (std::size_t unit = run.units(); unit-- > 0;) run.backward(unit, run.none());
+}
+
+Tasks fill_buckets(ReplicaRun& run) {
+  const double element = run.element(), sent = run.gradient_element();
+  return run.copy_buffers(Bytes{run.parameters() * (copied(element) + converted(element, sent) + copied(sent))},
+                          "grads to buckets", run.none());
 }
 
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name) {
@@ -19,7 +27,7 @@ Lowered reduce_and_gather(const LowerRequest& request, Collective collective, co
     const bool is_last = batch + 1 == run.micro_batches();
     if (collective == Collective::kAllReduce && !is_last) continue;
     reduced =
-        run.collective(collective, Bytes{count * run.gradient_element()}, run.reduce_bucket(), name, run.gpu_done());
+        run.collective(collective, Bytes{count * run.gradient_element()}, run.reduce_bucket(), name, fill_buckets(run));
     if (!is_last) run.wait(reduced);
   }
   const Tasks updated = run.adam(count / static_cast<double>(run.ranks()), reduced);

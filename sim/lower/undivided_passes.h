@@ -7,6 +7,10 @@ namespace slmsim {
 
 void undivided_passes(ReplicaRun& run);
 
+// All gradients in buckets: copied there, and divided by the number of ranks (stage_1_and_2.py,
+// reduce_independent_p_g_buckets_and_remove_grads and average_tensor).
+Tasks fill_buckets(ReplicaRun& run);
+
 // An iteration that then reduces all gradients by this collective, lets each GPU update its part, and gathers the
 // parameters.
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);

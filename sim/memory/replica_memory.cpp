@@ -47,7 +47,7 @@ class ReplicaMoments {
     always.parameters = Bytes{on_drive ? 0.0 : bytes_.weight * (replicas_.stage == 3 ? held_ / ranks_ : held_)};
     if (on_gpu()) always.optimizer = Bytes{bytes_.optimizer() * (replicas_.stage == 0 ? trained_ : own())};
     always.buffers += compressed_.kept;
-    if (in_buckets()) always.buffers += Bytes{trained_ * bytes_.gradient};
+    if (in_buckets() && !replicas_.bucket_views) always.buffers += Bytes{trained_ * bytes_.gradient};
     return larger_of(larger_of(larger_of(backward(always, activations), forward(always, activations)), step(always)),
                      gather(always));
   }

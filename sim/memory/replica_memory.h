@@ -1,7 +1,7 @@
 // What replicas of PyTorch and DeepSpeed must hold on GPUs, in host memory and on drives.
 //
 // States as their optimizers keep them (ZeRO, arXiv 1910.02054, section 3.1; deepspeed/runtime/zero/stage_1_and_2.py): see
-// StateBytes, with the copy of the gradients at the step. DDP reduces copies of the gradients in its buckets. What compression
+// StateBytes, with the copy of the gradients at the step. DDP reduces copies of the gradients in its buckets, or has them there. What compression
 // keeps (cost/compression.h) counts as buffers.
 #pragma once
 

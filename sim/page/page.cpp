@@ -36,7 +36,7 @@ h2, .model, #inputs { scroll-margin-top: 8px; }
 rect { stroke: var(--ink); stroke-width: .5; fill: var(--b); }
 .p0 { fill: var(--a); } .p1 { fill: url(#h1); } .p2 { fill: var(--c); } .p3 { fill: url(#h2); } .p4 { fill: url(#h3); } .p5 { fill: var(--f); }
 .k0 { fill: var(--light); } .k1 { fill: var(--a); } .k2 { fill: #1a1a1a; } .k3 { fill: var(--paper); } .k4 { fill: var(--f); }
-.k5 { fill: url(#h1); } .k6 { fill: var(--hot); } .k7 { fill: url(#h5); } .k8 { fill: url(#h2); } .sparse { opacity: .45; }
+.k5 { fill: url(#h1); } .k6 { fill: var(--hot); } .k7 { fill: url(#h5); } .k8 { fill: url(#h2); } .k9 { fill: var(--faint); } .sparse { opacity: .45; }
 .mark { stroke: var(--ink); stroke-width: 3; } .whisker { stroke: var(--ink); stroke-width: 1.5; } .rim { stroke: var(--paper); stroke-width: 4; } .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .change { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 2 4; vector-effect: non-scaling-stroke; }
 .line { fill: none; stroke-width: 2.2; vector-effect: non-scaling-stroke; stroke: var(--ink); } .thin { stroke-width: 1.4; }

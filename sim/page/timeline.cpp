@@ -26,7 +26,8 @@ constexpr std::array kTexts = {"forward",
                                "collective",
                                "activations",
                                "copy to or from host",
-                               "drive"};
+                               "drive",
+                               "copy to or from buffers"};
 static_assert(kTexts.size() == static_cast<std::size_t>(TaskClass::kKernels));
 
 struct Row {

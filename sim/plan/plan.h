@@ -97,6 +97,7 @@ struct ReplicaPlan {
   StatePlace optimizer = StatePlace::kGpu;
   StatePlace parameters = StatePlace::kGpu;  // of stage 3
   Bytes bucket;                              // of DDP
+  bool bucket_views = false;                 // gradients lie in DDP's buckets
   bool no_sync = true;  // of DDP: of several micro-batches only the last one's gradients are reduced
   Bytes buffers;        // of DDP: what its first rank broadcasts before a forward pass
   Compression compression = {};

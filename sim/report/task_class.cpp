@@ -23,6 +23,8 @@ std::string_view name_of(TaskClass of) {
       return "copy";
     case TaskClass::kDrive:
       return "drive";
+    case TaskClass::kBuffer:
+      return "buffer";
     case TaskClass::kHost:
       return "host";
   }

@@ -13,6 +13,9 @@ namespace {
 const Option<Bytes> kBucket{
     size_option({"bucket", "Gradients that are reduced together."}, {{1024}, {1e15}}, Bytes{25 * kMebi})};
 
+const Option<bool> kBucketViews{flag_option(
+    {"gradient_as_bucket_view", "Whether gradients lie in the buckets that are reduced, and are not copied out of them."})};
+
 const Option<Bytes> kBuffers{size_option(
     {"buffers", "The model's buffers, which the first GPU broadcasts before a forward pass (broadcast_buffers).",
      "none"},
@@ -23,6 +26,7 @@ PlanResult plan_ddp(const PlanRequest& request) {
   if (!choice.reason.empty()) return {std::nullopt, std::move(choice.reason)};
   PlanResult result = plan_replicas(request, {.stage = 0,
                                               .bucket = request.options.get(kBucket),
+                                              .bucket_views = request.options.get(kBucketViews),
                                               .no_sync = request.options.get(kNoSync),
                                               .buffers = request.options.get(kBuffers),
                                               .compression = choice.compression});
@@ -36,7 +40,7 @@ Tasks backward(ReplicaRun& run, bool syncs) {
     const Tasks done = run.backward(unit, run.none());
     if (syncs) exchange.add(unit, done);
   }
-  return exchange.reduced();
+  return syncs ? exchange.finished() : exchange.reduced();
 }
 
 Lowered lower_ddp(const LowerRequest& request) {
@@ -67,7 +71,7 @@ ExportWays exports(const ExportRequest& request) {
 }
 
 std::vector<const OptionSpec*> options() {
-  std::vector<const OptionSpec*> out = {&kBatchSplit, &kBucket, &kNoSync, &kBuffers};
+  std::vector<const OptionSpec*> out = {&kBatchSplit, &kBucket, &kBucketViews, &kNoSync, &kBuffers};
   const auto& more = compression_options();
   out.insert(out.end(), more.begin(), more.end());
   return out;

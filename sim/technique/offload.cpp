@@ -28,7 +28,7 @@ Tasks gradients_to_host(ReplicaRun& run) {
   const int last = run.micro_batches() - 1;
   if (run.plan().stage == 1) {
     for (int batch = 0; batch <= last; ++batch) undivided_passes(run);
-    Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", run.gpu_done());
+    Tasks reduced = run.collective(Collective::kAllReduce, all, bucket, "all-reduce grads", fill_buckets(run));
     if (last > 0) reduced = run.copy(false, all / ranks, "sums to GPU", reduced);
     return run.copy(true, all / ranks, "grads to host", reduced);
   }
@@ -36,9 +36,9 @@ Tasks gradients_to_host(ReplicaRun& run) {
   const double pieces = std::ceil(all / bucket);
   for (int batch = 0; batch <= last; ++batch) {
     undivided_passes(run);
+    const Tasks filled = fill_buckets(run);
     for (double piece = 0; piece < pieces; ++piece) {
-      Tasks reduced =
-          run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", run.gpu_done());
+      Tasks reduced = run.collective(Collective::kReduceScatter, all / pieces, {}, "reduce-scatter grads", filled);
       if (batch > 0) reduced = run.copy(false, all / pieces / ranks, "sums to GPU", reduced);
       copied = run.copy(true, all / pieces / ranks, "grads to host", reduced);
     }

@@ -2,7 +2,9 @@
 // moment is frozen, and replicas exchange momenta as signs and a scale: each sends every other one its share, adds up what it
 // gets, and all gather the signs of the sums (NcclBackend.compressed_allreduce, deepspeed/runtime/comm/nccl.py). It happens
 // in the optimizer's step, behind the backward pass, on the GPU's stream. Parameters are taken as one tensor, as DeepSpeed's
-// FP16_Optimizer flattens them.
+// FP16_Optimizer flattens them; in the warm-up gradients are flattened, divided and copied back (engine.py,
+// allreduce_and_copy and allreduce_bucket).
+#include "sim/lower/buffer_copies.h"
 #include "sim/lower/undivided_passes.h"
 #include "sim/memory/replica_memory.h"
 #include "sim/technique/compressed.h"
@@ -57,8 +59,9 @@ Lowered lower(const LowerRequest& request) {
   Tasks reduced = run.none();
   if (run.workload().warming) {
     const Bytes gradients{run.parameters() * run.gradient_element()};
-    reduced =
-        run.collective(Collective::kAllReduce, gradients, run.reduce_bucket(), "all-reduce grads", run.gpu_done());
+    reduced = run.copy_buffers(Bytes{2 * copied(gradients.value)}, "grads to buckets", run.none());
+    reduced = run.collective(Collective::kAllReduce, gradients, run.reduce_bucket(), "all-reduce grads", reduced);
+    reduced = run.copy_buffers(Bytes{copied(gradients.value)}, "grads from buckets", reduced);
   } else {
     exchange_signs(run);
   }

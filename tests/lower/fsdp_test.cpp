@@ -1,4 +1,6 @@
 // PyTorch's replicas against closed forms: DDP with accumulated gradients and buffers, FSDP's strategies and their order.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "sim/memory/fsdp_memory.h"
@@ -17,6 +19,16 @@ struct Case {
   Plan plan;
 
   TaskGraph graph() const { return lowered(plan, operators, scenario); }
+  // Of a kernel that moves so many bytes.
+  double seconds_of(double bytes) const {
+    const Gpu& gpu = scenario.platform.devices.front().gpu;
+    return bytes / (gpu.memory_bandwidth.value * scenario.software.memory);
+  }
+  int buffer_tasks() const {
+    const TaskGraph all = graph();
+    return static_cast<int>(std::count_if(all.tasks().begin(), all.tasks().end(),
+                                          [&](const Task& t) { return all.tag_of(t).of == TaskClass::kBuffer; }));
+  }
   // Without Adam.
   double time() const {
     TaskGraph graph = this->graph();
@@ -146,7 +158,34 @@ TEST(Ddp, IsItsAllReduceWhereComputingTakesNoTime) {
 
 TEST(Ddp, AccumulatesInTheTimeOfItsMicroBatches) {
   const double one = of("{DDP: {}}", 1, 4, 3, 1e15, true).time();
-  EXPECT_NEAR(of("{DDP: {micro_batches: 3}}", 1, 4, 3, 1e15, true, 3).time(), 3 * one, 1e-6 * one);
+  const double each = of("{DDP: {micro_batches: 3, no_sync: no}}", 1, 4, 3, 1e15, true, 3).time();
+  EXPECT_NEAR(each, 3 * one, 1e-6 * one);
+  // Without exchange gradients are not copied to buckets and back: 2 elements read and written each time.
+  const Case once = of("{DDP: {micro_batches: 3}}", 1, 4, 3, 1e15, true, 3);
+  EXPECT_NEAR(each - once.time(), 2 * once.seconds_of(2 * 4 * (kRoot + 3 * kLayer)), 1e-6 * one);
+}
+
+TEST(Buffers, MoveWhatFrameworksCopy) {
+  // Bytes that are read and written for each parameter of 16 bits, over 3 layers; what is gathered is copied by ZeRO-3 alone:
+  // before each pass, but for the head, which is there still when the backward pass begins.
+  const auto moved = [](const char* technique) {
+    const Case one = of(technique, 1, 4, 3, 1e15, true);
+    double time = 0;
+    const TaskGraph graph = one.graph();
+    for (const Task& task : graph.tasks()) {
+      if (graph.tag_of(task).of == TaskClass::kBuffer && task.place == 0) time += task.amount;
+    }
+    return time / one.seconds_of(1);
+  };
+  const double all = kRoot + 3 * kLayer;
+  EXPECT_NEAR(moved("{DDP: {}}"), (4 + 4) * all, 1e-6 * all);
+  EXPECT_NEAR(moved("{DDP: {gradient_as_bucket_view: yes}}"), 4 * all, 1e-6 * all);
+  EXPECT_NEAR(moved("{FSDP: {}}"), (4 + 4) * all, 1e-6 * all);
+  EXPECT_NEAR(moved("ZeRO-1"), (4 + 4) * all, 1e-6 * all);
+  EXPECT_NEAR(moved("ZeRO-2"), (4 + 4) * all, 1e-6 * all);
+  EXPECT_NEAR(moved("ZeRO-3"), (4 + 4 + 4) * all + (4 + 4) * all, 4.01 * kRoot);
+  EXPECT_EQ(of("{DDP: {}}", 1, 1, 3, 1e15, true).buffer_tasks(), 0);  // one GPU alone
+  EXPECT_GT(of("{DDP: {}}", 1, 2, 3, 1e15, true).buffer_tasks(), 0);
 }
 
 TEST(Ddp, BroadcastsBuffersOnceForEachExchange) {

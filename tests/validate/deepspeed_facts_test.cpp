@@ -37,9 +37,9 @@ TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercentOnTheMean) {
   EXPECT_LE(validation().largest.worst, 0.25);
 }
 
-TEST(DeepSpeedStudy, LinkAveragesAreWithinTwelvePercent) {
+TEST(DeepSpeedStudy, LinkAveragesAreWithinFourteenPercent) {
   EXPECT_EQ(validation().links.cells, 5);
-  EXPECT_LE(validation().links.worst, 0.12);
+  EXPECT_LE(validation().links.worst, 0.14);
 }
 
 Scenario sized(const std::string& name, double billions, const Overrides& overrides = {}) {
