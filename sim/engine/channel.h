@@ -8,6 +8,7 @@
 
 #include "sim/engine/capacity.h"
 #include "sim/engine/link_queues.h"
+#include "sim/engine/returns.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
@@ -27,13 +28,18 @@ struct Channel {
   double flow_recorded = 0;         // bytes
   std::optional<TcpSender> sender;  // where a window may bind
   double last_sent = -INFINITY;
-  std::vector<OnTheWay> left_over;  // acknowledged after the end; `due` is the time of this run
+  Returns returns;
+
+  void settle(double now) {
+    returns.settle(now, [this](double bytes, double date) { sender->acknowledged(bytes, date); });
+  }
 
   // For the next iteration, after one that ends then.
-  ConnectionState state_after(Seconds end) const {
+  ConnectionState state_after(Seconds end) {
     if (!std::isfinite(last_sent) || !sender) return {};
-    ConnectionState state{sender->state(end.value), end - Seconds{last_sent}, left_over};
-    for (auto& late : state.on_the_way) late.due -= end;
+    settle(end.value);
+    ConnectionState state{sender->state(end.value), end - Seconds{last_sent}, {}};
+    for (const auto& [date, bytes] : returns) state.on_the_way.push_back({Seconds{date} - end, bytes});
     return state;
   }
 };

@@ -11,13 +11,12 @@ namespace slmsim {
 
 struct Event {
   // A task is done, or a computation that may have been slowed; a flow that nobody shares a link with has left; acknowledgements
-  // have come to the data that they wait behind, or bytes are acknowledged.
+  // have come to the data that they wait behind, or are back.
   enum class Kind : std::uint8_t { kTask, kComputed, kFlow, kAnswered, kAcknowledgement };
 
   double date = 0;          // of the clock
   std::uint32_t index = 0;  // task, channel, or answer
   Kind kind = Kind::kTask;
-  double bytes = 0;  // acknowledged
 
   bool operator>(const Event& other) const {
     if (date != other.date) return date > other.date;
@@ -25,17 +24,6 @@ struct Event {
   }
 };
 
-class Events : public std::priority_queue<Event, std::vector<Event>, std::greater<>> {
- public:
-  // Takes out all that is alike but for its bytes, and returns these.
-  double take_bytes_with(const Event& event) {
-    double bytes = 0;
-    while (!empty() && !(top() > event)) {
-      bytes += top().bytes;
-      pop();
-    }
-    return bytes;
-  }
-};
+using Events = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
 
 }  // namespace slmsim

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "sim/engine/capacity.h"
+#include "sim/engine/returns.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
@@ -31,7 +30,7 @@ class Line {
     double on_the_way = 0;
     for (const auto& late : before.on_the_way) {
       on_the_way += late.bytes;
-      add({late.due.value, late.bytes});
+      returns_.add(late.due.value, late.bytes);
     }
     if (before.tcp.window > 0) last_sent_ = -before.idle.value;
     sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
@@ -53,16 +52,11 @@ class Line {
     if (!sender_ || !std::isfinite(last_sent_)) return {};
     settle(end.value);
     ConnectionState out{sender_->state(end.value), end - Seconds{last_sent_}, {}};
-    for (std::size_t i = next_ack_; i < acks_.size(); ++i)
-      out.on_the_way.push_back({Seconds{acks_[i].date} - end, acks_[i].bytes});
+    for (const auto& [date, bytes] : returns_) out.on_the_way.push_back({Seconds{date} - end, bytes});
     return out;
   }
 
  private:
-  struct Ack {
-    double date = 0, bytes = 0;
-  };
-
   bool goes_with_last(const Release& release) const {
     if (release.time < last_.time || release.by != last_.by) return false;
     return release.by == Release::By::kStart || (release.by == Release::By::kOne && release.tied);
@@ -77,44 +71,31 @@ class Line {
     for (double left = bytes; left > 0;) {
       const double piece = sender_->take(left);
       if (piece <= 0) {
-        if (next_ack_ == acks_.size()) return false;
-        const Ack ack = acks_[next_ack_++];
-        now = ack.date;
-        sender_->acknowledged(ack.bytes, now);
+        if (returns_.empty()) return false;
+        now = returns_.front().date;
+        settle(now);
         continue;
       }
       const double begun = now;
       now += piece / most_;
       left -= piece;
       settle(now);
-      for (const auto& [delay, acked] : sender_->left(piece, now - begun)) add({now + std::max(0.0, delay), acked});
+      for (const auto& [delay, acked] : sender_->left(piece, now - begun))
+        returns_.add(now + std::max(0.0, delay), acked);
     }
     free_ = last_sent_ = now;
     return true;
   }
 
-  // What happens at the same time as a flow's end or a transfer's begin comes after it.
   void settle(double now) {
-    for (; next_ack_ < acks_.size() && acks_[next_ack_].date < now; ++next_ack_)
-      sender_->acknowledged(acks_[next_ack_].bytes, acks_[next_ack_].date);
-    if (next_ack_ == acks_.size()) {
-      acks_.clear();
-      next_ack_ = 0;
-    }
-  }
-
-  void add(const Ack& ack) {
-    auto at = acks_.end();
-    while (at != acks_.begin() + static_cast<long>(next_ack_) && std::prev(at)->date > ack.date) --at;
-    acks_.insert(at, ack);
+    returns_.settle(now, [this](double bytes, double date) { sender_->acknowledged(bytes, date); });
   }
 
   double most_ = 0, latency_ = 0;
   double free_ = 0, last_sent_ = -INFINITY;
   Release last_{.time = -1};
   std::optional<TcpSender> sender_;
-  std::vector<Ack> acks_;  // from next_ack_ on, by date
-  std::size_t next_ack_ = 0;
+  Returns returns_;
 };
 
 }  // namespace slmsim

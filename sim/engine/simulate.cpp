@@ -98,7 +98,7 @@ class Run {
         answered(event.index);
         break;
       case Kind::kAcknowledgement:
-        acknowledged(event);
+        acknowledged(event.index);
         break;
     }
   }
@@ -106,7 +106,6 @@ class Run {
   void open_channels(const std::vector<ConnectionState>& before) {
     const auto limits = capacities(graph_);
     std::map<double, int> caps;
-    std::vector<Event> acknowledgements;  // of the previous iteration's last bytes
     for (std::size_t i = 0; i < graph_.connections().size(); ++i) {
       const Connection& connection = graph_.connections()[i];
       Channel channel;
@@ -119,8 +118,7 @@ class Run {
         double on_the_way = 0;
         for (const auto& late : state.on_the_way) {
           on_the_way += late.bytes;
-          acknowledgements.push_back(
-              {late.due.value, static_cast<std::uint32_t>(i), Kind::kAcknowledgement, late.bytes});
+          channel.returns.add(late.due.value, late.bytes);
         }
         if (state.tcp.window > 0) channel.last_sent = -state.idle.value;
         channel.sender.emplace(connection.route.window, connection.sockets, channel.limits.single, state.tcp,
@@ -147,9 +145,9 @@ class Run {
       engine_->configure(graph_.links(), rates);
       zero_ = engine_->now();
     }
-    for (Event event : acknowledgements) {
-      event.date += zero_;
-      events_.push(event);
+    for (std::size_t i = 0; i < channels_.size(); ++i) {  // of the previous iteration's last bytes
+      for (const auto& late : channels_[i].returns)
+        events_.push({zero_ + late.date, static_cast<std::uint32_t>(i), Kind::kAcknowledgement});
     }
   }
 
@@ -212,7 +210,10 @@ class Run {
     Channel& channel = channels_[index];
     if (timeline_.start[channel.head] < 0) timeline_.start[channel.head] = now();
     channel.remaining = graph_.tasks()[channel.head].amount;
-    if (channel.sender && channel.remaining > 0) channel.sender->resume(now() - channel.last_sent);
+    if (channel.sender && channel.remaining > 0) {
+      channel.settle(now());
+      channel.sender->resume(now() - channel.last_sent);
+    }
     if (channel.remaining <= 0) {
       transfer_left(index);
     } else {
@@ -291,10 +292,11 @@ class Run {
     if (channel.sender) {
       const auto to = static_cast<std::uint32_t>(index);
       const double length = now() - channel.flow_start;
+      channel.settle(now());
       const auto& acks = channel.sender->left(bytes, length);
       for (const auto& [delay, acked] : acks) {
         if (channel.limits.back.empty()) {
-          schedule(std::max(0.0, delay), {.index = to, .kind = Kind::kAcknowledgement, .bytes = acked});
+          back_at(to, now() + std::max(0.0, delay), acked);
         } else {
           answer(to, acked, now() + delay, length / static_cast<double>(acks.size()));
         }
@@ -323,20 +325,19 @@ class Run {
   void answered(std::uint32_t place) {
     const Answer& answer = answers_[place];
     const double back = queues_->back(channels_[answer.channel].limits.back, answer.begin, answer.end, answer.due);
-    schedule_at({zero_ + std::max(now(), back), answer.channel, Kind::kAcknowledgement, answer.bytes});
+    back_at(answer.channel, std::max(now(), back), answer.bytes);
     answers_.free(place);
   }
 
-  void acknowledged(const Event& event) {
-    Channel& channel = channels_[event.index];
-    // Where acknowledgements wait, several come together.
-    const double bytes = event.bytes + (channel.limits.back.empty() ? 0 : events_.take_bytes_with(event));
-    if (completed_ == graph_.tasks().size()) {  // after the end: it belongs to the next iteration
-      channel.left_over.push_back({Seconds{now()}, bytes});
-      return;
-    }
-    channel.sender->acknowledged(bytes, now());
-    pump(event.index);
+  void back_at(std::uint32_t index, double date, double bytes) {
+    channels_[index].returns.add(date, bytes);
+    schedule_at({zero_ + date, index, Kind::kAcknowledgement});
+  }
+
+  void acknowledged(std::uint32_t index) {
+    if (completed_ == graph_.tasks().size()) return;  // after the end: it belongs to the next iteration
+    channels_[index].settle(now());
+    pump(index);
   }
 
   // The last byte of the head transfer is on the wire: it arrives a latency later, and the next one may go.
@@ -358,7 +359,7 @@ class Run {
           fmt::format("{} of {} tasks never finished", graph_.tasks().size() - completed_, graph_.tasks().size()));
     }
     for (const double time : timeline_.finish) timeline_.end = std::max(timeline_.end, Seconds{time});
-    for (const auto& channel : channels_) timeline_.connections.push_back(channel.state_after(timeline_.end));
+    for (auto& channel : channels_) timeline_.connections.push_back(channel.state_after(timeline_.end));
     return std::move(timeline_);
   }
 

@@ -96,6 +96,23 @@ TEST(Window, TransfersInARowShareTheWindow) {
   EXPECT_NEAR(timeline.finish[c], 1, kClock);
 }
 
+// Four transfers of 100 B at 1000 B/s, and one of 1200 B later, from a window of 200 B. a and b fill the window; c leaves as a is
+// acknowledged, and its last byte as b is, whatever the round trip is; d takes b's place. So 200 B were on their way at most, and
+// slow start ends at twice that: 400 B at 2.5 s, and 800 B a round trip later.
+TEST(Window, WhatIsAcknowledgedAsAnotherPieceHasLeftMakesRoomFirst) {
+  for (int i = 0; i < 50; ++i) {
+    const double rtt = 1 + 1e-3 * i;
+    SmallGraph graph({1000});
+    const int connection = graph.connect_windowed(200, 1e6, rtt);
+    graph.connect_windowed(200, 1e6, rtt);  // unused; without it nobody shares the link
+    for (int transfer = 0; transfer < 4; ++transfer) graph.send(connection, 100);
+    graph.send(connection, 1200, {graph.wait(2.5)});
+    for (const SimulationOptions& way :
+         {SimulationOptions{}, {.record_flows = true}, {.always_events = true}, {.always_engine = true}})
+      EXPECT_NEAR(graph.run({}, way).end.value, 2.5 + rtt + 0.8, kClock) << rtt;
+  }
+}
+
 // An idle connection's window, seen through how much leaves at once: the window is 8000 B after 7000 B.
 double end_after_idle(double idle, double idle_limit, double bytes) {
   SmallGraph graph({kFast});
