@@ -19,7 +19,7 @@ KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b
          "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#fbe3b0", "xxxx"),
          "send": ("activations and their gradients", "#e69f00", ""),
          "copy": ("copy between GPU and host", "#d9f0e7", "\\\\\\\\"), "drive": ("drive", "#e3c2d5", "||||"),
-         "buffer": ("copy to or from buffers", "#9aa7b0", "")}
+         "buffer": ("copy to or from buffers", "#e8ebee", "oooo")}
 OTHER = ("other", "#ffffff", "++++")
 MOST_TRACKS = 24
 
