@@ -69,7 +69,8 @@ double total(const PipelineProblem& p, const Suffix& suffix) {
 
 class Cutter {
  public:
-  explicit Cutter(const PipelineProblem& problem) : p_(problem), bound_(problem.below) {
+  explicit Cutter(const PipelineProblem& problem)
+      : p_(problem), bound_(std::min(problem.below, problem.known * (1 + kRounding))) {
     starting_at_.resize(p_.gpus + 1);
     const std::size_t meshes = p_.submeshes.size();
     for (std::size_t m = 0; m < meshes; ++m) starting_at_[p_.submeshes[m].first].push_back(m);
@@ -91,10 +92,11 @@ class Cutter {
   // One suffix for each of the places where several may be the best shows what a good cut takes, and with it which of them the
   // best cannot be among.
   std::optional<PipelineCut> run() {
-    const auto good = search(true);
+    const auto good = good_cut();
     if (good) bound_ = std::min(bound_, good->time * (1 + kRounding));
     return search(false);
   }
+  std::optional<PipelineCut> good_cut() { return search(true); }
 
  private:
   using Front = std::vector<std::size_t>;  // entries
@@ -114,32 +116,46 @@ class Cutter {
     return known;
   }
 
-  // Whatever layers [0, l) on the first g GPUs are cut into, nothing is below these.
+  // Whatever layers [0, l) on the GPUs in front of a submesh are cut into, nothing is below these: the sum with what is sent,
+  // also to the submesh.
   struct Head {
     double sum = kNever, slowest = kNever;
   };
   void find_heads() {
-    heads_.assign(p_.layers, std::vector<Head>(p_.gpus + 1));
-    if (p_.layers > 0) heads_[0][0] = {0, 0};
+    heads_.assign(p_.layers, std::vector<Head>(p_.submeshes.size()));
+    if (p_.layers == 0) return;
+    for (const std::size_t m : starting_at_[0]) heads_[0][m] = {0, 0};
     for (std::size_t last = 1; last < p_.layers; ++last) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-        Head& head = heads_[last][p_.submeshes[m].last];
+        Head head;  // with a stage on this submesh
         for (std::size_t first = 0; first < last; ++first) {
-          const Head& before = heads_[first][p_.submeshes[m].first];
+          const Head& before = heads_[first][m];
           const StageFacts& facts = facts_[place_of(first, last, m)];
           if (before.sum == kNever || facts.most_in_flight < 1) continue;
           head.sum = std::min(head.sum, before.sum + facts.time);
           head.slowest = std::min(head.slowest, std::max(before.slowest, facts.time));
         }
+        if (head.sum == kNever) continue;
+        const auto& next = starting_at_[p_.submeshes[m].last];
+        for (std::size_t edge = 0; edge < next.size(); ++edge) {
+          Head& to = heads_[last][next[edge]];
+          to.sum = std::min(to.sum, head.sum + sent(last, m, edge));
+          to.slowest = std::min(to.slowest, head.slowest);
+        }
       }
     }
   }
 
-  // Of all cuts that end in this suffix; infinite where there are none.
-  double least(const Suffix& suffix) const {
-    const Head& head = heads_[suffix.stage.first][p_.submeshes[suffix.stage.submesh].first];
+  // Of all cuts that end in this suffix of so many stages; infinite where there are none. The first stage of all waits the
+  // least where the most stages are in front of the suffix.
+  double least(const Suffix& suffix, std::size_t stages) const {
+    const std::size_t first = suffix.stage.first, m = suffix.stage.submesh;
+    const Head& head = heads_[first][m];
     if (head.sum == kNever) return kNever;
-    return total(p_, head.sum + suffix.sum, std::max(head.slowest, suffix.slowest), suffix.waiting);
+    const double sum = head.sum + suffix.sum, slowest = std::max(head.slowest, suffix.slowest);
+    const std::size_t all = stages + std::min(first, p_.submeshes[m].first);
+    const int rounds = (p_.micro_batches - 1) / under_way(p_, all);
+    return total(p_, sum, slowest, std::max(suffix.waiting, rounds * sum));
   }
 
   // With `one_each` only the suffix is kept of which the least of all cuts is the least: a cut, though seldom the best.
@@ -152,8 +168,7 @@ class Cutter {
       Fronts fronts(p_.layers + 1, std::vector<Front>(p_.submeshes.size()));
       for (std::size_t first = 0; first < p_.layers; ++first) {
         for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-          if (heads_[first][p_.submeshes[m].first].sum < kNever)
-            extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
+          if (heads_[first][m].sum < kNever) extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
         }
       }
       behind = std::move(fronts);
@@ -194,11 +209,11 @@ class Cutter {
     const StageFacts& facts = facts_[place_of(stage.first, stage.last, stage.submesh)];
     if (!keeps_enough(p_, facts.most_in_flight, stages)) return;
     Suffix entry = in_front(p_, stage, facts.time, sent, rest, stages);
-    const double at_least = least(entry);
+    const double at_least = least(entry, stages);
     if (at_least > bound_) return;
     entry.rest = rest_entry;
     if (!one_each) return keep(front, entry);
-    if (!front.empty() && least(entries_[front.front()]) <= at_least) return;
+    if (!front.empty() && least(entries_[front.front()], stages) <= at_least) return;
     front.assign(1, entries_.size());
     entries_.push_back(entry);
   }
@@ -241,6 +256,11 @@ std::vector<double> crossing(const OperatorGraph& operators) {
 }  // namespace
 
 std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem) { return Cutter(problem).run(); }
+
+std::optional<double> good_pipeline_time(const PipelineProblem& problem) {
+  const auto cut = Cutter(problem).good_cut();
+  return cut ? std::optional(cut->time) : std::nullopt;
+}
 
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages) {
   std::optional<Suffix> rest;

@@ -38,6 +38,8 @@ struct PipelineProblem {
   int ahead = 0;                      // 1F1B with so many more in flight for each boundary to the last stage
   std::optional<std::size_t> stages;  // absent: as many as is best
   double below = std::numeric_limits<double>::infinity();  // s; cuts that take as long or longer are not wanted
+  double known =
+      std::numeric_limits<double>::infinity();  // s; there is a cut that takes this, of this or a like problem
 
   // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
   // keep (0: the stage does not fit).
@@ -59,6 +61,9 @@ struct PipelineCut {
 
 // Nothing where no cut fits, or none is below problem.below.
 std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem);
+
+// T of a cut that is found at once, and is seldom the best; nothing where it finds none below problem.below.
+std::optional<double> good_pipeline_time(const PipelineProblem& problem);
 
 // T of given stages; infinite where one does not fit.
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages);

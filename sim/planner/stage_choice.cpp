@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -80,8 +81,31 @@ class Chooser {
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
-  // The best cut for VMs in this order, if it is better than what was found so far.
-  void try_order(const Vms& vms) {
+  // The best cut for VMs in any of these orders; of equals that of the first. A cut that is found at once in one of them shows
+  // in all others what cannot be the best.
+  void try_orders(const std::vector<Vms>& orders) {
+    double known = std::numeric_limits<double>::infinity();
+    if (orders.size() > 1) {
+      for (const Vms& vms : orders)
+        with_problem(vms, [&](PipelineProblem& problem, const auto&) {
+          problem.known = known;
+          known = std::min(known, good_pipeline_time(problem).value_or(known));
+        });
+    }
+    for (const Vms& vms : orders)
+      with_problem(vms, [&](PipelineProblem& problem, const auto& meshes) {
+        problem.known = known;
+        try_order(problem, meshes);
+      });
+  }
+
+  std::vector<ChosenStage> best() const { return best_; }
+
+ private:
+  using Meshes = std::vector<std::vector<int>>;
+
+  // How the VMs in this order may be cut.
+  void with_problem(const Vms& vms, const std::function<void(PipelineProblem&, const Meshes&)>& use) {
     std::vector<int> devices;
     for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
     PipelineProblem problem;
@@ -92,7 +116,7 @@ class Chooser {
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
     problem.ahead = request_.options.get(kAhead);
     if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
-    std::vector<std::vector<int>> meshes;
+    Meshes meshes;
     for (const auto& submesh : problem.submeshes)
       meshes.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                           devices.begin() + static_cast<long>(submesh.last));
@@ -119,6 +143,10 @@ class Chooser {
         return traffic(layer, meshes[from], meshes[to]);
       };
     }
+    use(problem, meshes);
+  }
+
+  void try_order(PipelineProblem& problem, const Meshes& meshes) {
     if (!best_.empty()) problem.below = best_time_;
     const auto cut = cut_pipeline(problem);
     if (!cut) return;
@@ -128,9 +156,6 @@ class Chooser {
       best_.push_back({starts_[stage.first], starts_[stage.last], meshes[stage.submesh]});
   }
 
-  std::vector<ChosenStage> best() const { return best_; }
-
- private:
   double traffic(std::size_t layer, const std::vector<int>& from, const std::vector<int>& to) {
     const auto [at, is_new] = traffic_.try_emplace({layer, from, to});
     if (is_new) {
@@ -276,15 +301,13 @@ std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network
   Chooser chooser(request, network);
   std::vector<std::size_t> order(vms.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto in_order = [&] {
-    Vms ordered;
-    for (const std::size_t i : order) ordered.push_back(vms[i]);
-    return ordered;
-  };
-  chooser.try_order(in_order());
-  if (request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted) {
-    while (std::next_permutation(order.begin(), order.end())) chooser.try_order(in_order());
-  }
+  const bool permuted = request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted;
+  std::vector<Vms> orders;
+  do {
+    orders.emplace_back();
+    for (const std::size_t i : order) orders.back().push_back(vms[i]);
+  } while (permuted && std::next_permutation(order.begin(), order.end()));
+  chooser.try_orders(orders);
   return chooser.best();
 }
 

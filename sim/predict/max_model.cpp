@@ -1,7 +1,9 @@
 #include "sim/predict/max_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,24 +27,21 @@ class Search {
     // Planners that cut layers into stages need some.
     constexpr std::int64_t kFewLayers = 1024;
     std::int64_t fits = 1, too_many = (kMostLayers - layers_at(1)) / (layers_at(2) - layers_at(1)) + 2;
-    Trial trial = try_layers(layers_at(1), nullptr);
+    Trial trial = try_layers(layers_at(1));
     const std::string of_fewest = trial.problem;
-    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers(layers_at(fits *= 2), nullptr);
+    while (!trial.has_plan && fits < std::min(kFewLayers, too_many)) trial = try_layers(layers_at(fits *= 2));
     if (!trial.problem.empty()) {
       out.limit = trial.has_plan ? trial.problem : of_fewest;
       return out;
     }
-    // Planning takes longer the more layers there are, so none far beyond the answer is tried.
-    while (fits * 2 < too_many && try_layers(layers_at(fits * 2), nullptr).problem.empty()) fits *= 2;
-    too_many = std::min(too_many, fits * 2);
-    while (too_many - fits > 1) {
-      const std::int64_t middle = fits + (too_many - fits) / 2;
-      (try_layers(layers_at(middle), nullptr).problem.empty() ? fits : too_many) = middle;
-    }
+    narrow(fits, too_many);
     out.layers = layers_at(fits);
-    try_layers(out.layers, &out);  // once more, for what it holds
+    const Trial& last = try_layers(out.layers);
+    out.parameters = last.parameters;
+    out.memory = last.memory;
+    out.stores = last.stores;
     out.limit = layers_at(too_many) > kMostLayers ? "nothing below the most layers looked at"
-                                                  : try_layers(layers_at(too_many), nullptr).problem;
+                                                  : try_layers(layers_at(too_many)).problem;
     return out;
   }
 
@@ -52,40 +51,84 @@ class Search {
     return options_.technique->layers_at ? options_.technique->layers_at(options_, k) : k;
   }
 
+  // From a number that fits and one that is too many to two that are neighbours. What is held grows by about as much with each
+  // layer, so that few numbers are tried: planning takes long, and longer the more layers there are.
+  void narrow(std::int64_t& fits, std::int64_t& too_many) {
+    constexpr int kGuesses = 8;
+    std::int64_t other = fits, next = fits * 2, step = 1;  // another one whose memory is known
+    for (int guess = 1; too_many - fits > 1; ++guess) {
+      next = std::clamp(next, fits + 1, too_many - 1);
+      const Trial& trial = try_layers(layers_at(next));
+      if (trial.problem.empty()) {
+        other = std::exchange(fits, next);
+        const std::int64_t full = full_at(fits, other);
+        next = std::clamp(full, fits + step, fits + leap(fits));
+        if (full < next) step *= 2;
+      } else {
+        too_many = next;
+        if (trial.has_plan) other = next;
+        next = trial.has_plan ? full_at(fits, other) : middle(fits, too_many);
+      }
+      if (guess >= kGuesses) next = middle(fits, too_many);
+    }
+  }
+
+  // Where a planner has begun to save memory, what the last layers brought tells little.
+  std::int64_t leap(std::int64_t fits) const {
+    const double further = std::clamp(1.5 / trials_.at(layers_at(fits)).fullness - 1, 0.1, 7.0);
+    return 1 + static_cast<std::int64_t>(further * static_cast<double>(fits));
+  }
+
+  static std::int64_t middle(std::int64_t fits, std::int64_t too_many) {
+    if (too_many <= 4 * fits) return fits + (too_many - fits) / 2;
+    return static_cast<std::int64_t>(std::sqrt(static_cast<double>(fits) * static_cast<double>(too_many)));
+  }
+
+  // The last that fits if the fullest memory is filled evenly from one of these to the other, and further.
+  std::int64_t full_at(std::int64_t fits, std::int64_t other) const {
+    const double is = trials_.at(layers_at(fits)).fullness, its = trials_.at(layers_at(other)).fullness;
+    const double each = std::max((its - is) / static_cast<double>(other - fits), 1e-12);
+    return fits + static_cast<std::int64_t>(std::min((1 - is) / each, 1.0 * kMostLayers));
+  }
+
   struct Trial {
     bool has_plan = false;
     std::string problem;  // empty where so many layers fit
+    double fullness = 0;  // of the fullest memory, host or drive: a share
+    double parameters = 0;
+    std::vector<DeviceMemory> memory;
+    std::vector<Store> stores;
   };
-  Trial try_layers(std::int64_t layers, LargestModel* out) {
-    if (!out) {
-      if (const auto known = trials_.find(layers); known != trials_.end()) return known->second;
-    }
-    return trials_[layers] = tried(layers, out);
+  const Trial& try_layers(std::int64_t layers) {
+    const auto known = trials_.find(layers);
+    return known != trials_.end() ? known->second : trials_.emplace(layers, tried(layers)).first->second;
   }
 
-  Trial tried(std::int64_t layers, LargestModel* out) const {
+  Trial tried(std::int64_t layers) const {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
     const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
     if (!result.plan) return {false, result.reason};
-    const auto memory = memory_of(*result.plan, operators, scenario_);
-    const auto stores = stores_of(*result.plan, operators, scenario_);
-    if (out) {
-      out->parameters = parameter_count(operators);
-      out->memory = memory;
-      out->stores = stores;
+    Trial out{.has_plan = true,
+              .parameters = parameter_count(operators),
+              .memory = memory_of(*result.plan, operators, scenario_),
+              .stores = stores_of(*result.plan, operators, scenario_)};
+    const auto note = [&](double share, const auto& text) {
+      out.fullness = std::max(out.fullness, share);
+      if (share > 1 && out.problem.empty()) out.problem = text();
+    };
+    for (const auto& m : out.memory) {
+      note(m.total() / m.limit, [&] {
+        return fmt::format("memory of {}, most of it {}",
+                           scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m));
+      });
     }
-    for (const auto& m : memory) {
-      if (!m.fits())
-        return {true,
-                fmt::format("memory of {}, most of it {}",
-                            scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m))};
+    for (const auto& store : out.stores) {
+      note(store.used / store.limit,
+           [&] { return fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name); });
     }
-    for (const auto& store : stores) {
-      if (!store.fits()) return {true, fmt::format("{} {}", store.drive ? "drives of" : "host memory of", store.name)};
-    }
-    return {true, ""};
+    return out;
   }
 
   std::map<std::int64_t, Trial> trials_;  // by layers

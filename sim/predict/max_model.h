@@ -22,7 +22,8 @@ struct LargestModel {
   std::string limit;  // what the next larger one does not find room for, or why there is none
 };
 
-// In the order of predict(): model, group, technique. More layers never need less memory, so they are searched by halving.
+// In the order of predict(): model, group, technique. More layers never need less memory, about as much more
+// with each, so that few numbers of them are tried.
 std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only = nullptr);
 
 }  // namespace slmsim

@@ -107,6 +107,13 @@ TEST(InterOperator, FindsTheBestOfAllCuts) {
       EXPECT_NEAR(cut->time, best, 1e-12 * best) << seed;
       EXPECT_NEAR(time_by_hand(problem.p, cut->stages), best, 1e-12 * best);
       EXPECT_DOUBLE_EQ(pipeline_time(problem.p, cut->stages), cut->time);
+      const auto good = good_pipeline_time(problem.p);
+      ASSERT_TRUE(good.has_value()) << seed;
+      EXPECT_GE(*good, best * (1 - 1e-12)) << seed;
+      for (const double known : {*good, cut->time}) {
+        problem.p.known = known;
+        EXPECT_EQ(cut_pipeline(problem.p)->stages, cut->stages) << seed;
+      }
       problem.p.below = cut->time;
       EXPECT_FALSE(cut_pipeline(problem.p).has_value()) << seed;
       problem.p.below = cut->time * 1.0001;
