@@ -49,17 +49,23 @@ constexpr std::array kSpeedsIntra = {44.0, 30.0, 22.0, 18.0, 15.0, 12.0, 10.0, 9
 constexpr std::array kSpeedsInter = {48.0, 30.0, 28.0, 24.0, 22.0, 18.0, 15.0, 12.0, 10.0, 9.0,
                                      7.0,  6.0,  5.0,  4.0,  3.0,  2.4,  1.2,  0.24, 0.12};
 constexpr int kMostSearchChannels = kNcclMostChannels / 2;
-constexpr double kDuplicatedFrom = 25.0;    // channels this fast are split in two
-constexpr double kNvlinkShare = 22.0 / 25;  // SM70_ and SM80_NVLINK_BW of a link's 25 GB/s, src/graph/topo.h
+constexpr double kDuplicatedFrom = 25.0;  // channels this fast are split in two
+// Links as NCCL counts them, which knows their kind and number and measures nothing (src/graph/topo.h): what a GPU states is
+// taken for the nearest number of them. A link's rate, and what NCCL takes for it: SM60_, SM70_ and SM80_NVLINK_BW.
+struct LinkKind {
+  double rate, taken;  // GB/s
+};
+constexpr int kVolta = 70;
+constexpr LinkKind kNvlink1 = {20.0, 18.0}, kNvlink2 = {25.0, 22.0};
+constexpr double kPci3 = 15.75, kPci3Taken = 12.0;  // of generation 3 x16; the others are doubles or halves of it
 // Of Hopper as v2.18.5 has it, the first to know its NVSwitches: SM90_NVLINK_BW, sm90SpeedArrayIntra, and which channels
 // ncclTopoDupChannels splits.
 constexpr int kHopper = 90;
-constexpr double kHopperNvlinkShare = 20.0 / 25;
+constexpr LinkKind kHopperNvlink = {25.0, 20.0};
 constexpr std::array kHopperSpeedsIntra = {60.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0, 6.0, 3.0};
 constexpr double kHopperDuplicatedFrom = 50.0;
-constexpr int kHopperDuplicatedUpTo = 4;    // or so few, from kDuplicatedFrom on
-constexpr double kHopperLeastStep = 0.49;   // of the best speed: slower ones are not tried
-constexpr double kPciShare = 12.0 / 15.75;  // PCI_BW of gen 3 x16, likewise
+constexpr int kHopperDuplicatedUpTo = 4;   // or so few, from kDuplicatedFrom on
+constexpr double kHopperLeastStep = 0.49;  // of the best speed: slower ones are not tried
 
 constexpr NcclChoice kEvery[] = {  // in the order in which NCCL compares them: of equals the first wins
     {NcclAlgorithm::kTree, NcclProtocol::kLl},     {NcclAlgorithm::kTree, NcclProtocol::kLl128},
@@ -164,6 +170,13 @@ bool joined_in_pairs(const Platform& platform, std::span<const int> devices) {
   return true;
 }
 
+double nvlink_taken(double rate, int capability) {
+  const LinkKind& kind = capability >= kHopper ? kHopperNvlink : capability >= kVolta ? kNvlink2 : kNvlink1;
+  return kind.taken * std::max(1.0, std::round(rate / kind.rate));
+}
+
+double pcie_taken(double rate) { return kPci3Taken * std::exp2(std::round(std::log2(rate / kPci3))); }
+
 }  // namespace
 
 int NcclView::tree_depth() const { return ranks / nodes - 1 + log2_of(nodes); }
@@ -185,9 +198,8 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     view.least_capability = first ? capability : std::min(view.least_capability, capability);
     view.most_capability = first ? capability : std::max(view.most_capability, capability);
     view.nvlink = view.nvlink && (type.nvlink || in_pairs) && device.gpu.nvlink.value > 0;
-    pcie = std::min(pcie, device.gpu.pcie.value / kGb * kPciShare);
-    nvlink =
-        std::min(nvlink, device.gpu.nvlink.value / kGb * (capability >= kHopper ? kHopperNvlinkShare : kNvlinkShare));
+    pcie = std::min(pcie, pcie_taken(device.gpu.pcie.value / kGb));
+    nvlink = std::min(nvlink, nvlink_taken(device.gpu.nvlink.value / kGb, capability));
     net = std::min(net, type.nic.value / kGb);
     ++gpus_of[device.vm];
     rails = std::min(rails, type.inside.rails);

@@ -14,7 +14,7 @@ struct FewLayers {
   std::vector<std::size_t> like;  // for each operator of the whole model the one of `operators` that does the same
 };
 
-inline constexpr int kLayersApart = 64;
+inline constexpr int kLayersApart = 8;
 
 // `operators`: all of the model's.
 FewLayers few_layers(const Transformer& model, const OperatorGraph& operators);
