@@ -114,11 +114,10 @@ bool enabled(const Nccl& nccl, const NcclView& view, Collective collective, cons
          (capability == 70 || capability == 80 || capability == 90);
 }
 
-// GB/s of the buffer, not of the bus.
-double bandwidth(const NcclView& view, Collective collective, const NcclChoice& choice) {
+// GB/s of the buffer, not of the bus. `channels`: as the search counts them.
+double bandwidth(const NcclView& view, double channels, Collective collective, const NcclChoice& choice) {
   const bool ring = choice.algorithm == NcclAlgorithm::kRing;
   const std::size_t row = capability_row(view), nodes = static_cast<std::size_t>(std::min(view.nodes, 3)) - 1;
-  const double channels = view.search_channels;
   const double ll_most = view.nodes == 1 ? kLlMostOneNode[row] : kLlMostIntel[nodes];
   double bus = channels * (ring ? view.ring_speed : view.tree_speed);
   if (row == 1) bus = std::min(bus, kAmpereMost);
@@ -177,6 +176,22 @@ double nvlink_taken(double rate, int capability) {
 
 double pcie_taken(double rate) { return kPci3Taken * std::exp2(std::round(std::log2(rate / kPci3))); }
 
+// What NCCL believes with so many channels, as the search counts them.
+Seconds expected_time(const NcclView& view, double channels, Collective collective, Bytes size,
+                      const NcclChoice& choice) {
+  double rate = bandwidth(view, channels, collective, choice);
+  double wait = latency(view, collective, choice);
+  if (choice.algorithm == NcclAlgorithm::kTree) {
+    const double doublings = std::max(0.0, std::floor(std::log2(std::max(1.0, size.value / 64))));
+    const auto& correction = kTreeCorrection[column(choice.protocol)];
+    if (doublings < static_cast<double>(correction.size())) rate *= correction[static_cast<std::size_t>(doublings)];
+  } else if (choice.protocol == NcclProtocol::kSimple && view.nodes > 1 && collective == Collective::kAllReduce &&
+             size.value >= view.ranks * kPlateauBytesPerRank) {
+    wait *= kRingPlateau;
+  }
+  return Seconds{1e-6 * (wait + size.value / (1000 * rate))};
+}
+
 }  // namespace
 
 int NcclView::tree_depth() const { return ranks / nodes - 1 + log2_of(nodes); }
@@ -233,26 +248,13 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
 std::optional<Seconds> nccl_expected_time(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size,
                                           const NcclChoice& choice) {
   if (view.ranks < 2 || !enabled(nccl, view, collective, choice)) return std::nullopt;
-  double rate = bandwidth(view, collective, choice);
-  double wait = latency(view, collective, choice);
-  if (choice.algorithm == NcclAlgorithm::kTree) {
-    const double doublings = std::max(0.0, std::floor(std::log2(std::max(1.0, size.value / 64))));
-    const auto& correction = kTreeCorrection[column(choice.protocol)];
-    if (doublings < static_cast<double>(correction.size())) rate *= correction[static_cast<std::size_t>(doublings)];
-  } else if (choice.protocol == NcclProtocol::kSimple && view.nodes > 1 && collective == Collective::kAllReduce &&
-             size.value >= view.ranks * kPlateauBytesPerRank) {
-    wait *= kRingPlateau;
-  }
-  return Seconds{1e-6 * (wait + size.value / (1000 * rate))};
+  return expected_time(view, view.search_channels, collective, size, choice);
 }
 
 Seconds nccl_tree_time(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size) {
   NcclView unlimited = view;
   unlimited.tree_speed = INFINITY;
-  const double more = nccl_channels(nccl, view) / (2.0 * view.search_channels);
-  const Seconds latency = *nccl_expected_time(nccl, unlimited, Collective::kAllReduce, Bytes{0}, choice);
-  const Seconds whole = *nccl_expected_time(nccl, unlimited, Collective::kAllReduce, size, choice);
-  return latency + (whole - latency) / more;
+  return expected_time(unlimited, nccl_channels(nccl, view) / 2.0, Collective::kAllReduce, size, choice);
 }
 
 NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collective, Bytes size) {

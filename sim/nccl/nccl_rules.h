@@ -55,7 +55,7 @@ NcclChoice nccl_choice(const Nccl& nccl, const NcclView& view, Collective collec
 
 // What the kernels of a tree need at least, however fast the links are: the same formula without a limit by links, so that
 // the rate which a tree reaches on a channel (perChMaxTreeBws), its share at the sizes between (treeCorrectionFactor) and
-// the latency of its steps remain. Channels beyond those that the search doubles add their rate.
+// the latency of its steps remain. More or fewer channels than those that the search doubles carry as much more or less.
 Seconds nccl_tree_time(const Nccl& nccl, const NcclView& view, const NcclChoice& choice, Bytes size);
 
 int nccl_channels(const Nccl& nccl, const NcclView& view);

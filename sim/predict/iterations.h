@@ -8,7 +8,8 @@
 // not waited for.
 //
 // Where no state came back, iterations go on to differ, by where losses fall or by how connections that share a link happen to
-// meet, and nobody knows those to come: `spread` tells how far.
+// meet, and nobody knows those to come: `spread` tells how far. Where one came back and transfers share links, it tells what the
+// last digit of a figure may do to the order in which they meet.
 #pragma once
 
 #include <vector>
@@ -24,7 +25,7 @@ struct IterationTimes {
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
   bool repeats = false;         // a state came back; else those from cycle_start on stand for all further ones
   // Relative: how far the mean of any other iterations may be from steady(). Half a percent, to which means are taken to have
-  // settled, or as much as any of the iterations that it is the mean of; 0 where a state came back.
+  // settled, or as much as any of the iterations that it is the mean of; 0 where a state came back and no transfers meet.
   double spread = 0;
   Timeline last;                             // of the last one simulated
   std::vector<ConnectionState> before_last;  // how it found its connections: simulate() with it gives `last` again

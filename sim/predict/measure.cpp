@@ -111,11 +111,12 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
   }
-  // While the GPU waits for its host to launch kernels, and for no message, that is overhead.
+  // While the GPU waits for its host to launch kernels, and for no message nor its host's Adam, that is overhead.
   if (!launching.empty()) {
     launching = merged(std::move(launching));
     std::vector<Interval> other = computing;
     other.insert(other.end(), transferring.begin(), transferring.end());
+    other.insert(other.end(), host_optimizer.begin(), host_optimizer.end());
     other = merged(std::move(other));
     double length = -overlap(launching, other);
     for (const auto& interval : launching) length += interval.finish - interval.start;

@@ -121,6 +121,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.first_iteration = times.first();
   out.iteration = times.steady();
   out.spread = times.spread;
+  bool repeats = times.repeats;
   out.breakdown = iteration.parts;
   // Where several iterations make a cycle, they differ in how long the GPU waits.
   wait_instead(out.breakdown, out.iteration - times.last.end);
@@ -145,6 +146,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   if (rest > 0) out.spread = std::max(out.spread, times.spread * (times.steady() * (rounds + 1) / out.job));
   if (workload.warm_up > 0) {
     const IterationTimes warm = times_of_warm_up(to_lower, options);
+    repeats = repeats && warm.repeats;
     const auto after_warm_up = [&](double count) {
       const double first = std::min<double>(count, workload.warm_up);
       return warm.total(first) + times.total(count - first);
@@ -161,7 +163,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.tokens_per_second = sequences * static_cast<double>(request.model.sequence) / out.iteration.value;
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.connections = std::move(times.before_last);
-  if (out.spread > 0) out.remarks.push_back(remark_on_spread(out));
+  if (!repeats) out.remarks.push_back(remark_on_spread(out));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct Prediction {
   Seconds startup;
   Bill bill;                                    // of the whole job
   Seconds first_iteration, iteration;           // cold, and steady (mean over the cycle)
-  double spread = 0;                            // relative, of the times of further iterations; 0: they repeat
+  double spread = 0;                            // relative, of the times of further iterations (see IterationTimes)
   Seconds trial;                                // the first epsilon epochs, without the start-up
   double iterations = 0, trial_iterations = 0;  // optimizer steps
   std::optional<WarmUp> warm_up;                // before what all else is told of

@@ -170,7 +170,8 @@ void units_change_nothing(const Drawn& drawn, Dice& dice, Faults& faults) {
     const Prediction &p = drawn.predictions[i], &q = again[i];
     // Rounding of the conversion is a change of 1e-16 of a figure, and what a change of a figure may move is the law of
     // conditioning's: a unit that is taken for another moves it by a factor.
-    if (p.status != q.status || relative(p.job.value, q.job.value) > 1e-3)
+    const double known = std::max(1e-3, std::min(p.spread, q.spread));
+    if (p.status != q.status || relative(p.job.value, q.job.value) > known)
       faults.push_back(fmt::format("{}: job {:.12g} s, in other units {:.12g} s", which(p), p.job.value, q.job.value));
   }
 }

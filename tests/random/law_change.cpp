@@ -142,13 +142,19 @@ bool is_slower(const Prediction& was, const Prediction& now) {
          now.iteration.value > was.iteration.value * (1 + std::max(kAnomaly, was.spread + now.spread));
 }
 
-// With windows that cover any path and outlive any pause.
-Scenario with_calm_tcp(Scenario scenario) {
-  for (auto& vm : scenario.platform.vms) {
-    vm.type.tcp.receive_buffer = vm.type.tcp.send_buffer = kWide;
-    vm.type.tcp.slow_start_after_idle = false;
+// With windows that cover any path and outlive any pause, and that no loss closes unless it is what changed.
+void calm_tcp(Scenario& before, Scenario& after) {
+  for (Scenario* scenario : {&before, &after}) {
+    for (auto& vm : scenario->platform.vms) {
+      vm.type.tcp.receive_buffer = vm.type.tcp.send_buffer = kWide;
+      vm.type.tcp.slow_start_after_idle = false;
+    }
   }
-  return scenario;
+  for (std::size_t i = 0; i < before.platform.links.size(); ++i) {
+    WanLink &was = before.platform.links[i], &is = after.platform.links[i];
+    if (was.forward.loss == is.forward.loss) was.forward.loss = is.forward.loss = 0;
+    if (was.backward.loss == is.backward.loss) was.backward.loss = is.backward.loss = 0;
+  }
 }
 
 // The mechanisms that may make more of something slower: NCCL's tuning, blind to the network, chooses another algorithm or
@@ -175,8 +181,10 @@ void more_is_not_slower(const Drawn& drawn, Dice& dice, Faults& faults) {
     }
     if (!is_slower(p, q)) continue;
     if (!calm_was) {
-      calm_was = predicted(with_calm_tcp(before));
-      calm_now = predicted(with_calm_tcp(after));
+      Scenario calm_before = before, calm_after = after;
+      calm_tcp(calm_before, calm_after);
+      calm_was = predicted(calm_before);
+      calm_now = predicted(calm_after);
     }
     if (!is_slower((*calm_was)[i], (*calm_now)[i])) continue;
     faults.push_back(fmt::format("{}: {} better by {}: {:.6g} -> {:.6g} s: {:+.1f} %{}", which(p), change.what, by,
