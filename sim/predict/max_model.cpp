@@ -19,7 +19,8 @@ class Search {
   Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
       : scenario_(scenario), model_(model), group_(group), options_(options) {}
 
-  LargestModel run() {
+  // `likely`: what fits on a group that is like this one, or 0. See layers_at().
+  LargestModel run(std::int64_t likely) {
     LargestModel out;
     out.model = model_.name;
     out.technique = options_.technique;
@@ -34,7 +35,12 @@ class Search {
       out.limit = trial.has_plan ? trial.problem : of_fewest;
       return out;
     }
+    for (const std::int64_t next : {likely, likely + 1}) {
+      if (likely > 0 && next > fits && next < too_many)
+        (try_layers(layers_at(next)).problem.empty() ? fits : too_many) = next;
+    }
     narrow(fits, too_many);
+    fits_ = fits;
     out.layers = layers_at(fits);
     const Trial& last = try_layers(out.layers);
     out.parameters = last.parameters;
@@ -44,6 +50,7 @@ class Search {
                                                   : try_layers(layers_at(too_many)).problem;
     return out;
   }
+  std::int64_t fits() const { return fits_; }
 
  private:
   // A pipeline's layers must divide into its stages.
@@ -132,20 +139,41 @@ class Search {
   }
 
   std::map<std::int64_t, Trial> trials_;  // by layers
+  std::int64_t fits_ = 0;
   const Scenario& scenario_;
   const Transformer& model_;
   const Group& group_;
   const TechniqueOptions& options_;
 };
 
+// What groups inside a VM have in common that hold as much: the kind of the VM, and of the GPUs in their places. Empty for others.
+std::vector<int> kind_of(const Platform& platform, const Group& group) {
+  const int vm = platform.devices[static_cast<std::size_t>(group.devices.front())].vm;
+  std::vector<int> out = gpu_kinds(platform, group.devices);
+  out.push_back(vm_kinds(platform)[static_cast<std::size_t>(vm)]);
+  for (const int device : group.devices) {
+    if (platform.devices[static_cast<std::size_t>(device)].vm != vm) return {};
+    out.push_back(device - platform.vms[static_cast<std::size_t>(vm)].first_device);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only) {
   std::vector<LargestModel> out;
   for (const auto& model : scenario.models) {
+    std::map<std::pair<const TechniqueOptions*, std::vector<int>>, std::int64_t>
+        known;  // what fits on groups inside a VM
     for (const auto& group : scenario.groups) {
+      const std::vector<int> kind = kind_of(scenario.platform, group);
       for (const auto& options : scenario.techniques) {
-        if (!only || only == options.technique) out.push_back(Search(scenario, model, group, options).run());
+        if (only && only != options.technique) continue;
+        Search search(scenario, model, group, options);
+        std::int64_t none = 0;
+        std::int64_t& likely = kind.empty() ? none : known[{&options, kind}];
+        out.push_back(search.run(likely));
+        likely = search.fits();
       }
     }
   }
