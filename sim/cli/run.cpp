@@ -57,6 +57,7 @@ bool anything_runs(const std::vector<RunResult>& results) {
 int run(const RunOptions& options) {
   const auto format = static_cast<Format>(index_of("--format", options.format, format_names()));
   PredictOptions predict_options;
+  predict_options.threads = available_cores();
   predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   predict_options.whole = options.whole;
@@ -90,7 +91,7 @@ int select(const RunOptions& options) {
   std::string text;
   std::vector<RunResult> results;
   for (auto& scenario : load_filtered(options, options.filter)) {
-    results.push_back(predict_and_select(std::move(scenario), {}));
+    results.push_back(predict_and_select(std::move(scenario), {.threads = available_cores()}));
     text += (text.empty() ? "" : "\n") + to_selection_table(results.back());
   }
   write_result(text, options.output);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <set>
 
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
 #include "sim/base/stopped.h"
 #include "sim/predict/advice.h"
@@ -241,24 +243,40 @@ void note_assumptions(const std::vector<Assumption>& all, const Scenario& scenar
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options) {
   const Network network(scenario.platform);
   const auto assumptions = assumptions_of(scenario);
-  std::vector<Prediction> out;
+  DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
+  struct Question {
+    PlanRequest request;
+    LoweredPlan* known;
+  };
+  std::vector<Question> questions;
+  std::vector<Prediction> out;
+  const auto answer = [&](std::size_t threads) {
+    const std::size_t first = out.size();
+    out.resize(first + questions.size());
+    in_parallel(questions.size(), threads, [&](std::size_t i) {
+      stop_if(options.stop);
+      Prediction& prediction = out[first + i];
+      prediction = predict_one(questions[i].request, network, options, questions[i].known);
+      note_assumptions(assumptions, scenario, prediction);
+    });
+    questions.clear();
+  };
+  std::deque<OperatorGraph> own;
   std::size_t number = 0;
   for (const auto& model : scenario.models) {
-    std::optional<OperatorGraph> own;
     const OperatorGraph& operators =
-        options.memo ? options.memo->operators(model) : own.emplace(build_operator_graph(model));
+        options.memo ? options.memo->operators(model) : own.emplace_back(build_operator_graph(model));
     for (const auto& group : scenario.groups) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && options.only != technique.technique) continue;
-        stop_if(options.stop);
-        DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
-        out.push_back(predict_one({scenario, model, operators, group, technique, divisions}, network, options, known));
-        note_assumptions(assumptions, scenario, out.back());
+        questions.push_back({{scenario, model, operators, group, technique, divisions}, known});
       }
     }
+    if (options.memo) answer(1);  // which is for one thread, and holds a model's operators until the next is asked for
   }
+  answer(options.simgrid ? 1 : options.threads);  // SimGrid has one engine per process
   return out;
 }
 

@@ -88,6 +88,7 @@ struct PredictOptions {
   bool ignore_memory = false;      // what does not fit counts as if it did
   bool time_misfits =
       false;  // simulate what does not fit too, unless it needs many times the memory; it stays kOutOfMemory
+  std::size_t threads = 1;          // of predict(): so many predictions at once; the same answers
   std::function<bool()> stop = {};  // of predict(): asked before each prediction; throws Stopped where it says so
 };
 

@@ -21,6 +21,17 @@ const std::string kFile = SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml";
 // One model, groups gat+amst, gat and amst, four techniques.
 Scenario gpt2m() { return load_scenario(kFile, {"models=gpt2m"}); }
 
+TEST(Run, SaysTheSameOnAnyNumberOfThreads) {
+  const auto text_by = [](std::size_t threads) {
+    PredictOptions options = json_options(gpt2m());
+    options.threads = threads;
+    return to_json({run_scenario(load_scenario(kFile), options)});
+  };
+  const std::string alone = text_by(1);
+  EXPECT_EQ(text_by(2), alone);
+  EXPECT_EQ(text_by(5), alone);
+}
+
 TEST(Run, EndsBetweenTwoPredictionsWhenItIsStopped) {
   int asked = 0;
   PredictOptions options;
