@@ -152,13 +152,17 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
 
 void wait_instead(Breakdown& parts, Seconds more) {
   const Seconds waits = parts.exposed_communication + parts.pipeline_bubble;
-  if (waits <= Seconds{0}) {
-    (more >= Seconds{0} ? parts.exposed_communication : parts.overhead) += more;
+  if (waits <= Seconds{0} && more >= Seconds{0}) {
+    parts.exposed_communication += more;
     return;
   }
-  // The GPU waits for its host as well, which counts as overhead.
-  if (waits + more < Seconds{0}) parts.overhead += waits + more;
-  const double factor = std::max(0.0, (waits + more) / waits);
+  if (waits + more < Seconds{0}) {
+    // The GPU waits for its host as well, which counts as overhead; and beside NCCL's kernels it computes slower.
+    const Seconds lacking = waits + more + parts.overhead;
+    parts.overhead = std::max(Seconds{0}, lacking);
+    parts.compute += std::min(Seconds{0}, lacking);
+  }
+  const double factor = waits > Seconds{0} ? std::max(0.0, (waits + more) / waits) : 0;
   parts.exposed_communication = parts.exposed_communication * factor;
   parts.pipeline_bubble = parts.pipeline_bubble * factor;
 }

@@ -47,7 +47,7 @@ inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bo
 }
 
 // The same of an iteration that takes so much more (or less) because the GPU waits for longer: both kinds of waiting change in
-// proportion, and none falls below nothing.
+// proportion, and none falls below nothing: what is less than no waiting comes off the overhead, then off computing.
 void wait_instead(Breakdown& parts, Seconds more);
 
 // Links that carried anything, in the network's order; where links that are alike are taken once (TaskGraph::link_of), those

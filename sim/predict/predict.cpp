@@ -256,8 +256,10 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
     out.resize(first + questions.size());
     in_parallel(questions.size(), threads, [&](std::size_t i) {
       stop_if(options.stop);
+      std::optional<Network> own;  // a network keeps the ways that it was asked for: one for each thread
+      if (threads > 1) own.emplace(scenario.platform);
       Prediction& prediction = out[first + i];
-      prediction = predict_one(questions[i].request, network, options, questions[i].known);
+      prediction = predict_one(questions[i].request, own ? *own : network, options, questions[i].known);
       note_assumptions(assumptions, scenario, prediction);
     });
     questions.clear();

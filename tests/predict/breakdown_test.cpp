@@ -39,5 +39,14 @@ TEST(Breakdown, TakesFromOverheadWhatIsNoWaiting) {
   EXPECT_EQ(busy.exposed_communication.value, 1);
 }
 
+TEST(Breakdown, TakesFromComputingWhatIsNoOverhead) {
+  Breakdown parts{Seconds{1}, Seconds{0.5}, {}, Seconds{0.25}, Seconds{0.125}};
+  wait_instead(parts, Seconds{-0.75});
+  EXPECT_EQ(parts.exposed_communication.value, 0);
+  EXPECT_EQ(parts.overhead.value, 0);
+  EXPECT_EQ(parts.compute.value, 0.875);
+  EXPECT_EQ(parts.optimizer.value, 0.25);
+}
+
 }  // namespace
 }  // namespace slmsim
