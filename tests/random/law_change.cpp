@@ -16,6 +16,7 @@ namespace {
 constexpr double kSmall = 1e-6, kMoved = 1e-3;
 // Contention may put things into an order that is a little worse (Graham, Bounds on multiprocessing timing anomalies, 1969).
 constexpr double kAnomaly = 0.01;
+constexpr int kChannels = 8;
 constexpr Bytes kWide{1e12};  // no path of a random cluster holds as much
 
 struct Change {
@@ -142,7 +143,7 @@ void calm(const Change& change, Scenario& scenario) {
 }
 
 // The mechanisms that may make more of something slower: NCCL's tuning, blind to the network, chooses another algorithm or
-// protocol, so that it is fixed here; planners choose by their own costs, which are no simulation, so that the plans must be
+// protocol, or channels that hold multiprocessors, so that it is fixed here; planners choose by their own costs, which are no simulation, so that the plans must be
 // equal; and where windows bind, what comes faster queues before a link, where acknowledgements wait and with them the windows
 // of the other direction, and what ends earlier may pause for so long that its window begins anew. So what is slower must be
 // slower without these two as well.
@@ -152,6 +153,8 @@ void more_is_not_slower(const Drawn& drawn, Dice& dice, Faults& faults) {
   Scenario before = drawn.scenario;
   if (before.nccl.algorithm == NcclAlgorithm::kAuto) before.nccl.algorithm = NcclAlgorithm::kRing;
   if (before.nccl.protocol == NcclProtocol::kAuto) before.nccl.protocol = NcclProtocol::kSimple;
+  before.nccl.max_channels = std::min(before.nccl.max_channels, kChannels);
+  before.nccl.min_channels = before.nccl.max_channels;
   Scenario after = before;
   change.apply(after, change.faster ? by : 1 / by);
   const auto was = predicted(before), now = predicted(after);
@@ -159,6 +162,7 @@ void more_is_not_slower(const Drawn& drawn, Dice& dice, Faults& faults) {
   for (std::size_t i = 0; i < was.size(); ++i) {
     const Prediction &p = was[i], &q = now[i];
     if (p.status != Status::kOk) continue;
+    if (q.plan && !same_plans(*p.plan, *q.plan)) continue;
     if (q.status != Status::kOk) {
       faults.push_back(fmt::format("{}: {} x {}: no longer ok: {}", which(p), change.what, by, q.reason));
       continue;
