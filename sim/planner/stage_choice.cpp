@@ -17,6 +17,7 @@
 #include "sim/planner/option.h"
 #include "sim/planner/planning_cost.h"
 #include "sim/planner/stage_plan.h"
+#include "sim/platform/mesh_kind.h"
 
 namespace slmsim {
 namespace {
@@ -71,8 +72,7 @@ class Chooser {
         network_(network),
         few_(few_layers(request.model, request.operators)),
         timed_{request.scenario, few_.model, few_.operators, request.group, request.options, request.memo},
-        gpu_kinds_(gpu_kinds(request.scenario.platform)),
-        vm_kinds_(vm_kinds(request.scenario.platform)) {
+        kinds_(request.scenario.platform) {
     const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
     const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
     starts_ = cluster_operators(request.operators, layers);
@@ -166,24 +166,8 @@ class Chooser {
     return at->second;
   }
 
-  // What makes submeshes alike: in one VM its kind with that of the GPUs, or with their places where these differ; else
-  // the GPUs themselves.
-  std::vector<int> kind_of(const std::vector<int>& mesh) const {
-    const auto& platform = request_.scenario.platform;
-    const auto vm_of = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
-    const int vm = vm_of(mesh.front());
-    if (!std::all_of(mesh.begin(), mesh.end(), [&](int device) { return vm_of(device) == vm; })) return mesh;
-    const Vm& its = platform.vms[static_cast<std::size_t>(vm)];
-    std::vector<int> kind = {-1 - vm_kinds_[static_cast<std::size_t>(vm)]};  // no device
-    for (const int device : mesh) {
-      kind.push_back(its.type.inside.empty() ? gpu_kinds_[static_cast<std::size_t>(device)]
-                                             : device - its.first_device);
-    }
-    return kind;
-  }
-
   const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
-    auto& found = by_kind_[{kind_of(mesh), begins, ends}];
+    auto& found = by_kind_[{kinds_.of(mesh), begins, ends}];
     if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
     return *found;
   }
@@ -287,7 +271,7 @@ class Chooser {
   Recompute recompute_;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
-  std::vector<int> gpu_kinds_, vm_kinds_;
+  MeshKinds kinds_;
   std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
   std::map<std::tuple<std::size_t, std::vector<int>, std::vector<int>>, double> traffic_;
   std::vector<ChosenStage> best_;

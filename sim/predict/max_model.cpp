@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/platform/mesh_kind.h"
 #include "sim/predict/advice.h"
 #include "sim/technique/technique.h"
 
@@ -146,32 +147,19 @@ class Search {
   const TechniqueOptions& options_;
 };
 
-// What groups inside a VM have in common that hold as much: the kind of the VM, and of the GPUs in their places. Empty for others.
-std::vector<int> kind_of(const Platform& platform, const Group& group) {
-  const int vm = platform.devices[static_cast<std::size_t>(group.devices.front())].vm;
-  std::vector<int> out = gpu_kinds(platform, group.devices);
-  out.push_back(vm_kinds(platform)[static_cast<std::size_t>(vm)]);
-  for (const int device : group.devices) {
-    if (platform.devices[static_cast<std::size_t>(device)].vm != vm) return {};
-    out.push_back(device - platform.vms[static_cast<std::size_t>(vm)].first_device);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only) {
   std::vector<LargestModel> out;
+  const MeshKinds kinds(scenario.platform);
   for (const auto& model : scenario.models) {
     std::map<std::pair<const TechniqueOptions*, std::vector<int>>, std::int64_t>
-        known;  // what fits on groups inside a VM
+        known;  // what fits on groups of a kind
     for (const auto& group : scenario.groups) {
-      const std::vector<int> kind = kind_of(scenario.platform, group);
       for (const auto& options : scenario.techniques) {
         if (only && only != options.technique) continue;
         Search search(scenario, model, group, options);
-        std::int64_t none = 0;
-        std::int64_t& likely = kind.empty() ? none : known[{&options, kind}];
+        std::int64_t& likely = known[{&options, kinds.of(group.devices)}];
         out.push_back(search.run(likely));
         likely = search.fits();
       }
