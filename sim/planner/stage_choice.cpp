@@ -49,19 +49,21 @@ Vms by_vm(const PlanRequest& request) {
   return vms;
 }
 
-std::vector<Submesh> submeshes_of(const Vms& vms) {
+// `tensor`: a stage's GPUs are groups of so many.
+std::vector<Submesh> submeshes_of(const Vms& vms, std::size_t tensor) {
   std::vector<std::size_t> starts = {0};
   for (const auto& vm : vms) starts.push_back(starts.back() + vm.size());
   std::vector<Submesh> out;
   for (std::size_t vm = 0; vm < vms.size(); ++vm) {
     const std::size_t size = vms[vm].size();
-    for (std::size_t wide = 1; wide < size && starts.back() <= kMostGpusApart; wide *= 2) {
+    for (std::size_t wide = tensor; wide < size && starts.back() <= kMostGpusApart; wide *= 2) {
       for (std::size_t first = 0; first + wide <= size; ++first)
         out.push_back({starts[vm] + first, starts[vm] + first + wide});
     }
     for (std::size_t wide = 1; vm + wide <= vms.size(); wide *= 2) out.push_back({starts[vm], starts[vm + wide]});
     if ((vms.size() & (vms.size() - 1)) != 0 && vm == 0) out.push_back({0, starts.back()});  // all of them
   }
+  std::erase_if(out, [&](const Submesh& submesh) { return (submesh.last - submesh.first) % tensor != 0; });
   return out;
 }
 
@@ -111,7 +113,7 @@ class Chooser {
     PipelineProblem problem;
     problem.layers = starts_.size() - 1;
     problem.gpus = devices.size();
-    problem.submeshes = submeshes_of(vms);
+    problem.submeshes = submeshes_of(vms, static_cast<std::size_t>(std::max(1, request_.options.get(kTensor))));
     problem.micro_batches = request_.options.micro_batches();
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
     problem.ahead = request_.options.get(kAhead);

@@ -2,7 +2,7 @@
 //
 // Stage times are those of the intra-operator planner's divisions on the submesh, by this platform's times (Alpa measures
 // its candidates on the machine). Submeshes are 1, 2, 4, ... neighbouring GPUs of a VM, whole VMs, and 2, 4,
-// ... whole neighbouring VMs.
+// ... whole neighbouring VMs; with `tensor` those that it divides, inside a VM of `tensor`, 2 x `tensor`, ... GPUs.
 #pragma once
 
 #include <optional>

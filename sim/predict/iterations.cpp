@@ -72,12 +72,14 @@ bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) 
 }
 
 // Also moves the start of what stands for the rest to where losses are usual.
-bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing) {
+// Two that agree tell enough where each connection goes on as it did, but not where they meet: there they may agree by chance.
+bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing,
+                 bool meets) {
   const std::size_t done = result.times.size();
   std::size_t& start = result.cycle_start;
   while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start], losing))) ++start;
   const std::size_t count = done - start;
-  if (count < 2) return false;
+  if (count < (meets ? 3 : 2)) return false;
   const Seconds mean = result.steady(), last = result.times.back();
   const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
@@ -181,7 +183,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   IterationTimes result;
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const std::vector<std::size_t> losing = losing_connections(graph);
-  const bool lossy = loses_segments(graph);
+  const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
   Iterating iterating(graph, options, known);
   std::optional<State> after;  // where the iteration to come is known
   for (bool done = false; !done;) {
@@ -195,7 +197,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     if (result.repeats) result.cycle_start = static_cast<std::size_t>(seen - states.begin());
     states.push_back(std::move(*after));
     done = result.repeats;
-    if (!done && lossy && has_settled(result, states, losing)) {
+    if (!done && lossy && has_settled(result, states, losing, meets)) {
       result.spread = spread_from(result, result.cycle_start);
       done = true;
     }
@@ -205,7 +207,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
-  if (result.repeats && transfers_meet(graph)) result.spread = kMeeting;
+  if (result.repeats && meets) result.spread = kMeeting;
   result.last = iterating.timeline();
   result.last.connections = states.back();
   result.before_last = std::move(states[result.times.size() - 1]);

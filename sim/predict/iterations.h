@@ -4,8 +4,8 @@
 // connections, a later one meets what its predecessor left. An iteration is a function of that state, so as
 // soon as a state comes back, all further iterations are known. On paths that lose segments no state comes back: once
 // every connection that will meet a loss has met one, iterations are simulated until their mean settles within 1/2 % (at
-// once where two agree within 1/2 %), at most 12. A connection that carries too little to lose a segment in so many is
-// not waited for.
+// once where two agree within 1/2 % and no transfers meet), at most 12. A connection that carries too little to lose a
+// segment in so many is not waited for.
 //
 // Where no state came back, iterations go on to differ, by where losses fall or by how connections that share a link happen to
 // meet, and nobody knows those to come: `spread` tells how far. Where one came back and transfers share links, it tells what the

@@ -68,7 +68,9 @@ void slmsim::fuzz::try_input(std::string_view text) {
   const Request request = request_of(text);
   const bool may = !app.refuse(request);
   const Response response = app.handle(request);
-  // What is refused tells nothing, and what leads out of the folder is not read.
+  // What is refused tells nothing, and what leads out of the folder is not read; a message may repeat what the request said.
+  constexpr std::string_view kOfPasswords = "root:x:0:";
+  const auto holds = [&](std::string_view said) { return said.find(kOfPasswords) != std::string_view::npos; };
   if (!may && response.status == 200) __builtin_trap();
-  if (response.body.find("root:x:0:") != std::string::npos) __builtin_trap();
+  if (holds(response.body) && !holds(text)) __builtin_trap();
 }

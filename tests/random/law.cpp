@@ -12,7 +12,8 @@
 namespace slmsim {
 namespace {
 
-constexpr double kRounding = 1e-9;  // relative; sums in another order
+constexpr double kRounding = 1e-9;     // relative; sums in another order
+constexpr double kConditioned = 1e-3;  // relative; by so much the last digits of a figure may move an answer
 
 std::string texts_of(const Scenario& scenario) {
   RunResult result;
@@ -60,6 +61,10 @@ std::string which(const Prediction& p) {
 double relative(double a, double b) {
   const double most = std::max(std::abs(a), std::abs(b));
   return most > 0 ? std::abs(a - b) / most : 0.0;
+}
+
+double known_to_within(const Prediction& a, const Prediction& b) {
+  return std::max(kConditioned, std::min(a.spread, b.spread));
 }
 
 void parts_add_up(const Drawn& drawn, Dice&, Faults& faults) {
@@ -170,8 +175,7 @@ void units_change_nothing(const Drawn& drawn, Dice& dice, Faults& faults) {
     const Prediction &p = drawn.predictions[i], &q = again[i];
     // Rounding of the conversion is a change of 1e-16 of a figure, and what a change of a figure may move is the law of
     // conditioning's: a unit that is taken for another moves it by a factor.
-    const double known = std::max(1e-3, std::min(p.spread, q.spread));
-    if (p.status != q.status || relative(p.job.value, q.job.value) > known)
+    if (p.status != q.status || relative(p.job.value, q.job.value) > known_to_within(p, q))
       faults.push_back(fmt::format("{}: job {:.12g} s, in other units {:.12g} s", which(p), p.job.value, q.job.value));
   }
 }

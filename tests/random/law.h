@@ -36,6 +36,9 @@ std::vector<Prediction> predicted(const Scenario& scenario);
 // "Shard on v0+v1 (m0)".
 std::string which(const Prediction& p);
 double relative(double a, double b);
+// How far predictions of figures that differ in their last digits may lie apart, relative: each within what the other tells of
+// itself, or a thousandth.
+double known_to_within(const Prediction& a, const Prediction& b);
 
 void parts_add_up(const Drawn& drawn, Dice& dice, Faults& faults);
 void bytes_are_equal_twice(const Drawn& drawn, Dice& dice, Faults& faults);

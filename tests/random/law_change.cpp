@@ -13,7 +13,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kSmall = 1e-6, kMoved = 1e-3;
+constexpr double kSmall = 1e-6;
 // Contention may put things into an order that is a little worse (Graham, Bounds on multiprocessing timing anomalies, 1969).
 constexpr double kAnomaly = 0.01;
 constexpr int kChannels = 8;
@@ -117,8 +117,7 @@ void small_changes_stay_small(const Drawn& drawn, Dice& dice, Faults& faults) {
     if (p.status != Status::kOk || q.status != Status::kOk) continue;  // what just fits may no longer
     if (!same_plans(*p.plan, *q.plan)) continue;
     const double moved = std::max(relative(p.iteration.value, q.iteration.value), relative(p.job.value, q.job.value));
-    if (moved <= kMoved) continue;
-    if (moved > std::min(p.spread, q.spread))  // each within what the other tells of itself
+    if (moved > known_to_within(p, q))
       faults.push_back(fmt::format("{}: {} x (1 {:+g}): {:.6g} -> {:.6g} s, job {:.6g} -> {:.6g} s: {:.2f} %", which(p),
                                    change.what, factor - 1, p.iteration.value, q.iteration.value, p.job.value,
                                    q.job.value, 100 * moved));
@@ -143,10 +142,10 @@ void calm(const Change& change, Scenario& scenario) {
 }
 
 // The mechanisms that may make more of something slower: NCCL's tuning, blind to the network, chooses another algorithm or
-// protocol, or channels that hold multiprocessors, so that it is fixed here; planners choose by their own costs, which are no simulation, so that the plans must be
-// equal; and where windows bind, what comes faster queues before a link, where acknowledgements wait and with them the windows
-// of the other direction, and what ends earlier may pause for so long that its window begins anew. So what is slower must be
-// slower without these two as well.
+// protocol, or channels that hold multiprocessors, so that it is fixed here; planners choose by their own costs, which are no
+// simulation, so that the plans must be equal; and where windows bind, what comes faster queues before a link, where
+// acknowledgements wait and with them the windows of the other direction, and what ends earlier may pause for so long that its
+// window begins anew. So what is slower must be slower without these two as well.
 void more_is_not_slower(const Drawn& drawn, Dice& dice, Faults& faults) {
   const Change& change = dice.of(changes());
   const double by = dice.of(std::vector{1.1, 2.0, 10.0});
