@@ -15,6 +15,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/ranks.h"
 #include "sim/cli/scenarios.h"
+#include "sim/cli/shard.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
 #include "sim/run/time_limit.h"
@@ -30,7 +31,8 @@ constexpr double kUsualLimit = 900;  // seconds
 volatile std::sig_atomic_t stop_signal = 0;
 
 struct PlanVerb : ScenarioOptions {
-  std::string format = "table", technique, objective, journal, exported;
+  std::string format = "table", technique, objective, journal, exported, shard;
+  std::vector<std::string> parts;
   Filter filter;
   std::size_t list = 5, jobs = 0;
   double effort = 1, time_limit = kUsualLimit;
@@ -93,7 +95,7 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
 
 // What was found until the signal goes to whoever reads along; a result file is written only by a search that ends.
 int stopped(const PlanVerb& verb, const std::string& text) {
-  if (verb.output.empty()) write_result(text, "");
+  if (verb.output.empty() && !text.empty()) write_result(text, "");
   fmt::print(stderr, "slmsim: stopped{}\n",
              verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
                                   : fmt::format("; the same command goes on from there ({})", verb.journal));
@@ -121,6 +123,13 @@ PlanJob job_of(const PlanVerb& verb, std::size_t format) {
   job.compare = format == 2;
   job.explain = format != 2;
   job.exhaustive = verb.exhaustive;
+  job.shard = parse_shard(verb.shard);
+  if (!verb.shard.empty() && verb.journal.empty())
+    throw InputError({}, "--shard leaves what it found out as FILE.i-of-n.part; name FILE by --journal");
+  if (!verb.shard.empty() && (!verb.output.empty() || !verb.exported.empty() || format != 0))
+    throw InputError({},
+                     "--shard tells no plans, so that --output, --export and --format have no effect; they are of "
+                     "the search with --parts");
   return job;
 }
 
@@ -135,6 +144,7 @@ class Searches {
     options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
     options_.restart = verb.restart;
     options_.ranks = true;
+    options_.parts.assign(verb.parts.begin(), verb.parts.end());
     options_.stop = [] { return stop_signal != 0; };
   }
 
@@ -150,9 +160,9 @@ class Searches {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       const double left = verb_.time_limit - seconds_since(begin_);
       search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));
-      if (reports_.back().stopped) return stopped(verb_, text_of(reports_, format_));
+      if (reports_.back().stopped) return stopped(verb_, is_part() ? "" : text_of(reports_, format_));
     }
-    return write();
+    return is_part() ? tell_part() : write();
   }
 
   // As an MPI rank other than 0, whose search it helps.
@@ -163,8 +173,12 @@ class Searches {
   }
 
  private:
+  bool is_part() const { return job_.shard.count > 1; }
+
   std::vector<Scenario> load(std::vector<std::string>* files) const {
     auto scenarios = load_filtered(verb_, verb_.filter, files);
+    if (scenarios.size() > 1 && (is_part() || !verb_.parts.empty()))
+      throw InputError({}, "--shard and --parts are of one scenario; give each a search of its own");
     if (scenarios.size() > 1 && launch_of_environment().ranks > 1)
       throw InputError({}, "the ranks of an MPI job search one scenario; give the others to jobs of their own");
     for (const auto& scenario : scenarios) {
@@ -192,16 +206,32 @@ class Searches {
       const double left = verb_.time_limit > 0 ? std::max(0.0, share - seconds_since(start)) : 0;
       line.update(progress_text(scenario.name, model, p, seconds_since(begun), left));
     };
-    if (!verb_.journal.empty()) {
+    options_.identity =
+        search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
+    if (is_part()) {
+      options_.journal = fmt::format("{}.{}-of-{}.part", verb_.journal, job_.shard.index, job_.shard.count);
+    } else if (!verb_.journal.empty()) {
       options_.journal = count == 1 ? verb_.journal : fmt::format("{}.{}", verb_.journal, reports_.size() + 1);
-      options_.identity =
-          search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
       journals_.push_back(options_.journal.string());
     }
     reports_.push_back(find_plans(scenario, job, options_));
     reports_.back().file = file;
     reports_.back().overrides = verb_.overrides;
     line.clear();
+  }
+
+  int tell_part() const {
+    std::size_t choices = 0, assessed = 0, simulated = 0;
+    for (const auto& m : reports_.front().models) {
+      choices += m.search.choices;
+      assessed += m.search.assessed;
+      simulated += m.search.simulated;
+    }
+    fmt::print(stderr,
+               "wrote {}: {} of its {} choices planned, {} simulated; give all parts to the same command by "
+               "--parts, in place of --shard\n",
+               options_.journal.string(), assessed, choices, simulated);
+    return kDone;
   }
 
   int write() const {
@@ -264,6 +294,11 @@ Command add_plan(CLI::App& app) {
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
                    "keep there what is found out, so that the same command goes on after an interruption");
+  verb->add_option(
+      "--shard", options->shard,
+      "i/n: only part i of n of what may be chosen, with an n-th of the effort; leaves what it found out as "
+      "FILE.i-of-n.part, of --journal FILE");
+  verb->add_option("--parts", options->parts, "what other machines found out, by --shard: taken as it is")->take_all();
   verb->add_flag("--restart", options->restart, "begin anew, whatever the journal holds");
   verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, to compare with");
   verb->add_option("--time-limit", options->time_limit,
@@ -283,7 +318,9 @@ Examples:
   slmsim plan scenarios/spot-job.yaml --objective deadline --set job.lease='75 min'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
   mpirun -np 64 slmsim plan scenarios/large/plan-512.yaml --effort 10      (where it was built with MPI)
-  slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json)");
+  slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json
+  slmsim plan scenarios/large/plan-512.yaml --effort 10 --journal p --shard $SLURM_ARRAY_TASK_ID/8     (sbatch --array=1-8)
+  slmsim plan scenarios/large/plan-512.yaml --effort 10 --parts p.*.part)");
   return {verb, [options] {
             return run_as_rank([&](const Launch& launch) {
               return launch.rank == 0 ? plan(*options) : Searches(*options, 0).serve();

@@ -1,7 +1,5 @@
 // slmsim sweep SWEEP and slmsim merge PART...: one scenario at many points.
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <memory>
 
@@ -11,6 +9,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/ranks.h"
+#include "sim/cli/shard.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 
@@ -25,18 +24,6 @@ struct Options {
   std::size_t jobs = 0;
   bool restart = false;
 };
-
-Shard parse_shard(const std::string& text) {
-  if (text.empty()) return {};
-  const auto slash = std::min(text.find('/'), text.size());
-  const auto index = parse_number(text.substr(0, slash));
-  const auto count = slash < text.size() ? parse_number(text.substr(slash + 1)) : std::nullopt;
-  const auto is_count = [](std::optional<double> n) { return n && *n >= 1 && *n <= 1e6 && *n == std::floor(*n); };
-  if (!is_count(index) || !is_count(count) || *index > *count)
-    throw InputError(
-        {}, fmt::format("--shard \"{}\" is no part; it reads i/n with i from 1 to n, e.g. 2/8", text.substr(0, 64)));
-  return {static_cast<std::uint64_t>(*index), static_cast<std::uint64_t>(*count)};
-}
 
 class Progress {
  public:

@@ -1,5 +1,6 @@
 #include "sim/search/plan_crew.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kAssessedAtOnce = 4;  // given to a worker
 
+constexpr const char* kHeader = "plan";
 const JournalWords kWords = {"search", "--journal", "the scenario, a file it names, --set, --technique"};
 
 }  // namespace
@@ -40,10 +42,12 @@ class PlanCrew::Work {
       if (questions > kMostQuestions)
         throw InputError({}, fmt::format("the search has {} choices; a journal holds at most {}", questions / 2,
                                          kMostQuestions / 2));
-      journal_.emplace(
-          Journal::open(options.journal, {kWords, options.identity, questions, {}, "plan"}, options.restart));
+      journal_.emplace(Journal::open(options.journal, {kWords, options.identity, questions, options.shard, kHeader},
+                                     options.restart));
       open.push_back(journal_->descriptor());
     }
+    read_parts(questions);
+    for (const Journal& part : parts_) open.push_back(part.descriptor());
     if (launch_.ranks < 2 || options.alone) crew_ = std::make_unique<Crew>(options.jobs, answer(), open);
   }
 
@@ -64,8 +68,8 @@ class PlanCrew::Work {
     for (const std::size_t choice : choices) {
       const std::uint64_t question = first_[space] + 2 * choice + (kMeasure ? 1 : 0);
       questions.push_back(question);
-      if (journal_ && journal_->holds(question)) {
-        found[question] = journal_->answer<Finding>(question);
+      if (const Journal* journal = holder_of(question)) {
+        found[question] = journal->answer<Finding>(question);
       } else {
         open.push_back(question);
       }
@@ -89,6 +93,33 @@ class PlanCrew::Work {
   }
 
  private:
+  // Throws InputError with all that are not of this search.
+  void read_parts(std::uint64_t questions) {
+    std::vector<Error> errors;
+    for (const auto& file : options_.parts) {
+      try {
+        Journal part = Journal::read(file, kWords);
+        const JournalOf of{kWords, options_.identity, questions, part.of().shard, kHeader};
+        if (part.of() == of) {
+          parts_.push_back(std::move(part));
+        } else {
+          errors.push_back({Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+                            "a part of another search: of other files, --set, --technique or --model, or by another "
+                            "version of slmsim"});
+        }
+      } catch (const InputError& error) {
+        errors.insert(errors.end(), error.errors().begin(), error.errors().end());
+      }
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
+  }
+
+  const Journal* holder_of(std::uint64_t question) const {
+    if (journal_ && journal_->holds(question)) return &*journal_;
+    const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Journal& j) { return j.holds(question); });
+    return part == parts_.end() ? nullptr : &*part;
+  }
+
   void begin_mpi() {
 #ifdef SLMSIM_MPI
     session_.emplace();
@@ -130,6 +161,7 @@ class PlanCrew::Work {
   std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before the session does
 #endif
   std::optional<Journal> journal_;
+  std::vector<Journal> parts_;
   std::unique_ptr<Crew> crew_;
 };
 

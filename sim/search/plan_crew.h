@@ -16,6 +16,8 @@ struct PlanCrewOptions {
   std::filesystem::path journal;  // empty: none
   std::string identity;           // of scenario, options and version: whose journal it is
   bool restart = false;
+  Shard shard;                               // whose answers the journal is to hold
+  std::vector<std::filesystem::path> parts;  // journals of other machines, whose answers are taken as they are
   // Where an MPI launcher started several of these: whether they search together. `alone`: rank 0 asks none of the others.
   bool ranks = false, alone = false;
   PlanObjective objective = PlanObjective::kTime;  // which says what is found out
@@ -24,7 +26,7 @@ struct PlanCrewOptions {
 
 class PlanCrew {
  public:
-  // One search per space, each by its number. Throws InputError where the journal is not ours. The spaces must outlive this.
+  // One search per space, each by its number. Throws InputError where the journal, or a part, is not ours. The spaces must outlive this.
   PlanCrew(const std::vector<Space>& spaces, const PlanCrewOptions& options);
   ~PlanCrew();
   PlanCrew(const PlanCrew&) = delete;

@@ -82,6 +82,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   spaces.reserve(scenario.models.size());
   PlanCrewOptions crew_options = options;
   crew_options.objective = report.objective;
+  crew_options.shard = job.shard;
   std::size_t model = 0;
   crew_options.stop = [&] {
     return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
@@ -91,7 +92,10 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
       const bool over =
           (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
       // Journal and ranks go by the numbers of choices, which are others where some were not listed.
+      if (over && job.shard.count > 1)
+        throw InputError({}, "the time was over before all choices were listed, which a part goes by; allow it more");
       if (over) crew_options.journal.clear();
+      if (over) crew_options.parts.clear();
       crew_options.alone = crew_options.alone || over;
       return over;
     };
@@ -106,7 +110,9 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     SearchOptions search_options;
     search_options.objective = report.objective;
     search_options.list = job.list;
-    search_options.effort = job.exhaustive ? 0 : job.effort * (spaces[i].size() <= kFew ? kEffortOfFew : kEffort);
+    const double effort = job.effort * (spaces[i].size() <= kFew ? kEffortOfFew : kEffort);
+    search_options.effort = job.exhaustive ? 0 : effort / static_cast<double>(job.shard.count);
+    search_options.shard = job.shard;
     search_options.exhaustive = job.exhaustive;
     search_options.stop = crew_options.stop;
     if (job.progress)
@@ -114,6 +120,13 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     found.push_back(search(spaces[i], crew.evaluator(i), search_options));
     report.stopped = options.stop && options.stop();
     if (report.stopped) break;
+  }
+  if (job.shard.count > 1) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      report.models.emplace_back().model = spaces[i].model().name;
+      report.models.back().search = std::move(found[i]);
+    }
+    return report;
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const bool in_time = !report.stopped && !(job.deadline && job.deadline(spaces.size() - 1, spaces.size()));

@@ -31,7 +31,7 @@ class Search {
     // Those left out are bounded by 0, and so never ruled out.
     for (std::size_t i = 0; i < space.size() && !(i % kBoundedAtOnce == 0 && over()); ++i)
       quick_[i] = cost(i, bound.job(space.choices()[i]));
-    result_.choices = space.size();
+    for (std::size_t i = 0; i < space.size(); ++i) result_.choices += options.shard.holds(i) ? 1 : 0;
     effort_wanted_ = options.effort;
   }
 
@@ -53,7 +53,7 @@ class Search {
     if (!result_.proven) {
       result_.least_left = kInfinite;
       for (std::size_t i = 0; i < seen_.size(); ++i) {
-        if (!seen_[i]) result_.least_left = std::min(result_.least_left, quick_[i]);
+        if (!seen_[i] && options_.shard.holds(i)) result_.least_left = std::min(result_.least_left, quick_[i]);
       }
     }
     list();
@@ -80,7 +80,8 @@ class Search {
   }
 
   void try_all(std::vector<std::size_t> choices) {
-    std::erase_if(choices, [&](std::size_t i) { return seen_[i] || quick_[i] > threshold(); });
+    std::erase_if(choices,
+                  [&](std::size_t i) { return seen_[i] || quick_[i] > threshold() || !options_.shard.holds(i); });
     if (!options_.exhaustive) {
       std::sort(choices.begin(), choices.end(),
                 [&](auto a, auto b) { return std::pair(quick_[a], a) < std::pair(quick_[b], b); });
@@ -263,7 +264,7 @@ class Search {
 
   void tell() const {
     if (!options_.progress) return;
-    options_.progress({space_.size(), result_.assessed, result_.simulated, list_.empty() ? 0 : list_.front().cost,
+    options_.progress({result_.choices, result_.assessed, result_.simulated, list_.empty() ? 0 : list_.front().cost,
                        options_.effort > 0 ? std::min(1.0, effort_ / options_.effort) : 0.0});
   }
 

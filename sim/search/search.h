@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/crew/journal.h"
 #include "sim/search/evaluate.h"
 
 namespace slmsim {
@@ -43,6 +44,7 @@ struct SearchOptions {
   std::size_t list = 5;        // so many are wanted
   double effort = 0;           // in tasks simulated; 0: without limit
   bool exhaustive = false;     // simulate all that fit, without bounds
+  Shard shard;                 // of the choices, by their numbers: the others are not looked at
   std::function<bool()> stop;  // asked every now and then
   std::function<void(const SearchProgress&)> progress;
 };

@@ -128,6 +128,19 @@ TEST(Answer, ForgetsAnAssumptionThatIsStated) {
   EXPECT_THAT(run.out, AllOf(Not(HasSubstr("loss 1.2e-5")), Not(HasSubstr("copy_rate"))));
 }
 
+// Six GPUs in pairs or threes: neither single GPUs nor stages that these do not divide.
+TEST(Answer, CutsStagesThatTensorParallelismDivides) {
+  for (const unsigned tensor : {2u, 3u}) {
+    const Json told = predictions({"--set", "models=gpt2m", "--set", "platform.vms.gat.gpus=[t4, t4, t4, t4, t4, t4]",
+                                   "--set", "groups=[[gat]]", "--set",
+                                   fmt::format("techniques={{Pipeshard: {{stages: auto, tensor: {}}}}}", tensor)});
+    ASSERT_EQ(told.size(), 1);
+    ASSERT_EQ(told[0]["status"], "ok") << told[0];
+    EXPECT_GE(told[0]["plan"]["stages"].size(), 1);
+    for (const Json& stage : told[0]["plan"]["stages"]) EXPECT_EQ(stage["gpus"].size() % tensor, 0) << stage;
+  }
+}
+
 TEST(Answer, HasOneUnitPerColumnAndOneRowForEqualTechniques) {
   const Finished run = slmsim_run({"run", kScenario, "-m", "gpt2m", "--set", "groups=[[gat/0]]", "--set",
                                    "techniques=[Data, ZeRO2]", "--set", "training.batch=1"});

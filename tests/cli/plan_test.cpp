@@ -108,6 +108,53 @@ TEST(Plan, IsTheSameByRanksOfMpi) {
 #endif
 }
 
+// What other machines found out is taken as it is, so that the plans are those of one machine, which has little left to do.
+TEST(Plan, IsTheSameFromParts) {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole"), rest = folder.file("rest"), parted = folder.file("p");
+  const std::vector<std::string> kSearch = {"plan",  "scenarios/gat-amst.yaml",     "--set", "models=gpt2m",
+                                            "--set", "techniques=[Data, Pipeshard]"};
+  const auto of_search = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), kSearch.begin(), kSearch.end());
+    return slmsim_run(more);
+  };
+  std::vector<std::string> with_parts = {"--format", "json", "--parts"};
+  for (const std::string shard : {"3", "1", "2"}) {
+    const Finished part = of_search({"--journal", parted, "--shard", shard + "/3"});
+    ASSERT_EQ(part.status, 0) << part.err;
+    EXPECT_EQ(part.out, "");
+    with_parts.push_back(parted + "." + shard + "-of-3.part");
+    EXPECT_THAT(part.err, HasSubstr("wrote " + with_parts.back()));
+  }
+  const Finished alone = of_search({"--format", "json"});
+  EXPECT_EQ(of_search(with_parts).out, alone.out);
+  // A journal is left where the result cannot be written: of what is in no part, since parts know of better plans sooner or later.
+  ASSERT_EQ(of_search({"--journal", whole, "--output", "/dev/full"}).status, 2);
+  with_parts.insert(with_parts.end(), {"--journal", rest, "--output", "/dev/full"});
+  ASSERT_EQ(of_search(with_parts).status, 2);
+  EXPECT_LT(contents(rest).size(), contents(whole).size() / 5);
+  // A part that is there already is gone on with, and answers at once.
+  EXPECT_EQ(of_search({"--journal", parted, "--shard", "2/3"}).status, 0);
+  const Finished other = slmsim_run(with({"--parts", parted + ".1-of-3.part", folder.file("nowhere")}));
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("p.1-of-3.part: error: a part of another search"));
+  EXPECT_THAT(other.err, HasSubstr("nowhere: error: no such file"));
+}
+
+TEST(Plan, RefusesPartsThatMakeNoSense) {
+  const TemporaryFolder folder;
+  const std::string journal = folder.file("p");
+  EXPECT_THAT(slmsim_run(with({"--shard", "1/2"})).err, HasSubstr("name FILE by --journal"));
+  EXPECT_THAT(slmsim_run(with({"--shard", "3/2", "--journal", journal})).err, HasSubstr("i from 1 to n"));
+  EXPECT_THAT(slmsim_run(with({"--shard", "1/2", "--journal", journal, "--format", "json"})).err,
+              HasSubstr("have no effect"));
+  EXPECT_THAT(slmsim_run(with({"scenarios/utah-gpn.yaml", "--shard", "1/2", "--journal", journal})).err,
+              HasSubstr("of one scenario"));
+  EXPECT_THAT(slmsim_run(with({"--shard", "1/2", "--journal", journal, "--time-limit", "0.0001"})).err,
+              HasSubstr("before all choices were listed"));
+  EXPECT_FALSE(std::filesystem::exists(journal + ".1-of-2.part"));
+}
+
 TEST(Plan, WritesFilesToRun) {
   const TemporaryFolder folder;
   ASSERT_EQ(slmsim_run(with({"--export", folder.file("out")})).status, 0);
