@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace slmsim {
@@ -35,7 +36,13 @@ InterconnectUse summed(const std::vector<int>& links, const std::map<int, LinkRa
 
 std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline) {
   std::map<int, LinkRates> rates;
-  for (LinkRates& link : link_rates(graph, timeline)) rates.emplace(link.link, std::move(link));
+  std::set<int> inside;  // taken for links of a machine
+  for (std::size_t i = 0; i < graph.links().size(); ++i) {
+    if (graph.links()[i].vm >= 0) inside.insert(graph.link_of(static_cast<int>(i)));
+  }
+  each_link_rates(
+      graph, timeline, [&](int link) { return inside.contains(link); },
+      [&](LinkRates link) { rates.emplace(link.link, std::move(link)); });
   std::vector<InterconnectUse> out;
   std::vector<std::vector<int>> ways;  // of each, what its links are taken for, as often as they are counted
   std::map<std::pair<int, std::string>, std::size_t> known;

@@ -129,12 +129,12 @@ void take_last_ones(IterationTimes& result, bool lossy) {
   result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
 }
 
-// One iteration after the other, in order as long as that can be.
+// One iteration after the other, in order as long as that can be. Flows are recorded of all where it cannot be, else of the last.
 class Iterating {
  public:
   Iterating(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
       : graph_(graph), options_(options) {
-    if (!options.record_flows && !options.always_events && !options.always_engine) in_order_.emplace(graph, known);
+    if (!options.always_events && !options.always_engine) in_order_.emplace(graph, known);
   }
   void run(const State& before) {
     if (in_order_ && in_order_->run(before)) return;
@@ -145,7 +145,11 @@ class Iterating {
   }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
-  Timeline timeline() { return in_order_ ? in_order_->timeline() : std::move(last_); }
+  // Of the last iteration, which began with `before`.
+  Timeline timeline(const State& before) {
+    if (!in_order_) return std::move(last_);
+    return options_.record_flows ? simulate(graph_, before, options_) : in_order_->timeline();
+  }
 
  private:
   const TaskGraph& graph_;
@@ -208,9 +212,9 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
   if (result.repeats && meets) result.spread = kMeeting;
-  result.last = iterating.timeline();
-  result.last.connections = states.back();
   result.before_last = std::move(states[result.times.size() - 1]);
+  result.last = iterating.timeline(result.before_last);
+  result.last.connections = states.back();
   return result;
 }
 

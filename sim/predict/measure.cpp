@@ -1,6 +1,7 @@
 #include "sim/predict/measure.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace slmsim {
@@ -167,33 +168,48 @@ void wait_instead(Breakdown& parts, Seconds more) {
   parts.pipeline_bubble = parts.pipeline_bubble * factor;
 }
 
+void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
+                     const std::function<void(LinkRates)>& use) {
+  std::vector<std::vector<const Flow*>> over(graph.connections().size());
+  for (const auto& flow : timeline.flows) over[static_cast<std::size_t>(flow.connection)].push_back(&flow);
+  std::vector<std::vector<std::size_t>> carried(
+      graph.links().size());  // connections; each as often as it crosses the link
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    if (over[i].empty()) continue;
+    for (const int link : graph.connections()[i].route.links) carried[static_cast<std::size_t>(link)].push_back(i);
+  }
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    if (carried[i].empty() || !wanted(static_cast<int>(i))) continue;
+    std::vector<std::pair<double, double>> changes;
+    double bytes = 0;
+    for (const std::size_t connection : carried[i]) {
+      double most = std::numeric_limits<double>::infinity();
+      for (const int link : graph.connections()[connection].route.links)
+        most = std::min(most, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+      for (const Flow* flow : over[connection]) {
+        // Of a short flow rounding makes more than the links carry.
+        const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));
+        changes.emplace_back(flow->start, rate);
+        changes.emplace_back(flow->finish, -rate);
+        bytes += flow->bytes;
+      }
+    }
+    use({static_cast<int>(i), Bytes{bytes}, rate_steps(std::move(changes))});
+  }
+}
+
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<std::vector<std::pair<double, double>>> changes(graph.links().size());
-  std::vector<double> bytes(graph.links().size(), 0.0);
-  for (const auto& flow : timeline.flows) {
-    // Of a short flow rounding makes more than the link carries.
-    double rate = flow.bytes / std::max(1e-12, flow.finish - flow.start);
-    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
-      rate = std::min(rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
-    }
-    for (const int link : graph.connections()[static_cast<std::size_t>(flow.connection)].route.links) {
-      const auto index = static_cast<std::size_t>(link);
-      changes[index].emplace_back(flow.start, rate);
-      changes[index].emplace_back(flow.finish, -rate);
-      bytes[index] += flow.bytes;
-    }
-  }
   std::vector<LinkRates> out;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (bytes[i] > 0) out.push_back({static_cast<int>(i), Bytes{bytes[i]}, rate_steps(std::move(changes[i]))});
-  }
+  each_link_rates(
+      graph, timeline, [](int) { return true; }, [&](LinkRates link) { out.push_back(std::move(link)); });
   return out;
 }
 
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
   std::map<int, LinkUse> used;  // of links that stand for others, and of those that stand for none but themselves
-  for (const auto& link : link_rates(graph, timeline))
-    used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end));
+  each_link_rates(
+      graph, timeline, [](int) { return true; },
+      [&](const LinkRates& link) { used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end)); });
   std::vector<LinkUse> out;
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
     const auto use = used.find(graph.link_of(static_cast<int>(i)));

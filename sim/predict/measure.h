@@ -2,6 +2,7 @@
 // used.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,9 @@ void wait_instead(Breakdown& parts, Seconds more);
 // Links that carried anything, in the network's order; where links that are alike are taken once (TaskGraph::link_of), those
 // that stand for others. Needs recorded flows; a flow counts with its mean rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
+// The same of the wanted ones, one after the other: those of all links may take much memory.
+void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
+                     const std::function<void(LinkRates)>& use);
 // Of every link that carried anything.
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 
