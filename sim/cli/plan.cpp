@@ -94,11 +94,11 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
 }
 
 // What was found until the signal goes to whoever reads along; a result file is written only by a search that ends.
-int stopped(const PlanVerb& verb, const std::string& text) {
+int stopped(const PlanVerb& verb, const std::string& text, const std::filesystem::path& journal) {
   if (verb.output.empty() && !text.empty()) write_result(text, "");
   fmt::print(stderr, "slmsim: stopped{}\n",
              verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
-                                  : fmt::format("; the same command goes on from there ({})", verb.journal));
+                                  : fmt::format("; the same command goes on from there ({})", journal.string()));
   std::signal(stop_signal, SIG_DFL);
   std::raise(stop_signal);
   return kInternal;
@@ -160,7 +160,7 @@ class Searches {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       const double left = verb_.time_limit - seconds_since(begin_);
       search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));
-      if (reports_.back().stopped) return stopped(verb_, is_part() ? "" : text_of(reports_, format_));
+      if (reports_.back().stopped) return stopped(verb_, is_part() ? "" : text_of(reports_, format_), options_.journal);
     }
     return is_part() ? tell_part() : write();
   }
@@ -173,7 +173,7 @@ class Searches {
   }
 
  private:
-  bool is_part() const { return job_.shard.count > 1; }
+  bool is_part() const { return !verb_.shard.empty(); }
 
   std::vector<Scenario> load(std::vector<std::string>* files) const {
     auto scenarios = load_filtered(verb_, verb_.filter, files);

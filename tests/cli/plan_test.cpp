@@ -133,6 +133,9 @@ TEST(Plan, IsTheSameFromParts) {
   with_parts.insert(with_parts.end(), {"--journal", rest, "--output", "/dev/full"});
   ASSERT_EQ(of_search(with_parts).status, 2);
   EXPECT_LT(contents(rest).size(), contents(whole).size() / 5);
+  // One part may be all.
+  ASSERT_EQ(of_search({"--journal", parted, "--shard", "1/1"}).out, "");
+  EXPECT_EQ(of_search({"--format", "json", "--parts", parted + ".1-of-1.part"}).out, alone.out);
   // A part that is there already is gone on with, and answers at once.
   EXPECT_EQ(of_search({"--journal", parted, "--shard", "2/3"}).status, 0);
   const Finished other = slmsim_run(with({"--parts", parted + ".1-of-3.part", folder.file("nowhere")}));
