@@ -123,10 +123,10 @@ PlanJob job_of(const PlanVerb& verb, std::size_t format) {
   job.compare = format == 2;
   job.explain = format != 2;
   job.exhaustive = verb.exhaustive;
-  job.shard = parse_shard(verb.shard);
-  if (!verb.shard.empty() && verb.journal.empty())
+  if (!verb.shard.empty()) job.shard = parse_shard(verb.shard);
+  if (job.shard && verb.journal.empty())
     throw InputError({}, "--shard leaves what it found out as FILE.i-of-n.part; name FILE by --journal");
-  if (!verb.shard.empty() && (!verb.output.empty() || !verb.exported.empty() || format != 0))
+  if (job.shard && (!verb.output.empty() || !verb.exported.empty() || format != 0))
     throw InputError({},
                      "--shard tells no plans, so that --output, --export and --format have no effect; they are of "
                      "the search with --parts");
@@ -173,7 +173,7 @@ class Searches {
   }
 
  private:
-  bool is_part() const { return !verb_.shard.empty(); }
+  bool is_part() const { return job_.shard.has_value(); }
 
   std::vector<Scenario> load(std::vector<std::string>* files) const {
     auto scenarios = load_filtered(verb_, verb_.filter, files);
@@ -209,7 +209,7 @@ class Searches {
     options_.identity =
         search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
     if (is_part()) {
-      options_.journal = fmt::format("{}.{}-of-{}.part", verb_.journal, job_.shard.index, job_.shard.count);
+      options_.journal = fmt::format("{}.{}-of-{}.part", verb_.journal, job_.shard->index, job_.shard->count);
     } else if (!verb_.journal.empty()) {
       options_.journal = count == 1 ? verb_.journal : fmt::format("{}.{}", verb_.journal, reports_.size() + 1);
       journals_.push_back(options_.journal.string());

@@ -172,8 +172,8 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
                      const std::function<void(LinkRates)>& use) {
   std::vector<std::vector<const Flow*>> over(graph.connections().size());
   for (const auto& flow : timeline.flows) over[static_cast<std::size_t>(flow.connection)].push_back(&flow);
-  std::vector<std::vector<std::size_t>> carried(
-      graph.links().size());  // connections; each as often as it crosses the link
+  // Of each link its connections, each as often as it crosses the link.
+  std::vector<std::vector<std::size_t>> carried(graph.links().size());
   for (std::size_t i = 0; i < over.size(); ++i) {
     if (over[i].empty()) continue;
     for (const int link : graph.connections()[i].route.links) carried[static_cast<std::size_t>(link)].push_back(i);

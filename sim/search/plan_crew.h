@@ -26,7 +26,8 @@ struct PlanCrewOptions {
 
 class PlanCrew {
  public:
-  // One search per space, each by its number. Throws InputError where the journal, or a part, is not ours. The spaces must outlive this.
+  // One search per space, each by its number. Throws InputError where the journal, or a part, is not ours. The spaces must
+  // outlive this.
   PlanCrew(const std::vector<Space>& spaces, const PlanCrewOptions& options);
   ~PlanCrew();
   PlanCrew(const PlanCrew&) = delete;

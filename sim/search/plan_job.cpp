@@ -82,7 +82,8 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   spaces.reserve(scenario.models.size());
   PlanCrewOptions crew_options = options;
   crew_options.objective = report.objective;
-  crew_options.shard = job.shard;
+  const Shard shard = job.shard.value_or(Shard{});
+  crew_options.shard = shard;
   std::size_t model = 0;
   crew_options.stop = [&] {
     return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
@@ -92,7 +93,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
       const bool over =
           (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
       // Journal and ranks go by the numbers of choices, which are others where some were not listed.
-      if (over && job.shard.count > 1)
+      if (over && job.shard)
         throw InputError({}, "the time was over before all choices were listed, which a part goes by; allow it more");
       if (over) crew_options.journal.clear();
       if (over) crew_options.parts.clear();
@@ -111,8 +112,8 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     search_options.objective = report.objective;
     search_options.list = job.list;
     const double effort = job.effort * (spaces[i].size() <= kFew ? kEffortOfFew : kEffort);
-    search_options.effort = job.exhaustive ? 0 : effort / static_cast<double>(job.shard.count);
-    search_options.shard = job.shard;
+    search_options.effort = job.exhaustive ? 0 : effort / static_cast<double>(shard.count);
+    search_options.shard = shard;
     search_options.exhaustive = job.exhaustive;
     search_options.stop = crew_options.stop;
     if (job.progress)
@@ -121,7 +122,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     report.stopped = options.stop && options.stop();
     if (report.stopped) break;
   }
-  if (job.shard.count > 1) {
+  if (job.shard) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       report.models.emplace_back().model = spaces[i].model().name;
       report.models.back().search = std::move(found[i]);

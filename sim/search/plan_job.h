@@ -60,7 +60,7 @@ struct PlanJob {
   bool exhaustive = false;
   // Of what may be chosen, for a journal that other searches are told as a part (PlanCrewOptions): of each model is told what
   // was searched, and no plans. A part of n spends an n-th of the effort.
-  Shard shard;
+  std::optional<Shard> shard;
   bool compare = false;  // with Algorithm 1's picks
   bool explain = true;   // find what limits the best plan
   // Whether the time of model `index` of `count` is over, which ends its search with what it has found.
