@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -47,6 +48,13 @@ Vms by_vm(const PlanRequest& request) {
     (at == vms.end() ? vms.emplace_back() : *at).push_back(device);
   }
   return vms;
+}
+
+// In steps of 2^-40 s, some picosecond, of which doubles add up to 2^13 s without rounding: cuts that cost the same cost the same,
+// and it is not the last digit of a figure that decides between them.
+double in_steps(double seconds) {
+  constexpr double kStep = 0x1p-40;
+  return std::round(seconds / kStep) * kStep;
 }
 
 // `tensor`: a stage's GPUs are groups of so many.
@@ -163,7 +171,7 @@ class Chooser {
     if (is_new) {
       const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                        element_bytes(request_.scenario.training.precision)};
-      at->second = transfer_time(network_, request_.scenario, from, to, size).value;
+      at->second = in_steps(transfer_time(network_, request_.scenario, from, to, size).value);
     }
     return at->second;
   }
@@ -203,7 +211,7 @@ class Chooser {
       }
       if (v == few_.like.size()) break;
       const Sums& own = of[few_.like[v]];
-      sums = {sums.seconds + own.seconds, sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
+      sums = {sums.seconds + in_steps(own.seconds), sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
     }
     const double boundary =
         stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);

@@ -58,6 +58,14 @@ def children_of(pid):
         return []
 
 
+def has_ended(pid):
+    """Or waits for its parent to take note of it."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL, launch=(PROGRAM,)):
     """Starts the program and ends it, or one of its workers, at a moment within so many seconds."""
     process = subprocess.Popen([*launch, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -75,12 +83,12 @@ def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL, launch=(PRO
 
 
 def wait_for(process, launch):
-    """Open MPI's launcher may wait for ever where a rank ended before it began to run: then it has no children and is ended."""
+    """Open MPI's launcher may wait for ever where a rank ended before it began to run: then it has no living child and is ended."""
     for _ in range(10):
         try:
             return process.wait(timeout=60)
         except subprocess.TimeoutExpired:
-            if launch[0] == MPIRUN and not children_of(process.pid):
+            if launch[0] == MPIRUN and all(has_ended(c) for c in children_of(process.pid)):
                 process.kill()
                 return process.wait()
     raise Fault("a killed run does not end")
