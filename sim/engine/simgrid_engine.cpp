@@ -1,10 +1,8 @@
 #include "sim/engine/simgrid_engine.h"
 
 #include <algorithm>
-#include <dlfcn.h>
-#include <stdexcept>
 
-#include <fmt/format.h>
+#include "sim/base/library.h"
 
 namespace slmsim {
 namespace {
@@ -13,21 +11,12 @@ namespace {
 std::size_t least_links = 1024;
 bool made = false;
 
-// Found by the run path of the program, or of the library that this code is part of.
-SimgridEngine* make_engine(std::size_t links) {
-  constexpr const char* kLibrary = "libslmsim_simgrid.so";
-  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  using Make = SimgridEngine* (*)(std::size_t);
-  const auto make = library ? reinterpret_cast<Make>(dlsym(library, "slmsim_simgrid_engine")) : nullptr;
-  if (!make) throw std::logic_error(fmt::format("{} cannot be loaded: {}", kLibrary, dlerror()));
-  return make(links);
-}
-
 }  // namespace
 
 SimgridEngine& SimgridEngine::instance(std::size_t links) {
   // Never destroyed: SimGrid's own statics may be gone first.
-  static SimgridEngine* engine = make_engine(std::max(links, least_links));
+  static SimgridEngine* engine = library_function<SimgridEngine*(std::size_t)>(
+      "libslmsim_simgrid.so", "slmsim_simgrid_engine")(std::max(links, least_links));
   made = true;
   return *engine;
 }

@@ -27,6 +27,23 @@ std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, 
   return times;
 }
 
+// Of every operator of the stage; what layers that are alike repeat is computed once.
+std::vector<std::vector<OperatorTime>> all_times(const OperatorGraph& operators, const Stage& stage, double sequences,
+                                                 const Scenario& scenario) {
+  const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
+  std::map<Role, std::size_t> last;
+  std::vector<std::vector<OperatorTime>> times;
+  for (std::size_t i = 0; i < stage.last - stage.first; ++i) {
+    const Operator& op = operators[stage.first + i];
+    const auto [known, is_new] = last.try_emplace(op.role, i);
+    const std::size_t before = std::exchange(known->second, i);
+    const bool repeats =
+        !is_new && stage.shardings[before] == stage.shardings[i] && op.is_like(operators[stage.first + before]);
+    times.push_back(repeats ? times[before] : times_on_mesh(op, stage, i, kinds, sequences, scenario));
+  }
+  return times;
+}
+
 // Collects computation until a collective ends a segment.
 class Collector {
  public:
@@ -90,13 +107,11 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   const std::size_t count = stage.last - stage.first, gpus = stage.mesh.size();
   const double size = element_bytes(scenario.training.precision);
   const MeshShape shape = stage.shape();
-  const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
-  std::vector<std::vector<OperatorTime>> times;
+  const auto times = all_times(operators, stage, sequences, scenario);
   std::vector<Layout> outputs;
   std::vector<std::vector<CollectiveCall>> reduced;
   for (std::size_t i = 0; i < count; ++i) {
     const Operator& op = operators[stage.first + i];
-    times.push_back(times_on_mesh(op, stage, i, kinds, sequences, scenario));
     outputs.push_back(output_layout(op, stage.shardings[i]));
     reduced.push_back(forward_collectives(op, stage.shardings[i], shape, sequences, size));
   }

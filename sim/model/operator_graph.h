@@ -51,6 +51,7 @@ struct MatrixShape {
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
+  bool operator==(const MatrixShape&) const = default;
 };
 
 struct Operator {
@@ -89,6 +90,12 @@ struct Operator {
   // Attention between its products with weights: scores, softmax and values.
   bool is_attention_core() const { return role == Role::kScores || role == Role::kSoftmax || role == Role::kValues; }
   bool is_tied() const { return tied; }
+  bool operator==(const Operator&) const = default;
+  // Of equal layers, the same operator.
+  bool is_like(Operator other) const {
+    other.layer = layer;
+    return *this == other;
+  }
 };
 
 using OperatorGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;

@@ -320,7 +320,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
 namespace {
 
 // Of hundreds of layers the solver would take minutes; chains of layers reduce to nothing.
-ChoiceResult solved_whole(const ChoiceProgram& program) {
+ChoiceResult solved_exactly(const ChoiceProgram& program) {
   const auto options = reduced_options(program);
   if (!options) return solve(program, kSolverTime);
   ChoiceResult out{SolveStatus::kOptimal, improved(program, *options), 0};
@@ -339,12 +339,12 @@ IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
     return keeps_within(r, plan.shardings) ? plan : divide_with_limit(r);
   }
   const DivisionProgram once = division_program(r, true);
-  const ChoiceResult periodic = solve(once.program, kSolverTime);
+  const ChoiceResult periodic = solved_exactly(once.program);
   const DivisionProgram each = division_program(r, false);
   const std::optional<double> bound = reduced_minimum(each.program);
   const bool solved = periodic.status == SolveStatus::kOptimal;
   if (solved && bound && periodic.cost <= *bound + kTolerance * std::abs(*bound)) return plan_from(once, periodic);
-  const ChoiceResult whole = solved_whole(each.program);
+  const ChoiceResult whole = solved_exactly(each.program);
   const bool whole_is_better =
       !whole.options.empty() && (periodic.options.empty() || whole.cost < periodic.cost * (1 - kTolerance));
   IntraOperatorPlan plan = whole_is_better ? plan_from(each, whole) : plan_from(once, periodic);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/stopped.h"
 #include "sim/predict/advice.h"
+#include "sim/predict/alike_groups.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
@@ -95,9 +98,16 @@ std::string remark_on_spread(const Prediction& p) {
                      group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
+// What other predictions left that one may take up, and leaves to them.
+struct Known {
+  LoweredPlan* lowered = nullptr;
+  const SharedIteration* like = nullptr;
+  SharedIteration* keep = nullptr;
+};
+
 // Use of links is told of whole iterations.
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
-                             Prediction& out) {
+Iteration simulate_anew(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
+                        Prediction& out) {
   if (!simulates_all(options) && !options.links) {
     if (auto counted = simulate_repeating(to_lower)) return std::move(*counted);
   }
@@ -114,8 +124,17 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
   return all;
 }
 
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const Known& known,
+                             Prediction& out) {
+  const Platform& platform = to_lower.scenario.platform;
+  if (const Iteration* iteration = known.like ? known.like->of(platform, to_lower.plan) : nullptr) return *iteration;
+  Iteration iteration = simulate_anew(options, to_lower, known.lowered, out);
+  if (known.keep) known.keep->keep(platform, to_lower.plan, iteration);
+  return iteration;
+}
+
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
-                  LoweredPlan* known, Prediction& out) {
+                  const Known& known, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
   Iteration iteration = simulate_iteration(options, to_lower, known, out);
@@ -168,10 +187,8 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   if (!repeats) out.remarks.push_back(remark_on_spread(out));
 }
 
-}  // namespace
-
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                       LoweredPlan* lowered) {
+Prediction predict_with(const PlanRequest& request, const Network& network, const PredictOptions& options,
+                        const Known& known) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
@@ -185,8 +202,8 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   out.plan = std::move(result.plan);
   if (out.technique->remarks) out.remarks = out.technique->remarks(*out.plan);
-  out.memory = lowered ? lowered->memory(*out.plan, request.operators, request.scenario)
-                       : memory_of(*out.plan, request.operators, request.scenario);
+  out.memory = known.lowered ? known.lowered->memory(*out.plan, request.operators, request.scenario)
+                             : memory_of(*out.plan, request.operators, request.scenario);
   const bool misfit = std::any_of(out.memory.begin(), out.memory.end(), [](const auto& m) { return !m.fits(); });
   if (misfit && !options.ignore_memory) {
     out.status = Status::kOutOfMemory;
@@ -202,9 +219,15 @@ Prediction predict_one(const PlanRequest& request, const Network& network, const
   }
   if (out.status != Status::kOk && !options.time_misfits) return out;
   const LowerRequest to_lower{*out.plan, request.operators, request.scenario, network};
-  simulate_job(request, options, to_lower, lowered, out);
+  simulate_job(request, options, to_lower, known, out);
   out.bill = bill_of(request.scenario, request.group, out.job);
   return out;
+}
+
+}  // namespace
+
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options) {
+  return predict_with(request, network, options, {});
 }
 
 std::string name_of(Status status) {
@@ -245,35 +268,56 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   const auto assumptions = assumptions_of(scenario);
   DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
+  const std::vector<std::size_t> firsts = first_alike(scenario.platform, scenario.groups);
+  const bool shares = !simulates_all(options) && !options.links;  // whose use is told by their names
   struct Question {
     PlanRequest request;
-    LoweredPlan* known;
+    Known known;
+    std::size_t number;  // of the answer
   };
-  std::vector<Question> questions;
+  std::vector<Question> questions, later;  // later: those that take up what the former leave
+  std::deque<SharedIteration> shared;
   std::vector<Prediction> out;
-  const auto answer = [&](std::size_t threads) {
-    const std::size_t first = out.size();
-    out.resize(first + questions.size());
-    in_parallel(questions.size(), threads, [&](std::size_t i) {
+  const auto ask = [&](std::vector<Question>& all, std::size_t threads) {
+    in_parallel(all.size(), threads, [&](std::size_t i) {
       stop_if(options.stop);
       std::optional<Network> own;  // a network keeps the ways that it was asked for: one for each thread
       if (threads > 1) own.emplace(scenario.platform);
-      Prediction& prediction = out[first + i];
-      prediction = predict_one(questions[i].request, own ? *own : network, options, questions[i].known);
+      Prediction& prediction = out[all[i].number];
+      prediction = predict_with(all[i].request, own ? *own : network, options, all[i].known);
       note_assumptions(assumptions, scenario, prediction);
     });
-    questions.clear();
+    all.clear();
+  };
+  const auto answer = [&](std::size_t threads) {
+    out.resize(out.size() + questions.size() + later.size());
+    ask(questions, threads);
+    ask(later, threads);
+    shared.clear();
   };
   std::deque<OperatorGraph> own;
   std::size_t number = 0;
   for (const auto& model : scenario.models) {
     const OperatorGraph& operators =
         options.memo ? options.memo->operators(model) : own.emplace_back(build_operator_graph(model));
-    for (const auto& group : scenario.groups) {
+    std::map<std::pair<std::size_t, const TechniqueOptions*>, SharedIteration*> iterations;
+    for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && options.only != technique.technique) continue;
-        questions.push_back({{scenario, model, operators, group, technique, divisions}, known});
+        const PlanRequest request{scenario, model, operators, scenario.groups[g], technique, divisions};
+        const std::size_t answer_number = out.size() + questions.size() + later.size();
+        if (!shares || std::count(firsts.begin(), firsts.end(), firsts[g]) == 1) {
+          questions.push_back({request, {.lowered = known}, answer_number});
+          continue;
+        }
+        SharedIteration*& iteration = iterations[{firsts[g], &technique}];
+        if (firsts[g] == g) {
+          iteration = &shared.emplace_back();
+          questions.push_back({request, {.lowered = known, .keep = iteration}, answer_number});
+        } else {
+          later.push_back({request, {.lowered = known, .like = iteration}, answer_number});
+        }
       }
     }
     if (options.memo) answer(1);  // which is for one thread, and holds a model's operators until the next is asked for

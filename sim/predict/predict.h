@@ -92,10 +92,8 @@ struct PredictOptions {
   std::function<bool()> stop = {};  // of predict(): asked before each prediction; throws Stopped where it says so
 };
 
-// One technique on one group. `lowered` is what an earlier prediction left that differed in the network between VMs only,
-// or empty; it is made the present one's.
-Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {},
-                       LoweredPlan* lowered = nullptr);
+// One technique on one group.
+Prediction predict_one(const PlanRequest& request, const Network& network, const PredictOptions& options = {});
 
 // Every technique on every group of the scenario for every model, in the order model, group, technique.
 std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& options = {});

@@ -54,7 +54,7 @@ class PlanCrew::Work {
   bool serve() {
     if (launch_.rank == 0) return false;
 #ifdef SLMSIM_MPI
-    slmsim::serve(answer());
+    slmsim::serve(*transport_, answer());
 #endif
     return true;
   }
@@ -122,8 +122,8 @@ class PlanCrew::Work {
 
   void begin_mpi() {
 #ifdef SLMSIM_MPI
-    session_.emplace();
-    if (launch_.rank == 0) ranks_.emplace(*session_);
+    transport_ = Transport::begin();
+    if (launch_.rank == 0) ranks_.emplace(*transport_);
 #else
     refuse_without_mpi();
 #endif
@@ -157,8 +157,8 @@ class PlanCrew::Work {
   std::vector<std::uint64_t> first_;
   Launch launch_;
 #ifdef SLMSIM_MPI
-  std::optional<MpiSession> session_;
-  std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before the session does
+  std::unique_ptr<Transport> transport_;
+  std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before MPI ends
 #endif
   std::optional<Journal> journal_;
   std::vector<Journal> parts_;

@@ -1,4 +1,4 @@
-// The page on a socket: the only place that knows the HTTP library and the process's signals.
+// The page on a socket: the only place of it that knows the process's signals.
 #pragma once
 
 #include <functional>

@@ -75,12 +75,12 @@ SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
   const auto rows = in_texts<PointRows>([&sweep](std::uint64_t point) { return rows_or_reason(sweep, point); });
   if (launch_of_environment().ranks > 1) {
 #ifdef SLMSIM_MPI
-    const MpiSession session;
-    if (session.rank() > 0) {
-      serve(rows);
+    const auto transport = Transport::begin();
+    if (transport->rank() > 0) {
+      serve(*transport, rows);
       return {.complete = true};
     }
-    Ranks others(session);
+    Ranks others(*transport);
     return conduct(sweep, options, [&](const Journal&, std::uint64_t) { return &others; });
 #else
     refuse_without_mpi();

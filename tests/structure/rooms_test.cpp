@@ -97,14 +97,14 @@ TEST(Rooms, KnowYamlCppSimgridCbcMpiAndHttplibInOnePlaceEach) {
       }
       for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
         if (include.starts_with(coin)) {
-          EXPECT_EQ(file.path.generic_string(), "sim/planner/solver/cbc.cpp");
+          EXPECT_EQ(file.path.generic_string(), "sim/planner/solver/cbc_library.cpp");
         }
       }
       if (include == "mpi.h") {
-        EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi/ranks.cpp");
+        EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi/mpi_library.cpp");
       }
       if (include == "httplib.h") {
-        EXPECT_EQ(file.path.generic_string(), "sim/serve/server.cpp");
+        EXPECT_EQ(file.path.generic_string(), "sim/serve/http_library.cpp");
       }
     }
   }

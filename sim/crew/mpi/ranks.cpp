@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <cstring>
-#include <mpi.h>
 #include <thread>
+
+#include "sim/base/library.h"
 
 namespace slmsim {
 namespace {
@@ -49,55 +50,31 @@ CrewEvent unpacked(const std::string& bytes, std::size_t worker) {
   return event;
 }
 
-void send_bytes(const void* data, std::size_t size, int rank, Tag tag) {
-  MPI_Send(data, static_cast<int>(size), MPI_BYTE, rank, tag, MPI_COMM_WORLD);
-}
-
-// The next message that waits, if any.
-bool probe(int from, MPI_Status& status) {
-  int there = 0;
-  MPI_Iprobe(from, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-  return there != 0;
-}
-
-std::string receive_bytes(const MPI_Status& status) {
-  int size = 0;
-  MPI_Get_count(&status, MPI_BYTE, &size);
-  std::string out(static_cast<std::size_t>(size), '\0');
-  MPI_Recv(out.data(), size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return out;
-}
-
 }  // namespace
 
-MpiSession::MpiSession() {
-  MPI_Init(nullptr, nullptr);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+std::unique_ptr<Transport> Transport::begin() {
+  return std::unique_ptr<Transport>(library_function<Transport*()>("libslmsim_mpi.so", "slmsim_mpi_transport")());
 }
-
-MpiSession::~MpiSession() { MPI_Finalize(); }
 
 Ranks::~Ranks() {
   for (std::size_t worker = 0; worker < given_.size(); ++worker) {
     // A rank whose answers nobody waits for any more still sends what it has.
     while (!given_[worker].empty()) wait(1000);
-    send_bytes(nullptr, 0, static_cast<int>(worker) + 1, kEnd);
+    transport_.send(nullptr, 0, static_cast<int>(worker) + 1, kEnd);
   }
 }
 
 void Ranks::give(std::size_t worker, const std::vector<std::uint64_t>& questions) {
   given_[worker] = questions;
-  send_bytes(questions.data(), questions.size() * sizeof(std::uint64_t), static_cast<int>(worker) + 1, kQuestions);
+  transport_.send(questions.data(), questions.size() * sizeof(std::uint64_t), static_cast<int>(worker) + 1, kQuestions);
 }
 
 std::vector<CrewEvent> Ranks::wait(int milliseconds) {
   std::vector<CrewEvent> events;
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-  MPI_Status status;
   while (events.empty()) {
-    while (probe(MPI_ANY_SOURCE, status)) {
-      events.push_back(unpacked(receive_bytes(status), static_cast<std::size_t>(status.MPI_SOURCE - 1)));
+    while (const auto message = transport_.receive(-1)) {
+      events.push_back(unpacked(message->bytes, static_cast<std::size_t>(message->from - 1)));
       const CrewEvent& event = events.back();
       auto& given = given_[event.worker];
       if (event.kind == CrewEvent::Kind::kReturned) {
@@ -112,20 +89,19 @@ std::vector<CrewEvent> Ranks::wait(int milliseconds) {
   return events;
 }
 
-void serve(const std::function<Texts(std::uint64_t)>& answer) {
+void serve(Transport& transport, const std::function<Texts(std::uint64_t)>& answer) {
   Crew crew(1, answer, {});
-  for (MPI_Status status;;) {
-    if (probe(0, status)) {
-      const std::string bytes = receive_bytes(status);
-      if (status.MPI_TAG == kEnd) return;
-      std::vector<std::uint64_t> questions(bytes.size() / sizeof(std::uint64_t));
-      std::memcpy(questions.data(), bytes.data(), bytes.size());
+  for (;;) {
+    if (const auto message = transport.receive(0)) {
+      if (message->tag == kEnd) return;
+      std::vector<std::uint64_t> questions(message->bytes.size() / sizeof(std::uint64_t));
+      std::memcpy(questions.data(), message->bytes.data(), message->bytes.size());
       crew.give(0, questions);
     }
     if (crew.is_idle(0)) std::this_thread::sleep_for(kPause);
     for (const auto& event : crew.wait(crew.is_idle(0) ? 0 : 1000)) {
       const std::string bytes = packed(event);
-      send_bytes(bytes.data(), bytes.size(), 0, kEvent);
+      transport.send(bytes.data(), bytes.size(), 0, kEvent);
     }
   }
 }

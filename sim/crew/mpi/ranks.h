@@ -2,26 +2,14 @@
 #pragma once
 
 #include "sim/crew/crew.h"
+#include "sim/crew/mpi/transport.h"
 
 namespace slmsim {
 
-// MPI from here to the end of the program's use of it.
-class MpiSession {
- public:
-  MpiSession();
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
-  ~MpiSession();
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-
- private:
-  int rank_ = 0, size_ = 1;
-};
-
 class Ranks {
  public:
-  explicit Ranks(const MpiSession& session) : given_(static_cast<std::size_t>(session.size() - 1)) {}
+  explicit Ranks(Transport& transport)
+      : transport_(transport), given_(static_cast<std::size_t>(transport.size() - 1)) {}
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
   ~Ranks();  // tells the others that nothing is left
@@ -32,10 +20,11 @@ class Ranks {
   std::vector<CrewEvent> wait(int milliseconds);
 
  private:
+  Transport& transport_;
   std::vector<std::vector<std::uint64_t>> given_;
 };
 
 // What every other rank does: answers what it is asked, in one worker process, until nothing is left.
-void serve(const std::function<Texts(std::uint64_t)>& answer);
+void serve(Transport& transport, const std::function<Texts(std::uint64_t)>& answer);
 
 }  // namespace slmsim

@@ -1,16 +1,13 @@
-// The only file that knows COIN-OR CBC.
+// Choices as an integer program, and what its solution chooses.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
-#include <CbcModel.hpp>
-#include <CoinError.hpp>
-#include <CoinFinite.hpp>
-#include <CoinPackedMatrix.hpp>
-#include <OsiClpSolverInterface.hpp>
-#include <fmt/format.h>
-
+#include "sim/base/library.h"
 #include "sim/planner/solver/choice_program.h"
+#include "sim/planner/solver/linear_program.h"
 
 namespace slmsim {
 namespace {
@@ -27,32 +24,24 @@ class Translation {
       const int row = add_row(1.0, 1.0);
       for (const double cost : options) add_column(cost, {{row, 1.0}});
     }
-    binaries_ = columns();
+    linear_.integers = columns();
     for (const auto& pair : program.pairs) add_pair(pair);
     for (const auto& budget : program.budgets) add_budget(budget);
   }
 
-  OsiClpSolverInterface load() const {
-    CoinPackedMatrix matrix(false, row_of_.data(), column_of_.data(), value_.data(),
-                            static_cast<CoinBigIndex>(value_.size()));
-    matrix.setDimensions(static_cast<int>(row_low_.size()), columns());
+  LinearProgram program() const {
+    LinearProgram out = linear_;
     double largest = 0;
-    for (const double cost : objective_) largest = std::max(largest, std::abs(cost));
-    std::vector<double> scaled = objective_;
-    for (double& cost : scaled) cost *= largest > 0 ? kObjectiveSize / largest : 1.0;
-    const std::vector<double> low(objective_.size(), 0.0);
-    OsiClpSolverInterface solver;
-    solver.messageHandler()->setLogLevel(0);
-    solver.loadProblem(matrix, low.data(), upper_.data(), scaled.data(), row_low_.data(), row_high_.data());
-    for (int column = 0; column < binaries_; ++column) solver.setInteger(column);
-    return solver;
+    for (const double cost : out.cost) largest = std::max(largest, std::abs(cost));
+    for (double& cost : out.cost) cost *= largest > 0 ? kObjectiveSize / largest : 1.0;
+    return out;
   }
 
-  std::vector<std::size_t> options(const double* solution) const {
+  std::vector<std::size_t> options(const std::vector<double>& solution) const {
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < program_.cost.size(); ++i) {
-      const double* begin = solution + first_[i];
-      const double* end = begin + program_.cost[i].size();
+      const auto begin = solution.begin() + first_[i];
+      const auto end = begin + static_cast<std::ptrdiff_t>(program_.cost[i].size());
       chosen.push_back(static_cast<std::size_t>(std::max_element(begin, end) - begin));
     }
     return chosen;
@@ -61,21 +50,21 @@ class Translation {
  private:
   using Entries = std::vector<std::pair<int, double>>;
 
-  int columns() const { return static_cast<int>(objective_.size()); }
+  int columns() const { return static_cast<int>(linear_.cost.size()); }
   int add_row(double low, double high) {
-    row_low_.push_back(low);
-    row_high_.push_back(high);
-    return static_cast<int>(row_low_.size()) - 1;
+    linear_.low.push_back(low);
+    linear_.high.push_back(high);
+    return static_cast<int>(linear_.low.size()) - 1;
   }
   void add_column(double cost, const Entries& entries) {
     for (const auto& [row, value] : entries) add_entry(row, columns(), value);
-    objective_.push_back(std::isfinite(cost) ? cost : 0.0);
-    upper_.push_back(std::isfinite(cost) ? 1.0 : 0.0);
+    linear_.cost.push_back(std::isfinite(cost) ? cost : 0.0);
+    linear_.upper.push_back(std::isfinite(cost) ? 1.0 : 0.0);
   }
   void add_entry(int row, int column, double value) {
-    row_of_.push_back(row);
-    column_of_.push_back(column);
-    value_.push_back(value);
+    linear_.row.push_back(row);
+    linear_.column.push_back(column);
+    linear_.value.push_back(value);
   }
 
   void add_pair(const ChoiceProgram::Pair& pair) {
@@ -100,7 +89,7 @@ class Translation {
   void add_budget(const ChoiceProgram::Budget& budget) {
     // In parts of the limit, so that the row's size is that of the others.
     const double unit = budget.limit > 0 ? budget.limit : 1.0;
-    const int row = add_row(-COIN_DBL_MAX, budget.limit / unit);
+    const int row = add_row(-std::numeric_limits<double>::max(), budget.limit / unit);
     for (std::size_t i = 0; i < budget.use.size(); ++i) {
       for (std::size_t k = 0; k < budget.use[i].size(); ++k) {
         if (budget.use[i][k] != 0) add_entry(row, first_[i] + static_cast<int>(k), budget.use[i][k] / unit);
@@ -110,35 +99,24 @@ class Translation {
 
   const ChoiceProgram& program_;
   std::vector<int> first_;  // column of each choice's first option
-  int binaries_ = 0;
-  std::vector<double> objective_, upper_, row_low_, row_high_;
-  std::vector<int> row_of_, column_of_;
-  std::vector<double> value_;
+  LinearProgram linear_;
 };
 
 }  // namespace
 
 ChoiceResult solve(const ChoiceProgram& program, Seconds limit) {
   if (program.cost.empty()) return {SolveStatus::kOptimal, {}, 0.0};
-  try {
-    const Translation translation(program);
-    CbcModel model(translation.load());
-    model.setLogLevel(0);
-    model.solver()->messageHandler()->setLogLevel(0);
-    model.setMaximumSeconds(limit.value);
-    model.setAllowableGap(0.0);
-    model.setAllowableFractionGap(0.0);
-    model.branchAndBound();
-    if (model.isProvenInfeasible() || model.isContinuousUnbounded()) return {};
-    const double* best = model.bestSolution();
-    const SolveStatus status = model.isProvenOptimal() ? SolveStatus::kOptimal : SolveStatus::kStopped;
-    if (!best) return {status == SolveStatus::kOptimal ? SolveStatus::kInfeasible : status, {}, 0.0};
-    ChoiceResult result{status, improved(program, translation.options(best)), 0.0};
-    result.cost = cost_of(program, result.options);
-    return result;
-  } catch (const CoinError& error) {
-    throw std::runtime_error(fmt::format("CBC: {} in {}", error.message(), error.methodName()));
-  }
+  static auto* const cbc = library_function<decltype(slmsim_cbc_solve)>("libslmsim_cbc.so", "slmsim_cbc_solve");
+  const Translation translation(program);
+  LinearSolution found;
+  cbc(translation.program(), limit.value, found);
+  if (!found.error.empty()) throw std::runtime_error("CBC: " + found.error);
+  if (found.infeasible) return {};
+  const SolveStatus status = found.optimal ? SolveStatus::kOptimal : SolveStatus::kStopped;
+  if (found.best.empty()) return {found.optimal ? SolveStatus::kInfeasible : status, {}, 0.0};
+  ChoiceResult result{status, improved(program, translation.options(found.best)), 0.0};
+  result.cost = cost_of(program, result.options);
+  return result;
 }
 
 }  // namespace slmsim
