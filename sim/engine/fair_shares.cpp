@@ -90,6 +90,21 @@ bool FairShares::has_bottleneck(const Flow& flow) {
   });
 }
 
+bool FairShares::is_alone(const Flow& flow) {
+  const auto own = ways(flow);
+  return std::all_of(own.begin(), own.end(), [&](const Way& way) { return links_[at(way.link)].flows.size() == 1; });
+}
+
+// What fill() comes to where nobody else is.
+void FairShares::fill_alone(std::size_t index) {
+  Flow& flow = flows_[index];
+  double rate = flow.cap;
+  for (const Way& way : ways(flow)) rate = std::min(rate, links_[at(way.link)].bandwidth / way.shares);
+  set_rate(flow, rate);
+  for (const Way& way : ways(flow)) see(links_[at(way.link)]);
+  include(index);
+}
+
 const std::vector<std::size_t>& FairShares::settle() {
   changed_.clear();
   for (const int number : touched_) {
@@ -97,11 +112,14 @@ const std::vector<std::size_t>& FairShares::settle() {
     see(links_[at(number)]);
   }
   for (const std::size_t index : came_) {
+    if (flows_[index].there && is_alone(flows_[index])) fill_alone(index);
+  }
+  std::size_t filled = changed_.size();
+  for (const std::size_t index : came_) {
     if (flows_[index].there) include(index);
   }
   reached_.swap(touched_);
   widen();
-  std::size_t filled = 0;
   for (int times = 0; filled < changed_.size(); ++times) {
     if (times > kMostWidenings) include_all();
     fill_from(std::exchange(filled, changed_.size()));

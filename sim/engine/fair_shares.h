@@ -62,6 +62,8 @@ class FairShares {
   void touch(Link& link, int number);
   static void see(Link& link);
   bool has_bottleneck(const Flow& flow);
+  bool is_alone(const Flow& flow);
+  void fill_alone(std::size_t index);
   void include(std::size_t index);
   void include_faster(const Flow& flow);
   void include_all();
