@@ -149,7 +149,7 @@ class Packaged(unittest.TestCase):
         return subprocess.run(["dpkg-deb", "-f", self.package, name], check=True, capture_output=True, text=True).stdout
 
     def test_depends_on_its_libraries(self):
-        for library in ("libsimgrid", "libyaml-cpp", "libfmt", "libc6"):
+        for library in ("libsimgrid", "coinor-libcbc", "libcpp-httplib", "libyaml-cpp", "libfmt", "libc6"):
             self.assertIn(library, self.field("Depends"))
 
     def test_says_what_it_is(self):
