@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
@@ -41,26 +42,29 @@ class Builder {
     }
     choose_representatives();
     kin_ = representative_;
+    number_.assign(r_.last - r_.first, kNone);
+    own_costs_.resize(r_.last - r_.first);
     if (!alike) {
       for (std::size_t v = r_.first; v < r_.last; ++v) representative_[v - r_.first] = v;
     }
     for (std::size_t v = r_.first; v < r_.last; ++v) {
       const std::size_t choice = representative_[v - r_.first];
       if (choice == v) {
-        number_[v] = out_.divisions.size();
-        const auto kin = number_.find(kin_[v - r_.first]);
-        out_.divisions.push_back(kin != number_.end() && kin->first != v ? out_.divisions[kin->second]
-                                                                         : options(r_.operators[v]));
+        const std::size_t kin = number_[kin_[v - r_.first] - r_.first];
+        number_[v - r_.first] = out_.divisions.size();
+        out_.divisions.push_back(kin != kNone ? out_.divisions[kin] : options(r_.operators[v]));
+        chosen_.push_back(v);
         counts_.push_back(0);
       }
-      out_.choice_of.push_back(number_.at(choice));
+      out_.choice_of.push_back(number_[choice - r_.first]);
       ++counts_[out_.choice_of.back()];
     }
   }
 
   DivisionProgram build() {
-    for (const auto& [v, choice] : number_) {
-      auto& own = own_costs_[kin_[v - r_.first]];  // of operators that are alike once
+    for (std::size_t choice = 0; choice < chosen_.size(); ++choice) {
+      const std::size_t v = chosen_[choice];
+      auto& own = own_costs_[kin_[v - r_.first] - r_.first];  // of operators that are alike once
       if (own.empty()) {
         for (const auto& division : out_.divisions[choice]) own.push_back(own_cost(v, division));
       }
@@ -171,30 +175,36 @@ class Builder {
 
   void add_edges() {
     // Edges between representatives of the same operators cost the same.
-    std::map<std::pair<std::size_t, std::size_t>, int> counts;
+    std::vector<std::pair<std::size_t, std::size_t>> all;
     for (std::size_t v = r_.first; v < r_.last; ++v) {
       for (const auto edge : boost::make_iterator_range(boost::in_edges(v, r_.operators))) {
         const std::size_t producer = boost::source(edge, r_.operators);
-        if (producer >= r_.first) ++counts[{representative_[producer - r_.first], representative_[v - r_.first]}];
+        if (producer >= r_.first) all.emplace_back(representative_[producer - r_.first], representative_[v - r_.first]);
       }
     }
+    std::sort(all.begin(), all.end());
     std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>
         known;  // of edges between operators that are alike
-    for (const auto& [ends, count] : counts) {
-      const auto [producer, reader] = ends;
+    for (std::size_t at = 0, count = 0; at < all.size(); at += count) {
+      const auto [producer, reader] = all[at];
+      count = static_cast<std::size_t>(std::find_if(all.begin() + static_cast<long>(at), all.end(),
+                                                    [&](const auto& e) { return e != all[at]; }) -
+                                       all.begin()) -
+              at;
       auto& costs = known[{kin_[producer - r_.first], kin_[reader - r_.first]}];
       const bool is_new = costs.empty();
       std::size_t next = 0;
-      add_pair(producer, reader, count, [&, p = producer, q = reader](const Division& made, const Division& read) {
-        if (is_new) costs.push_back(edge_cost(p, made, q, read));
-        return costs[next++];
-      });
+      add_pair(producer, reader, static_cast<int>(count),
+               [&, p = producer, q = reader](const Division& made, const Division& read) {
+                 if (is_new) costs.push_back(edge_cost(p, made, q, read));
+                 return costs[next++];
+               });
     }
   }
 
   template <class Cost>
   void add_pair(std::size_t v, std::size_t w, int count, Cost cost) {
-    const std::size_t a = number_.at(v), b = number_.at(w);
+    const std::size_t a = number_[v - r_.first], b = number_[w - r_.first];
     if (a == b) {  // a layer of one operator, that follows itself
       for (std::size_t k = 0; k < out_.divisions[a].size(); ++k)
         out_.program.cost[a][k] += count * cost(out_.divisions[a][k], out_.divisions[a][k]);
@@ -210,7 +220,8 @@ class Builder {
   void add_budget() {
     const double state = StateBytes(r_.training).all();
     ChoiceProgram::Budget budget{{}, r_.memory_limit->value};
-    for (const auto& [v, choice] : number_) {
+    for (std::size_t choice = 0; choice < chosen_.size(); ++choice) {
+      const std::size_t v = chosen_[choice];
       const Operator& op = r_.operators[v];
       std::vector<double> use;
       for (const auto& division : out_.divisions[choice]) {
@@ -234,9 +245,10 @@ class Builder {
   std::size_t embedding_ = kNone, tied_head_ = kNone;
   std::vector<std::size_t> representative_;  // per operator
   std::vector<std::size_t> kin_;  // per operator the first that it is like, which may have choices of its own
-  std::map<std::size_t, std::vector<double>> own_costs_;  // of such a first one, per division
-  std::map<std::size_t, std::size_t> number_;             // of a representative's choice
-  std::vector<int> counts_;                               // of operators per choice
+  std::vector<std::vector<double>> own_costs_;  // of such a first one, per division
+  std::vector<std::size_t> number_;             // of a representative's choice
+  std::vector<std::size_t> chosen_;             // the representative of each choice
+  std::vector<int> counts_;                     // of operators per choice
 };
 
 IntraOperatorPlan plan_from(const DivisionProgram& built, const ChoiceResult& result) {
@@ -248,8 +260,7 @@ IntraOperatorPlan plan_from(const DivisionProgram& built, const ChoiceResult& re
   return plan;
 }
 
-bool keeps_within(const IntraOperatorRequest& r, const std::vector<Division>& shardings) {
-  const DivisionProgram each = division_program(r, false);
+bool keeps_within(const DivisionProgram& each, const std::vector<Division>& shardings) {
   std::vector<std::size_t> options;
   for (std::size_t v = 0; v < shardings.size(); ++v) {
     const auto& divisions = each.divisions[each.choice_of[v]];
@@ -286,8 +297,8 @@ DivisionProgram division_program(const IntraOperatorRequest& request, bool alike
 
 namespace {
 
-IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
-  const DivisionProgram each = division_program(r, false);
+IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const DivisionProgram& each,
+                                    const DivisionProgram& once) {
   IntraOperatorPlan plan;
   // Sums of bytes in another order differ by rounding.
   if (const Bytes least = least_memory(each); least > *r.memory_limit * (1 + kRounding)) {
@@ -295,7 +306,6 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r) {
                               to_text(*r.memory_limit), to_text(least));
     return plan;
   }
-  const DivisionProgram once = division_program(r, true);
   MemoryDivision found = divide_within_memory(once, each, r);
   const bool near = !found.options.empty() && found.cost <= found.bound * (1 + kTolerance);
   const bool small = each.program.cost.size() <= kMostChoices;
@@ -328,19 +338,9 @@ ChoiceResult solved_exactly(const ChoiceProgram& program) {
   return out;
 }
 
-}  // namespace
-
-IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
-  if (r.memory_limit) {
-    IntraOperatorRequest free = r;
-    free.memory_limit.reset();
-    // What is cheapest without a limit and keeps within it is cheapest.
-    IntraOperatorPlan plan = divide_operators(free);
-    return keeps_within(r, plan.shardings) ? plan : divide_with_limit(r);
-  }
-  const DivisionProgram once = division_program(r, true);
+// `once`, `each`: without a limit.
+IntraOperatorPlan divide_freely(const DivisionProgram& once, const DivisionProgram& each) {
   const ChoiceResult periodic = solved_exactly(once.program);
-  const DivisionProgram each = division_program(r, false);
   const std::optional<double> bound = reduced_minimum(each.program);
   const bool solved = periodic.status == SolveStatus::kOptimal;
   if (solved && bound && periodic.cost <= *bound + kTolerance * std::abs(*bound)) return plan_from(once, periodic);
@@ -351,6 +351,20 @@ IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
   plan.optimal = whole.status == SolveStatus::kOptimal;
   if (bound) plan.bound = *bound;
   return plan;
+}
+
+}  // namespace
+
+IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
+  DivisionProgram once = division_program(r, true), each = division_program(r, false);
+  const auto budget_of_once = std::exchange(once.program.budgets, {});
+  const auto budget_of_each = std::exchange(each.program.budgets, {});
+  IntraOperatorPlan plan = divide_freely(once, each);
+  if (!r.memory_limit) return plan;
+  // What is cheapest without a limit and keeps within it is cheapest.
+  once.program.budgets = budget_of_once;
+  each.program.budgets = budget_of_each;
+  return keeps_within(each, plan.shardings) ? plan : divide_with_limit(r, each, once);
 }
 
 }  // namespace slmsim

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/planner/division_memo.h"
 #include "sim/platform/mesh_kind.h"
 #include "sim/predict/advice.h"
 #include "sim/technique/technique.h"
@@ -17,8 +18,9 @@ namespace {
 
 class Search {
  public:
-  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options)
-      : scenario_(scenario), model_(model), group_(group), options_(options) {}
+  Search(const Scenario& scenario, const Transformer& model, const Group& group, const TechniqueOptions& options,
+         DivisionMemo& memo)
+      : scenario_(scenario), model_(model), group_(group), options_(options), memo_(memo) {}
 
   // `likely`: what fits on a group that is like this one, or 0. See layers_at().
   LargestModel run(std::int64_t likely) {
@@ -116,7 +118,7 @@ class Search {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
-    const PlanResult result = make_plan({scenario_, model, operators, group_, options_});
+    const PlanResult result = make_plan({scenario_, model, operators, group_, options_, &memo_});
     if (!result.plan) return {false, result.reason};
     Trial out{.has_plan = true,
               .parameters = parameter_count(operators),
@@ -145,12 +147,14 @@ class Search {
   const Transformer& model_;
   const Group& group_;
   const TechniqueOptions& options_;
+  DivisionMemo& memo_;
 };
 
 }  // namespace
 
 std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only) {
   std::vector<LargestModel> out;
+  DivisionMemo memo;
   const MeshKinds kinds(scenario.platform);
   for (const auto& model : scenario.models) {
     std::map<std::pair<const TechniqueOptions*, std::vector<int>>, std::int64_t>
@@ -158,7 +162,7 @@ std::vector<LargestModel> largest_models(const Scenario& scenario, const Techniq
     for (const auto& group : scenario.groups) {
       for (const auto& options : scenario.techniques) {
         if (only && only != options.technique) continue;
-        Search search(scenario, model, group, options);
+        Search search(scenario, model, group, options, memo);
         std::int64_t& likely = known[{&options, kinds.of(group.devices)}];
         out.push_back(search.run(likely));
         likely = search.fits();

@@ -1,11 +1,12 @@
 #include "sim/planner/solver/choice_program.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <map>
-#include <set>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -27,26 +28,36 @@ class Reduction {
   // Nothing where it comes to an end too early. Where all that is left have three neighbours or more, one of them is fixed to
   // each of its options in turn, once: a tied head closes the chain of layers to a ring.
   std::optional<double> minimum(bool may_fix = true) {
-    // Of those with the fewest neighbours the first; dead ends are all the same.
-    std::set<std::pair<std::size_t, std::size_t>> left;
-    const auto key = [&](std::size_t i) { return std::pair(std::max<std::size_t>(1, neighbours_[i].size()), i); };
+    // Of those with the fewest neighbours the first; dead ends are all the same. A key that has changed since stays in the
+    // queue, and tells nothing where it comes up.
+    using Key = std::pair<std::size_t, std::size_t>;
+    const auto key = [&](std::size_t i) { return Key(std::max<std::size_t>(1, neighbours_[i].size()), i); };
+    std::vector<Key> keys;
     for (std::size_t i = 0; i < cost_.size(); ++i) {
-      if (!gone_[i]) left.insert(key(i));
+      if (!gone_[i]) keys.push_back(key(i));
     }
+    std::priority_queue<Key, std::vector<Key>, std::greater<>> left({}, std::move(keys));
     double constant = 0;
     while (!left.empty()) {
-      const auto [degree, best] = *left.begin();
+      const auto [degree, best] = left.top();
+      left.pop();
+      if (gone_[best] || key(best).first != degree) continue;
       if (degree > 2) {
         if (!may_fix) return std::nullopt;
-        const auto rest = minimum_with_one_fixed(left.rbegin()->second);
+        Key most{0, 0};
+        for (std::size_t i = 0; i < cost_.size(); ++i) {
+          if (!gone_[i]) most = std::max(most, key(i));
+        }
+        const auto rest = minimum_with_one_fixed(most.second);
         return rest ? std::optional(constant + *rest) : std::nullopt;
       }
-      std::vector<std::size_t> around;
-      for (const auto& [other, table] : neighbours_[best]) around.push_back(other);
-      left.erase(left.begin());
-      for (const std::size_t other : around) left.erase(key(other));
+      std::array<Key, 2> around;  // as they are before
+      std::size_t count = 0;
+      for (const auto& [other, table] : neighbours_[best]) around[count++] = key(other);
       constant += take_out(best);
-      for (const std::size_t other : around) left.insert(key(other));
+      for (std::size_t n = 0; n < count; ++n) {
+        if (const Key now = key(around[n].second); now != around[n]) left.push(now);
+      }
     }
     return constant;
   }
@@ -63,7 +74,8 @@ class Reduction {
   }
 
  private:
-  using Table = std::vector<double>;  // row-major, own options x neighbour's options
+  using Table = std::vector<double>;                              // row-major, own options x neighbour's options
+  using Neighbours = std::vector<std::pair<std::size_t, Table>>;  // few, in order
 
   // The best option of a choice for every combination of its neighbours' options, as it was taken out.
   struct Taken {
@@ -91,7 +103,7 @@ class Reduction {
   // Returns what the option costs; its neighbours take over what it costs with theirs.
   double fix(std::size_t choice, std::size_t option) {
     for (const auto& [other, table] : neighbours_[choice]) {
-      neighbours_[other].erase(choice);
+      forget(other, choice);
       const std::size_t wide = cost_[other].size();
       for (std::size_t k = 0; k < wide; ++k) cost_[other][k] += table[option * wide + k];
     }
@@ -103,9 +115,20 @@ class Reduction {
     return cost_[choice][option];
   }
 
+  // Where its neighbour stands, or would.
+  static Neighbours::iterator place_of(Neighbours& around, std::size_t other) {
+    return std::find_if(around.begin(), around.end(), [&](const auto& each) { return each.first >= other; });
+  }
+  void forget(std::size_t i, std::size_t other) { neighbours_[i].erase(place_of(neighbours_[i], other)); }
+  Table& table_of(std::size_t i, std::size_t other, std::size_t size) {
+    const auto at = place_of(neighbours_[i], other);
+    if (at != neighbours_[i].end() && at->first == other) return at->second;
+    return neighbours_[i].emplace(at, other, Table(size, 0.0))->second;
+  }
+
   void add(std::size_t a, std::size_t b, const Table& costs) {
-    auto& forward = neighbours_[a].try_emplace(b, Table(costs.size(), 0.0)).first->second;
-    auto& backward = neighbours_[b].try_emplace(a, Table(costs.size(), 0.0)).first->second;
+    auto& forward = table_of(a, b, costs.size());
+    auto& backward = table_of(b, a, costs.size());
     const std::size_t high = cost_[a].size(), wide = cost_[b].size();
     for (std::size_t k = 0; k < high; ++k) {
       for (std::size_t l = 0; l < wide; ++l) {
@@ -123,7 +146,7 @@ class Reduction {
     Taken& taken = taken_.emplace_back();
     taken.choice = i;
     for (const auto& [other, table] : neighbours) {
-      neighbours_[other].erase(i);
+      forget(other, i);
       taken.neighbours.emplace_back(other, cost_[other].size());
     }
     const auto least = [&](const auto& beside) {
@@ -137,14 +160,14 @@ class Reduction {
       return cost;
     };
     if (neighbours.empty()) return least([](std::size_t) { return 0.0; });
-    const auto& [a, to_a] = *neighbours.begin();
+    const auto& [a, to_a] = neighbours.front();
     const std::size_t high = cost_[a].size();
     if (neighbours.size() == 1) {
       for (std::size_t k = 0; k < high; ++k)
         cost_[a][k] += least([&, k, &table = to_a](std::size_t o) { return table[o * high + k]; });
       return 0;
     }
-    const auto& [b, to_b] = *neighbours.rbegin();
+    const auto& [b, to_b] = neighbours.back();
     const std::size_t wide = cost_[b].size();
     Table joined(high * wide, kInfinity);
     for (std::size_t k = 0; k < high; ++k) {
@@ -159,7 +182,7 @@ class Reduction {
   }
 
   std::vector<Table> cost_;
-  std::vector<std::map<std::size_t, Table>> neighbours_;
+  std::vector<Neighbours> neighbours_;
   std::vector<bool> gone_;
   std::vector<Taken> taken_;
 };
