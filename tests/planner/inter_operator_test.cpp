@@ -1,5 +1,6 @@
 // How pipelines are cut: against every cut of small problems, against the simulator, and on unequal GPUs.
 #include "sim/planner/inter_operator.h"
+#include "sim/planner/layer_cluster.h"
 
 #include <cmath>
 #include <limits>
