@@ -79,7 +79,7 @@ class Cutter {
       edges += starting_at_[submesh.last].size();
     }
     sent_.assign(p_.layers, std::vector<double>(edges, kUnknown));
-    find_facts();
+    find_kinds();
     find_heads();
     find_tails();
   }
@@ -105,18 +105,19 @@ class Cutter {
     return (kind_[m] * p_.layers + first) * (p_.layers + 1) + last;
   }
 
-  void find_facts() {
+  void find_kinds() {
     std::map<std::size_t, std::size_t> found;  // places of kinds
-    for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-      const auto [at, is_new] = found.try_emplace(p_.kinds.empty() ? m : p_.kinds[m], found.size());
-      kind_.push_back(at->second);
-      if (!is_new) continue;
-      facts_.resize(found.size() * p_.layers * (p_.layers + 1));
-      for (std::size_t first = 0; first < p_.layers; ++first) {
-        for (std::size_t last = first + 1; last <= p_.layers; ++last)
-          facts_[place_of(first, last, m)] = facts_of(p_, {first, last, m});
-      }
-    }
+    for (std::size_t m = 0; m < p_.submeshes.size(); ++m)
+      kind_.push_back(found.try_emplace(p_.kinds.empty() ? m : p_.kinds[m], found.size()).first->second);
+    facts_.resize(found.size() * p_.layers * (p_.layers + 1), {.time = kUnknown});
+  }
+
+  // Asked for only of stages that some cut has: a submesh of the first GPU has the first layer, one of the last the last, and no
+  // other has them.
+  const StageFacts& facts(std::size_t first, std::size_t last, std::size_t m) {
+    StageFacts& known = facts_[place_of(first, last, m)];
+    if (known.time == kUnknown) known = facts_of(p_, {first, last, m});
+    return known;
   }
 
   double sent(std::size_t layer, std::size_t m, std::size_t edge) {
@@ -136,13 +137,15 @@ class Cutter {
     for (const std::size_t m : starting_at_[0]) heads_[0][m] = {0, 0};
     for (std::size_t last = 1; last < p_.layers; ++last) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+        if (p_.submeshes[m].last == p_.gpus) continue;
         Least head;  // with a stage on this submesh
         for (std::size_t first = 0; first < last; ++first) {
           const Least& before = heads_[first][m];
-          const StageFacts& facts = facts_[place_of(first, last, m)];
-          if (before.sum == kNever || facts.most_in_flight < 1) continue;
-          head.sum = std::min(head.sum, before.sum + facts.time);
-          head.slowest = std::min(head.slowest, std::max(before.slowest, facts.time));
+          if (before.sum == kNever) continue;
+          const auto& [time, most_in_flight] = facts(first, last, m);
+          if (most_in_flight < 1) continue;
+          head.sum = std::min(head.sum, before.sum + time);
+          head.slowest = std::min(head.slowest, std::max(before.slowest, time));
         }
         if (head.sum == kNever) continue;
         const auto& next = starting_at_[p_.submeshes[m].last];
@@ -164,12 +167,14 @@ class Cutter {
     for (std::size_t first = p_.layers; first-- > 1;) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
         from[m] = {};
+        if (p_.submeshes[m].first == 0) continue;
         for (std::size_t last = first + 1; last <= p_.layers; ++last) {
           const Least& behind = tails_[last][m];
-          const StageFacts& facts = facts_[place_of(first, last, m)];
-          if (behind.sum == kNever || facts.most_in_flight < 1) continue;
-          from[m].sum = std::min(from[m].sum, facts.time + behind.sum);
-          from[m].slowest = std::min(from[m].slowest, std::max(behind.slowest, facts.time));
+          if (behind.sum == kNever) continue;
+          const auto& [time, most_in_flight] = facts(first, last, m);
+          if (most_in_flight < 1) continue;
+          from[m].sum = std::min(from[m].sum, time + behind.sum);
+          from[m].slowest = std::min(from[m].slowest, std::max(behind.slowest, time));
         }
       }
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
@@ -186,14 +191,13 @@ class Cutter {
   }
 
   // Of all cuts that have this stage nothing takes less.
-  double least(const PipelineStage& stage) const {
+  double least(const PipelineStage& stage) {
     const Least &head = heads_[stage.first][stage.submesh], &tail = tails_[stage.last][stage.submesh];
-    const bool is_last = stage.last == p_.layers;
-    const StageFacts& facts = facts_[place_of(stage.first, stage.last, stage.submesh)];
-    if (head.sum == kNever || tail.sum == kNever || !keeps_enough(p_, facts.most_in_flight, is_last ? 1 : 2))
-      return kNever;
-    const double sum = head.sum + facts.time + tail.sum;
-    const double slowest = std::max({head.slowest, facts.time, tail.slowest});
+    if (head.sum == kNever || tail.sum == kNever) return kNever;
+    const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
+    if (!keeps_enough(p_, most_in_flight, stage.last == p_.layers ? 1 : 2)) return kNever;
+    const double sum = head.sum + time + tail.sum;
+    const double slowest = std::max({head.slowest, time, tail.slowest});
     const Submesh& submesh = p_.submeshes[stage.submesh];
     const std::size_t all =
         std::min(stage.first, submesh.first) + 1 + std::min(p_.layers - stage.last, p_.gpus - submesh.last);
@@ -277,9 +281,9 @@ class Cutter {
 
   void add(const PipelineStage& stage, const Suffix* rest, double sent, std::size_t rest_entry, std::size_t stages,
            bool one_each, Front& front) {
-    const StageFacts& facts = facts_[place_of(stage.first, stage.last, stage.submesh)];
-    if (!keeps_enough(p_, facts.most_in_flight, stages)) return;
-    Suffix entry = in_front(p_, stage, facts.time, sent, rest, stages);
+    const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
+    if (!keeps_enough(p_, most_in_flight, stages)) return;
+    Suffix entry = in_front(p_, stage, time, sent, rest, stages);
     const double at_least = least(entry, stages);
     if (at_least > bound_) return;
     entry.rest = rest_entry;

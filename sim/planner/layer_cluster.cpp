@@ -50,6 +50,12 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
   std::vector<std::vector<Cost>> best(most + 1, std::vector<Cost>(cuts.size()));
   std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(cuts.size(), 0));
   best[0][0] = {0, 0, 0};
+  // The first place whose work in front is such; searched from where it was found for the end before.
+  const auto from_here = [&](std::size_t& at, auto such) {
+    while (at < before.size() && !such(before[at])) ++at;
+    while (at > 0 && such(before[at - 1])) --at;
+    return at;
+  };
   const auto fill = [&](double most_excess) {
     std::vector<double> crossed(cuts.size());  // of a layer that begins there, with all in front of it
     for (std::size_t n = 1; n <= most; ++n) {
@@ -63,6 +69,7 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
         first = std::min(first, begin);
         end_of_row = begin + 1;
       }
+      std::size_t at_low = 0, at_high = 0;
       for (std::size_t end = n; end < cuts.size(); ++end) {
         // What so many layers, and what those behind them, can hold.
         const double room = kUneven * share * (1 + kRounding), left = before.back() - before[end];
@@ -75,14 +82,13 @@ std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::
         if (const std::size_t like = from[n][end - 1] + 1; most_excess == 0 && n > 1 && low <= like && like < high &&
                                                            row[like].excess == 0 && crossed[like] == least_crossed &&
                                                            before[end] - before[like] <= kUneven * share) {
-          const double work = before[end] - before[like], all = before[end], parts = static_cast<double>(n);
-          const double squares = (row[like].squares + work * work) * (1 + kRounding);
+          const double last = before[end] - before[like], all = before[end], parts = static_cast<double>(n);
+          const double squares = (row[like].squares + last * last) * (1 + kRounding);
           const double middle = all * (parts - 1) / parts;
           const double wide =
               std::sqrt(std::max(0.0, (squares - all * all / parts) * (parts - 1) / parts)) + kRounding * all;
-          const auto place = [&](auto at) { return static_cast<std::size_t>(at - before.begin()); };
-          low = std::max(low, place(std::lower_bound(before.begin(), before.end(), middle - wide)));
-          high = std::min(high, place(std::upper_bound(before.begin(), before.end(), middle + wide)));
+          low = std::max(low, from_here(at_low, [&](double work) { return work >= middle - wide; }));
+          high = std::min(high, from_here(at_high, [&](double work) { return work > middle + wide; }));
         }
         for (std::size_t begin = high; begin-- > low;) {
           const double work = before[end] - before[begin], excess = std::max(0.0, work - kUneven * share);
