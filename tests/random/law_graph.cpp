@@ -33,33 +33,38 @@ void each_graph(const Drawn& drawn, const auto& use) {
     const auto model = std::find_if(drawn.scenario.models.begin(), drawn.scenario.models.end(),
                                     [&](const Transformer& m) { return m.name == p.model; });
     const TaskGraph graph = iteration_graph(drawn.scenario, *model, *p.plan);
-    if (graph.tasks().size() <= kMostTasks) use(p, graph, *model);
+    if (graph.tasks().size() <= kMostTasks) use(p, graph);
   }
 }
 
 // What order of dates that are equal, or nearly so, decides over: SimGrid adds the dates of its clock up in another order, so
 // that what ends with an acknowledgement ends before or after it. The least and the most by events over figures that differ by
 // rounding alone.
-std::pair<double, double> by_ties(const Scenario& scenario, const Transformer& model, const Plan& plan, Dice& dice) {
+std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& graph, Dice& dice) {
   std::pair<double, double> ends{INFINITY, 0};
   for (int trial = 0; trial < kTieTrials; ++trial) {
     const double by = trial % 2 == 0 ? kTie : kCoarseTie;
     const auto moved = [&](auto& figure) { figure = figure * (1 + by * (2 * dice.share() - 1)); };
-    Scenario other = scenario;
-    Platform& platform = other.platform;
+    Platform platform = scenario.platform;
     for (auto& link : platform.links) {
       for (WanDirection* way : {&link.forward, &link.backward}) moved(way->bandwidth), moved(way->delay);
     }
-    for (auto& vm : platform.vms) {
-      moved(vm.type.nic), moved(vm.type.device_latency);
-      for (auto& link : vm.type.inside.links) moved(link.efficiency), moved(link.latency);
-    }
+    for (auto& vm : platform.vms) moved(vm.type.nic), moved(vm.type.device_latency);
     for (auto& site : platform.sites) moved(site.rtt);
     for (auto& device : platform.devices) moved(device.gpu.pcie), moved(device.gpu.nvlink);
-    // Lowered anew: links inside a machine differ as well, without which chunks of a ring that has begun would tie as before.
-    TaskGraph graph = iteration_graph(other, model, plan);
-    graph.scale_computations([&](int, std::size_t, std::size_t) { return 1 + by * (2 * dice.share() - 1); });
-    const double end = simulate(graph, {}, {.always_events = true}).end.value;
+    TaskGraph other = graph;
+    other.move_to(Network(platform));
+    // Links inside a machine are as they were: so what passes there takes longer or less long, connection by connection.
+    std::vector<double> factors(graph.connections().size());
+    for (double& factor : factors) factor = 1 + by * (2 * dice.share() - 1);
+    std::vector<TaskRest> rests;
+    for (const Task& task : graph.tasks()) {
+      const bool sends = task.kind == TaskKind::kTransfer;
+      rests.push_back({task.amount * (sends ? factors[static_cast<std::size_t>(task.place)] : 1), task.times});
+    }
+    other.go_on_with(rests);
+    other.scale_computations([&](int, std::size_t, std::size_t) { return 1 + by * (2 * dice.share() - 1); });
+    const double end = simulate(other, {}, {.always_events = true}).end.value;
     ends = {std::min(ends.first, end), std::max(ends.second, end)};
   }
   return ends;
@@ -96,7 +101,7 @@ void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
 }
 
 void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
-  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph, const Transformer&) {
+  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     std::vector<double> asked(graph.connections().size()), carried(graph.connections().size());
     for (const Task& task : graph.tasks()) {
       if (task.kind == TaskKind::kTransfer) asked[static_cast<std::size_t>(task.place)] += task.amount;
@@ -113,17 +118,15 @@ void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
 
 void engines_agree(const Drawn& drawn, Dice& dice, Faults& faults) {
   std::size_t links = 0;  // SimGrid cannot grow later
-  each_graph(drawn, [&](const Prediction&, const TaskGraph& graph, const Transformer&) {
-    links = std::max(links, graph.links().size());
-  });
+  each_graph(drawn, [&](const Prediction&, const TaskGraph& graph) { links = std::max(links, graph.links().size()); });
   reserve_network(links);
-  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph, const Transformer& model) {
+  each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     const double usual = simulate(graph).end.value, events = simulate(graph, {}, {.always_events = true}).end.value;
     const double engine = simulate(graph, {}, {.always_engine = true}).end.value;
     if (usual != events)
       faults.push_back(fmt::format("{}: in order {:.12g} s, by events {:.12g} s", which(p), usual, events));
     if (relative(events, engine) <= kAgree) return;
-    const auto [least, most] = by_ties(drawn.scenario, model, *p.plan, dice);
+    const auto [least, most] = by_ties(drawn.scenario, graph, dice);
     if (engine < std::min(events, least) * (1 - kAgree) || engine > std::max(events, most) * (1 + kAgree))
       faults.push_back(
           fmt::format("{}: by events {:.9g} s, by SimGrid {:.9g} s: {:.3g} %; ties decide over {:.9g} to {:.9g} s",
