@@ -1,5 +1,6 @@
 // SimGrid behind SimgridEngine: a shared library of its own, and the one file that knows SimGrid.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 
@@ -19,6 +20,8 @@ namespace kernel = simgrid::kernel;
 using LinkImpl = kernel::resource::StandardLinkImpl;
 
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
+// SimGrid counts whole bytes, and what a transfer is cut into need not be whole: it is told of parts of a byte instead.
+constexpr double kParts = 4096;
 
 // A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
 // connection already; SimGrid's own routing tables would only be built to be searched again.
@@ -70,8 +73,8 @@ class Engine : public SimgridEngine {
                       new_links.size(), new_caps.size(), links_.size(), caps_.size()));
     }
     for (std::size_t i = 0; i < new_links.size(); ++i)
-      links_[i]->set_bandwidth(std::max(kSlowest, new_links[i].bandwidth.value));
-    for (std::size_t i = 0; i < new_caps.size(); ++i) caps_[i]->set_bandwidth(std::max(kSlowest, new_caps[i]));
+      links_[i]->set_bandwidth(kParts * std::max(kSlowest, new_links[i].bandwidth.value));
+    for (std::size_t i = 0; i < new_caps.size(); ++i) caps_[i]->set_bandwidth(kParts * std::max(kSlowest, new_caps[i]));
   }
 
   double now() const override { return sg::Engine::get_clock(); }
@@ -91,7 +94,7 @@ class Engine : public SimgridEngine {
     for (const int link : way) route.push_back(link_impls_[static_cast<std::size_t>(link)]);
     if (cap >= 0) route.push_back(cap_impls_[static_cast<std::size_t>(cap)]);
     auto flow = sg::Comm::sendto_init(from_, to_);
-    flow->set_payload_size(static_cast<std::uint64_t>(bytes))->set_data(&slots_[slot]);
+    flow->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kParts)))->set_data(&slots_[slot]);
     flows_[slot] = flow;
     flow->vetoable_start();
   }

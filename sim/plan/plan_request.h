@@ -8,6 +8,7 @@
 namespace slmsim {
 
 class DivisionMemo;
+class StageMemo;
 
 struct PlanRequest {
   const Scenario& scenario;
@@ -16,6 +17,7 @@ struct PlanRequest {
   const Group& group;
   const TechniqueOptions& options;
   DivisionMemo* memo = nullptr;  // of Alpa's planner, where there is one
+  StageMemo* stages = nullptr;   // where the same is asked for other numbers of layers
 };
 
 }  // namespace slmsim

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-
-#include <boost/range/iterator_range.hpp>
+#include <map>
 
 namespace slmsim {
 namespace {
@@ -80,13 +79,9 @@ class Cutter {
       edges += starting_at_[submesh.last].size();
     }
     sent_.assign(p_.layers, std::vector<double>(edges, kUnknown));
-    facts_.resize(p_.layers * (p_.layers + 1) * meshes);
-    for (std::size_t first = 0; first < p_.layers; ++first) {
-      for (std::size_t last = first + 1; last <= p_.layers; ++last) {
-        for (std::size_t m = 0; m < meshes; ++m) facts_[place_of(first, last, m)] = facts_of(p_, {first, last, m});
-      }
-    }
+    find_kinds();
     find_heads();
+    find_tails();
   }
 
   // One suffix for each of the places where several may be the best shows what a good cut takes, and with it which of them the
@@ -107,7 +102,22 @@ class Cutter {
   static constexpr double kRounding = 1e-12;  // relative; of sums in another order
 
   std::size_t place_of(std::size_t first, std::size_t last, std::size_t m) const {
-    return (first * (p_.layers + 1) + last) * p_.submeshes.size() + m;
+    return (kind_[m] * p_.layers + first) * (p_.layers + 1) + last;
+  }
+
+  void find_kinds() {
+    std::map<std::size_t, std::size_t> found;  // places of kinds
+    for (std::size_t m = 0; m < p_.submeshes.size(); ++m)
+      kind_.push_back(found.try_emplace(p_.kinds.empty() ? m : p_.kinds[m], found.size()).first->second);
+    facts_.resize(found.size() * p_.layers * (p_.layers + 1), {.time = kUnknown});
+  }
+
+  // Asked for only of stages that some cut has: a submesh of the first GPU has the first layer, one of the last the last, and no
+  // other has them.
+  const StageFacts& facts(std::size_t first, std::size_t last, std::size_t m) {
+    StageFacts& known = facts_[place_of(first, last, m)];
+    if (known.time == kUnknown) known = facts_of(p_, {first, last, m});
+    return known;
   }
 
   double sent(std::size_t layer, std::size_t m, std::size_t edge) {
@@ -117,30 +127,93 @@ class Cutter {
   }
 
   // Whatever layers [0, l) on the GPUs in front of a submesh are cut into, nothing is below these: the sum with what is sent,
-  // also to the submesh.
-  struct Head {
+  // also to the submesh. A tail is the same of layers [l, layers) on the GPUs behind a submesh.
+  struct Least {
     double sum = kNever, slowest = kNever;
   };
   void find_heads() {
-    heads_.assign(p_.layers, std::vector<Head>(p_.submeshes.size()));
+    heads_.assign(p_.layers, std::vector<Least>(p_.submeshes.size()));
     if (p_.layers == 0) return;
     for (const std::size_t m : starting_at_[0]) heads_[0][m] = {0, 0};
     for (std::size_t last = 1; last < p_.layers; ++last) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-        Head head;  // with a stage on this submesh
+        if (p_.submeshes[m].last == p_.gpus) continue;
+        Least head;  // with a stage on this submesh
         for (std::size_t first = 0; first < last; ++first) {
-          const Head& before = heads_[first][m];
-          const StageFacts& facts = facts_[place_of(first, last, m)];
-          if (before.sum == kNever || facts.most_in_flight < 1) continue;
-          head.sum = std::min(head.sum, before.sum + facts.time);
-          head.slowest = std::min(head.slowest, std::max(before.slowest, facts.time));
+          const Least& before = heads_[first][m];
+          if (before.sum == kNever) continue;
+          const auto& [time, most_in_flight] = facts(first, last, m);
+          if (most_in_flight < 1) continue;
+          head.sum = std::min(head.sum, before.sum + time);
+          head.slowest = std::min(head.slowest, std::max(before.slowest, time));
         }
         if (head.sum == kNever) continue;
         const auto& next = starting_at_[p_.submeshes[m].last];
         for (std::size_t edge = 0; edge < next.size(); ++edge) {
-          Head& to = heads_[last][next[edge]];
+          Least& to = heads_[last][next[edge]];
           to.sum = std::min(to.sum, head.sum + sent(last, m, edge));
           to.slowest = std::min(to.slowest, head.slowest);
+        }
+      }
+    }
+  }
+
+  void find_tails() {
+    tails_.assign(p_.layers + 1, std::vector<Least>(p_.submeshes.size()));
+    for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+      if (p_.submeshes[m].last == p_.gpus) tails_[p_.layers][m] = {0, 0};
+    }
+    std::vector<Least> from(p_.submeshes.size());  // with the stage on this submesh
+    for (std::size_t first = p_.layers; first-- > 1;) {
+      for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+        from[m] = {};
+        if (p_.submeshes[m].first == 0) continue;
+        for (std::size_t last = first + 1; last <= p_.layers; ++last) {
+          const Least& behind = tails_[last][m];
+          if (behind.sum == kNever) continue;
+          const auto& [time, most_in_flight] = facts(first, last, m);
+          if (most_in_flight < 1) continue;
+          from[m].sum = std::min(from[m].sum, time + behind.sum);
+          from[m].slowest = std::min(from[m].slowest, std::max(behind.slowest, time));
+        }
+      }
+      for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+        const auto& next = starting_at_[p_.submeshes[m].last];
+        for (std::size_t edge = 0; edge < next.size(); ++edge) {
+          const Least& rest = from[next[edge]];
+          if (rest.sum == kNever) continue;
+          Least& to = tails_[first][m];
+          to.sum = std::min(to.sum, rest.sum + sent(first, m, edge));
+          to.slowest = std::min(to.slowest, rest.slowest);
+        }
+      }
+    }
+  }
+
+  // Of all cuts that have this stage nothing takes less.
+  double least(const PipelineStage& stage) {
+    const Least &head = heads_[stage.first][stage.submesh], &tail = tails_[stage.last][stage.submesh];
+    if (head.sum == kNever || tail.sum == kNever) return kNever;
+    const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
+    if (!keeps_enough(p_, most_in_flight, stage.last == p_.layers ? 1 : 2)) return kNever;
+    const double sum = head.sum + time + tail.sum;
+    const double slowest = std::max({head.slowest, time, tail.slowest});
+    const Submesh& submesh = p_.submeshes[stage.submesh];
+    const std::size_t all =
+        std::min(stage.first, submesh.first) + 1 + std::min(p_.layers - stage.last, p_.gpus - submesh.last);
+    const int rounds = (p_.micro_batches - 1) / under_way(p_, all);
+    return total(p_, sum, slowest, rounds * sum);
+  }
+
+  // Where stages that begin with a layer on a submesh end, of those that the best cut may have.
+  void find_ends() {
+    ends_.assign(p_.layers, std::vector<std::vector<std::size_t>>(p_.submeshes.size()));
+    for (std::size_t first = 0; first < p_.layers; ++first) {
+      for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
+        if (heads_[first][m].sum == kNever) continue;
+        for (std::size_t last = first + 1; last <= p_.layers; ++last) {
+          const double at_least = least(PipelineStage{first, last, m});
+          if (at_least < kNever && at_least <= bound_) ends_[first][m].push_back(last);
         }
       }
     }
@@ -150,7 +223,7 @@ class Cutter {
   // least where the most stages are in front of the suffix.
   double least(const Suffix& suffix, std::size_t stages) const {
     const std::size_t first = suffix.stage.first, m = suffix.stage.submesh;
-    const Head& head = heads_[first][m];
+    const Least& head = heads_[first][m];
     if (head.sum == kNever) return kNever;
     const double sum = head.sum + suffix.sum, slowest = std::max(head.slowest, suffix.slowest);
     const std::size_t all = stages + std::min(first, p_.submeshes[m].first);
@@ -163,12 +236,13 @@ class Cutter {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
     std::size_t best = kNone;
     entries_.clear();
+    find_ends();
     Fronts behind;
     for (std::size_t stages = 1; stages <= most; ++stages) {
       Fronts fronts(p_.layers + 1, std::vector<Front>(p_.submeshes.size()));
       for (std::size_t first = 0; first < p_.layers; ++first) {
         for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-          if (heads_[first][m].sum < kNever) extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
+          if (!ends_[first][m].empty()) extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
         }
       }
       behind = std::move(fronts);
@@ -188,12 +262,13 @@ class Cutter {
   // All ways in which a stage begins with this layer on this submesh, and `stages` - 1 follow.
   void extend(const Fronts& behind, std::size_t stages, PipelineStage stage, bool one_each, Front& front) {
     const std::size_t end = p_.submeshes[stage.submesh].last;
-    if (stages == 1) {
-      stage.last = p_.layers;
-      if (end == p_.gpus) add(stage, nullptr, 0, kNone, stages, one_each, front);
-      return;
-    }
-    for (stage.last = stage.first + 1; stage.last < p_.layers; ++stage.last) {
+    for (const std::size_t last : ends_[stage.first][stage.submesh]) {
+      stage.last = last;
+      if (last == p_.layers) {
+        if (stages == 1) add(stage, nullptr, 0, kNone, stages, one_each, front);
+        continue;
+      }
+      if (stages == 1) continue;
       const auto& next = starting_at_[end];
       for (std::size_t edge = 0; edge < next.size(); ++edge) {
         const Front& rests = behind[stage.last][next[edge]];
@@ -206,9 +281,9 @@ class Cutter {
 
   void add(const PipelineStage& stage, const Suffix* rest, double sent, std::size_t rest_entry, std::size_t stages,
            bool one_each, Front& front) {
-    const StageFacts& facts = facts_[place_of(stage.first, stage.last, stage.submesh)];
-    if (!keeps_enough(p_, facts.most_in_flight, stages)) return;
-    Suffix entry = in_front(p_, stage, facts.time, sent, rest, stages);
+    const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
+    if (!keeps_enough(p_, most_in_flight, stages)) return;
+    Suffix entry = in_front(p_, stage, time, sent, rest, stages);
     const double at_least = least(entry, stages);
     if (at_least > bound_) return;
     entry.rest = rest_entry;
@@ -233,25 +308,14 @@ class Cutter {
   const PipelineProblem& p_;
   double bound_;                                       // no cut that takes longer is wanted
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
+  std::vector<std::size_t> kind_;                      // of each submesh
   std::vector<StageFacts> facts_;                      // see place_of
   std::vector<std::size_t> first_edge_;                // of each submesh: one for each that may follow
   std::vector<std::vector<double>> sent_;              // by layer and edge
-  std::vector<std::vector<Head>> heads_;
+  std::vector<std::vector<Least>> heads_, tails_;
+  std::vector<std::vector<std::vector<std::size_t>>> ends_;
   std::vector<Suffix> entries_;
 };
-
-// Bytes that would cross a cut before each operator; kNever where more than the output of the operator before it does.
-std::vector<double> crossing(const OperatorGraph& operators) {
-  const std::size_t count = boost::num_vertices(operators);
-  std::vector<double> bytes(count, kNever);
-  std::size_t farthest = 0;  // reader of any operator before v - 1
-  for (std::size_t v = 1; v < count; ++v) {
-    if (farthest < v) bytes[v] = operators[v - 1].outputs;
-    for (const auto edge : boost::make_iterator_range(boost::out_edges(v - 1, operators)))
-      farthest = std::max(farthest, boost::target(edge, operators));
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -271,63 +335,6 @@ double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineS
     rest = in_front(problem, stages[s], facts.time, sent, rest ? &*rest : nullptr, stages.size() - s);
   }
   return total(problem, *rest);
-}
-
-std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers) {
-  constexpr double kUneven = 1.6, kRounding = 1e-9;
-  const std::size_t count = boost::num_vertices(operators);
-  const std::vector<double> bytes = crossing(operators);
-  std::vector<std::size_t> cuts = {0};
-  for (std::size_t v = 1; v < count; ++v) {
-    if (bytes[v] != kNever) cuts.push_back(v);
-  }
-  cuts.push_back(count);
-  std::vector<double> before = {0};  // FLOPs in front of each cut
-  for (std::size_t c = 1; c < cuts.size(); ++c) {
-    before.push_back(before.back());
-    for (std::size_t v = cuts[c - 1]; v < cuts[c]; ++v) before.back() += operators[v].matrix.flops();
-  }
-  const std::size_t most = std::min(layers, cuts.size() - 1);
-  const double share = before.back() / static_cast<double>(most);
-  // Too much work of a layer, then bytes, then squares of work, each least.
-  struct Cost {
-    double excess = kNever, crossed = 0, squares = 0;
-    auto operator<=>(const Cost&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
-  };
-  std::vector<std::vector<Cost>> best(most + 1, std::vector<Cost>(cuts.size()));
-  std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(cuts.size(), 0));
-  best[0][0] = {0, 0, 0};
-  const auto fill = [&](double most_excess) {
-    for (std::size_t n = 1; n <= most; ++n) {
-      for (std::size_t end = n; end < cuts.size(); ++end) {
-        // What so many layers, and what those behind them, can hold.
-        const double room = kUneven * share * (1 + kRounding), left = before.back() - before[end];
-        if (before[end] > static_cast<double>(n) * room + most_excess) break;
-        if (left > static_cast<double>(most - n) * room + most_excess) continue;
-        for (std::size_t begin = end; begin-- > n - 1;) {
-          const double work = before[end] - before[begin], excess = std::max(0.0, work - kUneven * share);
-          if (excess > std::min(best[n][end].excess, most_excess)) break;  // what begins earlier has no less
-          Cost cost = best[n - 1][begin];
-          if (cost.excess == kNever) continue;
-          cost.excess += excess;
-          cost.crossed += begin > 0 ? bytes[cuts[begin]] : 0.0;
-          cost.squares += work * work;
-          if (cost <= best[n][end]) {
-            best[n][end] = cost;
-            from[n][end] = begin;
-          }
-        }
-      }
-    }
-  };
-  fill(0);  // which looks at few
-  if (best[most].back().excess == kNever) fill(kNever);
-  std::vector<std::size_t> starts(most);
-  for (std::size_t n = most, end = cuts.size() - 1; n > 0; --n) {
-    end = from[n][end];
-    starts[n - 1] = cuts[end];
-  }
-  return starts;
 }
 
 }  // namespace slmsim

@@ -20,8 +20,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/model/operator_graph.h"
-
 namespace slmsim {
 
 // GPUs [first, last) in the order in which the pipeline runs over them.
@@ -40,6 +38,9 @@ struct PipelineProblem {
   double below = std::numeric_limits<double>::infinity();  // s; cuts that take as long or longer are not wanted
   double known =
       std::numeric_limits<double>::infinity();  // s; there is a cut that takes this, of this or a like problem
+
+  // What each submesh is like: on those that are alike any stage takes and keeps the same. Empty: each by itself.
+  std::vector<std::size_t> kinds;
 
   // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
   // keep (0: the stage does not fit).
@@ -67,10 +68,5 @@ std::optional<double> good_pipeline_time(const PipelineProblem& problem);
 
 // T of given stages; infinite where one does not fit.
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages);
-
-// Operators clustered into so many layers (Alpa, section 5.2): first operator of each. Cuts lie where a single
-// activation crosses; no layer has more than 1.6 times its share of the FLOPs (Alpa's eps) if that is possible; then the least bytes cross,
-// and of equals the most even layers are taken. Fewer layers where there are not so many cuts.
-std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers);
 
 }  // namespace slmsim

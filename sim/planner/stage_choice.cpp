@@ -15,8 +15,10 @@
 #include "sim/nccl/collective_time.h"
 #include "sim/plan/holding.h"
 #include "sim/planner/few_layers.h"
+#include "sim/planner/layer_cluster.h"
 #include "sim/planner/option.h"
 #include "sim/planner/planning_cost.h"
+#include "sim/planner/stage_memo.h"
 #include "sim/planner/stage_plan.h"
 #include "sim/platform/mesh_kind.h"
 
@@ -82,6 +84,7 @@ class Chooser {
         network_(network),
         few_(few_layers(request.model, request.operators)),
         timed_{request.scenario, few_.model, few_.operators, request.group, request.options, request.memo},
+        memo_(request.stages ? *request.stages : own_memo_),
         kinds_(request.scenario.platform) {
     const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
     const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
@@ -127,9 +130,13 @@ class Chooser {
     problem.ahead = request_.options.get(kAhead);
     if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
     Meshes meshes;
-    for (const auto& submesh : problem.submeshes)
+    std::vector<std::size_t> numbers;
+    for (const auto& submesh : problem.submeshes) {
       meshes.emplace_back(devices.begin() + static_cast<long>(submesh.first),
                           devices.begin() + static_cast<long>(submesh.last));
+      numbers.push_back(memo_.number_of(meshes.back()));
+      problem.kinds.push_back(memo_.number_of(kinds_.of(meshes.back())));
+    }
     // Per submesh, for stages with and without embedding and head.
     std::vector<std::array<const Table*, 4>> tables(meshes.size(), {nullptr, nullptr, nullptr, nullptr});
     const auto table_of = [&](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
@@ -150,7 +157,11 @@ class Chooser {
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
       problem.traffic = [&](std::size_t layer, std::size_t from, std::size_t to) {
-        return traffic(layer, meshes[from], meshes[to]);
+        const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
+                         element_bytes(request_.scenario.training.precision)};
+        return memo_.traffic(numbers[from], numbers[to], size, [&] {
+          return in_steps(transfer_time(network_, request_.scenario, meshes[from], meshes[to], size).value);
+        });
       };
     }
     use(problem, meshes);
@@ -166,16 +177,6 @@ class Chooser {
       best_.push_back({starts_[stage.first], starts_[stage.last], meshes[stage.submesh]});
   }
 
-  double traffic(std::size_t layer, const std::vector<int>& from, const std::vector<int>& to) {
-    const auto [at, is_new] = traffic_.try_emplace({layer, from, to});
-    if (is_new) {
-      const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
-                       element_bytes(request_.scenario.training.precision)};
-      at->second = in_steps(transfer_time(network_, request_.scenario, from, to, size).value);
-    }
-    return at->second;
-  }
-
   const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
     auto& found = by_kind_[{kinds_.of(mesh), begins, ends}];
     if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
@@ -184,7 +185,7 @@ class Chooser {
 
   // Operators divided as in a stage of all layers, with embedding and head only where the stage has them: layers that
   // repeat are divided alike, so that any stage of theirs is divided so.
-  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+  StageFigures make_figures(const std::vector<int>& mesh, bool begins, bool ends) const {
     const OperatorGraph& operators = few_.operators;
     const int layers = layer_count(operators);
     const std::size_t count = boost::num_vertices(operators);
@@ -194,14 +195,23 @@ class Chooser {
     const Stage stage = *plan_stage({timed_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
     const PlanningCosts costs =
         time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
-    struct Sums {
-      double seconds = 0, bytes = 0, bytes_in_flight = 0;
-    };
-    std::vector<Sums> of(count);
+    StageFigures out;
+    out.operators.resize(count);
     for (std::size_t v = first; v < last; ++v)
-      of[v] = {seconds(costs, stage, v), bytes(stage, v), activations(stage, v)};
+      out.operators[v] = {seconds(costs, stage, v), bytes(stage, v), activations(stage, v)};
+    const double boundary =
+        stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
+    out.limit =
+        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
+    return out;
+  }
+
+  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+    const StageFigures& figures = memo_.figures(kinds_.of(mesh), layer_count(few_.operators), begins, ends,
+                                                [&] { return make_figures(mesh, begins, ends); });
     Table table;
-    Sums sums;
+    table.limit = figures.limit;
+    StageFigures::Operator sums;
     for (std::size_t v = 0, layer = 0; v <= few_.like.size(); ++v) {
       if (v == starts_[layer]) {
         table.seconds.push_back(sums.seconds);
@@ -210,13 +220,9 @@ class Chooser {
         ++layer;
       }
       if (v == few_.like.size()) break;
-      const Sums& own = of[few_.like[v]];
+      const auto& own = figures.operators[few_.like[v]];
       sums = {sums.seconds + in_steps(own.seconds), sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
     }
-    const double boundary =
-        stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
-    table.limit =
-        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
     return table;
   }
 
@@ -281,9 +287,10 @@ class Chooser {
   Recompute recompute_;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;
+  StageMemo own_memo_;
+  StageMemo& memo_;
   MeshKinds kinds_;
   std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
-  std::map<std::tuple<std::size_t, std::vector<int>, std::vector<int>>, double> traffic_;
   std::vector<ChosenStage> best_;
   double best_time_ = 0;
 };

@@ -13,7 +13,7 @@
 namespace slmsim {
 
 StageResult plan_stage(const StageRequest& r) {
-  const auto& [scenario, model, operators, group, options, memo] = r.request;
+  const auto& [scenario, model, operators, group, options, memo, stages] = r.request;
   StageResult result;
   Stage stage;
   stage.first = r.first;

@@ -8,41 +8,48 @@
 namespace slmsim {
 namespace {
 
-// Of these links together.
-InterconnectUse summed(const std::vector<int>& links, const std::map<int, LinkRates>& rates, Seconds end) {
+// Of these links together, each as often as it is named. What one of them did is forgotten before the next one is looked at: of an
+// iteration whose windows are small it may be many millions of steps.
+InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, const Timeline& timeline) {
+  std::map<int, double> times;
+  for (const int link : links) ++times[link];
   InterconnectUse out;
   std::vector<std::pair<double, double>> changes;
-  for (std::size_t i = 0; i < links.size();) {
-    const auto next = std::upper_bound(links.begin() + static_cast<long>(i), links.end(), links[i]);
-    const auto times = static_cast<double>(next - links.begin()) - static_cast<double>(i);
-    const LinkRates& one = rates.at(links[i]);
-    out.bytes += one.bytes * times;
-    double before = 0;
-    for (const RateStep& step : one.steps) {
-      changes.emplace_back(step.time, (step.rate - before) * times);
-      before = step.rate;
-    }
-    i = static_cast<std::size_t>(next - links.begin());
-  }
+  each_link_rates(
+      graph, timeline, [&](int link) { return times.contains(link); },
+      [&](const LinkRates& one) {
+        const double often = times.at(one.link);
+        out.bytes += one.bytes * often;
+        double before = 0;
+        for (const RateStep& step : one.steps) {
+          changes.emplace_back(step.time, (step.rate - before) * often);
+          before = step.rate;
+        }
+      });
   out.steps = rate_steps(std::move(changes));
-  const LinkUse use = use_of_steps("", out.bytes, out.steps, end);
+  const LinkUse use = use_of_steps("", out.bytes, out.steps, timeline.end);
   out.average = use.average;
   out.p90 = use.p90;
   out.peak = use.peak;
   return out;
 }
 
+// Those over which anything flowed.
+std::set<int> used_links(const TaskGraph& graph, const Timeline& timeline) {
+  std::vector<bool> used(graph.connections().size());
+  for (const Flow& flow : timeline.flows) used[static_cast<std::size_t>(flow.connection)] = true;
+  std::set<int> out;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const auto& links = graph.connections()[i].route.links;
+    if (used[i]) out.insert(links.begin(), links.end());
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline) {
-  std::map<int, LinkRates> rates;
-  std::set<int> inside;  // taken for links of a machine
-  for (std::size_t i = 0; i < graph.links().size(); ++i) {
-    if (graph.links()[i].vm >= 0) inside.insert(graph.link_of(static_cast<int>(i)));
-  }
-  each_link_rates(
-      graph, timeline, [&](int link) { return inside.contains(link); },
-      [&](LinkRates link) { rates.emplace(link.link, std::move(link)); });
+  const std::set<int> used = used_links(graph, timeline);
   std::vector<InterconnectUse> out;
   std::vector<std::vector<int>> ways;  // of each, what its links are taken for, as often as they are counted
   std::map<std::pair<int, std::string>, std::size_t> known;
@@ -55,14 +62,14 @@ std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Time
       ways.emplace_back();
     }
     out[at->second].capacity += link.peak * static_cast<double>(link.counted);
-    if (const int taken_for = graph.link_of(static_cast<int>(i)); rates.contains(taken_for))
+    if (const int taken_for = graph.link_of(static_cast<int>(i)); used.contains(taken_for))
       ways[at->second].insert(ways[at->second].end(), static_cast<std::size_t>(link.counted), taken_for);
   }
   std::map<std::vector<int>, std::size_t> like;  // the first of those whose links are taken for the same
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::sort(ways[i].begin(), ways[i].end());
     const auto [first, is_new] = like.try_emplace(ways[i], i);
-    InterconnectUse own = is_new ? summed(ways[i], rates, timeline.end) : out[first->second];
+    InterconnectUse own = is_new ? summed(ways[i], graph, timeline) : out[first->second];
     own.vm = out[i].vm;
     own.interconnect = out[i].interconnect;
     own.capacity = out[i].capacity;

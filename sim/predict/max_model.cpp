@@ -9,6 +9,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/planner/division_memo.h"
+#include "sim/planner/stage_memo.h"
 #include "sim/platform/mesh_kind.h"
 #include "sim/predict/advice.h"
 #include "sim/technique/technique.h"
@@ -114,11 +115,11 @@ class Search {
     return known != trials_.end() ? known->second : trials_.emplace(layers, tried(layers)).first->second;
   }
 
-  Trial tried(std::int64_t layers) const {
+  Trial tried(std::int64_t layers) {
     Transformer model = model_;
     model.layers = layers;
     const OperatorGraph operators = build_operator_graph(model);
-    const PlanResult result = make_plan({scenario_, model, operators, group_, options_, &memo_});
+    const PlanResult result = make_plan({scenario_, model, operators, group_, options_, &memo_, &stages_});
     if (!result.plan) return {false, result.reason};
     Trial out{.has_plan = true,
               .parameters = parameter_count(operators),
@@ -148,6 +149,7 @@ class Search {
   const Group& group_;
   const TechniqueOptions& options_;
   DivisionMemo& memo_;
+  StageMemo stages_;
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
 // What each layer costs in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs. The
 // embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
-  const auto& [scenario, model, operators, group, options, memo] = request;
+  const auto& [scenario, model, operators, group, options, memo, stages] = request;
   const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
   std::optional<FewLayers> few;
   if (by_speed) few = few_layers(model, operators);
@@ -111,7 +111,7 @@ struct Chosen {
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
 Chosen uniform_stages(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, memo] = request;
+  const auto& [scenario, model, operators, group, options, memo, stages] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
@@ -153,7 +153,7 @@ Orders orders_of(const TechniqueOptions& options) {
 }
 
 PlanResult plan_pipeshard(const PlanRequest& request) {
-  const auto& [scenario, model, operators, group, options, memo] = request;
+  const auto& [scenario, model, operators, group, options, memo, stages] = request;
   if (std::string uneven = uneven_micro_batches(scenario.training, options.micro_batches()); !uneven.empty())
     return {std::nullopt, std::move(uneven)};
   const int wanted = options.get(kStages);

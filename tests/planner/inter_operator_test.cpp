@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/memory/memory.h"
+#include "sim/planner/layer_cluster.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -92,6 +93,24 @@ struct RandomProblem {
     return at->second;
   }
 };
+
+// Neighbours of as many GPUs are alike, but for the first and the last stage, as in a VM of equal GPUs.
+TEST(InterOperator, OfSubmeshesThatAreAlikeOneIsAsked) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    RandomProblem problem(seed, true);
+    PipelineProblem& p = problem.p;
+    for (const auto& submesh : p.submeshes) p.kinds.push_back(submesh.last - submesh.first);
+    p.time = [&](std::size_t a, std::size_t b, std::size_t m) { return problem.draw({0, a, b, p.kinds[m]}, 1, 10); };
+    p.most_in_flight = [&](std::size_t a, std::size_t b, std::size_t m) {
+      return static_cast<int>(problem.draw({1, a, b, p.kinds[m]}, 0, 6));
+    };
+    const double best = best_of_all(p);
+    const auto cut = cut_pipeline(p);
+    ASSERT_EQ(cut.has_value(), std::isfinite(best)) << seed;
+    if (!cut) continue;
+    EXPECT_NEAR(cut->time, best, 1e-12 * best) << seed;
+  }
+}
 
 TEST(InterOperator, FindsTheBestOfAllCuts) {
   int infeasible = 0;
@@ -199,6 +218,63 @@ TEST(Clusters, CutOnlyWhereOneActivationCrosses) {
     for (std::size_t v = 0; v + 1 < start; ++v) {
       for (const auto edge : boost::make_iterator_range(boost::out_edges(v, operators)))
         EXPECT_LT(boost::target(edge, operators), start) << name_of(operators[start].role);
+    }
+  }
+}
+
+// The least of what a clustering is judged by, over all of them, one operator at a time: bytes that cross between layers of no
+// more than 1.6 times their share, then squares of work. Infinite where there is none.
+std::pair<double, double> best_clustering(const OperatorGraph& operators, std::size_t layers) {
+  const std::size_t count = boost::num_vertices(operators);
+  std::vector<double> before = {0};
+  for (std::size_t v = 0; v < count; ++v) before.push_back(before.back() + operators[v].matrix.flops());
+  std::size_t farthest = 0;
+  std::vector<double> crosses(count + 1, kInfinity);
+  crosses[count] = 0;
+  for (std::size_t v = 1; v < count; ++v) {
+    for (const auto edge : boost::make_iterator_range(boost::out_edges(v - 1, operators)))
+      farthest = std::max(farthest, boost::target(edge, operators));
+    if (farthest <= v) crosses[v] = operators[v - 1].outputs;
+  }
+  const std::pair<double, double> never{kInfinity, kInfinity};
+  std::vector<std::pair<double, double>> row(count + 1, never);
+  row[0] = {0, 0};
+  for (std::size_t n = 0; n < layers; ++n) {
+    std::vector<std::pair<double, double>> next(count + 1, never);
+    for (std::size_t begin = 0; begin < count; ++begin) {
+      for (std::size_t end = begin + 1; end <= count && row[begin] < never; ++end) {
+        const double work = before[end] - before[begin];
+        if (work > 1.6 * before.back() / static_cast<double>(layers) || crosses[end] == kInfinity) continue;
+        next[end] = std::min(next[end], {row[begin].first + crosses[end], row[begin].second + work * work});
+      }
+    }
+    row = next;
+  }
+  return row[count];
+}
+
+TEST(Clusters, AreTheMostEvenOfThoseWithTheLeastBytes) {
+  for (const int deep : {3, 8, 30, 61}) {
+    for (const std::int64_t vocabulary : {1, 60, 700}) {
+      Transformer model = small_model(deep);
+      model.vocabulary = vocabulary;
+      const OperatorGraph operators = build_operator_graph(model);
+      for (const std::size_t layers : {2, 3, 7, 16, 48}) {
+        const auto [bytes, squares] = best_clustering(operators, layers);
+        if (std::isinf(bytes)) continue;
+        auto starts = cluster_operators(operators, layers);
+        ASSERT_EQ(starts.size(), layers);
+        starts.push_back(boost::num_vertices(operators));
+        double crossed = 0, sum = 0;
+        for (std::size_t i = 0; i < layers; ++i) {
+          if (i > 0) crossed += operators[starts[i] - 1].outputs;
+          double work = 0;
+          for (std::size_t v = starts[i]; v < starts[i + 1]; ++v) work += operators[v].matrix.flops();
+          sum += work * work;
+        }
+        EXPECT_DOUBLE_EQ(crossed, bytes) << deep << " in " << layers;
+        EXPECT_NEAR(sum, squares, 1e-12 * squares) << deep << " in " << layers;
+      }
     }
   }
 }
