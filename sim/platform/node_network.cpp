@@ -102,6 +102,14 @@ Route Network::route_between_gpus(int from, int to) const {
   return route;
 }
 
+Route Network::route_by_relay(int from, int to, int relay) const {
+  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
+  Route route = route_inside(vm, part_of(from), part_of(relay));
+  route.staged = true;
+  append(route, vm, part_of(relay), this->way(vm, part_of(relay), part_of(to)));
+  return route;
+}
+
 const std::vector<PartHop>& Network::way(int vm, int from, int to) const {
   const int type = types_[static_cast<std::size_t>(vm)];
   const auto [at, is_new] = ways_inside_.try_emplace({type, from, to});
