@@ -114,8 +114,10 @@ class Network {
   // NICs' ports.
   struct NodeLinks {
     std::vector<int> forward, backward, crossing;  // crossing: of the first direction, the other follows
-    std::vector<int> medium;                       // per drive
-    std::vector<int> port;                         // per NIC: out, in follows
+    // Per link: what kernels that write and read host memory reach of a shared one, there; back is the next. -1: not shared.
+    std::vector<int> staged;
+    std::vector<int> medium;  // per drive
+    std::vector<int> port;    // per NIC: out, in follows
   };
   std::vector<NodeLinks> nodes_;
   // Inside VMs of one type, by the first one of it: the way from part to part, and the part of a kind nearest to a part.
