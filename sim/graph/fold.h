@@ -56,7 +56,7 @@ class Fold {
   // A connection that is opened: how it was asked for, and all that tells it apart from others between devices of the same
   // colours. Its colour is one more than there are where it is the first of it.
   struct Opened {
-    int from = 0, to = 0, sockets = 1, nic = -1, position = 0, traffic = 0;
+    int from = 0, to = 0, sockets = 1, nic = -1, relay = -1, position = 0, traffic = 0;
     bool windowed = false;
     int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;

@@ -179,6 +179,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
                                   .to = connection.to,
                                   .sockets = connection.sockets,
                                   .nic = connection.nic,
+                                  .relay = connection.relay,
                                   .position = position,
                                   .traffic = static_cast<int>(connection.traffic),
                                   .windowed = is_tcp},
@@ -198,12 +199,14 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
     if (one.group != group) fold_->begin_group_like(one);
     group = one.group;
     const int from = devices.at(one.from), to = devices.at(one.to);
+    const int relay = one.relay < 0 ? -1 : devices.at(one.relay);
     const int other = add_connection({.from = from,
                                       .to = to,
                                       .sockets = one.sockets,
-                                      .route = network.route(from, to, one.nic),
+                                      .route = network.route(from, to, one.nic, relay),
                                       .traffic = static_cast<Traffic>(one.traffic),
-                                      .nic = one.nic},
+                                      .nic = one.nic,
+                                      .relay = relay},
                                      one.position);
     if (fold_->colour_of(other) != one.colour) fold_->differ();
     fold_->follow(fold_->line_of(other), fold_->line_of(i));
@@ -214,6 +217,12 @@ void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, co
     fold_->follow(fold_->hosting(twin), fold_->hosting(device));
     fold_->follow(fold_->holding(twin), fold_->holding(device));
   }
+}
+
+int relay_between(const Relays& relays, int from, int to) {
+  const auto found =
+      std::find_if(relays.begin(), relays.end(), [&](const Relay& one) { return one.from == from && one.to == to; });
+  return found == relays.end() ? -1 : found->by;
 }
 
 TagId TaskGraph::tag(Tag tag) {

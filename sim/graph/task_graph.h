@@ -84,6 +84,16 @@ enum class Traffic : std::uint8_t { kMessages, kHostOptimizer, kCopies, kDrive, 
 
 // Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
 // connections that share each transfer evenly are one Connection with that many times the rate and window.
+// Messages between two devices in a VM that go by the memory of a third one.
+struct Relay {
+  int from = 0, to = 0, by = 0;
+
+  bool operator==(const Relay&) const = default;
+};
+using Relays = std::vector<Relay>;
+// By which they go; -1: by none.
+int relay_between(const Relays& relays, int from, int to);
+
 struct Connection {
   int from = 0, to = 0;  // devices; the same one where it carries no messages
   int sockets = 1;
@@ -91,6 +101,7 @@ struct Connection {
   Traffic traffic = Traffic::kMessages;
   std::string name = {};  // where it carries no messages: "to host memory", "reads nvme0"
   int nic = -1;           // that it uses between VMs; -1: the nearest
+  int relay = -1;         // the GPU by whose memory it goes inside a VM; -1: none
   // Where it stands for those of a ring whose devices are of several kinds: one of each kind (fold.h).
   std::vector<int> of = {};
 

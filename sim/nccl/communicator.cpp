@@ -214,9 +214,11 @@ std::vector<Ring>& Communicator::rings() {
     devices.emplace_back();
     for (const std::size_t rank : order) devices.back().push_back(devices_[rank]);
   }
-  const auto copies = last_copies(network_, devices, each);
+  const Relays relays = relays_of(scenario_.platform, devices_);
+  const auto copies = last_copies(network_, devices, each, relays);
   for (std::size_t i = 0; i < orders_.size(); ++i) {
     RingRules rules{.channels = each, .chunk = {}, .detail = detail_, .together = together(), .nic = nic_of(i)};
+    rules.relays = relays;
     if (!copies.empty()) rules.last_copy = copies[i];
     for (std::size_t at = 0; at < orders_[i].size(); ++at)
       rules.sockets.push_back(sockets_to(orders_[i][(at + 1) % orders_[i].size()]));
@@ -253,6 +255,7 @@ std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
+    rules.relays = relays_of(scenario_.platform, devices_);
     std::vector<int> devices, nodes;
     tree_orders_.push_back(tree_order(i));
     for (const std::size_t rank : tree_orders_.back()) {

@@ -13,7 +13,7 @@ constexpr BytesPerSecond kChannelCopy{24.5e9};
 }  // namespace
 
 std::vector<std::vector<BytesPerSecond>> last_copies(const Network& network, std::span<const std::vector<int>> rings,
-                                                     int channels) {
+                                                     int channels, const Relays& relays) {
   std::map<int, double> uses;
   std::vector<std::vector<Route>> ways;  // to each rank, from the one before
   for (const auto& devices : rings) {
@@ -21,7 +21,7 @@ std::vector<std::vector<BytesPerSecond>> last_copies(const Network& network, std
     for (std::size_t rank = 0; rank < devices.size(); ++rank) {
       const int from = devices[rank == 0 ? devices.size() - 1 : rank - 1];
       if (!network.share_vm(from, devices[rank])) return {};
-      ways.back().push_back(network.route(from, devices[rank]));
+      ways.back().push_back(network.route(from, devices[rank], -1, relay_between(relays, from, devices[rank])));
       for (const int link : ways.back().back().links) ++uses[link];
     }
   }

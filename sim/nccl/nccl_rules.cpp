@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "sim/nccl/communicator.h"
+
 namespace slmsim {
 namespace {
 
@@ -176,6 +178,47 @@ double nvlink_taken(double rate, int capability) {
 
 double pcie_taken(double rate) { return kPci3Taken * std::exp2(std::round(std::log2(rate / kPci3))); }
 
+// GPUs of one VM without NVLinks all around: what the links of PCIe leave for a ring and for a chain, which a tree is there. Where
+// several GPUs share a link, a ring uses it once for each edge that leaves it, a chain once less. (Without peer-to-peer
+// access NCCL counts the same links, by way of the CPU: addInterStep, src/graph/paths.cc. Links between sockets are not counted.)
+struct PcieSpeeds {
+  double ring = INFINITY, chain = INFINITY;
+};
+
+PcieSpeeds shared_pcie(const Platform& platform, std::span<const int> devices) {
+  constexpr double kGb = 1e9;
+  const Device& first = platform.devices[static_cast<std::size_t>(devices.front())];
+  const Vm& vm = platform.vms[static_cast<std::size_t>(first.vm)];
+  const NodeInside& inside = vm.type.inside;
+  const auto parts = inside.of_kind(PartKind::kGpu);
+  PcieSpeeds speeds;
+  if (parts.empty() || devices.size() < 3) return speeds;
+  const auto order = ring_orders(platform, {devices.begin(), devices.end()}).front();
+  const auto part = [&](std::size_t at) {
+    return parts[static_cast<std::size_t>(devices[order[at % order.size()]] - vm.first_device)];
+  };
+  std::map<std::pair<int, bool>, int> uses;
+  for (std::size_t edge = 0; edge < order.size(); ++edge) {
+    auto way = way_inside(inside, part(edge), part(edge + 1));
+    const int memory = nearest_part(inside, part(edge), PartKind::kMemory);
+    if (!vm.type.peer_to_peer && way.size() > 1 && memory >= 0) {
+      way = way_inside(inside, part(edge), memory);
+      const auto second = way_inside(inside, memory, part(edge + 1));
+      way.insert(way.end(), second.begin(), second.end());
+    }
+    for (const PartHop& hop : way) ++uses[{hop.link, hop.forward}];
+    const bool closes = edge + 1 == order.size();
+    for (const auto& [use, times] : uses) {
+      const PartLink& link = inside.links[static_cast<std::size_t>(use.first)];
+      if (!is_uplink(inside, link)) continue;
+      const double speed = pcie_taken(link.peak.value / kGb) / times;
+      speeds.ring = std::min(speeds.ring, speed);
+      if (!closes) speeds.chain = std::min(speeds.chain, speed);
+    }
+  }
+  return speeds;
+}
+
 // What NCCL believes with so many channels, as the search counts them.
 Seconds expected_time(const NcclView& view, double channels, Collective collective, Bytes size,
                       const NcclChoice& choice) {
@@ -233,15 +276,23 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
   }
   const bool hopper = view.nvlink && view.least_capability >= kHopper;
   const double inside = view.nvlink ? nvlink : pcie;
-  double speed = hopper ? hopper_speed(inside) : kSpeedsIntra[step_below(kSpeedsIntra, inside)];
-  if (view.nvlink) view.search_channels = channels_at(speed, inside);
-  const bool few = !hopper || speed >= kHopperDuplicatedFrom || view.search_channels <= kHopperDuplicatedUpTo;
-  if (speed >= kDuplicatedFrom && few) {
-    const int split = std::min(2 * view.search_channels, kMostSearchChannels);
-    speed /= std::ceil(static_cast<double>(split) / view.search_channels);
-    view.search_channels = split;
-  }
-  view.ring_speed = view.tree_speed = speed;
+  const PcieSpeeds shared = view.nvlink ? PcieSpeeds{} : shared_pcie(platform, devices);
+  const auto speed_of = [&](double rate) {
+    return hopper ? hopper_speed(rate) : kSpeedsIntra[step_below(kSpeedsIntra, rate)];
+  };
+  view.ring_speed = speed_of(std::min(inside, shared.ring));
+  view.tree_speed = speed_of(std::min(inside, shared.chain));
+  const int channels = view.nvlink ? channels_at(view.ring_speed, inside) : 1;
+  // The rings' channels, or the trees', whichever are fewer, stand for both.
+  const auto split = [&](double& speed) {
+    const bool few = !hopper || speed >= kHopperDuplicatedFrom || channels <= kHopperDuplicatedUpTo;
+    if (speed < kDuplicatedFrom || !few) return channels;
+    const int twice = std::min(2 * channels, kMostSearchChannels);
+    speed /= std::ceil(static_cast<double>(twice) / channels);
+    return twice;
+  };
+  const int of_rings = split(view.ring_speed), of_trees = split(view.tree_speed);
+  view.search_channels = std::min(of_rings, of_trees);
   return view;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sim/nccl/communicator.h"
+#include "sim/nccl/mesh_rings.h"
 
 namespace slmsim {
 namespace {
@@ -12,75 +13,6 @@ using RankOrder = std::vector<std::size_t>;
 
 constexpr std::size_t kAllCycles = 4;  // equally joined GPUs of which every cycle is a ring
 constexpr std::size_t kMostGpus = 8;   // or VMs, of which cycles are looked through one by one
-constexpr double kWorthIt = 0.5;       // of the first ring's rate: what a further one must have
-
-// What the links that join GPUs in pairs have left for further rings, per direction.
-class PairRates {
- public:
-  PairRates(const NodeInside& inside, std::span<const int> gpus) : count_(gpus.size()), rates_(count_ * count_, 0.0) {
-    for (const PartLink& link : inside.links) {
-      const auto a = std::find(gpus.begin(), gpus.end(), link.from), b = std::find(gpus.begin(), gpus.end(), link.to);
-      if (a == gpus.end() || b == gpus.end()) continue;
-      const auto i = static_cast<std::size_t>(a - gpus.begin()), j = static_cast<std::size_t>(b - gpus.begin());
-      at(i, j) = at(j, i) = std::max(rate(i, j), (link.peak * link.efficiency).value);
-    }
-  }
-
-  bool any() const {
-    return std::any_of(rates_.begin(), rates_.end(), [](double rate) { return rate > 0; });
-  }
-  // All pairs have the same.
-  bool equal() const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (rate(i, j) != rate(1, 0)) return false;
-      }
-    }
-    return true;
-  }
-  // Of the pairs that are joined.
-  double slowest() const {
-    double out = INFINITY;
-    for (const double rate : rates_) out = rate > 0 ? std::min(out, rate) : out;
-    return out;
-  }
-  double least(const RankOrder& cycle) const {
-    double out = INFINITY;
-    for (std::size_t i = 0; i < cycle.size(); ++i) out = std::min(out, rate(cycle[i], cycle[(i + 1) % cycle.size()]));
-    return out;
-  }
-  void take(const RankOrder& cycle, double rate) {
-    for (std::size_t i = 0; i < cycle.size(); ++i) at(cycle[i], cycle[(i + 1) % cycle.size()]) -= rate;
-  }
-
- private:
-  double& at(std::size_t from, std::size_t to) { return rates_[from * count_ + to]; }
-  double rate(std::size_t from, std::size_t to) const { return rates_[from * count_ + to]; }
-
-  std::size_t count_;
-  std::vector<double> rates_;
-};
-
-// One cycle after the other that has most of what is left. All carry the same: where single links could still be a ring
-// beside double ones, a cycle over double links is found twice.
-std::vector<RankOrder> widest_cycles(PairRates left, const RankOrder& first) {
-  std::vector<RankOrder> out;
-  double each = left.slowest();
-  for (;;) {
-    RankOrder order = first, best;
-    double rate = 0;
-    do {
-      if (const double r = left.least(order); r > rate) {
-        rate = r;
-        best = order;
-      }
-    } while (std::next_permutation(order.begin() + 1, order.end()));
-    if (out.empty() && each < kWorthIt * rate) each = rate;
-    if (rate <= 0 || rate < kWorthIt * each) return out;
-    left.take(best, std::min(rate, each));
-    out.push_back(std::move(best));
-  }
-}
 
 // Where no cycle goes over such links alone, as where bridges join pairs: that whose ways take least, of equals the first.
 RankOrder shortest_cycle(const NodeInside& inside, const std::vector<int>& gpus) {
@@ -116,7 +48,7 @@ std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vecto
   const PairRates rates(inside, gpus);
   if (slots.size() < 3 || slots.size() > kMostGpus || !rates.any()) return {order};
   if (slots.size() > kAllCycles || !rates.equal()) {
-    auto found = widest_cycles(rates, order);
+    auto found = mesh_rings(rates);
     if (!found.empty()) return found;
     return {shortest_cycle(inside, gpus)};
   }
@@ -158,6 +90,26 @@ std::vector<int> rail_order(const NodeInside& inside, int rail) {
 }
 
 }  // namespace
+
+Relays relays_of(const Platform& platform, std::span<const int> devices) {
+  const auto vm_of = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
+  const Vm& vm = platform.vms[static_cast<std::size_t>(vm_of(devices.front()))];
+  const auto parts = vm.type.inside.of_kind(PartKind::kGpu);
+  const auto elsewhere = [&](int device) { return vm_of(device) != vm_of(devices.front()); };
+  if (parts.empty() || std::any_of(devices.begin(), devices.end(), elsewhere)) return {};
+  std::vector<int> gpus;
+  gpus.reserve(devices.size());
+  for (const int device : devices) gpus.push_back(parts[static_cast<std::size_t>(device - vm.first_device)]);
+  const PairRates rates(vm.type.inside, gpus);
+  Relays out;
+  for (std::size_t from = 0; from < devices.size(); ++from) {
+    for (std::size_t to = 0; to < devices.size(); ++to) {
+      const int by = from == to ? -1 : rates.relay(from, to);
+      if (by >= 0) out.push_back({devices[from], devices[to], devices[static_cast<std::size_t>(by)]});
+    }
+  }
+  return out;
+}
 
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
   std::vector<int> vms;                           // in the order in which they appear

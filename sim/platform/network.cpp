@@ -89,14 +89,15 @@ void Network::add_pair(Link there, Link back) {
   links_.push_back(std::move(back));
 }
 
-Route Network::route(int from, int to, int nic) const {
+Route Network::route(int from, int to, int nic, int relay) const {
   assert(from != to);
   const Device& source = platform_.devices[static_cast<std::size_t>(from)];
   const Device& target = platform_.devices[static_cast<std::size_t>(to)];
   const Vm& vm_out = platform_.vms[static_cast<std::size_t>(source.vm)];
   const Vm& vm_in = platform_.vms[static_cast<std::size_t>(target.vm)];
   Route route;
-  if (source.vm == target.vm && !vm_out.type.inside.empty()) return route_between_gpus(from, to);
+  if (source.vm == target.vm && !vm_out.type.inside.empty())
+    return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
   if (source.vm == target.vm) {
     // What GPUs carry for each other, by NVLink or beside what their slots carry to the NIC.
     const bool nvlink = joined_by_nvlink(vm_out.type, source.gpu) && joined_by_nvlink(vm_in.type, target.gpu);

@@ -62,7 +62,7 @@ struct Route {
   std::vector<int> links;      // indices into Network::links
   Seconds latency;             // one way, first byte
   BytesPerSecond socket_rate;  // cap of one socket; 0: no socket on the way
-  // Inside a VM: the bytes pass through host memory, which the sender's kernel writes and the receiver's reads.
+  // Inside a VM: the bytes pass through host memory, or another GPU's, which the sender's kernel writes and the receiver's reads.
   bool staged = false;
   bool measured = false;  // its rate has in it all that kernels take
   bool windowed = false;  // false: the window never binds on this path
@@ -75,8 +75,9 @@ class Network {
 
   const std::vector<Link>& links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices; between sites by sim/platform/wan_way.h. Different GPUs
-  // only. Between VMs by the NICs of this number, or by the one nearest to `from`.
-  Route route(int from, int to, int nic = -1) const;
+  // only. Between VMs by the NICs of this number, or by the one nearest to `from`. Inside a VM that says what is inside it by the
+  // memory of the GPU `relay`, if one is named.
+  Route route(int from, int to, int nic = -1, int relay = -1) const;
   // Between two parts of a VM that says what is inside it: from part to part of Vm::type.inside. Without a way there is
   // no link on it.
   Route route_inside(int vm, int from, int to) const;
@@ -97,6 +98,7 @@ class Network {
   void add_node_links(int vm);
   // Of GPUs of one VM that says what is inside it.
   Route route_between_gpus(int from, int to) const;
+  Route route_by_relay(int from, int to, int relay) const;
   // Along a way, with the crossings that it takes.
   void append(Route& route, int vm, int from, const std::vector<PartHop>& way) const;
   // GPU to NIC, and NIC to GPU; without a number, of the NIC that is the source GPU's nearest. False: no such way.
@@ -112,8 +114,10 @@ class Network {
   // NICs' ports.
   struct NodeLinks {
     std::vector<int> forward, backward, crossing;  // crossing: of the first direction, the other follows
-    std::vector<int> medium;                       // per drive
-    std::vector<int> port;                         // per NIC: out, in follows
+    // Per link: what kernels that write and read host memory reach of a shared one, there; back is the next. -1: not shared.
+    std::vector<int> staged;
+    std::vector<int> medium;  // per drive
+    std::vector<int> port;    // per NIC: out, in follows
   };
   std::vector<NodeLinks> nodes_;
   // Inside VMs of one type, by the first one of it: the way from part to part, and the part of a kind nearest to a part.

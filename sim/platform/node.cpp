@@ -282,6 +282,18 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   return way;
 }
 
+bool is_uplink(const NodeInside& inside, const PartLink& link) {
+  const auto is = [&](int part, PartKind kind) { return inside.parts[static_cast<std::size_t>(part)].kind == kind; };
+  const auto has_memory = [&](int part) {
+    return std::any_of(inside.links.begin(), inside.links.end(), [&](const PartLink& other) {
+      return (other.from == part && is(other.to, PartKind::kMemory)) ||
+             (other.to == part && is(other.from, PartKind::kMemory));
+    });
+  };
+  return is(link.from, PartKind::kSwitch) && is(link.to, PartKind::kSwitch) &&
+         !(has_memory(link.from) && has_memory(link.to));
+}
+
 Seconds way_length(const NodeInside& inside, int from, int to) {
   const auto way = way_inside(inside, from, to);
   Seconds length{way.empty() ? INFINITY : 0};

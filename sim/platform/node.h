@@ -85,6 +85,9 @@ Seconds way_length(const NodeInside& inside, int from, int to);
 // The part of a kind that is nearest to a given one, the first of equals; -1 where none can be reached.
 int nearest_part(const NodeInside& inside, int from, PartKind kind);
 
+// Whether it is between two switches, not both of which have memory: GPUs on one side of it share it.
+bool is_uplink(const NodeInside& inside, const PartLink& link);
+
 // The GPUs, from 0 on, by how far they are from a part: the nearest first, of equals the first.
 std::vector<int> gpus_by_distance(const NodeInside& inside, int part);
 

@@ -36,6 +36,16 @@ void Network::add_node_links(int vm) {
     links.crossing.push_back(add({name(crossing.first, crossing.second), crossing.rate}));
     add({name(crossing.second, crossing.first), crossing.rate});
   }
+  for (const PartLink& link : inside.links) {
+    const bool shared = !node.type.peer_to_peer && is_uplink(inside, link);
+    links.staged.push_back(shared ? static_cast<int>(links_.size()) : -1);
+    if (!shared) continue;
+    const auto name = [&](int from, int to) {
+      return fmt::format("staged:{}/{}->{}", node.name, part(from).name, part(to).name);
+    };
+    add({name(link.from, link.to), link.peak * node.type.pcie_share});
+    add({name(link.to, link.from), link.peak * node.type.pcie_share});
+  }
   for (const int drive : inside.of_kind(PartKind::kDrive)) {
     const NodePart& p = part(drive);
     links.medium.push_back(add({fmt::format("drive:{}/{}:medium", node.name, p.name), p.read}));
@@ -98,7 +108,21 @@ Route Network::route_between_gpus(int from, int to) const {
     if (std::find(route.links.begin(), route.links.end(), link) == route.links.end()) route.links.push_back(link);
   }
   for (const int kernels : {4 * from + 2, 4 * to + 3}) route.links.push_back(kernels);
+  for (const auto* part : {&this->way(vm, part_of(from), memory), &this->way(vm, memory, part_of(to))}) {
+    for (const PartHop& hop : *part) {
+      const int shared = nodes_[static_cast<std::size_t>(vm)].staged[static_cast<std::size_t>(hop.link)];
+      if (shared >= 0) route.links.push_back(shared + (hop.forward ? 0 : 1));
+    }
+  }
   route.latency += second.latency;
+  return route;
+}
+
+Route Network::route_by_relay(int from, int to, int relay) const {
+  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
+  Route route = route_inside(vm, part_of(from), part_of(relay));
+  route.staged = true;
+  append(route, vm, part_of(relay), this->way(vm, part_of(relay), part_of(to)));
   return route;
 }
 

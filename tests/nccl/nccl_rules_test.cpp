@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/nccl/communicator.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -249,6 +250,69 @@ TEST(NcclCalls, OpenTheSocketsThatTheReceiversCloudHas) {
     ASSERT_EQ(graph.connections().size(), 2u);
     for (const auto& connection : graph.connections()) EXPECT_EQ(connection.sockets, connection.to == 1 ? 16 : 1);
   }
+}
+
+// Four GPUs behind one PCIe 4.0 switch, joined in pairs: 0-1 and 2-3.
+Platform pairs_on_a_switch() {
+  Platform platform = cluster(1, 4, 86);
+  VmType& type = platform.vms.front().type;
+  type.peer_to_peer = false;
+  type.pcie_share = 0.36;
+  for (auto& device : platform.devices) {
+    device.gpu.pcie = BytesPerSecond{31.51e9};
+    device.gpu.nvlink = BytesPerSecond{56.25e9};
+  }
+  NodeInside& inside = type.inside;
+  for (int i = 0; i < 4; ++i) inside.parts.push_back({"gpu" + std::to_string(i), PartKind::kGpu, {}, {}, {}, {}});
+  inside.parts.push_back({"pcie", PartKind::kSwitch, {}, {}, {}, {}});
+  inside.parts.push_back({"cpu", PartKind::kSwitch, {}, {}, {}, {}});
+  inside.parts.push_back({"dram", PartKind::kMemory, {}, {}, {}, {}});
+  inside.links = {{"NVLink", 0, 1, BytesPerSecond{56.25e9}}, {"NVLink", 2, 3, BytesPerSecond{56.25e9}}};
+  for (int i = 0; i < 4; ++i) inside.links.push_back({"PCIe-GPU", 4, i, BytesPerSecond{31.51e9}});
+  inside.links.push_back({"PCIe-CPU", 5, 4, BytesPerSecond{31.51e9}});
+  inside.links.push_back({"DRAM", 5, 6, BytesPerSecond{204.8e9}});
+  return platform;
+}
+
+// NCCL takes 24 GB/s for PCIe 4.0 x16. Two edges of a ring, 1-2 and 3-0, go up the switch's link, one of a chain: 12 and 22 of its
+// speeds. A ring then carries 12 x 4/6 = 8 GB/s; a tree 22 x 0.92 / 2 = 10.12, of which it gets 0.8 from 64 MiB on, 0.9 from 128.
+TEST(NcclView, CountsHowOftenARingAndATreeUseALinkThatGpusShare) {
+  const Platform platform = pairs_on_a_switch();
+  const NcclView view = view_of(platform);
+  EXPECT_FALSE(view.nvlink);
+  EXPECT_EQ(view.ring_speed, 12);
+  EXPECT_EQ(view.tree_speed, 22);
+  EXPECT_NEAR(microseconds(view, 8e6, kRingSimple), 8.4 + 6 * 5.7 + 1000, 1e-6);
+  EXPECT_NEAR(microseconds(view, 256e6, kTreeSimple), 2 * 3 * 28 + 256e3 / (10.12 * 0.9), 1e-6);
+  EXPECT_EQ(chosen(view, 64e6), kRingSimple);
+  EXPECT_EQ(chosen(view, 256e6), kTreeSimple);
+  // On PCIe 5.0 a chain's 44 is split in two channels of 22, of which a ring, at 22 as it is, has one.
+  Platform faster = platform;
+  for (auto& device : faster.devices) device.gpu.pcie = BytesPerSecond{63.02e9};
+  for (PartLink& link : faster.vms.front().type.inside.links) {
+    if (link.interconnect.starts_with("PCIe")) link.peak = BytesPerSecond{63.02e9};
+  }
+  const NcclView fast = view_of(faster);
+  EXPECT_EQ(fast.search_channels, 1);
+  EXPECT_EQ(fast.ring_speed, 22);
+  EXPECT_EQ(fast.tree_speed, 22);
+  // Two behind the switch use its link for nothing.
+  EXPECT_TRUE(nccl_view(platform, std::vector{0, 1}).nvlink);
+  EXPECT_EQ(nccl_view(platform, std::vector{0, 2}).ring_speed, 22);
+}
+
+// What kernels reach of the switch's link, 0.36 of it each way, is for both edges of the ring that go by host memory: six steps of a
+// quarter, and the last quarter read.
+TEST(NcclView, GpusBehindASwitchShareWhatKernelsReachOfItsLink) {
+  Scenario scenario = small_scenario(1, 4);
+  scenario.platform = pairs_on_a_switch();
+  const Network network(scenario.platform);
+  TaskGraph graph(network.links(), 4);
+  Communicator communicator(graph, network, scenario, {0, 1, 2, 3});
+  const double size = 4e9;
+  communicator.run({Collective::kAllReduce, Bytes{size}}, graph.tag({.name = "all-reduce"}),
+                   std::vector<TaskId>(4, graph.delay({0}, 0, {})));
+  EXPECT_NEAR(simulate(graph).end.value, 7 * (size / 4) / (0.36 * 31.51e9 / 2), 1e-3);
 }
 
 }  // namespace

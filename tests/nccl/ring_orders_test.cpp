@@ -1,4 +1,5 @@
 // The orders in which NCCL's rings go through GPUs: over links between pairs, and by the NICs of several rails.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -98,6 +99,78 @@ TEST(RingOrders, UseDoubleLinksTwice) {
   const auto used = uses(orders, all);
   EXPECT_EQ(used.at({0, 1}), 1);
   EXPECT_EQ(used.at({1, 2}), 2);
+}
+
+using Pairs = std::vector<std::pair<int, int>>;
+
+// The first GPUs of a DGX-1 with V100.
+const Pairs kSingle = {{0, 1}, {0, 2}, {1, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}};
+const Pairs kDouble = {{0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3}, {4, 7}, {5, 6}, {6, 7}};
+
+Platform cube_mesh(int gpus) {
+  Platform platform = small_scenario(1, gpus).platform;
+  NodeInside& inside = platform.vms.front().type.inside;
+  for (int i = 0; i < gpus; ++i) inside.parts.push_back({"g" + std::to_string(i), PartKind::kGpu, {}, {}, {}, {}});
+  for (const auto& [pairs, rate] : {std::pair(kSingle, 10e9), std::pair(kDouble, 20e9)}) {
+    for (const auto& [a, b] : pairs) {
+      if (a < gpus && b < gpus) inside.links.push_back({"Pair", a, b, BytesPerSecond{rate}});
+    }
+  }
+  return platform;
+}
+
+// Each ring enters and leaves every GPU. Of 3 GPUs 0 and 1 share one link: a ring each way round. Of 4 each has four links, and so
+// has GPU 4 of 7; of 8 each has six. Of 6 GPUs only 0 and 5 lead to 4, the latter over one link each way; of 5 only 0, over two.
+TEST(RingOrders, OfAHybridCubeMeshAreAsManyAsLinksAllow) {
+  const std::map<int, std::size_t> rings = {{3, 2}, {4, 4}, {5, 2}, {6, 2}, {7, 4}, {8, 6}};
+  for (const auto& [gpus, count] : rings) {
+    const Platform platform = cube_mesh(gpus);
+    const Orders orders = ring_orders(platform, all_devices(platform));
+    EXPECT_EQ(orders.size(), count) << gpus;
+    const Relays relays = relays_of(platform, all_devices(platform));
+    std::map<std::pair<int, int>, int> used;
+    for (const auto& order : orders) {
+      EXPECT_EQ(std::set(order.begin(), order.end()).size(), static_cast<std::size_t>(gpus));
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const int from = static_cast<int>(order[i]), to = static_cast<int>(order[(i + 1) % order.size()]);
+        const int by = relay_between(relays, from, to);
+        EXPECT_TRUE(by < 0 || gpus == 5) << from << " to " << to;
+        if (by < 0) {
+          ++used[{from, to}];
+        } else {
+          ++used[{from, by}];
+          ++used[{by, to}];
+        }
+      }
+    }
+    for (const auto& [edge, count_of] : used) {
+      const auto [least, most] = std::minmax(edge.first, edge.second);
+      const auto among = [&, pair = std::pair(least, most)](const Pairs& pairs) {
+        return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+      };
+      EXPECT_LE(count_of, among(kDouble) ? 2 : among(kSingle) ? 1 : 0) << gpus << ": " << least << "-" << most;
+    }
+  }
+}
+
+// 0 - 1 - 2 in a line, 10 GB/s each way: the one ring goes from 2 to 0 by 1's memory. Four steps of a third of 30 GB each, and GPU 0
+// reads its last third from GPU 1: five seconds.
+TEST(RingOrders, GoThroughAThirdGpuWhereNoLinkClosesARing) {
+  Scenario scenario = small_scenario(1, 3);
+  scenario.nccl.buffer = Bytes{200e9};
+  NodeInside& inside = scenario.platform.vms.front().type.inside;
+  for (int i = 0; i < 3; ++i) inside.parts.push_back({"g" + std::to_string(i), PartKind::kGpu, {}, {}, {}, {}});
+  inside.links.push_back({"Pair", 0, 1, BytesPerSecond{10e9}});
+  inside.links.push_back({"Pair", 1, 2, BytesPerSecond{10e9}});
+  EXPECT_THAT(ring_orders(scenario.platform, {0, 1, 2}), testing::ElementsAre(testing::ElementsAre(0, 1, 2)));
+  EXPECT_EQ(relays_of(scenario.platform, std::vector{0, 1, 2}), (Relays{{0, 2, 1}, {2, 0, 1}}));
+  EXPECT_TRUE(relays_of(scenario.platform, std::vector{0, 2}).empty());  // 1 is not of the communicator
+  const Network network(scenario.platform);
+  TaskGraph graph(network.links(), 3);
+  Communicator communicator(graph, network, scenario, {0, 1, 2});
+  communicator.run({Collective::kAllReduce, Bytes{30e9}}, graph.tag({.name = "all-reduce"}),
+                   std::vector<TaskId>(3, graph.delay({0}, 0, {})));
+  EXPECT_NEAR(simulate(graph).end.value, 5, 1e-3);
 }
 
 TEST(RingOrders, OfRailsEnterAndLeaveANodeNextToTheirNic) {

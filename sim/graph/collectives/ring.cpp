@@ -45,11 +45,13 @@ Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, R
   for (std::size_t rank = 0; rank < size_; ++rank) {
     const int from = devices[rank], to = devices[next(rank)];
     const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
+    const int relay = relay_between(rules_.relays, from, to);
     connections.push_back({.from = from,
                            .to = to,
                            .sockets = rules_.channels * sockets,
-                           .route = network.route(from, to, rules_.nic),
-                           .nic = rules_.nic});
+                           .route = network.route(from, to, rules_.nic, relay),
+                           .nic = rules_.nic,
+                           .relay = relay});
   }
   const Fold* fold = graph_.fold();
   const std::size_t period = !fold ? 1 : period_of(size_, [&](std::size_t a, std::size_t b) {

@@ -47,6 +47,7 @@ struct RingRules {
   // NCCL's kernels read one step's chunk while they write the next one's, but the last chunk of a loop is only read. Per
   // rank what it is read at; empty: that takes no time.
   std::vector<BytesPerSecond> last_copy = {};
+  Relays relays = {};
   std::vector<int> sockets = {};  // per channel of the edge from rank r; empty: sockets_per_channel on all
 };
 

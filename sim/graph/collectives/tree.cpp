@@ -85,12 +85,14 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
       if (tree.parents[r] < 0) continue;
       const auto p = static_cast<std::size_t>(tree.parents[r]);
       const auto connect = [&](std::size_t from, std::size_t to) {
+        const int relay = relay_between(rules_.relays, devices[from], devices[to]);
         const std::size_t position = 2 * (r + ranks_ * static_cast<std::size_t>(which)) + (from == r ? 0 : 1);
         return graph_.add_connection({.from = devices[from],
                                       .to = devices[to],
                                       .sockets = tree.channels * rules_.sockets[to],
-                                      .route = network.route(devices[from], devices[to], rules_.nic),
-                                      .nic = rules_.nic},
+                                      .route = network.route(devices[from], devices[to], rules_.nic, relay),
+                                      .nic = rules_.nic,
+                                      .relay = relay},
                                      static_cast<int>(position));
       };
       tree.up[r] = connect(r, p);

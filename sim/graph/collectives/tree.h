@@ -25,6 +25,7 @@ struct TreeRules {
   std::vector<int> sockets;  // per channel of an edge that leads to rank r; empty: 1
   Detail detail = Detail::kSteps;
   int nic = -1;  // between nodes; -1: the nearest to each sender
+  Relays relays = {};
 };
 
 class Tree {
