@@ -9,12 +9,12 @@
 namespace slmsim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kUncut = std::numeric_limits<double>::infinity();
 
-// Bytes that would cross a cut before each operator; kNever where more than the output of the operator before it does.
+// Bytes that would cross a cut before each operator; kUncut where more than the output of the operator before it does.
 std::vector<double> crossing(const OperatorGraph& operators) {
   const std::size_t count = boost::num_vertices(operators);
-  std::vector<double> bytes(count, kNever);
+  std::vector<double> bytes(count, kUncut);
   std::size_t farthest = 0;  // reader of any operator before v - 1
   for (std::size_t v = 1; v < count; ++v) {
     if (farthest < v) bytes[v] = operators[v - 1].outputs;
@@ -24,94 +24,139 @@ std::vector<double> crossing(const OperatorGraph& operators) {
   return bytes;
 }
 
+// Too much work of a layer, then bytes, then squares of work, each least.
+struct ClusterCost {
+  double excess = kUncut, crossed = 0, squares = 0;
+  auto operator<=>(const ClusterCost&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
+};
+
+class Clustering {
+ public:
+  Clustering(const OperatorGraph& operators, std::size_t layers) : bytes_(crossing(operators)) {
+    const std::size_t count = boost::num_vertices(operators);
+    cuts_ = {0};
+    for (std::size_t v = 1; v < count; ++v) {
+      if (bytes_[v] != kUncut) cuts_.push_back(v);
+    }
+    cuts_.push_back(count);
+    before_ = {0};
+    for (std::size_t c = 1; c < cuts_.size(); ++c) {
+      before_.push_back(before_.back());
+      for (std::size_t v = cuts_[c - 1]; v < cuts_[c]; ++v) before_.back() += operators[v].matrix.flops();
+    }
+    most_ = std::min(layers, cuts_.size() - 1);
+    share_ = before_.back() / static_cast<double>(most_);
+    best_.assign(most_ + 1, std::vector<ClusterCost>(cuts_.size()));
+    from_.assign(most_ + 1, std::vector<std::size_t>(cuts_.size(), 0));
+    best_[0][0] = {0, 0, 0};
+  }
+
+  std::vector<std::size_t> starts() {
+    fill(0);  // which looks at few
+    if (best_[most_].back().excess == kUncut) fill(kUncut);
+    std::vector<std::size_t> starts(most_);
+    for (std::size_t n = most_, end = cuts_.size() - 1; n > 0; --n) {
+      end = from_[n][end];
+      starts[n - 1] = cuts_[end];
+    }
+    return starts;
+  }
+
+ private:
+  static constexpr double kUneven = 1.6, kRounding = 1e-9;
+
+  // Places at which the last layer may begin.
+  struct Range {
+    std::size_t low = 0, high = 0;
+  };
+  // Where n - 1 layers may end.
+  struct Row {
+    std::vector<double> crossed;  // of a layer that begins there, with all in front of it
+    double least_crossed = kUncut;
+    Range reached;
+    std::size_t at_low = 0, at_high = 0;  // where the last search found what it looked for
+  };
+
+  void fill(double most_excess) {
+    for (std::size_t n = 1; n <= most_; ++n) {
+      Row row = row_behind(n);
+      for (std::size_t end = n; end < cuts_.size(); ++end) {
+        // What so many layers, and what those behind them, can hold.
+        const double room = kUneven * share_ * (1 + kRounding), left = before_.back() - before_[end];
+        if (before_[end] > static_cast<double>(n) * room + most_excess) break;
+        if (left > static_cast<double>(most_ - n) * room + most_excess) continue;
+        Range range{std::max(row.reached.low, n - 1), std::min(end, row.reached.high)};
+        if (most_excess == 0 && n > 1) narrow(n, end, row, range);
+        choose(n, end, row, range, most_excess);
+      }
+    }
+  }
+
+  Row row_behind(std::size_t n) const {
+    Row out;
+    out.crossed.resize(cuts_.size());
+    out.reached = {cuts_.size(), 0};
+    for (std::size_t begin = 0; begin < cuts_.size(); ++begin) {
+      const ClusterCost& cost = best_[n - 1][begin];
+      if (cost.excess == kUncut) continue;
+      out.crossed[begin] = cost.crossed + (begin > 0 ? bytes_[cuts_[begin]] : 0.0);
+      out.least_crossed = std::min(out.least_crossed, out.crossed[begin]);
+      out.reached = {std::min(out.reached.low, begin), begin + 1};
+    }
+    return out;
+  }
+
+  // Where the last cut but one lies about where it did for the end before, of those with the least bytes, layers that are less
+  // even than that cannot be the best: n - 1 layers of work w have squares of w^2 / (n - 1) or more.
+  void narrow(std::size_t n, std::size_t end, Row& row, Range& range) const {
+    const std::size_t like = from_[n][end - 1] + 1;
+    if (like < range.low || like >= range.high) return;
+    const ClusterCost& cost = best_[n - 1][like];
+    const double last = before_[end] - before_[like], all = before_[end], parts = static_cast<double>(n);
+    if (cost.excess != 0 || row.crossed[like] != row.least_crossed || last > kUneven * share_) return;
+    const double squares = (cost.squares + last * last) * (1 + kRounding);
+    const double middle = all * (parts - 1) / parts;
+    const double wide = std::sqrt(std::max(0.0, (squares - all * all / parts) * (parts - 1) / parts)) + kRounding * all;
+    range.low = std::max(range.low, first_from(row.at_low, [&](double work) { return work >= middle - wide; }));
+    range.high = std::min(range.high, first_from(row.at_high, [&](double work) { return work > middle + wide; }));
+  }
+
+  // The first place whose work in front is such.
+  template <class Such>
+  std::size_t first_from(std::size_t& at, Such such) const {
+    while (at < before_.size() && !such(before_[at])) ++at;
+    while (at > 0 && such(before_[at - 1])) --at;
+    return at;
+  }
+
+  void choose(std::size_t n, std::size_t end, const Row& row, const Range& range, double most_excess) {
+    ClusterCost& to = best_[n][end];
+    for (std::size_t begin = range.high; begin-- > range.low;) {
+      const double work = before_[end] - before_[begin], excess = std::max(0.0, work - kUneven * share_);
+      if (excess > std::min(to.excess, most_excess)) break;  // what begins earlier has no less
+      const ClusterCost& so_far = best_[n - 1][begin];
+      if (so_far.excess == kUncut || so_far.excess + excess > to.excess) continue;
+      const ClusterCost cost{so_far.excess + excess, row.crossed[begin], so_far.squares + work * work};
+      if (cost <= to) {
+        to = cost;
+        from_[n][end] = begin;
+      }
+    }
+  }
+
+  std::vector<double> bytes_;
+  std::vector<std::size_t> cuts_;
+  std::vector<double> before_;  // FLOPs in front of each cut
+  std::size_t most_ = 0;
+  double share_ = 0;
+  std::vector<std::vector<ClusterCost>> best_;  // by layers, and where they end
+  std::vector<std::vector<std::size_t>> from_;  // where the last of them begins
+};
+
 }  // namespace
 
 std::vector<std::size_t> cluster_operators(const OperatorGraph& operators, std::size_t layers) {
-  constexpr double kUneven = 1.6, kRounding = 1e-9;
-  const std::size_t count = boost::num_vertices(operators);
-  const std::vector<double> bytes = crossing(operators);
-  std::vector<std::size_t> cuts = {0};
-  for (std::size_t v = 1; v < count; ++v) {
-    if (bytes[v] != kNever) cuts.push_back(v);
-  }
-  cuts.push_back(count);
-  std::vector<double> before = {0};  // FLOPs in front of each cut
-  for (std::size_t c = 1; c < cuts.size(); ++c) {
-    before.push_back(before.back());
-    for (std::size_t v = cuts[c - 1]; v < cuts[c]; ++v) before.back() += operators[v].matrix.flops();
-  }
-  const std::size_t most = std::min(layers, cuts.size() - 1);
-  const double share = before.back() / static_cast<double>(most);
-  // Too much work of a layer, then bytes, then squares of work, each least.
-  struct Cost {
-    double excess = kNever, crossed = 0, squares = 0;
-    auto operator<=>(const Cost&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
-  };
-  std::vector<std::vector<Cost>> best(most + 1, std::vector<Cost>(cuts.size()));
-  std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(cuts.size(), 0));
-  best[0][0] = {0, 0, 0};
-  // The first place whose work in front is such; searched from where it was found for the end before.
-  const auto from_here = [&](std::size_t& at, auto such) {
-    while (at < before.size() && !such(before[at])) ++at;
-    while (at > 0 && such(before[at - 1])) --at;
-    return at;
-  };
-  const auto fill = [&](double most_excess) {
-    std::vector<double> crossed(cuts.size());  // of a layer that begins there, with all in front of it
-    for (std::size_t n = 1; n <= most; ++n) {
-      const std::vector<Cost>& row = best[n - 1];
-      double least_crossed = kNever;
-      std::size_t first = cuts.size(), end_of_row = 0;
-      for (std::size_t begin = 0; begin < cuts.size(); ++begin) {
-        if (row[begin].excess == kNever) continue;
-        crossed[begin] = row[begin].crossed + (begin > 0 ? bytes[cuts[begin]] : 0.0);
-        least_crossed = std::min(least_crossed, crossed[begin]);
-        first = std::min(first, begin);
-        end_of_row = begin + 1;
-      }
-      std::size_t at_low = 0, at_high = 0;
-      for (std::size_t end = n; end < cuts.size(); ++end) {
-        // What so many layers, and what those behind them, can hold.
-        const double room = kUneven * share * (1 + kRounding), left = before.back() - before[end];
-        if (before[end] > static_cast<double>(n) * room + most_excess) break;
-        if (left > static_cast<double>(most - n) * room + most_excess) continue;
-        Cost& to = best[n][end];
-        std::size_t low = std::max(first, n - 1), high = std::min(end, end_of_row);
-        // Where the last cut but one lies about where it did for the end before, of those with the least bytes, layers that are
-        // less even than that cannot be the best: n - 1 layers of work w have squares of w^2 / (n - 1) or more.
-        if (const std::size_t like = from[n][end - 1] + 1; most_excess == 0 && n > 1 && low <= like && like < high &&
-                                                           row[like].excess == 0 && crossed[like] == least_crossed &&
-                                                           before[end] - before[like] <= kUneven * share) {
-          const double last = before[end] - before[like], all = before[end], parts = static_cast<double>(n);
-          const double squares = (row[like].squares + last * last) * (1 + kRounding);
-          const double middle = all * (parts - 1) / parts;
-          const double wide =
-              std::sqrt(std::max(0.0, (squares - all * all / parts) * (parts - 1) / parts)) + kRounding * all;
-          low = std::max(low, from_here(at_low, [&](double work) { return work >= middle - wide; }));
-          high = std::min(high, from_here(at_high, [&](double work) { return work > middle + wide; }));
-        }
-        for (std::size_t begin = high; begin-- > low;) {
-          const double work = before[end] - before[begin], excess = std::max(0.0, work - kUneven * share);
-          if (excess > std::min(to.excess, most_excess)) break;  // what begins earlier has no less
-          const Cost& so_far = row[begin];
-          if (so_far.excess == kNever || so_far.excess + excess > to.excess) continue;
-          const Cost cost{so_far.excess + excess, crossed[begin], so_far.squares + work * work};
-          if (cost <= to) {
-            to = cost;
-            from[n][end] = begin;
-          }
-        }
-      }
-    }
-  };
-  fill(0);  // which looks at few
-  if (best[most].back().excess == kNever) fill(kNever);
-  std::vector<std::size_t> starts(most);
-  for (std::size_t n = most, end = cuts.size() - 1; n > 0; --n) {
-    end = from[n][end];
-    starts[n - 1] = cuts[end];
-  }
-  return starts;
+  return Clustering(operators, layers).starts();
 }
 
 }  // namespace slmsim

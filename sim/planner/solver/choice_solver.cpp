@@ -106,10 +106,10 @@ class Translation {
 
 ChoiceResult solve(const ChoiceProgram& program, Seconds limit) {
   if (program.cost.empty()) return {SolveStatus::kOptimal, {}, 0.0};
-  static auto* const cbc = library_function<decltype(slmsim_cbc_solve)>("libslmsim_cbc.so", "slmsim_cbc_solve");
+  static auto* const kSolve = library_function<decltype(slmsim_cbc_solve)>("libslmsim_cbc.so", "slmsim_cbc_solve");
   const Translation translation(program);
   LinearSolution found;
-  cbc(translation.program(), limit.value, found);
+  kSolve(translation.program(), limit.value, found);
   if (!found.error.empty()) throw std::runtime_error("CBC: " + found.error);
   if (found.infeasible) return {};
   const SolveStatus status = found.optimal ? SolveStatus::kOptimal : SolveStatus::kStopped;
