@@ -269,6 +269,8 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   const std::vector<std::size_t> firsts = first_alike(scenario.platform, scenario.groups);
+  std::vector<std::size_t> alike(firsts.size(), 0);  // of each first one, itself too
+  for (const std::size_t first : firsts) ++alike[first];
   const bool shares = !simulates_all(options) && !options.links;  // whose use is told by their names
   struct Question {
     PlanRequest request;
@@ -307,7 +309,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         if (options.only && options.only != technique.technique) continue;
         const PlanRequest request{scenario, model, operators, scenario.groups[g], technique, divisions};
         const std::size_t answer_number = out.size() + questions.size() + later.size();
-        if (!shares || std::count(firsts.begin(), firsts.end(), firsts[g]) == 1) {
+        if (!shares || alike[firsts[g]] == 1) {
           questions.push_back({request, {.lowered = known}, answer_number});
           continue;
         }
