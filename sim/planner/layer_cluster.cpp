@@ -96,7 +96,7 @@ class Clustering {
     Row out;
     out.crossed.resize(cuts_.size());
     out.reached = {cuts_.size(), 0};
-    for (std::size_t begin = 0; begin < cuts_.size(); ++begin) {
+    for (std::size_t begin = 0; begin + 1 < cuts_.size(); ++begin) {  // none begins at the end
       const ClusterCost& cost = best_[n - 1][begin];
       if (cost.excess == kUncut) continue;
       out.crossed[begin] = cost.crossed + (begin > 0 ? bytes_[cuts_[begin]] : 0.0);
