@@ -82,8 +82,6 @@ struct Work {
 // people look at it. kMedium: what the drive itself takes of its I/O.
 enum class Traffic : std::uint8_t { kMessages, kHostOptimizer, kCopies, kDrive, kMedium };
 
-// Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
-// connections that share each transfer evenly are one Connection with that many times the rate and window.
 // Messages between two devices in a VM that go by the memory of a third one.
 struct Relay {
   int from = 0, to = 0, by = 0;
@@ -94,6 +92,8 @@ using Relays = std::vector<Relay>;
 // By which they go; -1: by none.
 int relay_between(const Relays& relays, int from, int to);
 
+// Sockets between two GPUs that carry their transfers in order, one after the other. `sockets` equal TCP
+// connections that share each transfer evenly are one Connection with that many times the rate and window.
 struct Connection {
   int from = 0, to = 0;  // devices; the same one where it carries no messages
   int sockets = 1;

@@ -253,9 +253,10 @@ std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
 
 std::vector<Tree>& Communicator::trees() {
   if (!trees_.empty()) return trees_;
+  const Relays relays = relays_of(scenario_.platform, devices_);
   for (std::size_t i = 0; i < static_cast<std::size_t>(rails()); ++i) {
     TreeRules rules{.channels = std::max(1, channels_ / rails()), .detail = detail_, .nic = nic_of(i)};
-    rules.relays = relays_of(scenario_.platform, devices_);
+    rules.relays = relays;
     std::vector<int> devices, nodes;
     tree_orders_.push_back(tree_order(i));
     for (const std::size_t rank : tree_orders_.back()) {

@@ -80,8 +80,9 @@ struct Communicator::Part {
 // VMs with equally many GPUs, at least two.
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices);
 // The rings over which NCCL spreads its channels, as orders of the ranks. In one node whose GPUs are joined in pairs
-// (Network::route_inside knows how) cycles over those pairs: all of them up to four GPUs that are joined alike, else as many as
-// links carry beside each other (mesh_rings.h). Between nodes one for each rail, which enters and leaves a node by GPUs near its NIC. Else one.
+// (Network::route_inside knows how) cycles over those pairs: all of them up to four GPUs that are joined alike, else as many
+// as links carry beside each other (mesh_rings.h). Between nodes one for each rail, which enters and leaves a node by GPUs
+// near its NIC. Else one.
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);
 // Where no link joins two of these GPUs of one VM, but one is joined with both (mesh_rings.h).
 Relays relays_of(const Platform& platform, std::span<const int> devices);

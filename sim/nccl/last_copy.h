@@ -2,8 +2,8 @@
 //
 // In a step of a ring NCCL's kernel reads what has come and writes it on at once (recvReduceSend), so that a step takes
 // what the slower of both takes. The last chunk of a loop is read alone (recv), while nobody sends: 2 (n-1) steps and a
-// copy. Where the chunk lies in host memory, or in another GPU's, that copy crosses PCIe once more and takes as long as a step: two GPUs then
-// reach two thirds of what the way carries, eight 14 fifteenths. Where it lies in the GPU's own memory the thread blocks
+// copy. Where the chunk lies in host memory, or in another GPU's, that copy crosses PCIe once more and takes as long as a
+// step: two GPUs then reach two thirds of what the way carries, eight 14 fifteenths. Where it lies in the GPU's own memory the thread blocks
 // of all channels copy it. LL and LL128 send flags with every line and need no chunk to be whole.
 // (NCCL 2.15, src/collectives/device/all_reduce.h, runRing, and prims_simple.h, genericOp.)
 #pragma once
