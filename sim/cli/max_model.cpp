@@ -5,6 +5,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
+#include "sim/crew/crew.h"
 #include "sim/report/largest_model.h"
 
 namespace slmsim {
@@ -20,7 +21,7 @@ int max_model(const MaxModelOptions& options) {
   std::vector<LargestResult> results;
   bool any = false;
   for (auto& scenario : load_filtered(options, options.filter)) {
-    auto models = largest_models(scenario, nullptr);
+    auto models = largest_models(scenario, nullptr, available_cores());
     any = any || std::any_of(models.begin(), models.end(), [](const LargestModel& m) { return m.layers > 0; });
     results.push_back({std::move(scenario), std::move(models)});
   }

@@ -8,7 +8,7 @@ namespace slmsim {
 namespace {
 
 struct Tile {
-  double m, n;
+  std::int64_t m, n;
 };
 // Of cuBLAS and CUTLASS; both ways round, since either side of a product may be the narrow one.
 constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64},
@@ -21,11 +21,18 @@ constexpr double kReuse = 8;         // loads weigh as much as arithmetic in a t
 constexpr double kPrologue = 32;     // steps of the inner sum
 constexpr double kWholeWaves = 0.5;  // how much of the last wave's idle share is lost: blocks begin and end unevenly
 
+constexpr double kMore = 1 + 1e-12;  // beyond rounding
+
 // The time of a tile's step in proportion to its FLOPs: 1 for the largest.
 double load_of(const Tile& tile) {
-  const auto load = [](double m, double n) { return 1 + kReuse * (1 / m + 1 / n); };
-  return load(tile.m, tile.n) / load(kTiles[0].m, kTiles[0].n);
+  const auto load = [](const Tile& t) {
+    return 1 + kReuse * (1 / static_cast<double>(t.m) + 1 / static_cast<double>(t.n));
+  };
+  return load(tile) / load(kTiles[0]);
 }
+
+// Tiles that cover so many rows or columns.
+double parts(std::int64_t size, std::int64_t tile) { return static_cast<double>((size - 1) / tile + 1); }
 
 }  // namespace
 
@@ -38,8 +45,9 @@ double tile_efficiency(const MatrixShape& shape, int multiprocessors) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   double least = std::numeric_limits<double>::infinity();
   for (const Tile& tile : kTiles) {
-    const double area = tile.m * tile.n * load_of(tile);
-    const double tiles = static_cast<double>(shape.batch) * std::ceil(m / tile.m) * std::ceil(n / tile.n);
+    const double area = static_cast<double>(tile.m * tile.n) * load_of(tile);
+    const double tiles = static_cast<double>(shape.batch) * parts(shape.m, tile.m) * parts(shape.n, tile.n);
+    if (tiles / multiprocessors * area * k > least * kMore) continue;  // whatever it is split into
     for (const double splits : kSplits) {
       if (splits > 1 && k / splits < kLeastDepth) break;
       const double waves = tiles * splits / multiprocessors;

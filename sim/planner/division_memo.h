@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -11,10 +12,11 @@
 
 namespace slmsim {
 
+// May be asked by several threads.
 class DivisionMemo {
  public:
   // divide_operators() of a request with alpa_costs of its shape, on the operators of this model.
-  const IntraOperatorPlan& divide(const Transformer& model, const IntraOperatorRequest& request);
+  IntraOperatorPlan divide(const Transformer& model, const IntraOperatorRequest& request);
 
  private:
   // All that such a request's answer depends on.
@@ -37,6 +39,7 @@ class DivisionMemo {
     IntraOperatorPlan plan;
   };
 
+  std::mutex one_at_a_time_;
   std::vector<Answer> answers_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace slmsim {
 namespace {
@@ -66,10 +67,41 @@ double total(const PipelineProblem& p, const Suffix& suffix) {
   return total(p, suffix.sum, suffix.slowest, suffix.waiting);
 }
 
+// Facts of stages on each kind of submesh, of all problems that are solved together.
+class StageTable {
+ public:
+  explicit StageTable(std::size_t layers) : layers_(layers) {}
+
+  // Of each submesh, numbered from 0.
+  std::vector<std::size_t> kinds_of(const PipelineProblem& p) {
+    std::vector<std::size_t> out;
+    for (std::size_t m = 0; m < p.submeshes.size(); ++m) {
+      const auto [at, is_new] =
+          p.kinds.empty() ? std::pair(numbers_.end(), true) : numbers_.try_emplace(p.kinds[m], facts_.size());
+      out.push_back(is_new ? facts_.size() : at->second);
+      if (is_new) facts_.emplace_back(layers_ * (layers_ + 1), StageFacts{.time = kUnknown});
+    }
+    return out;
+  }
+
+  const StageFacts& of(const PipelineProblem& p, std::size_t kind, const PipelineStage& stage) {
+    StageFacts& known = facts_[kind][stage.first * (layers_ + 1) + stage.last];
+    if (known.time == kUnknown) known = facts_of(p, stage);
+    return known;
+  }
+
+ private:
+  static constexpr double kUnknown = -1;
+
+  std::size_t layers_;
+  std::map<std::size_t, std::size_t> numbers_;  // of kinds
+  std::vector<std::vector<StageFacts>> facts_;  // by number; first and last layer
+};
+
 class Cutter {
  public:
-  explicit Cutter(const PipelineProblem& problem)
-      : p_(problem), bound_(std::min(problem.below, problem.known * (1 + kRounding))) {
+  Cutter(const PipelineProblem& problem, StageTable& table)
+      : p_(problem), table_(table), kind_(table.kinds_of(problem)) {
     starting_at_.resize(p_.gpus + 1);
     const std::size_t meshes = p_.submeshes.size();
     for (std::size_t m = 0; m < meshes; ++m) starting_at_[p_.submeshes[m].first].push_back(m);
@@ -79,45 +111,38 @@ class Cutter {
       edges += starting_at_[submesh.last].size();
     }
     sent_.assign(p_.layers, std::vector<double>(edges, kUnknown));
-    find_kinds();
     find_heads();
     find_tails();
   }
 
-  // One suffix for each of the places where several may be the best shows what a good cut takes, and with it which of them the
-  // best cannot be among.
-  std::optional<PipelineCut> run() {
-    const auto good = good_cut();
-    if (good) bound_ = std::min(bound_, good->time * (1 + kRounding));
-    return search(false);
+  // T of a cut that is found at once, and is seldom the best; infinite where it finds none. `known`: there is a cut that takes
+  // this, of this or a like problem.
+  double good_time(double known) {
+    bound_ = known * (1 + kRounding);
+    const auto cut = search(true);
+    return cut ? cut->time : kNever;
   }
-  std::optional<PipelineCut> good_cut() { return search(true); }
+
+  // The best; nothing where none takes less than `below`.
+  std::optional<PipelineCut> best(double known, double below) {
+    bound_ = std::min(known * (1 + kRounding), below);
+    const auto cut = search(false);
+    return cut && cut->time < below ? cut : std::nullopt;
+  }
 
  private:
   using Front = std::vector<std::size_t>;  // entries
-  // By first layer and submesh.
-  using Fronts = std::vector<std::vector<Front>>;
+  using Fronts = std::vector<Front>;       // see at()
 
   static constexpr double kUnknown = -1;
   static constexpr double kRounding = 1e-12;  // relative; of sums in another order
 
-  std::size_t place_of(std::size_t first, std::size_t last, std::size_t m) const {
-    return (kind_[m] * p_.layers + first) * (p_.layers + 1) + last;
-  }
-
-  void find_kinds() {
-    std::map<std::size_t, std::size_t> found;  // places of kinds
-    for (std::size_t m = 0; m < p_.submeshes.size(); ++m)
-      kind_.push_back(found.try_emplace(p_.kinds.empty() ? m : p_.kinds[m], found.size()).first->second);
-    facts_.resize(found.size() * p_.layers * (p_.layers + 1), {.time = kUnknown});
-  }
+  std::size_t at(std::size_t first, std::size_t m) const { return first * p_.submeshes.size() + m; }
 
   // Asked for only of stages that some cut has: a submesh of the first GPU has the first layer, one of the last the last, and no
   // other has them.
   const StageFacts& facts(std::size_t first, std::size_t last, std::size_t m) {
-    StageFacts& known = facts_[place_of(first, last, m)];
-    if (known.time == kUnknown) known = facts_of(p_, {first, last, m});
-    return known;
+    return table_.of(p_, kind_[m], {first, last, m});
   }
 
   double sent(std::size_t layer, std::size_t m, std::size_t edge) {
@@ -205,18 +230,21 @@ class Cutter {
     return total(p_, sum, slowest, rounds * sum);
   }
 
-  // Where stages that begin with a layer on a submesh end, of those that the best cut may have.
-  void find_ends() {
-    ends_.assign(p_.layers, std::vector<std::vector<std::size_t>>(p_.submeshes.size()));
+  // Where stages that begin with a layer on a submesh end, of those that the best cut may have: false where it has no first one.
+  bool find_ends() {
+    ends_.clear();
+    ends_from_.assign(1, 0);
     for (std::size_t first = 0; first < p_.layers; ++first) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-        if (heads_[first][m].sum == kNever) continue;
-        for (std::size_t last = first + 1; last <= p_.layers; ++last) {
+        for (std::size_t last = first + 1; last <= p_.layers && heads_[first][m].sum != kNever; ++last) {
           const double at_least = least(PipelineStage{first, last, m});
-          if (at_least < kNever && at_least <= bound_) ends_[first][m].push_back(last);
+          if (at_least < kNever && at_least <= bound_) ends_.push_back(last);
         }
+        ends_from_.push_back(ends_.size());
       }
+      if (ends_.empty()) return false;
     }
+    return true;
   }
 
   // Of all cuts that end in this suffix of so many stages; infinite where there are none. The first stage of all waits the
@@ -236,24 +264,23 @@ class Cutter {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
     std::size_t best = kNone;
     entries_.clear();
-    find_ends();
-    Fronts behind;
+    if (!find_ends()) return std::nullopt;
+    Fronts behind(p_.layers * p_.submeshes.size()), fronts(behind.size());
     for (std::size_t stages = 1; stages <= most; ++stages) {
-      Fronts fronts(p_.layers + 1, std::vector<Front>(p_.submeshes.size()));
+      for (auto& front : fronts) front.clear();
       for (std::size_t first = 0; first < p_.layers; ++first) {
-        for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
-          if (!ends_[first][m].empty()) extend(behind, stages, {first, 0, m}, one_each, fronts[first][m]);
-        }
+        for (std::size_t m = 0; m < p_.submeshes.size(); ++m)
+          extend(behind, stages, {first, 0, m}, one_each, fronts[at(first, m)]);
       }
-      behind = std::move(fronts);
+      std::swap(behind, fronts);
       if (p_.stages && *p_.stages != stages) continue;
       for (const std::size_t m : starting_at_[0]) {
-        for (const std::size_t e : behind.front()[m]) {
+        for (const std::size_t e : behind[at(0, m)]) {
           if (best == kNone || total(p_, entries_[e]) < total(p_, entries_[best])) best = e;
         }
       }
     }
-    if (best == kNone || total(p_, entries_[best]) >= p_.below) return std::nullopt;
+    if (best == kNone) return std::nullopt;
     PipelineCut cut{{}, total(p_, entries_[best])};
     for (std::size_t e = best; e != kNone; e = entries_[e].rest) cut.stages.push_back(entries_[e].stage);
     return cut;
@@ -261,17 +288,17 @@ class Cutter {
 
   // All ways in which a stage begins with this layer on this submesh, and `stages` - 1 follow.
   void extend(const Fronts& behind, std::size_t stages, PipelineStage stage, bool one_each, Front& front) {
-    const std::size_t end = p_.submeshes[stage.submesh].last;
-    for (const std::size_t last : ends_[stage.first][stage.submesh]) {
-      stage.last = last;
-      if (last == p_.layers) {
+    const std::size_t end = p_.submeshes[stage.submesh].last, place = at(stage.first, stage.submesh);
+    for (std::size_t i = ends_from_[place]; i < ends_from_[place + 1]; ++i) {
+      stage.last = ends_[i];
+      if (stage.last == p_.layers) {
         if (stages == 1) add(stage, nullptr, 0, kNone, stages, one_each, front);
         continue;
       }
       if (stages == 1) continue;
       const auto& next = starting_at_[end];
       for (std::size_t edge = 0; edge < next.size(); ++edge) {
-        const Front& rests = behind[stage.last][next[edge]];
+        const Front& rests = behind[at(stage.last, next[edge])];
         if (rests.empty()) continue;
         const double way = sent(stage.last, stage.submesh, edge);
         for (const std::size_t e : rests) add(stage, &entries_[e], way, e, stages, one_each, front);
@@ -306,24 +333,36 @@ class Cutter {
   }
 
   const PipelineProblem& p_;
-  double bound_;                                       // no cut that takes longer is wanted
-  std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
+  StageTable& table_;
   std::vector<std::size_t> kind_;                      // of each submesh
-  std::vector<StageFacts> facts_;                      // see place_of
+  double bound_ = kNever;                              // no cut that takes longer is wanted
+  std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
   std::vector<std::size_t> first_edge_;                // of each submesh: one for each that may follow
   std::vector<std::vector<double>> sent_;              // by layer and edge
   std::vector<std::vector<Least>> heads_, tails_;
-  std::vector<std::vector<std::vector<std::size_t>>> ends_;
+  std::vector<std::size_t> ends_, ends_from_;  // of a place those from its number in ends_from_ on
   std::vector<Suffix> entries_;
 };
 
 }  // namespace
 
-std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem) { return Cutter(problem).run(); }
+std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem) {
+  auto best = cut_pipelines({problem});
+  return best ? std::optional(std::move(best->cut)) : std::nullopt;
+}
 
-std::optional<double> good_pipeline_time(const PipelineProblem& problem) {
-  const auto cut = Cutter(problem).good_cut();
-  return cut ? std::optional(cut->time) : std::nullopt;
+std::optional<BestCut> cut_pipelines(const std::vector<PipelineProblem>& problems) {
+  if (problems.empty()) return std::nullopt;
+  StageTable table(problems.front().layers);
+  std::vector<Cutter> cutters;
+  cutters.reserve(problems.size());
+  double known = kNever;
+  for (const auto& problem : problems) known = std::min(known, cutters.emplace_back(problem, table).good_time(known));
+  std::optional<BestCut> out;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (auto cut = cutters[i].best(known, out ? out->cut.time : kNever)) out = {i, *std::move(cut)};
+  }
+  return out;
 }
 
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages) {

@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -35,11 +34,9 @@ struct PipelineProblem {
   bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
   int ahead = 0;                      // 1F1B with so many more in flight for each boundary to the last stage
   std::optional<std::size_t> stages;  // absent: as many as is best
-  double below = std::numeric_limits<double>::infinity();  // s; cuts that take as long or longer are not wanted
-  double known =
-      std::numeric_limits<double>::infinity();  // s; there is a cut that takes this, of this or a like problem
 
-  // What each submesh is like: on those that are alike any stage takes and keeps the same. Empty: each by itself.
+  // What each submesh is like: on those that are alike any stage takes and keeps the same, in all problems that are solved
+  // together. Empty: each by itself.
   std::vector<std::size_t> kinds;
 
   // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
@@ -60,11 +57,16 @@ struct PipelineCut {
   double time = 0;  // T
 };
 
-// Nothing where no cut fits, or none is below problem.below.
+// Nothing where no cut fits.
 std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem);
 
-// T of a cut that is found at once, and is seldom the best; nothing where it finds none below problem.below.
-std::optional<double> good_pipeline_time(const PipelineProblem& problem);
+// The best cut of problems that are equal but for their submeshes (the same GPUs in several orders), and of which it is: of equals
+// the first. A cut that is found at once in one of them shows in all others what cannot be the best.
+struct BestCut {
+  std::size_t problem = 0;
+  PipelineCut cut;
+};
+std::optional<BestCut> cut_pipelines(const std::vector<PipelineProblem>& problems);
 
 // T of given stages; infinite where one does not fit.
 double pipeline_time(const PipelineProblem& problem, const std::vector<PipelineStage>& stages);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -94,31 +93,29 @@ class Chooser {
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
-  // The best cut for VMs in any of these orders; of equals that of the first. A cut that is found at once in one of them shows
-  // in all others what cannot be the best.
-  void try_orders(const std::vector<Vms>& orders) {
-    double known = std::numeric_limits<double>::infinity();
-    if (orders.size() > 1) {
-      for (const Vms& vms : orders)
-        with_problem(vms, [&](PipelineProblem& problem, const auto&) {
-          problem.known = known;
-          known = std::min(known, good_pipeline_time(problem).value_or(known));
-        });
+  // The best cut for VMs in any of these orders; of equals that of the first.
+  std::vector<ChosenStage> best(const std::vector<Vms>& orders) {
+    std::vector<Meshes> meshes;
+    meshes.reserve(orders.size());  // problems refer to them
+    std::vector<PipelineProblem> problems;
+    for (const Vms& vms : orders) problems.push_back(problem_of(vms, meshes.emplace_back()));
+    std::vector<ChosenStage> out;
+    if (const auto best = cut_pipelines(problems)) {
+      for (const auto& stage : best->cut.stages)
+        out.push_back({starts_[stage.first], starts_[stage.last], meshes[best->problem].devices[stage.submesh]});
     }
-    for (const Vms& vms : orders)
-      with_problem(vms, [&](PipelineProblem& problem, const auto& meshes) {
-        problem.known = known;
-        try_order(problem, meshes);
-      });
+    return out;
   }
 
-  std::vector<ChosenStage> best() const { return best_; }
-
  private:
-  using Meshes = std::vector<std::vector<int>>;
+  struct Meshes {
+    std::vector<std::vector<int>> devices;
+    std::vector<std::size_t> numbers;
+    std::vector<std::array<const Table*, 4>> tables;  // of stages with and without embedding and head
+  };
 
-  // How the VMs in this order may be cut.
-  void with_problem(const Vms& vms, const std::function<void(PipelineProblem&, const Meshes&)>& use) {
+  // How the VMs in this order may be cut, and on which meshes.
+  PipelineProblem problem_of(const Vms& vms, Meshes& meshes) {
     std::vector<int> devices;
     for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
     PipelineProblem problem;
@@ -129,52 +126,40 @@ class Chooser {
     problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
     problem.ahead = request_.options.get(kAhead);
     if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
-    Meshes meshes;
-    std::vector<std::size_t> numbers;
     for (const auto& submesh : problem.submeshes) {
-      meshes.emplace_back(devices.begin() + static_cast<long>(submesh.first),
-                          devices.begin() + static_cast<long>(submesh.last));
-      numbers.push_back(memo_.number_of(meshes.back()));
-      problem.kinds.push_back(memo_.number_of(kinds_.of(meshes.back())));
+      const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
+                                                     devices.begin() + static_cast<long>(submesh.last));
+      meshes.numbers.push_back(memo_.number_of(mesh));
+      problem.kinds.push_back(memo_.number_of(kinds_.of(mesh)));
     }
-    // Per submesh, for stages with and without embedding and head.
-    std::vector<std::array<const Table*, 4>> tables(meshes.size(), {nullptr, nullptr, nullptr, nullptr});
-    const auto table_of = [&](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+    meshes.tables.resize(meshes.devices.size(), {nullptr, nullptr, nullptr, nullptr});
+    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
       const bool begins = first == 0, ends = last + 1 == starts_.size();
-      const Table*& found = tables[m][begins * 2u + ends];
-      if (!found) found = &table(meshes[m], begins, ends);
+      const Table*& found = meshes.tables[m][begins * 2u + ends];
+      if (!found) found = &table(meshes.devices[m], begins, ends);
       return *found;
     };
-    problem.time = [&](std::size_t first, std::size_t last, std::size_t m) {
+    problem.time = [table_of](std::size_t first, std::size_t last, std::size_t m) {
       const Table& t = table_of(first, last, m);
       return t.seconds[last] - t.seconds[first];
     };
-    problem.most_in_flight = [&](std::size_t first, std::size_t last, std::size_t m) {
+    problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
       const Table& t = table_of(first, last, m);
       const double left = t.limit - (t.bytes[last] - t.bytes[first]);
       const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
       return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
     };
     if (request_.options.get(kPlanner) == Planner::kSlmsim) {
-      problem.traffic = [&](std::size_t layer, std::size_t from, std::size_t to) {
+      problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
         const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
                          element_bytes(request_.scenario.training.precision)};
-        return memo_.traffic(numbers[from], numbers[to], size, [&] {
-          return in_steps(transfer_time(network_, request_.scenario, meshes[from], meshes[to], size).value);
+        return memo_.traffic(meshes.numbers[from], meshes.numbers[to], size, [&] {
+          return in_steps(
+              transfer_time(network_, request_.scenario, meshes.devices[from], meshes.devices[to], size).value);
         });
       };
     }
-    use(problem, meshes);
-  }
-
-  void try_order(PipelineProblem& problem, const Meshes& meshes) {
-    if (!best_.empty()) problem.below = best_time_;
-    const auto cut = cut_pipeline(problem);
-    if (!cut) return;
-    best_time_ = cut->time;
-    best_.clear();
-    for (const auto& stage : cut->stages)
-      best_.push_back({starts_[stage.first], starts_[stage.last], meshes[stage.submesh]});
+    return problem;
   }
 
   const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
@@ -291,8 +276,6 @@ class Chooser {
   StageMemo& memo_;
   MeshKinds kinds_;
   std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
-  std::vector<ChosenStage> best_;
-  double best_time_ = 0;
 };
 
 }  // namespace
@@ -308,8 +291,7 @@ std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network
     orders.emplace_back();
     for (const std::size_t i : order) orders.back().push_back(vms[i]);
   } while (permuted && std::next_permutation(order.begin(), order.end()));
-  chooser.try_orders(orders);
-  return chooser.best();
+  return chooser.best(orders);
 }
 
 }  // namespace slmsim

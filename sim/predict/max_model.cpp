@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
 #include "sim/planner/division_memo.h"
 #include "sim/planner/stage_memo.h"
@@ -154,23 +156,41 @@ class Search {
 
 }  // namespace
 
-std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only) {
-  std::vector<LargestModel> out;
-  DivisionMemo memo;
+std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only, std::size_t threads) {
+  struct Question {
+    const Group* group = nullptr;
+    std::size_t place = 0;  // of its answer
+  };
+  // Groups of a kind one after the other: what fits on one fits on the next.
+  struct Alike {
+    const Transformer* model = nullptr;
+    const TechniqueOptions* options = nullptr;
+    std::vector<Question> questions;
+  };
+  std::vector<Alike> all;
+  std::map<std::tuple<const Transformer*, const TechniqueOptions*, std::vector<int>>, std::size_t> known;
   const MeshKinds kinds(scenario.platform);
+  std::size_t count = 0;
   for (const auto& model : scenario.models) {
-    std::map<std::pair<const TechniqueOptions*, std::vector<int>>, std::int64_t>
-        known;  // what fits on groups of a kind
     for (const auto& group : scenario.groups) {
       for (const auto& options : scenario.techniques) {
         if (only && only != options.technique) continue;
-        Search search(scenario, model, group, options, memo);
-        std::int64_t& likely = known[{&options, kinds.of(group.devices)}];
-        out.push_back(search.run(likely));
-        likely = search.fits();
+        const auto [at, is_new] = known.try_emplace({&model, &options, kinds.of(group.devices)}, all.size());
+        if (is_new) all.push_back({&model, &options, {}});
+        all[at->second].questions.push_back({&group, count++});
       }
     }
   }
+  std::vector<LargestModel> out(count);
+  DivisionMemo memo;
+  in_parallel(all.size(), threads, [&](std::size_t i) {
+    std::int64_t likely = 0;
+    for (const auto& [group, place] : all[i].questions) {
+      Search search(scenario, *all[i].model, *group, *all[i].options, memo);
+      out[place] = search.run(likely);
+      likely = search.fits();
+    }
+  });
   return out;
 }
 

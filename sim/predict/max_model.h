@@ -1,6 +1,7 @@
 // The largest model of a shape that fits: how many layers, by technique and group, and what is full then.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct LargestModel {
   std::string limit;  // what the next larger one does not find room for, or why there is none
 };
 
-// In the order of predict(): model, group, technique. More layers never need less memory, about as much more
+// In the order of predict(): model, group, technique; on so many threads. More layers never need less memory, about as much more
 // with each, so that few numbers of them are tried.
-std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only = nullptr);
+std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only = nullptr,
+                                         std::size_t threads = 1);
 
 }  // namespace slmsim

@@ -38,7 +38,7 @@ class LoweredPlan {
 
 class PredictionMemo {
  public:
-  DivisionMemo& divisions() { return divisions_; }
+  DivisionMemo& divisions() { return *divisions_; }
   // Of the models that were asked for last. It holds until the next call.
   const OperatorGraph& operators(const Transformer& model);
   // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
@@ -51,7 +51,7 @@ class PredictionMemo {
     std::vector<LoweredPlan> plans;
   };
 
-  DivisionMemo divisions_;
+  std::unique_ptr<DivisionMemo> divisions_ = std::make_unique<DivisionMemo>();
   std::deque<std::pair<Transformer, OperatorGraph>> operators_;
   std::vector<Variant> variants_;  // the one used last is the last one
 };

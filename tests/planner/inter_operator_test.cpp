@@ -112,6 +112,44 @@ TEST(InterOperator, OfSubmeshesThatAreAlikeOneIsAsked) {
   }
 }
 
+// As the orders of a group's VMs are: each its own traffic, some of the times of others.
+TEST(InterOperator, OfSeveralProblemsTheBestCutOfAllIsFound) {
+  std::map<std::size_t, int> found;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    RandomProblem random(seed, true);
+    std::vector<PipelineProblem> problems;
+    double best = std::numeric_limits<double>::infinity();
+    std::size_t best_of = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      PipelineProblem p = random.p;
+      const auto kind = [&random, i](std::size_t m) { return m % 2 == 0 ? m : m + i * random.p.submeshes.size(); };
+      for (std::size_t m = 0; m < p.submeshes.size(); ++m) p.kinds.push_back(kind(m));
+      p.time = [&random, kind](std::size_t a, std::size_t b, std::size_t m) {
+        return random.draw({0, a, b, kind(m)}, 1, 10);
+      };
+      p.most_in_flight = [&random, kind](std::size_t a, std::size_t b, std::size_t m) {
+        return static_cast<int>(random.draw({1, a, b, kind(m)}, 0, 6));
+      };
+      p.traffic = [&random, i](std::size_t l, std::size_t a, std::size_t b) {
+        return random.draw({2, i, l, a, b}, 0, 8);
+      };
+      const double its = best_of_all(p);
+      if (its < best) best_of = i;
+      best = std::min(best, its);
+      problems.push_back(p);
+      problems.push_back(p);  // of equals the first is taken
+    }
+    const auto cut = cut_pipelines(problems);
+    ASSERT_EQ(cut.has_value(), std::isfinite(best)) << seed;
+    if (!cut) continue;
+    EXPECT_EQ(cut->problem, 2 * best_of) << seed;
+    EXPECT_NEAR(cut->cut.time, best, 1e-12 * best) << seed;
+    EXPECT_DOUBLE_EQ(pipeline_time(problems[cut->problem], cut->cut.stages), cut->cut.time) << seed;
+    ++found[cut->problem];
+  }
+  EXPECT_EQ(found.size(), 4);
+}
+
 TEST(InterOperator, FindsTheBestOfAllCuts) {
   int infeasible = 0;
   std::map<std::size_t, int> stages;
@@ -126,17 +164,6 @@ TEST(InterOperator, FindsTheBestOfAllCuts) {
       EXPECT_NEAR(cut->time, best, 1e-12 * best) << seed;
       EXPECT_NEAR(time_by_hand(problem.p, cut->stages), best, 1e-12 * best);
       EXPECT_DOUBLE_EQ(pipeline_time(problem.p, cut->stages), cut->time);
-      const auto good = good_pipeline_time(problem.p);
-      ASSERT_TRUE(good.has_value()) << seed;
-      EXPECT_GE(*good, best * (1 - 1e-12)) << seed;
-      for (const double known : {*good, cut->time}) {
-        problem.p.known = known;
-        EXPECT_EQ(cut_pipeline(problem.p)->stages, cut->stages) << seed;
-      }
-      problem.p.below = cut->time;
-      EXPECT_FALSE(cut_pipeline(problem.p).has_value()) << seed;
-      problem.p.below = cut->time * 1.0001;
-      EXPECT_EQ(cut_pipeline(problem.p)->stages, cut->stages) << seed;
       ++stages[cut->stages.size()];
     }
   }
