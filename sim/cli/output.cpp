@@ -1,5 +1,7 @@
 #include "sim/cli/output.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +31,15 @@ void write_directly(const Result& result) {
   out << result.text;
   out.close();
   if (!out) fail(result.file);
+}
+
+// To standard output; why it failed, or 0.
+int print(const std::string& text) {
+  const auto usual = std::signal(SIGPIPE, SIG_IGN);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const int error = written ? 0 : errno;
+  std::signal(SIGPIPE, usual);
+  return error;
 }
 
 // Two results in one file would leave either.
@@ -66,8 +77,12 @@ void write_results(const std::vector<Result>& results) {
   }
   for (const auto& result : results) {
     if (!result.file.empty()) continue;
-    const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();
-    if (!written || std::fflush(stdout) != 0) fail("standard output");
+    const int error = print(result.text);
+    if (error == EPIPE) {  // as a program ends whose reader has gone, but without files that are not complete
+      pending.clear();
+      std::raise(SIGPIPE);
+    }
+    if (error != 0) fail("standard output");
   }
   for (auto& one : pending) one->commit();
 }

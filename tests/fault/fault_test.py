@@ -203,9 +203,11 @@ def refusals(dice, folder, kills):
     expect(done.returncode == 2 and not list(place.iterdir()), "a limit of the file's size leaves half a file")
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([PROGRAM, *base], stdout=writer, stderr=subprocess.PIPE, timeout=600)
+    traced = [PROGRAM, *base, "--trace", str(place / "trace.json")]
+    done = subprocess.run(traced, stdout=writer, stderr=subprocess.PIPE, timeout=600)
     os.close(writer)
     expect(done.returncode in (2, -signal.SIGPIPE), f"a closed pipe ends with {done.returncode}")
+    expect(not list(place.iterdir()), "a closed pipe leaves half a result")
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
     done = run(base, preexec_fn=few)
     expect(done.returncode in (0, 2, 3) and (done.returncode == 0 or done.stderr.strip()), "few files: no words")
