@@ -281,12 +281,19 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   std::deque<SharedIteration> shared;
   std::vector<Prediction> out;
   const auto ask = [&](std::vector<Question>& all, std::size_t threads) {
-    in_parallel(all.size(), threads, [&](std::size_t i) {
+    // On most GPUs first, as that takes longest: no thread waits for another one's last.
+    std::vector<const Question*> order;
+    for (const Question& question : all) order.push_back(&question);
+    std::stable_sort(order.begin(), order.end(), [](const Question* a, const Question* b) {
+      return a->request.group.devices.size() > b->request.group.devices.size();
+    });
+    in_parallel(order.size(), threads, [&](std::size_t i) {
       stop_if(options.stop);
+      const Question& question = *order[i];
       std::optional<Network> own;  // a network keeps the ways that it was asked for: one for each thread
       if (threads > 1) own.emplace(scenario.platform);
-      Prediction& prediction = out[all[i].number];
-      prediction = predict_with(all[i].request, own ? *own : network, options, all[i].known);
+      Prediction& prediction = out[question.number];
+      prediction = predict_with(question.request, own ? *own : network, options, question.known);
       note_assumptions(assumptions, scenario, prediction);
     });
     all.clear();
