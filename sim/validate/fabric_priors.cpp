@@ -14,7 +14,12 @@ constexpr double kMostBeyondPing = 20e-3;  // s
 
 // Of a path that carries less than its data sheet says: a slow or shared link, a policer.
 constexpr double kNarrowest = 0.05e9 / 8, kWidest = 10e9 / 8;  // bytes/s
-constexpr double kAsStated = 0.75;                             // of the paths are not narrow, and as many lose nothing
+constexpr double kAsStated =
+    0.75;  // of the paths are not narrow, as many lose nothing, and as many hosts have Linux's buffers
+
+// Of a socket's buffers: a quarter of what Linux's oldest kernels grew them to, up to what guides to tuning hosts for wide areas
+// ask for (fasterdata.es.net, Linux tuning).
+constexpr double kLeastBuffer = 0.5 * kMebi, kUsualBuffer = 6 * kMebi, kMostBuffer = 64 * kMebi;
 
 }  // namespace
 
@@ -62,7 +67,12 @@ std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> giv
   // Most slices have the common batch.
   Unknown batch = one_of({"training.batch"}, {"1", "1", "1", "1", "0.5", "2"}, "may differ where memory does");
   batch.relative = true;
-  std::vector<Unknown> out = {work, batch};
+  Unknown buffers = by_factors(
+      {"platform.vms.*.type.tcp.net.ipv4.tcp_rmem", "platform.vms.*.type.tcp.net.ipv4.tcp_wmem"}, kLeastBuffer,
+      kMostBuffer, quantity_type(Dimension::kData), "Linux's default, or as the hosts of a site were set up");
+  buffers.spike = kAsStated;
+  buffers.spike_at = kUsualBuffer;
+  std::vector<Unknown> out = {work, batch, buffers};
   for (const auto& link : slice.platform.links) {
     const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
     const double rtt = link.forward.delay.value + link.backward.delay.value;
