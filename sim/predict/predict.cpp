@@ -277,31 +277,32 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
     Known known;
     std::size_t number;  // of the answer
   };
-  std::vector<Question> questions, later;  // later: those that take up what the former leave
+  using Chain = std::vector<Question>;  // the others take up what the first leaves
+  std::vector<Chain> chains;
   std::deque<SharedIteration> shared;
   std::vector<Prediction> out;
-  const auto ask = [&](std::vector<Question>& all, std::size_t threads) {
-    // On most GPUs first, as that takes longest: no thread waits for another one's last.
-    std::vector<const Question*> order;
-    for (const Question& question : all) order.push_back(&question);
-    std::stable_sort(order.begin(), order.end(), [](const Question* a, const Question* b) {
-      return a->request.group.devices.size() > b->request.group.devices.size();
-    });
+  std::size_t asked = 0;
+  const auto answer = [&](std::size_t threads) {
+    out.resize(asked);
+    // On most GPUs and of most layers first, as these take longest: no thread waits for another one's last.
+    std::vector<const Chain*> order;
+    for (const Chain& chain : chains) order.push_back(&chain);
+    const auto size = [](const Chain* chain) {
+      const PlanRequest& request = chain->front().request;
+      return std::pair(request.group.devices.size(), request.model.layers);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](const Chain* a, const Chain* b) { return size(a) > size(b); });
     in_parallel(order.size(), threads, [&](std::size_t i) {
-      stop_if(options.stop);
-      const Question& question = *order[i];
       std::optional<Network> own;  // a network keeps the ways that it was asked for: one for each thread
       if (threads > 1) own.emplace(scenario.platform);
-      Prediction& prediction = out[question.number];
-      prediction = predict_with(question.request, own ? *own : network, options, question.known);
-      note_assumptions(assumptions, scenario, prediction);
+      for (const Question& question : *order[i]) {
+        stop_if(options.stop);
+        Prediction& prediction = out[question.number];
+        prediction = predict_with(question.request, own ? *own : network, options, question.known);
+        note_assumptions(assumptions, scenario, prediction);
+      }
     });
-    all.clear();
-  };
-  const auto answer = [&](std::size_t threads) {
-    out.resize(out.size() + questions.size() + later.size());
-    ask(questions, threads);
-    ask(later, threads);
+    chains.clear();
     shared.clear();
   };
   std::deque<OperatorGraph> own;
@@ -309,23 +310,23 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   for (const auto& model : scenario.models) {
     const OperatorGraph& operators =
         options.memo ? options.memo->operators(model) : own.emplace_back(build_operator_graph(model));
-    std::map<std::pair<std::size_t, const TechniqueOptions*>, SharedIteration*> iterations;
+    std::map<std::pair<std::size_t, const TechniqueOptions*>, std::size_t> first_chains;
     for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
       for (const auto& technique : scenario.techniques) {
         LoweredPlan* known = lowered ? &(*lowered)[number++] : nullptr;
         if (options.only && options.only != technique.technique) continue;
-        const PlanRequest request{scenario, model, operators, scenario.groups[g], technique, divisions};
-        const std::size_t answer_number = out.size() + questions.size() + later.size();
+        Question question{
+            {scenario, model, operators, scenario.groups[g], technique, divisions}, {.lowered = known}, asked++};
         if (!shares || alike[firsts[g]] == 1) {
-          questions.push_back({request, {.lowered = known}, answer_number});
-          continue;
-        }
-        SharedIteration*& iteration = iterations[{firsts[g], &technique}];
-        if (firsts[g] == g) {
-          iteration = &shared.emplace_back();
-          questions.push_back({request, {.lowered = known, .keep = iteration}, answer_number});
+          chains.push_back({question});
+        } else if (firsts[g] == g) {
+          question.known.keep = &shared.emplace_back();
+          first_chains[{g, &technique}] = chains.size();
+          chains.push_back({question});
         } else {
-          later.push_back({request, {.lowered = known, .like = iteration}, answer_number});
+          Chain& chain = chains[first_chains.at({firsts[g], &technique})];
+          question.known.like = chain.front().known.keep;
+          chain.push_back(question);
         }
       }
     }

@@ -121,15 +121,20 @@ std::string to_markdown(const FabricProtocol& protocol) {
   std::string out;
   if (!protocol.complete) out += "Stopped before the end: slices are missing.\n\n";
   std::map<std::size_t, Tally> by_pilots;
+  std::map<std::pair<std::size_t, std::string>, Tally> by_which;
   std::map<std::string, std::map<std::size_t, Tally>> by_slice;
   std::vector<std::string> slices;
   for (const auto& cell : protocol.cells) {
     by_pilots[cell.pilots.size()].add(cell);
+    auto pilots = cell.pilots;
+    std::sort(pilots.begin(), pilots.end());
+    if (!pilots.empty()) by_which[{pilots.size(), fmt::format("{}", fmt::join(pilots, " and "))}].add(cell);
     by_slice[cell.slice][cell.pilots.size()].add(cell);
     if (std::find(slices.begin(), slices.end(), cell.slice) == slices.end()) slices.push_back(cell.slice);
   }
   out += fmt::format("{}\n{}", without(protocol), tally_head("pilot runs of the slice"));
   for (const auto& [pilots, tally] : by_pilots) out += tally.row(std::to_string(pilots));
+  for (const auto& [pilots, tally] : by_which) out += tally.row(fmt::format("{}: {}", pilots.first, pilots.second));
   for (const auto& slice : slices) {
     for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
   }
