@@ -1,5 +1,7 @@
 #include "sim/predict/max_model.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "sim/scenario/scenario.h"
@@ -9,7 +11,7 @@ namespace slmsim {
 namespace {
 
 TEST(MaxModel, AnswersAreTheSameOnSeveralThreadsAndInTheOrderOfPredictions) {
-  Scenario scenario = load_scenario("scenarios/gat-amst.yaml");
+  const Scenario scenario = load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/gat-amst.yaml");
   const auto one = largest_models(scenario), several = largest_models(scenario, nullptr, 4);
   ASSERT_EQ(one.size(), scenario.models.size() * scenario.groups.size() * scenario.techniques.size());
   ASSERT_EQ(several.size(), one.size());
