@@ -32,7 +32,10 @@ double load_of(const Tile& tile) {
 }
 
 // Tiles that cover so many rows or columns.
-double parts(std::int64_t size, std::int64_t tile) { return static_cast<double>((size - 1) / tile + 1); }
+double parts(std::int64_t size, std::int64_t tile) {
+  const std::int64_t count = (size - 1) / tile + 1;
+  return static_cast<double>(count);
+}
 
 }  // namespace
 

@@ -98,6 +98,7 @@ class Chooser {
     std::vector<Meshes> meshes;
     meshes.reserve(orders.size());  // problems refer to them
     std::vector<PipelineProblem> problems;
+    problems.reserve(orders.size());
     for (const Vms& vms : orders) problems.push_back(problem_of(vms, meshes.emplace_back()));
     std::vector<ChosenStage> out;
     if (const auto best = cut_pipelines(problems)) {

@@ -286,6 +286,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
     out.resize(asked);
     // On most GPUs and of most layers first, as these take longest: no thread waits for another one's last.
     std::vector<const Chain*> order;
+    order.reserve(chains.size());
     for (const Chain& chain : chains) order.push_back(&chain);
     const auto size = [](const Chain* chain) {
       const PlanRequest& request = chain->front().request;
