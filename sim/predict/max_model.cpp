@@ -67,9 +67,12 @@ class Search {
   // From a number that fits and one that is too many to two that are neighbours. What is held grows by about as much with each
   // layer, so that few numbers are tried: planning takes long, and longer the more layers there are.
   void narrow(std::int64_t& fits, std::int64_t& too_many) {
-    constexpr int kGuesses = 8;
+    constexpr int kGuesses = 8, kTriesAll = 6;
+    const std::int64_t all = too_many - 1;
     std::int64_t other = fits, next = fits * 2, step = 1;  // another one whose memory is known
     for (int guess = 1; too_many - fits > 1; ++guess) {
+      // Where a planner saves memory as it needs to, what is nearly full tells nothing: all that are looked at may fit.
+      if (guess == kTriesAll && too_many > all) next = all;
       next = std::clamp(next, fits + 1, too_many - 1);
       const Trial& trial = try_layers(layers_at(next));
       if (trial.problem.empty()) {
