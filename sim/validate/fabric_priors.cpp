@@ -14,11 +14,12 @@ constexpr double kMostBeyondPing = 20e-3;  // s
 
 // Of a path that carries less than its data sheet says: a slow or shared link, a policer.
 constexpr double kNarrowest = 0.05e9 / 8, kWidest = 10e9 / 8;  // bytes/s
-constexpr double kAsStated =
-    0.75;  // of the paths are not narrow, as many lose nothing, and as many hosts have Linux's buffers
 
-// Of a socket's buffers: a quarter of what Linux's oldest kernels grew them to, up to what guides to tuning hosts for wide areas
-// ask for (fasterdata.es.net, Linux tuning).
+// Of the paths are not narrow, as many lose nothing, and on as many slices hosts have Linux's buffers.
+constexpr double kAsStated = 0.75;
+
+// Of a socket's buffers: Linux's default is 6 MiB, and less where a host has little memory (tcp(7)); guides to tuning hosts for wide
+// areas ask for 64 MiB (fasterdata.es.net, Linux tuning).
 constexpr double kLeastBuffer = 0.5 * kMebi, kUsualBuffer = 6 * kMebi, kMostBuffer = 64 * kMebi;
 
 }  // namespace
