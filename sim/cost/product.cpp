@@ -21,7 +21,7 @@ constexpr double kReuse = 8;         // loads weigh as much as arithmetic in a t
 constexpr double kPrologue = 32;     // steps of the inner sum
 constexpr double kWholeWaves = 0.5;  // how much of the last wave's idle share is lost: blocks begin and end unevenly
 
-constexpr double kMore = 1 + 1e-12;  // beyond rounding
+constexpr double kRounding = 1e-12;  // relative
 
 // The time of a tile's step in proportion to its FLOPs: 1 for the largest.
 double load_of(const Tile& tile) {
@@ -50,7 +50,7 @@ double tile_efficiency(const MatrixShape& shape, int multiprocessors) {
   for (const Tile& tile : kTiles) {
     const double area = static_cast<double>(tile.m * tile.n) * load_of(tile);
     const double tiles = static_cast<double>(shape.batch) * parts(shape.m, tile.m) * parts(shape.n, tile.n);
-    if (tiles / multiprocessors * area * k > least * kMore) continue;  // whatever it is split into
+    if (tiles / multiprocessors * area * k > least * (1 + kRounding)) continue;  // whatever it is split into
     for (const double splits : kSplits) {
       if (splits > 1 && k / splits < kLeastDepth) break;
       const double waves = tiles * splits / multiprocessors;

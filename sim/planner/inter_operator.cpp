@@ -346,11 +346,6 @@ class Cutter {
 
 }  // namespace
 
-std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem) {
-  auto best = cut_pipelines({problem});
-  return best ? std::optional(std::move(best->cut)) : std::nullopt;
-}
-
 std::optional<BestCut> cut_pipelines(const std::vector<PipelineProblem>& problems) {
   if (problems.empty()) return std::nullopt;
   StageTable table(problems.front().layers);

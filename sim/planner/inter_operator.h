@@ -57,11 +57,8 @@ struct PipelineCut {
   double time = 0;  // T
 };
 
-// Nothing where no cut fits.
-std::optional<PipelineCut> cut_pipeline(const PipelineProblem& problem);
-
 // The best cut of problems that are equal but for their submeshes (the same GPUs in several orders), and of which it is: of equals
-// the first. A cut that is found at once in one of them shows in all others what cannot be the best.
+// the first; nothing where no cut fits. A cut that is found at once in one of them shows in all others what cannot be the best.
 struct BestCut {
   std::size_t problem = 0;
   PipelineCut cut;

@@ -51,7 +51,7 @@ class PredictionMemo {
     std::vector<LoweredPlan> plans;
   };
 
-  std::unique_ptr<DivisionMemo> divisions_ = std::make_unique<DivisionMemo>();
+  std::unique_ptr<DivisionMemo> divisions_ = std::make_unique<DivisionMemo>();  // it has a mutex, which does not move
   std::deque<std::pair<Transformer, OperatorGraph>> operators_;
   std::vector<Variant> variants_;  // the one used last is the last one
 };

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include <boost/range/iterator_range.hpp>
 #include <gtest/gtest.h>
@@ -18,6 +20,11 @@ namespace slmsim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::optional<PipelineCut> cut_pipeline(const PipelineProblem& p) {
+  auto best = cut_pipelines({p});
+  return best ? std::optional(std::move(best->cut)) : std::nullopt;
+}
 
 // T of the given stages, written down anew.
 double time_by_hand(const PipelineProblem& p, const std::vector<PipelineStage>& stages) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/scenario/scenario.h"
-#include "tests/named.h"
 
 namespace slmsim {
 namespace {
