@@ -13,24 +13,6 @@ namespace {
 const boost::math::normal kNormal;
 constexpr double kFarthest = 8;  // deviations; beyond, probabilities are 0 and 1 to a double
 
-// In the largest unit of which it is at least one.
-std::string readable(double value, Dimension dimension) {
-  struct Unit {
-    const char* name;
-    double size;
-  };
-  static const std::vector<Unit> kTimes = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-  static const std::vector<Unit> kSizes = {{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}};
-  static const std::vector<Unit> kRates = {{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
-  static const std::vector<Unit> kWork = {{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}};
-  const auto& units = dimension == Dimension::kTime       ? kTimes
-                      : dimension == Dimension::kData     ? kSizes
-                      : dimension == Dimension::kDataRate ? kRates
-                                                          : kWork;
-  const auto at = std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return value >= u.size; });
-  return fmt::format("{:.6g} {}", value / at->size, at->name);
-}
-
 // Four digits: values that are read by people, and more than anything is known to.
 double rounded_value(double value) {
   if (value == 0) return 0;
@@ -38,9 +20,27 @@ double rounded_value(double value) {
   return std::round(value / unit) * unit;
 }
 
+// In the largest unit of which it is at least one.
+std::string readable(double value, Dimension dimension) {
+  struct Unit {
+    const char* name;
+    double size;
+  };
+  static const std::vector<Unit> kTimes = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+  static const std::vector<Unit> kSizes = {{"GiB", kGibi}, {"MiB", kMebi}, {"KiB", 1024}, {"B", 1}};
+  static const std::vector<Unit> kRates = {{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
+  static const std::vector<Unit> kWork = {{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}};
+  const auto& units = dimension == Dimension::kTime       ? kTimes
+                      : dimension == Dimension::kData     ? kSizes
+                      : dimension == Dimension::kDataRate ? kRates
+                                                          : kWork;
+  const auto at = std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return value >= u.size; });
+  return fmt::format("{:.6g} {}", rounded_value(value / at->size), at->name);
+}
+
 std::string number_text(const ValueType& type, double value) {
   if (type.kind == ValueType::Kind::kInteger) return fmt::format("{:.0f}", value);
-  if (type.kind == ValueType::Kind::kQuantity) return readable(rounded_value(value), type.dimension);
+  if (type.kind == ValueType::Kind::kQuantity) return readable(value, type.dimension);
   return fmt::format("{:.4g}", value);
 }
 
@@ -105,7 +105,7 @@ std::string Unknown::prior_text() const {
       text = fmt::format("{}, within a factor of {:.3g}", number_text(type, center),
                          std::exp(sigma * normal_quantile(0.9)));
   }
-  return spike > 0 ? fmt::format("{:g} ({:.0f} %), else {}", spike_at, 100 * spike, text) : text;
+  return spike > 0 ? fmt::format("{} ({:.0f} %), else {}", number_text(type, spike_at), 100 * spike, text) : text;
 }
 
 }  // namespace slmsim

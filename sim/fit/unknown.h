@@ -29,9 +29,8 @@ struct Unknown {
   double spike = 0, spike_at = 0;  // probability that the value is exactly so, apart from what the prior says
   bool relative = false;           // the value is a factor of the one that several scenarios share under the same path
   std::vector<std::string> words;
-  ValueType type;       // how numbers are written
-  std::string written;  // without a fit
-  std::string source;   // why it is unknown, and whence the prior is
+  ValueType type;      // how numbers are written
+  std::string source;  // why it is unknown, and whence the prior is
 
   const std::string& name() const { return paths.front(); }
   bool is_choice() const { return prior == Prior::kOneOf; }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/validate/priors.h"
+#include "sim/fit/priors.h"
 
 namespace slmsim {
 namespace {

@@ -3,8 +3,8 @@
 // than a stranger's would be.
 #include <fmt/format.h>
 
+#include "sim/fit/priors.h"
 #include "sim/validate/fabric_protocol.h"
-#include "sim/validate/priors.h"
 
 namespace slmsim {
 namespace {
@@ -15,12 +15,9 @@ constexpr double kMostBeyondPing = 20e-3;  // s
 // Of a path that carries less than its data sheet says: a slow or shared link, a policer.
 constexpr double kNarrowest = 0.05e9 / 8, kWidest = 10e9 / 8;  // bytes/s
 
-// Of the paths are not narrow, as many lose nothing, and on as many slices hosts have Linux's buffers.
-constexpr double kAsStated = 0.75;
+constexpr double kNotNarrow = 0.75;  // of the paths
 
-// Of a socket's buffers: Linux's default is 6 MiB, and less where a host has little memory (tcp(7)); guides to tuning hosts for wide
-// areas ask for 64 MiB (fasterdata.es.net, Linux tuning).
-constexpr double kLeastBuffer = 0.5 * kMebi, kUsualBuffer = 6 * kMebi, kMostBuffer = 64 * kMebi;
+constexpr double kUsualBuffer = 6 * kMebi;  // Linux's default, tcp(7)
 
 }  // namespace
 
@@ -68,11 +65,8 @@ std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> giv
   // Most slices have the common batch.
   Unknown batch = one_of({"training.batch"}, {"1", "1", "1", "1", "0.5", "2"}, "may differ where memory does");
   batch.relative = true;
-  Unknown buffers = by_factors(
-      {"platform.vms.*.type.tcp.net.ipv4.tcp_rmem", "platform.vms.*.type.tcp.net.ipv4.tcp_wmem"}, kLeastBuffer,
-      kMostBuffer, quantity_type(Dimension::kData), "Linux's default, or as the hosts of a site were set up");
-  buffers.spike = kAsStated;
-  buffers.spike_at = kUsualBuffer;
+  const Unknown buffers = socket_buffers(
+      {"platform.vms.*.type.tcp.net.ipv4.tcp_rmem", "platform.vms.*.type.tcp.net.ipv4.tcp_wmem"}, kUsualBuffer);
   std::vector<Unknown> out = {work, batch, buffers};
   for (const auto& link : slice.platform.links) {
     const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
@@ -80,13 +74,11 @@ std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> giv
     Unknown loaded = by_factors({at("rtt")}, rtt, rtt + kMostBeyondPing, quantity_type(Dimension::kTime),
                                 "under load, beyond the ping's");
     loaded.prior = Unknown::Prior::kUniform;
-    Unknown loss = by_factors({at("loss")}, 1e-6, 1e-4, number_type(0, 1), "research networks lose nothing, or little");
-    loss.spike = kAsStated;  // as of any link that states none (docs/fit.md)
     Unknown narrow = by_factors({at("bandwidth")}, kNarrowest, kWidest, quantity_type(Dimension::kDataRate),
                                 "best effort on shared paths");
-    narrow.spike = kAsStated;
+    narrow.spike = kNotNarrow;
     narrow.spike_at = link.forward.bandwidth.value;
-    out.insert(out.end(), {loaded, loss, narrow});
+    out.insert(out.end(), {loaded, path_loss(at("loss")), narrow});
   }
   return out;
 }

@@ -64,6 +64,26 @@ TEST(Unknowns, WhatIsSetIsKnown) {
   EXPECT_THAT(names_of(unknowns({"training.batch=8"})), Not(Contains("training.batch")));
 }
 
+TEST(Unknowns, BuffersAtWhichNobodyLookedAreOne) {
+  const auto all = unknowns({});
+  const auto& buffers = named(all, "platform.vms.gat.type.tcp.net.ipv4.tcp_rmem");
+  EXPECT_THAT(buffers.paths, ElementsAre("platform.vms.gat.type.tcp.net.ipv4.tcp_rmem",
+                                         "platform.vms.gat.type.tcp.net.ipv4.tcp_wmem",
+                                         "platform.vms.amst.type.tcp.net.ipv4.tcp_rmem",
+                                         "platform.vms.amst.type.tcp.net.ipv4.tcp_wmem"));
+  EXPECT_EQ(buffers.word(normal_quantile(0.74)), "6 MiB") << "as Linux has them, in three of four cases";
+  EXPECT_EQ(buffers.word(normal_quantile(0.875)), "5.657 MiB") << "the middle of 0.5 and 64 by factors: sqrt(32)";
+}
+
+TEST(Unknowns, BuffersAreKnownWhereSomebodyLookedOrNoGroupHasSeveralSites) {
+  const std::string receive = "platform.vms.gat.type.tcp.net.ipv4.tcp_rmem";
+  const auto looked = unknowns({receive + "=6 MiB", "platform.vms.amst.type.tcp.net.ipv4.tcp_rmem=6 MiB"});
+  EXPECT_THAT(names_of(looked), Not(Contains(receive)));
+  const auto apart = unknowns({"groups=[[gat], [amst]]"});
+  EXPECT_THAT(names_of(apart), Not(Contains(receive)));
+  EXPECT_THAT(names_of(apart), Not(Contains("platform.vms.gat.type.tcp.copy_rate"))) << "no connection is used";
+}
+
 TEST(Prior, LogNormalHoldsEightOfTenWithinItsFactor) {
   const auto all = unknowns({});
   const auto& copy = named(all, "platform.vms.gat.type.tcp.copy_rate");

@@ -2,11 +2,12 @@
 // docs/fit.md tells them.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "sim/fit/unknown.h"
+#include "sim/fit/priors.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
@@ -19,11 +20,12 @@ struct Width {
   double factor;
   double zero;  // probability that it is 0
   const char* source;
+  bool typical = false;  // so wide also where a file has what is typical
 };
 
 constexpr Width kWidths[] = {
     {".loss", 4, 0.25, "between measured paths of one pair of sites, losses differ by an order of magnitude"},
-    {".copy_rate", 1.7, 0, "0.6 to 1.7 GB/s per connection: NCCL over sockets, one core copying"},
+    {".copy_rate", 1.7, 0, "0.6 to 1.7 GB/s per connection: NCCL over sockets, one core copying", true},
     {".startup", 1.6, 0, "compilation of the same model takes this much longer or shorter on other hosts"},
     {".blocks_per_epoch", 1.15, 0, "how texts are packed into sequences"},
     {".control_round_trips", 2, 0, "drivers differ in how many messages wait for each other"},
@@ -51,10 +53,6 @@ constexpr Default kDefaults[] = {
 
 // A share of the peak that the GPU's file tells of single products; whole steps of other software differ by more.
 constexpr double kLeastEfficiencyFactor = 1.3;
-
-// A wide-area path of which nobody said that it loses anything.
-constexpr double kPathLosesNothing = 0.75;
-constexpr Range<double> kPathLoss = {1e-6, 1e-4};
 
 bool ends_with(const std::string& path, const std::string& ending) { return path.ends_with(ending); }
 
@@ -93,8 +91,29 @@ std::vector<std::string> neighbours(double value, const ValueType& type) {
   return out;
 }
 
-// Of an architecture or GPU that no group has, nothing is predicted.
+// Whether the GPUs of some group differ in what this tells of their VM.
+template <class Of>
+bool any_group_spans(const Scenario& scenario, Of of) {
+  const Platform& platform = scenario.platform;
+  const auto at = [&](int device) {
+    return of(platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)]);
+  };
+  return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
+    return std::any_of(group.devices.begin(), group.devices.end(),
+                       [&](int device) { return at(device) != at(group.devices.front()); });
+  });
+}
+
+bool spans_vms(const Scenario& scenario) {
+  return any_group_spans(scenario, [](const Vm& vm) { return vm.first_device; });
+}
+bool spans_sites(const Scenario& scenario) {
+  return any_group_spans(scenario, [](const Vm& vm) { return vm.site; });
+}
+
+// Of an architecture or GPU that no group has, nothing is predicted; VMs' connections are not used within one.
 bool matters(const Parameter& parameter, const Scenario& scenario) {
+  if (parameter.path.find(".type.tcp.") != std::string::npos) return spans_vms(scenario);
   const std::string key = "software.matrix_efficiency.";
   if (!parameter.path.starts_with(key)) return true;
   const std::string name = parameter.path.substr(key.size());
@@ -119,11 +138,13 @@ std::optional<Unknown> unknown_of(const Parameter& parameter) {
     out.words = parameter.one_of;
     out.source = "the scenario's list";
   } else {
-    const bool guessed = parameter.provenance == Provenance::kInferred || parameter.provenance == Provenance::kAssumed;
+    const Width& width = width_of(parameter.path);
+    const bool guessed = parameter.provenance == Provenance::kInferred ||
+                         parameter.provenance == Provenance::kAssumed ||
+                         (parameter.provenance == Provenance::kTypical && width.typical);
     const auto value = number_of(parameter);
     // A kernel's figures have no single value to put in their place; the GPU's own efficiencies come by the software.
     if (!guessed || !value || *value <= 0 || type.kind == ValueType::Kind::kAny) return std::nullopt;
-    const Width& width = width_of(parameter.path);
     if (type.kind == ValueType::Kind::kInteger) {
       out.prior = Unknown::Prior::kOneOf;
       out.words = neighbours(*value, type);
@@ -136,7 +157,6 @@ std::optional<Unknown> unknown_of(const Parameter& parameter) {
   }
   out.paths = {parameter.path};
   out.type = type;
-  out.written = parameter.value;
   return out;
 }
 
@@ -158,7 +178,6 @@ void add_defaults(const Node& linked, std::vector<Unknown>& out) {
     type.dimension = d.dimension;
     type.high = d.plain ? 1 : d.value * 100;
     Unknown unknown = log_normal(d.path, d.value, d.factor, type);
-    unknown.written = unknown.word(0);
     unknown.source = d.source;
     out.push_back(std::move(unknown));
   }
@@ -183,7 +202,6 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
       const double sustained = scenario.software.matrix_of(gpu, scenario.training.precision);
       Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), sustained,
                                    std::max(kLeastEfficiencyFactor, 1 + share.spread), type);
-      unknown.written = fmt::format("{:g}", sustained);
       unknown.source = "the GPU's file; between programs more than between products";
       out.push_back(std::move(unknown));
     }
@@ -191,23 +209,32 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
 }
 
 void add_paths(const Scenario& scenario, const Node& linked, std::vector<Unknown>& out) {
-  if (std::none_of(scenario.groups.begin(), scenario.groups.end(), [](const Group& g) { return g.names.size() > 1; }))
-    return;
   for (const auto& link : scenario.platform.links) {
     const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
     const bool told = is_stated(linked, at("loss")) || is_stated(linked, at("path")) ||
                       is_stated(linked, at("forward")) || is_stated(linked, at("backward"));
     if (told) continue;
-    Unknown unknown;
-    unknown.paths = {at("loss")};
-    unknown.prior = Unknown::Prior::kLogUniform;
-    unknown.low = kPathLoss.low;
-    unknown.high = kPathLoss.high;
-    unknown.spike = kPathLosesNothing;
-    unknown.type = ValueType::of(ValueType::Kind::kNumber);
-    unknown.written = fmt::format("{}", 0);
-    unknown.source = "no loss is stated; three of four such paths show none that TCP feels";
-    out.push_back(std::move(unknown));
+    out.push_back(path_loss(at("loss")));
+  }
+}
+
+// Those that a file has as they usually are; of VM types with the same ones it is the same statement.
+void add_buffers(const Scenario& scenario, std::vector<Unknown>& out) {
+  const std::string receive = ".net.ipv4.tcp_rmem", send = ".net.ipv4.tcp_wmem";
+  std::map<std::string, std::vector<std::string>> paths;  // by the receive buffer
+  std::map<std::string, std::string> buffers;             // of each VM's `tcp`
+  for (const auto& parameter : scenario.parameters) {
+    if (parameter.provenance != Provenance::kTypical || parameter.between || !parameter.one_of.empty()) continue;
+    const bool receives = parameter.path.ends_with(receive);
+    if (!receives && !parameter.path.ends_with(send)) continue;
+    const std::string tcp = parameter.path.substr(0, parameter.path.size() - receive.size());
+    if (receives) buffers[tcp] = parameter.value;
+    if (buffers.contains(tcp)) paths[buffers[tcp]].push_back(parameter.path);
+  }
+  for (auto& [written, at] : paths) {
+    const auto [usual, problem] = parse_quantity(written, Dimension::kData);
+    if (!problem.empty()) continue;
+    out.push_back(socket_buffers(std::move(at), usual));
   }
 }
 
@@ -230,7 +257,10 @@ std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
     out.push_back(std::move(*unknown));
   }
   add_efficiencies(scenario, out);
-  add_paths(scenario, linked, out);
+  if (spans_sites(scenario)) {
+    add_paths(scenario, linked, out);
+    add_buffers(scenario, out);
+  }
   add_defaults(linked, out);
   return out;
 }
