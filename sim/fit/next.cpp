@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace slmsim {
 namespace {
@@ -23,6 +24,10 @@ class Advisor {
       for (const std::size_t c : own_) best = std::min(best, cost[c]);
       bests_.push_back(best);
     }
+    for (const std::size_t c : own_) {
+      auto& regrets = regrets_.emplace_back();
+      for (std::size_t w = 0; w < costs_.size(); ++w) regrets.push_back(regret_of(w, c));
+    }
   }
 
   NextPick advise(const std::string& model, const std::vector<std::size_t>& open) {
@@ -34,7 +39,7 @@ class Advisor {
       out.regret += regret_of(w, out.pick) / static_cast<double>(costs_.size());
     }
     for (const std::size_t c : open) {
-      if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out.pick));
+      if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out));
     }
     std::stable_sort(out.runs.begin(), out.runs.end(),
                      [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
@@ -59,34 +64,29 @@ class Advisor {
   std::size_t pick_of(const std::vector<double>& weights) const {
     std::size_t pick = own_.front();
     double least = kNever;
-    for (const std::size_t c : own_) {
-      double sum = 0;
-      for (std::size_t w = 0; w < costs_.size(); ++w) sum += weights[w] > 0 ? weights[w] * regret_of(w, c) : 0;
-      if (sum < least * (1 - 1e-9)) least = sum, pick = c;
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[i].begin(), 0.0);
+      if (sum < least * (1 - 1e-9)) least = sum, pick = own_[i];
     }
     return pick;
   }
 
-  NextRun judge(std::size_t candidate, std::size_t before) const {
+  NextRun judge(std::size_t candidate, const NextPick& now) const {
     NextRun run;
     run.candidate = candidate;
     run.minutes = trial_minutes(ensemble_, candidate, rules_.trial_epochs, rules_.iterations);
     run.gpu_minutes = run.minutes * gpus_of(candidate);
-    constexpr std::size_t kResults = 250;  // that may come
-    double results = 0;
-    const std::size_t step = std::max<std::size_t>(1, costs_.size() / kResults);
-    for (std::size_t truth = 0; truth < costs_.size(); truth += step) {
+    for (std::size_t truth = 0; truth < costs_.size(); ++truth) {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
       // A result that no other world would show leaves the pick as it is.
       const bool told = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
-      const std::size_t pick = told ? pick_of(weights) : before;
-      run.right += is_right(truth, pick) ? 1 : 0;
-      run.saved += regret_of(truth, before) - regret_of(truth, pick);
-      results += 1;
+      const std::size_t pick = told ? pick_of(weights) : now.pick;
+      run.right += is_right(truth, pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
+      run.saved += (regret_of(truth, now.pick) - regret_of(truth, pick)) / static_cast<double>(costs_.size());
     }
-    run.right /= results;
-    run.saved = std::max(0.0, run.saved / results);
+    // Where too few worlds agree with each result for a better pick, it stays as it is.
+    if (run.saved <= 0) run.saved = 0, run.right = now.right;
     return run;
   }
 
@@ -124,6 +124,7 @@ class Advisor {
   std::vector<std::vector<double>>
       costs_;                  // of each world, what may be true: by the objective, infinite where it does not run
   std::vector<double> bests_;  // of each world
+  std::vector<std::vector<double>> regrets_;  // of each of own_, by world
 };
 
 }  // namespace

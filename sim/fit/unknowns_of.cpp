@@ -211,10 +211,7 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
 void add_paths(const Scenario& scenario, const Node& linked, std::vector<Unknown>& out) {
   for (const auto& link : scenario.platform.links) {
     const auto at = [&](const char* key) { return fmt::format("platform.links.{}.{}", link.name, key); };
-    const bool told = is_stated(linked, at("loss")) || is_stated(linked, at("path")) ||
-                      is_stated(linked, at("forward")) || is_stated(linked, at("backward"));
-    if (told) continue;
-    out.push_back(path_loss(at("loss")));
+    if (!is_stated(linked, at("loss")) && !is_stated(linked, at("path"))) out.push_back(path_loss(at("loss")));
   }
 }
 

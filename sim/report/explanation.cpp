@@ -8,6 +8,7 @@
 #include "sim/base/quantity.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
@@ -26,8 +27,7 @@ void add_explanation(std::string& out, const Explanation& e) {
     return;
   }
   out += fmt::format("{} per iteration\n  {}\n", to_text(p.iteration), e.advice);
-  std::size_t width = 0;
-  for (const auto& limit : e.limits.single) width = std::max(width, limit.name.size());
+  const std::size_t width = width_of(e.limits.single, 0, [](const auto& limit) { return limit.name; });
   for (const auto& limit : e.limits.single) {
     out += fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  {}\n", to_text(limit.given_back),
                        100 * (limit.given_back / p.iteration), limit.name, width, limit.what);

@@ -6,11 +6,16 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
 
 constexpr double kNotNarrowed = 0.8;  // of the prior's width
+
+std::string shown_name(const Unknown& u) {
+  return u.paths.size() == 1 ? u.name() : fmt::format("{} and {} more", u.name(), u.paths.size() - 1);
+}
 
 std::string interval_text(const Unknown& u, const Narrowing& n) {
   if (!u.is_choice()) return fmt::format("{} to {}", u.text(n.low), u.text(n.high));
@@ -34,27 +39,29 @@ std::string to_table(const FitReport& report) {
       fmt::format("{}: {} figures of {}, {} unknowns, {} predictions\n", report.scenario, report.residuals.size(),
                   report.measured, posterior.unknowns.size(), posterior.simulated);
   if (!posterior.complete) out += "stopped before the runs counted in full: intervals are wider than they would be\n";
-  out += fmt::format("\n  {:<44} {:>12}  {:<32} {:>5}  {}\n", "unknown", "value", "80 % interval", "left", "before");
+  const std::size_t width = width_of(posterior.unknowns, 44, shown_name);
+  out += fmt::format("\n  {:<{}} {:>12}  {:<32} {:>5}  {}\n", "unknown", width, "value", "80 % interval", "left",
+                     "before");
   const auto narrowings = narrowings_of(posterior);
   std::vector<std::string> open;
   for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) {
     const Unknown& u = posterior.unknowns[i];
     const Narrowing& n = narrowings[i];
-    const std::string name =
-        u.paths.size() == 1 ? u.name() : fmt::format("{} and {} more", u.name(), u.paths.size() - 1);
-    out += fmt::format("  {:<44} {:>12}  {:<32} {:>4.0f}%  {}\n", name, u.text(n.median), interval_text(u, n),
-                       100 * n.left, u.prior_text());
+    out += fmt::format("  {:<{}} {:>12}  {:<32} {:>4.0f}%  {}\n", shown_name(u), width, u.text(n.median),
+                       interval_text(u, n), 100 * n.left, u.prior_text());
     if (n.left > kNotNarrowed) open.push_back(u.name());
   }
   if (!open.empty()) out += fmt::format("\n  the runs tell little or nothing of {}\n", fmt::join(open, ", "));
   for (const auto& pair : entangled_in(posterior))
     out += fmt::format("  the runs cannot tell {} from {} (correlation {:.2f})\n",
                        posterior.unknowns[pair.first].name(), posterior.unknowns[pair.second].name(), pair.correlation);
-  out += fmt::format("\n  {:<40} {:<18} {:>10} {:>10}  {}\n", "run", "what", "measured", "fitted", "80 % interval");
+  const std::size_t run_width = width_of(report.residuals, 40, [](const Residual& r) { return r.pilot.cell.text(); });
+  out += fmt::format("\n  {:<{}} {:<18} {:>10} {:>10}  {}\n", "run", run_width, "what", "measured", "fitted",
+                     "80 % interval");
   for (const auto& r : report.residuals) {
     const std::string interval =
         r.pilot.measure == Measure::kFits ? "" : fmt::format("{} to {}", with(r.pilot, r.low), with(r.pilot, r.high));
-    out += fmt::format("  {:<40} {:<18} {:>10} {:>10}  {}\n", r.pilot.cell.text(),
+    out += fmt::format("  {:<{}} {:<18} {:>10} {:>10}  {}\n", r.pilot.cell.text(), run_width,
                        measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
                        with(r.pilot, r.predicted), interval);
   }

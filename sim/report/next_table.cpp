@@ -39,11 +39,14 @@ std::string to_table(const NextReport& report) {
     out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on the mean {} behind the best\n",
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
                        regret_text(report, pick.regret));
-    out += fmt::format("  {}\n\n  {:<40} {:>10} {:>12} {:>10} {:>8}\n", verdict(report, pick), "pilot run", "takes",
-                       "GPU-minutes", "saves", "right");
-    for (std::size_t i = 0; i < std::min(kListed, pick.runs.size()); ++i) {
-      const NextRun& run = pick.runs[i];
-      out += fmt::format("  {:<40} {:>10} {:>12.1f} {:>10} {:>6.0f} %\n", report.candidates[run.candidate].text(),
+    const auto name_of = [&](const NextRun& run) { return report.candidates[run.candidate].text(); };
+    const std::vector listed(pick.runs.begin(),
+                             pick.runs.begin() + static_cast<std::ptrdiff_t>(std::min(kListed, pick.runs.size())));
+    const std::size_t width = width_of(listed, 40, name_of);
+    out += fmt::format("  {}\n\n  {:<{}} {:>10} {:>12} {:>10} {:>8}\n", verdict(report, pick), "pilot run", width,
+                       "takes", "GPU-minutes", "saves", "right");
+    for (const NextRun& run : listed) {
+      out += fmt::format("  {:<{}} {:>10} {:>12.1f} {:>10} {:>6.0f} %\n", name_of(run), width,
                          duration(Seconds{60 * run.minutes}), run.gpu_minutes, regret_text(report, run.saved),
                          100 * run.right);
     }

@@ -1,11 +1,20 @@
 // Words that tables and pages share.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "sim/select/algorithm.h"
 
 namespace slmsim {
+
+// Characters of a column that holds the text of each of these, at least so many.
+template <class Items, class Text>
+std::size_t width_of(const Items& items, std::size_t least, Text text) {
+  for (const auto& item : items) least = std::max(least, text(item).size());
+  return least;
+}
 
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);

@@ -1,6 +1,7 @@
 #include "sim/fit/uncertainty.h"
 
 #include <cmath>
+#include <random>
 
 #include <gmock/gmock.h>
 
@@ -123,6 +124,24 @@ TEST(Next, RunsWhatTellsTheTwoApart) {
   EXPECT_NEAR(next.runs.front().saved, 300, 30);
   EXPECT_NEAR(next.runs.front().right, 1, 0.03);
   EXPECT_NEAR(next.runs.back().saved, other_causes, 100);
+  for (const auto& run : next.runs) EXPECT_LE(run.saved, next.regret * (1 + 1e-9)) << "no run tells more than all";
+}
+
+// The third may take anything, whatever the others do: whichever few worlds agree with its result say little of these.
+TEST(Next, ARunThatSavesNothingLeavesThePickAsItIs) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> seconds;
+  for (int world = 0; world < 100; ++world) {
+    const double common = 600 * std::exp(0.2 * normal(random));
+    seconds.push_back({common, common * std::exp(0.03 + 0.3 * normal(random)), 1e6 * std::exp(2 * normal(random))});
+  }
+  auto e = ensemble_of_seconds(seconds, 0.02);
+  e.cells[2].technique = "ZeRO2";
+  const NextPick next = next_run(two_groups(), e, "m", {2}, {});
+  ASSERT_EQ(next.runs.size(), 1);
+  EXPECT_EQ(next.runs.front().saved, 0);
+  EXPECT_EQ(next.runs.front().right, next.right);
 }
 
 // The third is slower in all that may come about, and shares nothing with the two that are nearly as good as each other.
