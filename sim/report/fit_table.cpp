@@ -59,8 +59,10 @@ std::string to_table(const FitReport& report) {
   out += fmt::format("\n  {:<{}} {:<18} {:>10} {:>10}  {}\n", "run", run_width, "what", "measured", "fitted",
                      "80 % interval");
   for (const auto& r : report.residuals) {
+    const bool fits = r.pilot.measure == Measure::kFits;
+    const bool met = fits ? r.pilot.value == r.predicted : r.low <= r.pilot.value && r.pilot.value <= r.high;
     const std::string interval =
-        r.pilot.measure == Measure::kFits ? "" : fmt::format("{} to {}", with(r.pilot, r.low), with(r.pilot, r.high));
+        fmt::format("{}{}", fits ? "" : with(r.pilot, r.low) + " to " + with(r.pilot, r.high), met ? "" : "  not met");
     out += fmt::format("  {:<{}} {:<18} {:>10} {:>10}  {}\n", r.pilot.cell.text(), run_width,
                        measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
                        with(r.pilot, r.predicted), interval);
