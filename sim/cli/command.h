@@ -3,6 +3,7 @@
 // internal error.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Command {
 
 // For an option that is a number: refuses others, and what is no number, with what is expected.
 CLI::Validator number_within(double low, double high);
+// `of`: what comes out otherwise by another seed.
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
 
 Command add_run(CLI::App& app);
 Command add_select(CLI::App& app);

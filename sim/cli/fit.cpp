@@ -51,8 +51,7 @@ Command add_fit(CLI::App& app) {
       ->required();
   verb->add_option("--output,-o", options->output, "write the fit to this file, which slmsim run --fitted takes");
   add_set_option(*verb, options->overrides);
-  verb->add_option("--seed", options->seed, "of the random numbers: the same seed, the same fit")
-      ->capture_default_str();
+  add_seed(*verb, options->seed, "of the random numbers: the same seed, the same fit");
   verb->add_option("--points", options->points, "that stand for the result")
       ->capture_default_str()
       ->check(number_within(16, 100'000));

@@ -13,8 +13,7 @@ void add_interval_options(CLI::App& verb, IntervalRequest& options) {
   verb.add_option("--level", options.level, "probability that an interval holds what would be measured")
       ->capture_default_str()
       ->check(number_within(0.5, 0.99));
-  verb.add_option("--seed", options.seed, "of the points that intervals come from; another seed, other points")
-      ->capture_default_str();
+  add_seed(verb, options.seed, "of the points that intervals come from; another seed, other points");
 }
 
 Intervals intervals_of(const IntervalRequest& request, const ScenarioOptions& options) {

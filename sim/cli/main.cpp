@@ -147,6 +147,10 @@ CLI::Validator number_within(double low, double high) {
   return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
 }
 
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {
+  return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
+}
+
 }  // namespace slmsim
 
 int main(int argc, char** argv) {

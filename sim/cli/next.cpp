@@ -61,8 +61,7 @@ Command add_next(CLI::App& app) {
   auto options = std::make_shared<NextOptions>();
   add_scenario_options(*verb, *options);
   verb->add_option("--fitted", options->interval.fitted, "what runs told before (slmsim fit)");
-  verb->add_option("--seed", options->interval.seed, "of the points that are weighed; another seed, other points")
-      ->capture_default_str();
+  add_seed(*verb, options->interval.seed, "of the points that are weighed; another seed, other points");
   verb->add_option("--sure", options->rules.sure, "probability of the pick at which no run is worth it")
       ->capture_default_str()
       ->check(number_within(0.5, 0.999));

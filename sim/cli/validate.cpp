@@ -163,9 +163,7 @@ Command add_validate(CLI::App& app) {
       ->needs(held_out);
   verb->add_option("--slice", options->protocol.slices, "with --held-out: leave out this one only; may be repeated")
       ->needs(held_out);
-  verb->add_option("--seed", options->protocol.seed, "with --held-out: of the random numbers")
-      ->needs(held_out)
-      ->capture_default_str();
+  add_seed(*verb, options->protocol.seed, "with --held-out: of the random numbers")->needs(held_out);
   verb->add_option("--time-limit", options->time_limit, "with --held-out: seconds after which it ends with what it has")
       ->needs(held_out)
       ->check(number_within(0.001, 1e7));
