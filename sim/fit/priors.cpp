@@ -60,8 +60,9 @@ Unknown path_loss(std::string path) {
 }
 
 Unknown socket_buffers(std::vector<std::string> paths, double usual) {
-  Unknown out = by_factors(std::move(paths), kBuffers.low, kBuffers.high, quantity_type(Dimension::kData),
-                           "nobody looked at the hosts: as Linux has them, smaller, or as hosts are tuned for wide areas");
+  Unknown out =
+      by_factors(std::move(paths), kBuffers.low, kBuffers.high, quantity_type(Dimension::kData),
+                 "nobody looked at the hosts: as Linux has them, smaller, or as hosts are tuned for wide areas");
   out.spike = kAsUsual;
   out.spike_at = usual;
   return out;
