@@ -19,14 +19,13 @@ class Advisor {
     }
     const auto kinds = kinds_of(scenario, ensemble.cells);
     costs_ = outcomes_of(ensemble, kinds, scenario.selection.objective, rules.draws, rules.seed);
+    regrets_.resize(ensemble.cells.size());
     for (const auto& cost : costs_) {
       double best = kNever;
       for (const std::size_t c : own_) best = std::min(best, cost[c]);
       bests_.push_back(best);
-    }
-    for (const std::size_t c : own_) {
-      auto& regrets = regrets_.emplace_back();
-      for (std::size_t w = 0; w < costs_.size(); ++w) regrets.push_back(regret_of(w, c));
+      for (const std::size_t c : own_)
+        regrets_[c].push_back(std::isfinite(best) ? std::min(cost[c], best * kFailure) - best : 0);
     }
   }
 
@@ -36,7 +35,7 @@ class Advisor {
     out.pick = pick_of(std::vector<double>(costs_.size(), 1.0));
     for (std::size_t w = 0; w < costs_.size(); ++w) {
       out.right += is_right(w, out.pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
-      out.regret += regret_of(w, out.pick) / static_cast<double>(costs_.size());
+      out.regret += regrets_[out.pick][w] / static_cast<double>(costs_.size());
     }
     for (const std::size_t c : open) {
       if (std::find(own_.begin(), own_.end(), c) != own_.end()) out.runs.push_back(judge(c, out));
@@ -51,22 +50,16 @@ class Advisor {
   }
 
  private:
-  // What a pick costs in a world beyond the best one; 0 where nothing runs.
-  double regret_of(std::size_t world, std::size_t pick) const {
-    const double best = bests_[world];
-    return std::isfinite(best) ? std::min(costs_[world][pick], best * kFailure) - best : 0;
-  }
-
   bool is_right(std::size_t world, std::size_t pick) const {
-    return regret_of(world, pick) <= scenario_.selection.delta * bests_[world];
+    return regrets_[pick][world] <= scenario_.selection.delta * bests_[world];
   }
 
   std::size_t pick_of(const std::vector<double>& weights) const {
     std::size_t pick = own_.front();
     double least = kNever;
-    for (std::size_t i = 0; i < own_.size(); ++i) {
-      const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[i].begin(), 0.0);
-      if (sum < least * (1 - 1e-9)) least = sum, pick = own_[i];
+    for (const std::size_t c : own_) {
+      const double sum = std::inner_product(weights.begin(), weights.end(), regrets_[c].begin(), 0.0);
+      if (sum < least * (1 - 1e-9)) least = sum, pick = c;
     }
     return pick;
   }
@@ -83,7 +76,7 @@ class Advisor {
       const bool told = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
       const std::size_t pick = told ? pick_of(weights) : now.pick;
       run.right += is_right(truth, pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
-      run.saved += (regret_of(truth, now.pick) - regret_of(truth, pick)) / static_cast<double>(costs_.size());
+      run.saved += (regrets_[now.pick][truth] - regrets_[pick][truth]) / static_cast<double>(costs_.size());
     }
     // Where too few worlds agree with each result for a better pick, it stays as it is.
     if (run.saved <= 0) run.saved = 0, run.right = now.right;
@@ -124,7 +117,8 @@ class Advisor {
   std::vector<std::vector<double>>
       costs_;                  // of each world, what may be true: by the objective, infinite where it does not run
   std::vector<double> bests_;  // of each world
-  std::vector<std::vector<double>> regrets_;  // of each of own_, by world
+  std::vector<std::vector<double>>
+      regrets_;  // of each candidate of the model, by world: its cost beyond the best; 0: none runs
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "sim/fit/priors.h"
 #include "sim/platform/kernel_table.h"
+#include "sim/platform/span.h"
 
 namespace slmsim {
 namespace {
@@ -54,11 +55,9 @@ constexpr Default kDefaults[] = {
 // A share of the peak that the GPU's file tells of single products; whole steps of other software differ by more.
 constexpr double kLeastEfficiencyFactor = 1.3;
 
-bool ends_with(const std::string& path, const std::string& ending) { return path.ends_with(ending); }
-
 const Width& width_of(const std::string& path) {
   const auto* at =
-      std::find_if(std::begin(kWidths), std::end(kWidths), [&](const Width& w) { return ends_with(path, w.ending); });
+      std::find_if(std::begin(kWidths), std::end(kWidths), [&](const Width& w) { return path.ends_with(w.ending); });
   return at == std::end(kWidths) ? kOtherwise : *at;
 }
 
@@ -91,29 +90,14 @@ std::vector<std::string> neighbours(double value, const ValueType& type) {
   return out;
 }
 
-// Whether the GPUs of some group differ in what this tells of their VM.
-template <class Of>
-bool any_group_spans(const Scenario& scenario, Of of) {
-  const Platform& platform = scenario.platform;
-  const auto at = [&](int device) {
-    return of(platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)]);
-  };
-  return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
-    return std::any_of(group.devices.begin(), group.devices.end(),
-                       [&](int device) { return at(device) != at(group.devices.front()); });
-  });
-}
-
-bool spans_vms(const Scenario& scenario) {
-  return any_group_spans(scenario, [](const Vm& vm) { return vm.first_device; });
-}
-bool spans_sites(const Scenario& scenario) {
-  return any_group_spans(scenario, [](const Vm& vm) { return vm.site; });
+bool any_group(const Scenario& scenario, bool (*spans)(const Platform&, std::span<const int>)) {
+  return std::any_of(scenario.groups.begin(), scenario.groups.end(),
+                     [&](const Group& group) { return spans(scenario.platform, group.devices); });
 }
 
 // Of an architecture or GPU that no group has, nothing is predicted; VMs' connections are not used within one.
 bool matters(const Parameter& parameter, const Scenario& scenario) {
-  if (parameter.path.find(".type.tcp.") != std::string::npos) return spans_vms(scenario);
+  if (parameter.path.find(".type.tcp.") != std::string::npos) return any_group(scenario, spans_vms);
   const std::string key = "software.matrix_efficiency.";
   if (!parameter.path.starts_with(key)) return true;
   const std::string name = parameter.path.substr(key.size());
@@ -196,12 +180,9 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
       auto precision = static_cast<std::size_t>(scenario.training.precision);
       if (gpu.peak[precision].value <= 0) precision = static_cast<std::size_t>(Precision::kFp32);
       const MatrixEfficiency& share = gpu.efficiency[precision];
-      ValueType type = ValueType::of(ValueType::Kind::kNumber);
-      type.low = 1e-4;
-      type.high = 2;
       const double sustained = scenario.software.matrix_of(gpu, scenario.training.precision);
       Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), sustained,
-                                   std::max(kLeastEfficiencyFactor, 1 + share.spread), type);
+                                   std::max(kLeastEfficiencyFactor, 1 + share.spread), number_type(1e-4, 2));
       unknown.source = "the GPU's file; between programs more than between products";
       out.push_back(std::move(unknown));
     }
@@ -254,7 +235,7 @@ std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
     out.push_back(std::move(*unknown));
   }
   add_efficiencies(scenario, out);
-  if (spans_sites(scenario)) {
+  if (any_group(scenario, spans_sites)) {
     add_paths(scenario, linked, out);
     add_buffers(scenario, out);
   }

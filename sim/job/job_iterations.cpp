@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "sim/job/jitter.h"
 #include "sim/job/link_day.h"
 #include "sim/job/loading.h"
 #include "sim/job/step_change.h"
+#include "sim/platform/span.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
 #include "sim/scenario/model_named.h"
@@ -112,15 +112,6 @@ class Simulated {
   std::vector<VmData> data_;
 };
 
-bool spans_sites(const Scenario& scenario, const Plan& plan) {
-  std::set<int> sites;
-  for (const int device : devices_of(plan)) {
-    const int vm = scenario.platform.devices[static_cast<std::size_t>(device)].vm;
-    sites.insert(scenario.platform.vms[static_cast<std::size_t>(vm)].site);
-  }
-  return sites.size() > 1;
-}
-
 // Of all epochs: each of the two by its number.
 Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
                    bool scatter) {
@@ -141,7 +132,7 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
   const JobRules& job = *scenario.job;
   if (job.days.empty() && !job.data && !job.jitter) return std::nullopt;
   const Simulated simulated(scenario, prediction);
-  const bool far = spans_sites(scenario, *prediction.plan);
+  const bool far = spans_sites(scenario.platform, devices_of(*prediction.plan));
   const bool fetches = job.data && data_between_sites(scenario, simulated.data()) > Bytes{0};
   const auto states = link_states(scenario);
   const bool changes = (far || fetches) && std::any_of(states.begin(), states.end(), [&](const LinkState& state) {

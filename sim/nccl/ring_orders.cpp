@@ -5,6 +5,7 @@
 
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/mesh_rings.h"
+#include "sim/platform/span.h"
 
 namespace slmsim {
 namespace {
@@ -92,11 +93,10 @@ std::vector<int> rail_order(const NodeInside& inside, int rail) {
 }  // namespace
 
 Relays relays_of(const Platform& platform, std::span<const int> devices) {
-  const auto vm_of = [&](int device) { return platform.devices[static_cast<std::size_t>(device)].vm; };
-  const Vm& vm = platform.vms[static_cast<std::size_t>(vm_of(devices.front()))];
+  const int first = platform.devices[static_cast<std::size_t>(devices.front())].vm;
+  const Vm& vm = platform.vms[static_cast<std::size_t>(first)];
   const auto parts = vm.type.inside.of_kind(PartKind::kGpu);
-  const auto elsewhere = [&](int device) { return vm_of(device) != vm_of(devices.front()); };
-  if (parts.empty() || std::any_of(devices.begin(), devices.end(), elsewhere)) return {};
+  if (parts.empty() || spans_vms(platform, devices)) return {};
   std::vector<int> gpus;
   gpus.reserve(devices.size());
   for (const int device : devices) gpus.push_back(parts[static_cast<std::size_t>(device - vm.first_device)]);

@@ -1,9 +1,10 @@
 #include "sim/predict/alike_groups.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
+
+#include "sim/platform/span.h"
 
 namespace slmsim {
 namespace {
@@ -31,9 +32,8 @@ std::vector<std::size_t> first_alike(const Platform& platform, const std::vector
   std::map<std::pair<int, std::vector<int>>, std::size_t> known;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     std::vector<int> devices = groups[i].devices;
+    if (spans_vms(platform, devices)) continue;
     const int vm = vm_of(platform, devices.front()), first = first_device_beside(platform, devices.front());
-    if (std::any_of(devices.begin(), devices.end(), [&](int device) { return vm_of(platform, device) != vm; }))
-      continue;
     for (int& device : devices) device -= first;
     out[i] = known.try_emplace({kinds[static_cast<std::size_t>(vm)], std::move(devices)}, i).first->second;
   }

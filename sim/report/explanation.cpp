@@ -27,7 +27,7 @@ void add_explanation(std::string& out, const Explanation& e) {
     return;
   }
   out += fmt::format("{} per iteration\n  {}\n", to_text(p.iteration), e.advice);
-  const std::size_t width = width_of(e.limits.single, 0, [](const auto& limit) { return limit.name; });
+  const std::size_t width = column_width(e.limits.single, 0, [](const auto& limit) { return limit.name; });
   for (const auto& limit : e.limits.single) {
     out += fmt::format("  gives back {:>8}  {:>4.0f} %  {:<{}}  {}\n", to_text(limit.given_back),
                        100 * (limit.given_back / p.iteration), limit.name, width, limit.what);

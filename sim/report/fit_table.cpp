@@ -39,7 +39,7 @@ std::string to_table(const FitReport& report) {
       fmt::format("{}: {} figures of {}, {} unknowns, {} predictions\n", report.scenario, report.residuals.size(),
                   report.measured, posterior.unknowns.size(), posterior.simulated);
   if (!posterior.complete) out += "stopped before the runs counted in full: intervals are wider than they would be\n";
-  const std::size_t width = width_of(posterior.unknowns, 44, shown_name);
+  const std::size_t width = column_width(posterior.unknowns, 44, shown_name);
   out += fmt::format("\n  {:<{}} {:>12}  {:<32} {:>5}  {}\n", "unknown", width, "value", "80 % interval", "left",
                      "before");
   const auto narrowings = narrowings_of(posterior);
@@ -55,7 +55,8 @@ std::string to_table(const FitReport& report) {
   for (const auto& pair : entangled_in(posterior))
     out += fmt::format("  the runs cannot tell {} from {} (correlation {:.2f})\n",
                        posterior.unknowns[pair.first].name(), posterior.unknowns[pair.second].name(), pair.correlation);
-  const std::size_t run_width = width_of(report.residuals, 40, [](const Residual& r) { return r.pilot.cell.text(); });
+  const std::size_t run_width =
+      column_width(report.residuals, 40, [](const Residual& r) { return r.pilot.cell.text(); });
   out += fmt::format("\n  {:<{}} {:<18} {:>10} {:>10}  {}\n", "run", run_width, "what", "measured", "fitted",
                      "80 % interval");
   for (const auto& r : report.residuals) {

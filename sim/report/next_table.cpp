@@ -1,6 +1,7 @@
 #include "sim/report/next_table.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -40,9 +41,8 @@ std::string to_table(const NextReport& report) {
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
                        regret_text(report, pick.regret));
     const auto name_of = [&](const NextRun& run) { return report.candidates[run.candidate].text(); };
-    const std::vector listed(pick.runs.begin(),
-                             pick.runs.begin() + static_cast<std::ptrdiff_t>(std::min(kListed, pick.runs.size())));
-    const std::size_t width = width_of(listed, 40, name_of);
+    const auto listed = std::span(pick.runs).first(std::min(kListed, pick.runs.size()));
+    const std::size_t width = column_width(listed, 40, name_of);
     out += fmt::format("  {}\n\n  {:<{}} {:>10} {:>12} {:>10} {:>8}\n", verdict(report, pick), "pilot run", width,
                        "takes", "GPU-minutes", "saves", "right");
     for (const NextRun& run : listed) {

@@ -11,7 +11,7 @@ namespace slmsim {
 
 // Characters of a column that holds the text of each of these, at least so many.
 template <class Items, class Text>
-std::size_t width_of(const Items& items, std::size_t least, Text text) {
+std::size_t column_width(const Items& items, std::size_t least, Text text) {
   for (const auto& item : items) least = std::max(least, text(item).size());
   return least;
 }

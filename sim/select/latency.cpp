@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/platform/span.h"
+
 namespace slmsim {
 namespace {
 
@@ -16,7 +18,7 @@ class Sweep {
       : scenario_(scenario), known_(known) {
     scenario_.models = {model};
     const Platform& platform = scenario.platform;
-    wide_area_ = spans_any([&](const Vm& a, const Vm& b) { return a.site != b.site; });
+    wide_area_ = any_group([&](const Group& group) { return spans_sites(platform, group.devices); });
     own_ = Seconds{0};
     if (wide_area_) {
       for (const auto& link : platform.links) see(link.forward.delay + link.backward.delay);
@@ -27,7 +29,8 @@ class Sweep {
 
   bool possible() const {
     const auto too_many = [](const Group& group) { return group.devices.size() > kMostSweptGpus; };
-    return own_ > Seconds{0} && spans_any([](const Vm& a, const Vm& b) { return &a != &b; }) &&
+    return own_ > Seconds{0} &&
+           any_group([&](const Group& group) { return spans_vms(scenario_.platform, group.devices); }) &&
            std::none_of(scenario_.groups.begin(), scenario_.groups.end(), too_many);
   }
 
@@ -54,18 +57,8 @@ class Sweep {
   }
 
   template <class Test>
-  bool spans(const Group& group, const Test& test) const {
-    const Platform& platform = scenario_.platform;
-    const auto vm = [&](int device) -> const Vm& {
-      return platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
-    };
-    return std::any_of(group.devices.begin(), group.devices.end(),
-                       [&](int device) { return test(vm(group.devices.front()), vm(device)); });
-  }
-  template <class Test>
-  bool spans_any(const Test& test) const {
-    return std::any_of(scenario_.groups.begin(), scenario_.groups.end(),
-                       [&](const Group& group) { return spans(group, test); });
+  bool any_group(const Test& test) const {
+    return std::any_of(scenario_.groups.begin(), scenario_.groups.end(), test);
   }
 
   LatencyPoint at(Seconds rtt) {
@@ -97,7 +90,7 @@ class Sweep {
   }
 
   bool concerned(const Group& group) const {
-    return spans(group, [&](const Vm& a, const Vm& b) { return wide_area_ ? a.site != b.site : &a != &b; });
+    return wide_area_ ? spans_sites(scenario_.platform, group.devices) : spans_vms(scenario_.platform, group.devices);
   }
 
   PickChange change(const LatencyPoint& from, const LatencyPoint& to) {
