@@ -1,15 +1,19 @@
 #include "sim/base/csv_table.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/base/csv_text.h"
 #include "sim/base/quantity.h"
+#include "sim/base/regular_file.h"
 
 namespace slmsim {
+namespace {
+
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+
+}  // namespace
 
 double TableRow::number(const std::string& column, double least, double most) const {
   const auto value = parse_number(text(column));
@@ -33,14 +37,18 @@ int TableRow::count(const std::string& column, int most) const {
 
 std::vector<TableRow> read_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                  const std::string& example) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string text = read_regular_file(path, kMostBytes);
   const auto source = std::make_shared<Source>(Source{path.string(), ""});
-  const auto records = csv_records(text.str());
+  const auto records = csv_records(text);
   if (records.empty())
-    throw InputError({source, 0, 0},
-                     fmt::format("no such file, or it is empty; a table such as {} is expected", example));
+    throw InputError({source, 0, 0}, fmt::format("the file is empty; a table such as {} is expected", example));
   const auto& names = records.front().cells;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i))
+      throw InputError({source, 1, csv_column(text, 1, i)},
+                       fmt::format("a second column \"{}\"; name each once", printable(names[i]).substr(0, 64)));
+  }
   for (const auto& needed : columns) {
     if (std::find(names.begin(), names.end(), needed) == names.end())
       throw InputError({source, 1, 1},

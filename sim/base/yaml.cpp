@@ -1,10 +1,8 @@
 #include "sim/base/yaml.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 
@@ -14,6 +12,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "sim/base/regular_file.h"
 #include "sim/base/suggest.h"
 
 namespace slmsim {
@@ -279,51 +278,8 @@ std::string kind_name(Node::Kind kind) {
   return "";
 }
 
-namespace {
-
-// "; did you mean ...?" where the folder has a file of nearly that name, or of that name with another ending.
-std::string beside(const std::filesystem::path& path) {
-  namespace fs = std::filesystem;
-  constexpr std::size_t kMostRead = 4096;
-  const fs::path folder = path.parent_path();
-  std::map<std::string, fs::path> stems;
-  std::error_code failed;
-  for (fs::directory_iterator at(folder.empty() ? "." : folder, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    if (stems.size() >= kMostRead) return "";
-    if (std::error_code unknown; at->is_regular_file(unknown))
-      stems[at->path().stem().string()] = at->path().filename();
-  }
-  std::vector<std::string> names;
-  names.reserve(stems.size());
-  for (const auto& [stem, file] : stems) names.push_back(stem);
-  const std::string near = nearest(path.stem().string(), names);
-  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", (folder / stems[near]).string());
-}
-
-}  // namespace
-
 Node read_yaml(const std::filesystem::path& path) {
-  namespace fs = std::filesystem;
-  auto source = std::make_shared<Source>(Source{path.string(), ""});
-  std::error_code failed;
-  const auto status = fs::status(path, failed);
-  if (failed || status.type() == fs::file_type::not_found)
-    throw InputError({source, 0, 0}, "no such file" + beside(path));
-  if (status.type() == fs::file_type::directory)
-    throw InputError({source, 0, 0}, "this is a folder; name a file in it");
-  // A pipe or a device may never end, so only regular files are read.
-  if (status.type() != fs::file_type::regular) throw InputError({source, 0, 0}, "not a regular file");
-  const auto size = fs::file_size(path, failed);
-  if (failed || size > kMaxFileBytes) {
-    throw InputError({source, 0, 0}, fmt::format("the file has {} bytes; at most {} are read", size, kMaxFileBytes));
-  }
-  std::ifstream file(path, std::ios::binary);
-  source->text.resize(size);
-  if (!file.read(source->text.data(), static_cast<std::streamsize>(size)) && size > 0) {
-    throw InputError({source, 0, 0}, "the file cannot be read; check its permissions");
-  }
-  return parse(source);
+  return parse(std::make_shared<Source>(Source{path.string(), read_regular_file(path, kMaxFileBytes)}));
 }
 
 Node parse_yaml(std::string_view text, const std::string& name) {

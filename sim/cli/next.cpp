@@ -38,12 +38,7 @@ int next_verb(const NextOptions& options) {
   Ensemble ensemble = ensemble_of(draws, forecaster, kDrawnPoints, stop_at(options.time_limit));
   ensemble.runs = draws.runs;
   if (ensemble.size() == 0) throw InputError({}, "stopped before anything was predicted");
-  std::vector<std::size_t> open;
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    const bool known =
-        std::any_of(draws.runs.begin(), draws.runs.end(), [&](const Pilot& run) { return run.cell == candidates[c]; });
-    if (!known) open.push_back(c);
-  }
+  const auto open = open_candidates(ensemble);
   NextRules rules = options.rules;
   rules.trial_epochs = 1;
   rules.seed = options.interval.seed;

@@ -25,8 +25,9 @@ namespace fs = std::filesystem;
                    "the result cannot be written there; check the place and its permissions");
 }
 
-// To a device, a pipe and the like.
+// To a device, a pipe and the like. Whoever is to read a pipe may never come: from here on signals end the process again.
 void write_directly(const Result& result) {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   std::ofstream out(result.file, std::ios::binary);
   out << result.text;
   out.close();

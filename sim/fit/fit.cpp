@@ -156,6 +156,17 @@ void Surrogate::refine(const std::vector<Point>& points, Forecaster& forecaster,
                     points_.size() - points.size());
 }
 
+bool Surrogate::is_any() const {
+  return std::any_of(forecasts_.begin(), forecasts_.end(), [](const auto& all) { return !all.empty(); });
+}
+
+bool Surrogate::has(std::size_t cell, Measure measure) const {
+  return std::any_of(forecasts_.begin(), forecasts_.end(), [&](const auto& all) {
+    if (all.empty()) return false;
+    return measure == Measure::kFits ? all[cell].can_run() : figure_of(all[cell], measure) > 0;
+  });
+}
+
 std::vector<std::vector<Forecast>> Surrogate::at(const std::vector<Point>& points) const {
   std::vector<Point> seen;
   seen.reserve(points.size());
@@ -180,6 +191,7 @@ class Likelihood {
       measured_.push_back({e, runs_of(request.pilots[e]), {}, Surrogate(layout_, e, measures, forecaster, sampling)});
       judge(measured_.back());
     }
+    if (!sampling.stop || !sampling.stop()) check();
   }
 
   void refine(const std::vector<Point>& points) {
@@ -227,6 +239,24 @@ class Likelihood {
   std::size_t cell_of(const Measured& m, const std::vector<Pilot>& run) const {
     const auto& cells = forecaster_.experiments()[m.experiment].cells;
     return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
+  }
+
+  // That each figure could be, whatever the unknowns are.
+  void check() const {
+    std::vector<Error> errors;
+    for (const auto& m : measured_) {
+      if (!m.surrogate.is_any())
+        throw InputError({}, "the scenario cannot be at any of the values that were tried of what is unknown");
+      for (const auto& run : m.runs) {
+        for (const auto& pilot : run) {
+          if (m.surrogate.has(cell_of(m, run), pilot.measure)) continue;
+          const bool runs = m.surrogate.has(cell_of(m, run), Measure::kFits);
+          errors.push_back({pilot.place, fmt::format("{} {} whatever the unknowns are; slmsim run tells why",
+                                                     pilot.cell.text(), runs ? "is not timed" : "cannot run")});
+        }
+      }
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
   }
 
   void judge(Measured& m) const {
@@ -305,11 +335,14 @@ std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
       for (const double share : n.shares) entropy -= share > 0 ? share * std::log(share) : 0;
       n.left = entropy / std::log(static_cast<double>(n.shares.size()));
     } else {
-      const auto at = [&](double probability) { return weighted_quantile(coordinates, weights, probability); };
-      n.median = unknown.number(at(0.5));
-      n.low = unknown.number(at(0.1));
-      n.high = unknown.number(at(0.9));
-      n.left = (at(0.9) - at(0.1)) / prior_width;
+      // Values do not rise with their coordinate past a spike.
+      std::vector<double> values;
+      for (const double z : coordinates) values.push_back(unknown.number(z));
+      n.median = weighted_quantile(values, weights, 0.5);
+      n.low = weighted_quantile(values, weights, 0.1);
+      n.high = weighted_quantile(values, weights, 0.9);
+      n.left =
+          (weighted_quantile(coordinates, weights, 0.9) - weighted_quantile(coordinates, weights, 0.1)) / prior_width;
     }
     out.push_back(n);
   }

@@ -54,7 +54,8 @@ struct Posterior {
 };
 
 // The simulator is asked at a design of points, an emulator of each experiment (emulator.h) at all others; three times it is refined
-// by points of the posterior that it led to.
+// by points of the posterior that it led to. Throws InputError where a figure was measured that no point of the design has:
+// it would make all points as impossible as each other.
 Posterior fit(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling);
 
 // An experiment's emulator and the points that it was made from.
@@ -66,6 +67,9 @@ class Surrogate {
   // Simulates more points, where they count, and learns from them.
   void refine(const std::vector<Point>& points, Forecaster& forecaster, const std::function<bool()>& stop);
   const Emulator& emulator() const { return *emulator_; }
+  // Whether the scenario could be at any of the points, and whether a cell had the figure there (of kFits: could run).
+  bool is_any() const;
+  bool has(std::size_t cell, Measure measure) const;
   std::vector<std::vector<Forecast>> at(const std::vector<Point>& points) const;
 
  private:

@@ -42,9 +42,8 @@ class Advisor {
     }
     std::stable_sort(out.runs.begin(), out.runs.end(),
                      [](const NextRun& a, const NextRun& b) { return a.per_gpu_minute() > b.per_gpu_minute(); });
-    // Time that would be saved on the mean against time that the run takes.
     const bool worth = std::any_of(out.runs.begin(), out.runs.end(),
-                                   [&](const NextRun& r) { return rules_.jobs * r.saved > 60 * r.minutes; });
+                                   [&](const NextRun& r) { return rules_.jobs * r.saved > price_of(r); });
     out.stop = out.right >= rules_.sure || !worth;
     return out;
   }
@@ -99,6 +98,19 @@ class Advisor {
     return out;
   }
 
+  // What the run takes, in the objective's unit. A rate is no amount of anything: any run that tells of it is worth it.
+  double price_of(const NextRun& run) const {
+    switch (scenario_.selection.objective) {
+      case Objective::kTime:
+        return 60 * run.minutes;
+      case Objective::kGpuHours:
+        return run.gpu_minutes / 60;
+      case Objective::kTflopsPerGpu:
+        break;
+    }
+    return 0;
+  }
+
   double gpus_of(std::size_t candidate) const {
     for (const auto& group : scenario_.groups) {
       if (group.names == ensemble_.cells[candidate].group) return static_cast<double>(group.devices.size());
@@ -131,6 +143,29 @@ double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epo
     all += ensemble.weights[i];
   }
   return sum / all;
+}
+
+std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
+  const auto forecast_alike = [&](std::size_t a, std::size_t b) {
+    const Candidate &one = ensemble.cells[a], &other = ensemble.cells[b];
+    return one.model == other.model && one.group == other.group &&
+           std::all_of(ensemble.forecasts.begin(), ensemble.forecasts.end(), [&](const auto& all) {
+             return all[a].job == all[b].job && all[a].iteration == all[b].iteration && all[a].memory == all[b].memory;
+           });
+  };
+  std::vector<std::size_t> told, out;
+  for (const Pilot& run : ensemble.runs) {
+    if (const std::size_t c = ensemble.position_of(run.cell); c < ensemble.cells.size()) told.push_back(c);
+  }
+  for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
+    const bool runs = std::any_of(ensemble.forecasts.begin(), ensemble.forecasts.end(),
+                                  [&](const auto& all) { return all[c].is_timed(); });
+    if (!runs || std::any_of(told.begin(), told.end(), [&](std::size_t t) { return t == c || forecast_alike(t, c); }))
+      continue;
+    told.push_back(c);
+    out.push_back(c);
+  }
+  return out;
 }
 
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,

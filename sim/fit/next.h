@@ -15,10 +15,10 @@
 namespace slmsim {
 
 struct NextRules {
-  double trial_epochs = 1;   // of a pilot run, beside its start-up: at most so many times selection.epsilon_epochs,
-  double iterations = 20;    // and at most so many iterations: their median is known better than a run repeats
-  double sure = 0.9;         // probability of the pick at which no run is worth it
-  double jobs = 1;           // such jobs that the pick is for: a run is worth what it saves of all
+  double trial_epochs = 1;  // of a pilot run, beside its start-up: at most so many times selection.epsilon_epochs,
+  double iterations = 20;   // and at most so many iterations: their median is known better than a run repeats
+  double sure = 0.9;        // probability of the pick at which no run is worth it
+  double jobs = 1;  // such jobs that the pick is for: a run is worth what it saves of all, in the objective's unit
   std::size_t draws = 1000;  // of what may come about
   std::uint64_t seed = 1;
 };
@@ -43,6 +43,10 @@ struct NextPick {
 // Start-up and `epochs` times the trial, but no more than so many iterations, on the mean of the ensemble.
 double trial_minutes(const Ensemble& ensemble, std::size_t candidate, double epochs,
                      double iterations = std::numeric_limits<double>::infinity());
+
+// Candidates whose run would tell something: that may run, were not run (ensemble.runs), and are not forecast alike at all points
+// with one that was run or stands before them (of one GPU, techniques that only part work between several).
+std::vector<std::size_t> open_candidates(const Ensemble& ensemble);
 
 // Among the candidates of one model. `open`: those that may be run.
 NextPick next_run(const Scenario& scenario, const Ensemble& ensemble, const std::string& model,

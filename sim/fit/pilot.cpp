@@ -18,19 +18,60 @@ namespace {
 const std::string kLog = "log";
 constexpr Range<double> kNoise = {1e-3, 2};
 
+const std::vector<std::string> kColumns = {"model", "technique", "group", "what", "value"};
+const std::vector<std::string> kOtherColumns = {"noise", "note"};  // that a table may have
+
+// What a figure of a run may be, in base units: beyond it is a slip of the pen.
+constexpr double kYear = 365.25 * 86400;
+constexpr Range<double> plausible(Measure measure) {
+  switch (measure) {
+    case Measure::kJob:
+    case Measure::kIteration:
+      return {1e-6, 100 * kYear};
+    case Measure::kPeakMemory:
+      return {kMebi, 1e6 * kGibi};
+    case Measure::kRate:
+      return {1e6, 1e18};
+    default:
+      return {1e-3, 1e12};
+  }
+}
+
+// In base units, or what is wrong with the text.
+ParsedQuantity figure_in(Measure measure, const std::string& text) {
+  if (measure == Measure::kPeakMemory) return parse_quantity(text, Dimension::kData);
+  if (measure == Measure::kJob || measure == Measure::kIteration) return parse_quantity(text, Dimension::kTime);
+  const auto number = parse_number(text);
+  if (!number) return {0, fmt::format("\"{}\" is no number", printable(text).substr(0, 64))};
+  return {*number * (measure == Measure::kRate ? kTera : 1), ""};
+}
+
 struct Reader {
   const Scenario& scenario;
-  std::shared_ptr<const Source> source;
   std::filesystem::path folder;
-  std::vector<Error> errors;
-  std::vector<Pilot> pilots;
+  Place place = {};  // of the row that is read
+  std::vector<Error> errors = {};
+  std::vector<Pilot> pilots = {};
 
-  void error(int row, const std::string& text) {
-    const Place place{source, row, 1};
-    errors.push_back({place, text});
+  void error(const std::string& text) { errors.push_back({place, text}); }
+
+  void add(Pilot pilot) {
+    pilot.place = place;
+    pilots.push_back(std::move(pilot));
   }
 
-  std::optional<Candidate> cell_of(const CsvRow& row, int number) {
+  // What is wrong with a file that a row names; where it is the whole file, the row is told too.
+  void refuse_file(const InputError& refused) {
+    for (const auto& [at, text] : refused.errors()) {
+      if (at.source && at.line > 0) {
+        errors.push_back({at, text});
+      } else {
+        error(fmt::format("value: {}{}", at.source ? at.source->name + ": " : "", text));
+      }
+    }
+  }
+
+  std::optional<Candidate> cell_of(const CsvRow& row) {
     std::vector<std::string> models, techniques, groups;
     const auto add = [](std::vector<std::string>& list, const std::string& word) {
       if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
@@ -46,8 +87,8 @@ struct Reader {
     const auto check = [&](const char* column, const std::vector<std::string>& known) {
       const std::string& word = row.at(column);
       if (std::find(known.begin(), known.end(), word) == known.end())
-        error(number, fmt::format("{}: the scenario has no \"{}\"; {}", column, printable(word).substr(0, 64),
-                                  did_you_mean(word, known)));
+        error(fmt::format("{}: the scenario has no \"{}\"; {}", column, printable(word).substr(0, 64),
+                          did_you_mean(word, known)));
     };
     check("model", models);
     check("technique", techniques);
@@ -62,41 +103,30 @@ struct Reader {
     return {static_cast<int>(group->devices.size()), static_cast<double>(model_named(scenario, cell.model).sequence)};
   }
 
-  std::optional<double> value_of(Measure measure, const std::string& text, int number) {
-    const auto quantity = [&](Dimension dimension) -> std::optional<double> {
-      const auto [value, problem] = parse_quantity(text, dimension);
-      if (problem.empty() && value > 0) return value;
-      return error(number,
-                   fmt::format("value: {}",
-                               problem.empty() ? "0 or less; a figure that was measured is expected" : problem)),
-             std::nullopt;
-    };
-    switch (measure) {
-      case Measure::kJob:
-      case Measure::kIteration:
-        return quantity(Dimension::kTime);
-      case Measure::kPeakMemory:
-        return quantity(Dimension::kData);
-      case Measure::kFits:
-        if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
-        error(number, fmt::format("value: \"{}\"; fits is yes or no", printable(text).substr(0, 64)));
-        return std::nullopt;
-      default:
-        break;
+  std::optional<double> value_of(Measure measure, const std::string& text) {
+    if (measure == Measure::kFits) {
+      if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
+      error(fmt::format("value: \"{}\"; fits is yes or no", printable(text).substr(0, 64)));
+      return std::nullopt;
     }
-    const auto value = parse_number(text);
-    if (value && *value > 0) return *value * (measure == Measure::kRate ? kTera : 1);
-    error(number, fmt::format("value: \"{}\" is no number above 0", printable(text).substr(0, 64)));
+    const auto [value, problem] = figure_in(measure, text);
+    const auto [low, high] = plausible(measure);
+    if (problem.empty() && value >= low && value <= high) return value;
+    error("value: " + (!problem.empty()
+                           ? problem
+                           : fmt::format("\"{}\" is no figure that a run could show; from {} to {} is",
+                                         printable(text).substr(0, 64), Pilot{{}, measure, low}.value_text(),
+                                         Pilot{{}, measure, high}.value_text())));
     return std::nullopt;
   }
 
   // Files that tools wrote of the network.
-  void read_table(const CsvRow& row, int number) {
+  void read_network(const CsvRow& row) {
     const std::string& what = row.at("what");
     for (const char* column : {"model", "technique", "noise"}) {
       const auto given = row.find(column);
       if (given != row.end() && !given->second.empty())
-        return error(number, fmt::format("{}: has no effect on {}; leave it empty", column, what));
+        return error(fmt::format("{}: has no effect on {}; leave it empty", column, what));
     }
     std::vector<std::string> group;
     boost::split(group, row.at("group"), boost::is_any_of("+"));
@@ -104,37 +134,53 @@ struct Reader {
       std::vector<std::string> groups;
       for (const Group& one : scenario.groups) groups.push_back(fmt::format("{}", fmt::join(one.names, "+")));
       if (std::find(groups.begin(), groups.end(), row.at("group")) == groups.end())
-        return error(number,
-                     fmt::format("group: the scenario has no \"{}\"; {}", printable(row.at("group")).substr(0, 64),
+        return error(fmt::format("group: the scenario has no \"{}\"; {}", printable(row.at("group")).substr(0, 64),
                                  did_you_mean(row.at("group"), groups)));
     }
     try {
-      for (auto& pilot : read_network_run(what, folder / row.at("value"), group, scenario))
-        pilots.push_back(std::move(pilot));
+      for (auto& pilot : read_network_run(what, folder / row.at("value"), group, scenario)) add(std::move(pilot));
     } catch (const InputError& refused) {
-      for (const auto& one : refused.errors()) one.place.source ? errors.push_back(one) : error(number, one.text);
+      refuse_file(refused);
     }
   }
 
-  void read_row(const CsvRow& row, int number) {
+  void read_log(const CsvRow& row, const Candidate& cell, double noise) {
+    const auto [gpus, sequence] = sizes_of(cell);
+    try {
+      const auto log = read_training_log(folder / row.at("value"), gpus, sequence);
+      for (const auto& [measure, value, spread] : log.figures) add({cell, measure, value, std::max(noise, spread)});
+    } catch (const InputError& refused) {
+      refuse_file(refused);
+    }
+  }
+
+  // Of any row: those that nothing reads.
+  void check_columns(const TableRow& row) {
+    std::vector<std::string> known = kColumns;
+    known.insert(known.end(), kOtherColumns.begin(), kOtherColumns.end());
+    place = row.place();
+    place.line = 1;
+    for (const auto& [name, cell] : row.cells()) {
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        error(fmt::format("column \"{}\" has no effect; {}", printable(name).substr(0, 64), did_you_mean(name, known)));
+    }
+  }
+
+  void read_row(const CsvRow& row) {
     const auto& tables = network_tables();
-    if (std::find(tables.begin(), tables.end(), row.at("what")) != tables.end()) return read_table(row, number);
-    const auto cell = cell_of(row, number);
+    if (std::find(tables.begin(), tables.end(), row.at("what")) != tables.end()) return read_network(row);
+    const auto cell = cell_of(row);
     const std::string& what = row.at("what");
     double noise = kUsualNoise;
     if (const auto given = row.find("noise"); given != row.end() && !given->second.empty()) {
       const auto share = parse_number(given->second);
       if (!share || *share < kNoise.low || *share > kNoise.high)
-        return error(number, fmt::format("noise: \"{}\"; a share from {} to {} is expected, 0.03 for 3 %",
-                                         printable(given->second).substr(0, 64), kNoise.low, kNoise.high));
+        return error(fmt::format("noise: \"{}\"; a share from {} to {} is expected, 0.03 for 3 %",
+                                 printable(given->second).substr(0, 64), kNoise.low, kNoise.high));
       noise = *share;
     }
     if (what == kLog) {
-      if (!cell) return;
-      const auto [gpus, sequence] = sizes_of(*cell);
-      const auto log = read_training_log(folder / row.at("value"), gpus, sequence);
-      for (const auto& [measure, value, spread] : log.figures)
-        pilots.push_back({*cell, measure, value, std::max(noise, spread)});
+      if (cell) read_log(row, *cell, noise);
       return;
     }
     const auto& names = measure_names();
@@ -143,12 +189,11 @@ struct Reader {
       std::vector<std::string> known = names;
       known.push_back(kLog);
       known.insert(known.end(), tables.begin(), tables.end());
-      return error(number,
-                   fmt::format("what: unknown \"{}\"; {}", printable(what).substr(0, 64), did_you_mean(what, known)));
+      return error(fmt::format("what: unknown \"{}\"; {}", printable(what).substr(0, 64), did_you_mean(what, known)));
     }
     const auto measure = static_cast<Measure>(at - names.begin());
-    const auto value = value_of(measure, row.at("value"), number);
-    if (cell && value) pilots.push_back({*cell, measure, *value, noise});
+    const auto value = value_of(measure, row.at("value"));
+    if (cell && value) add({*cell, measure, *value, noise});
   }
 };
 
@@ -196,14 +241,18 @@ double figure_of(const Forecast& f, Measure measure) {
 }
 
 std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario& scenario) {
-  const auto rows = read_csv_table(file, {"model", "technique", "group", "what", "value"},
-                                   "\"model,technique,group,what,value\" and \"gpt2m,Data,gat+amst,job,41 min\"");
-  Reader reader{scenario, std::make_shared<Source>(Source{file.string(), ""}), file.parent_path(), {}, {}};
-  int number = 1;
-  for (const auto& row : rows) reader.read_row(row, ++number);
+  const auto rows =
+      read_table(file, kColumns, "\"model,technique,group,what,value\" and \"gpt2m,Data,gat+amst,job,41 min\"");
+  Reader reader{scenario, file.parent_path()};
+  if (!rows.empty()) reader.check_columns(rows.front());
+  for (const auto& row : rows) {
+    reader.place = row.place();
+    reader.read_row(row.cells());
+  }
   if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
   if (reader.pilots.empty())
-    throw InputError({reader.source, 0, 0}, "no run was measured; a row for each figure is expected");
+    throw InputError({std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+                     "no run was measured; a row for each figure is expected");
   return std::move(reader.pilots);
 }
 

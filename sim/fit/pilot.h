@@ -1,7 +1,7 @@
 // What somebody measured of a scenario: pilot runs, one figure each.
 //
 // Enters: a CSV table with the columns model, technique, group (VMs joined by +), what, value and, where it is known, noise
-// (the relative deviation of the same run repeated; 3 % otherwise). `what` is job, iteration (with a unit), peak_memory,
+// (the relative deviation of the same run repeated; 3 % otherwise); a column `note` is the user's own. `what` is job, iteration (with a unit), peak_memory,
 // tokens_per_second, tflops_per_gpu (by Alpa's formula), fits (yes or no), or a kind of file, whose path, from the table's
 // folder, is `value`: log, a training program's (sim/fit/training_log.h), and nccl-tests and netprobe, which measured the
 // network without a model or a technique (sim/fit/network_run.h).
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.h"
 #include "sim/fit/forecast.h"
 
 namespace slmsim {
@@ -26,6 +27,7 @@ struct Pilot {
   Measure measure = Measure::kIteration;
   double value = 0;  // seconds, bytes, tokens/s, FLOP/s; 1 and 0 for yes and no
   double noise = kUsualNoise;
+  Place place = {};  // of its row; a test's or a study's has none
 
   std::string value_text() const;
 };

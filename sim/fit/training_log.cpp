@@ -3,17 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "sim/base/median.h"
+#include "sim/base/regular_file.h"
 
 namespace slmsim {
 namespace {
 
 constexpr std::size_t kMostLines = 2'000'000;
+
+// Escape sequences that colour a terminal's text: ESC [ parameters, and a letter.
+void drop_colours(std::string& line) {
+  for (std::size_t at = 0; (at = line.find("\x1b[", at)) != std::string::npos;) {
+    const std::size_t end = line.find_first_not_of("0123456789;", at + 2);
+    line.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+}
 
 // The number that follows a marker in a line, "7,503" too.
 std::optional<double> number_after(const std::string& line, const std::string& marker) {
@@ -47,10 +55,14 @@ struct Marker {
 // Of one program, the first that is found counts for its measure.
 constexpr Marker kMarkers[] = {
     {"Megatron-LM", "elapsed time per iteration (ms):", Measure::kIteration, 1e-3, Per::kAll, false},
+    {"Megatron-LM", "elapsed time per iteration (s):", Measure::kIteration, 1, Per::kAll, false},
+    {"Megatron-LM", "| max reserved:", Measure::kPeakMemory, kMebi, Per::kAll, true},
     {"DeepSpeed", "CurrSamplesPerSec=", Measure::kTokensPerSecond, 1, Per::kSequences, false},
     {"DeepSpeed", " SamplesPerSec=", Measure::kTokensPerSecond, 1, Per::kSequences, false},
+    {"DeepSpeed", " iter time (s):", Measure::kIteration, 1, Per::kAll, false},
     {"DeepSpeed", "MaxMemAllocated=", Measure::kPeakMemory, kGibi, Per::kAll, true},
     {"torchtitan", " tps:", Measure::kTokensPerSecond, 1, Per::kGpu, false},
+    {"torchtitan", " wps:", Measure::kTokensPerSecond, 1, Per::kGpu, false},
     {"torchtitan", " memory:", Measure::kPeakMemory, kGibi, Per::kAll, true},
     {"Alpa", "token/s,", Measure::kRate, kTera, Per::kAll, false},
 };
@@ -73,13 +85,11 @@ LoggedFigure figure_of(const Marker& marker, std::vector<double> values, int gpu
 }  // namespace
 
 TrainingLog read_training_log(const std::filesystem::path& file, int gpus, double sequence) {
-  const auto source = std::make_shared<Source>(Source{file.string(), ""});
-  std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file))
-    throw InputError({source, 0, 0}, "no such file; the log of a training run is expected");
+  std::ifstream in = open_regular_file(file);
   std::vector<std::vector<double>> found(std::size(kMarkers));
   std::string line;
   for (std::size_t number = 0; number < kMostLines && std::getline(in, line); ++number) {
+    drop_colours(line);
     for (std::size_t m = 0; m < std::size(kMarkers); ++m) {
       if (const auto value = number_after(line, kMarkers[m].text)) found[m].push_back(*value);
     }
@@ -96,7 +106,7 @@ TrainingLog read_training_log(const std::filesystem::path& file, int gpus, doubl
   }
   if (log.figures.empty())
     throw InputError(
-        {source, 0, 0},
+        {std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
         "no steps of Megatron-LM, DeepSpeed, torchtitan or Alpa are in it; give the figure itself, such as "
         "iteration,1.19 s");
   return log;

@@ -1,9 +1,10 @@
 // What training programs print of their steps: which program a log is of, and the figures in it.
 //
-// Known are the lines of Megatron-LM ("elapsed time per iteration (ms): 1234.5 |", with TFLOP/s per GPU where it prints
-// them), DeepSpeed ("RunningAvgSamplesPerSec=..., MaxMemAllocated=..."), torchtitan for PyTorch ("tps: 7,503 ... memory:
-// 36.43GiB"), and Alpa's examples ("Throughput: 123.45 token/s, 1.23 TFLOP/s"). Of a log's steps the first tenth, at least
-// one, is warming up; of the rest the median counts, and half the range of the middle 68 % is their noise.
+// Known are the lines of Megatron-LM ("elapsed time per iteration (ms): 1234.5 |", or in seconds, as BigScience's; "max
+// reserved: 8478.5" MB), DeepSpeed ("CurrSamplesPerSec=..., MaxMemAllocated=...", and of its pipelines "iter time (s): 2.58"),
+// torchtitan for PyTorch ("tps: 7,503 ... memory: 36.43GiB", with "wps:" before 2025, in colours too), and Alpa's examples
+// ("Throughput: 123.45 token/s, 1.23 TFLOP/s"). Of a log's steps the first tenth, at least one, is warming up; of the rest
+// the median counts, and half the range of the middle 68 % is their noise.
 #pragma once
 
 #include <filesystem>

@@ -26,6 +26,8 @@ struct Width {
 
 constexpr Width kWidths[] = {
     {".loss", 4, 0.25, "between measured paths of one pair of sites, losses differ by an order of magnitude"},
+    {".rtt", 3, 0, "10 to 100 ms between sites of which nothing is known"},
+    {".bandwidth", 3, 0, "0.3 to 10 Gbps of campuses, clouds and testbeds"},
     {".copy_rate", 1.7, 0, "0.6 to 1.7 GB/s per connection: NCCL over sockets, one core copying", true},
     {".startup", 1.6, 0, "compilation of the same model takes this much longer or shorter on other hosts"},
     {".blocks_per_epoch", 1.15, 0, "how texts are packed into sequences"},

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
+#include "sim/base/regular_file.h"
 #include "sim/base/suggest.h"
 #include "sim/base/yaml.h"
 #include "sim/inventory/gpu_names.h"
@@ -98,18 +97,10 @@ Machine read_host(const std::string& name, const HostVariables& variables, const
 }
 
 std::string read_text(const std::string& file) {
-  const auto fail = [&](const std::string& text) {
-    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0}, text);
-  };
-  std::error_code failed;
-  if (!std::filesystem::exists(file, failed)) fail("no such file");
-  if (!std::filesystem::is_regular_file(file, failed)) fail("not a regular file");
-  if (std::filesystem::file_size(file, failed) > kMaxFileBytes)
-    fail(fmt::format("larger than {} bytes; that is no inventory", kMaxFileBytes));
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  if (text.str().find('\0') != std::string::npos) fail("not a text file");
-  return text.str();
+  std::string text = read_regular_file(file, kMaxFileBytes);
+  if (text.find('\0') != std::string::npos)
+    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0}, "not a text file");
+  return text;
 }
 
 std::string key_name(const std::string& name) {

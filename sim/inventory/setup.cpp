@@ -171,8 +171,12 @@ class SetupWriter {
       const bool is_stated = value && source.find("distance") == std::string::npos;
       if (!is_stated) assumed += fmt::format("{}{} {}", assumed.empty() ? "" : ", ", key, value ? *value : usual);
       if (!value) source = fmt::format("assumed by slmsim init; {} measures it", kProbe);
-      out +=
-          fmt::format("    {}: {}\n", key, stated(value ? *value : usual, is_stated ? "measured" : "typical", source));
+      out += fmt::format("    {}: {}\n", key,
+                         stated(value ? *value : usual,
+                                is_stated ? "measured"
+                                : value   ? "typical"
+                                          : "assumed",
+                                source));
     };
     std::optional<std::string> rtt, bandwidth;
     if (known && known->rtt) rtt = to_text(*known->rtt);

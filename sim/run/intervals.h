@@ -28,17 +28,23 @@ class Intervals {
   bool is_stale() const { return stale_; }
   // Intervals of the result of the scenario of this file, where they were asked for. Throws Stopped.
   void add(const std::string& file, RunResult& result, const std::function<bool()>& stop = {}) const;
-  // Of the scenario of this file: the fit's, or at most so many of what is not known.
+  // Of the scenario of this file: the fit's, with what the fit does not hold drawn from its prior, or at most so many of what
+  // is not known.
   Draws draws_for(const std::string& file, std::size_t most) const;
 
  private:
   // Without what the user sets.
   Overrides left_free(const Overrides& overrides) const;
+  bool is_set(const std::string& path) const;
+  // To each point values, drawn from their priors, of what the scenario does not know and the fit does not hold: it was of other
+  // groups or models, say.
+  void add_unfitted(Draws& draws) const;
 
   IntervalRequest request_;
   Overrides set_, overrides_;
   bool stale_ = false;
   Draws fitted_;
+  std::vector<Unknown> unfitted_;
 };
 
 // The same of the scenario of a text, from what it says that it does not know.

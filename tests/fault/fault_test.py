@@ -66,6 +66,16 @@ def has_ended(pid):
         return True
 
 
+def wait_until_idle(pid):
+    """Until a process, with its children, has done nothing for a second."""
+    spent, since = None, time.monotonic()
+    while time.monotonic() - since < 1:
+        now = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
+        if now != spent or children_of(pid):
+            spent, since = now, time.monotonic()
+        time.sleep(0.05)
+
+
 def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL, launch=(PROGRAM,)):
     """Starts the program and ends it, or one of its workers, at a moment within so many seconds."""
     process = subprocess.Popen([*launch, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -190,13 +200,17 @@ def refusals(dice, folder, kills):
     closed.mkdir()
     closed.chmod(stat.S_IRUSR | stat.S_IXUSR)
     base = ["run", SCENARIO, "-t", "Data", "--format", "csv"]
-    cases = [["run", str(fifo)], ["run", "/dev/zero"], [*base, "-o", "/dev/full"], [*base, "-o", str(folder / "no/such/x")],
+    cases = [["run", str(fifo)], ["fit", SCENARIO, "--measured", str(fifo)], ["run", "/dev/zero"], [*base, "-o", "/dev/full"], [*base, "-o", str(folder / "no/such/x")],
              [*base, "-o", str(place)]]
     if os.geteuid() != 0:
         cases.append([*base, "-o", str(closed / "x")])
     for words in cases:
         done = run(words)
         expect(done.returncode == 2 and done.stderr.strip(), f"{words}: {done.returncode}, {done.stderr[:200]!r}")
+    waiting = subprocess.Popen([PROGRAM, "next", SCENARIO, "--set", "models=gpt2m", "-o", str(fifo)])
+    wait_until_idle(waiting.pid)
+    waiting.terminate()
+    expect(waiting.wait(60) == -signal.SIGTERM, "a pipe that nobody reads holds a program that is to end")
     small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
     ignore = lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), small())
     done = run([*base, "-o", str(place / "x")], preexec_fn=ignore)

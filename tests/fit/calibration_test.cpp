@@ -8,6 +8,7 @@
 
 #include "sim/fit/draws.h"
 #include "sim/fit/fit.h"
+#include "tests/errors_of.h"
 
 namespace slmsim {
 namespace {
@@ -90,6 +91,42 @@ TEST(Fit, EndsWhereItIsStoppedAtOnce) {
   request.pilots = {{{request.experiments[0].cells[1], Measure::kIteration, 1, 0.01}}};
   const Posterior posterior = fit(request, forecaster, {.particles = 16, .seed = 1, .stop = [] { return true; }});
   EXPECT_FALSE(posterior.complete);
+}
+
+// A row of what no point of the unknowns has: all points would be as impossible, and the prior would pass for a fit.
+TEST(Fit, AFigureThatCannotBeIsAnErrorOfItsRow) {
+  FitRequest request = made_up();
+  request.experiments[0].cells.push_back({"gpt2m", "None", {"utah"}});
+  Forecaster forecaster(request.experiments);
+  const auto& cells = request.experiments[0].cells;
+  const Place row{std::make_shared<Source>(Source{"runs.csv", ""}), 3, 1};
+  request.pilots = {{{cells[1], Measure::kIteration, 5, 0.01},
+                     {cells[2], Measure::kIteration, 5, 0.01, row},
+                     {cells[2], Measure::kFits, 0, 0.01, row}}};
+  EXPECT_THAT(errors_of([&] { fit(request, forecaster, {.particles = 16, .seed = 1}); }),
+              testing::ElementsAre("runs.csv:3:1: error: gpt2m, None on utah cannot run whatever the unknowns are; "
+                                   "slmsim run tells why",
+                                   "runs.csv:3:1: error: gpt2m, None on utah cannot run whatever the unknowns are; "
+                                   "slmsim run tells why"));
+}
+
+// Six points of ten have the value 6, that of the spike; the others 1 and 60, below and above it. By their coordinates 6
+// would be the least.
+TEST(Narrowings, AreOfValuesWhereASpikeLiesAmongThem) {
+  Posterior posterior;
+  Unknown buffer = by_factors("tcp_rmem", 0.5, 64);
+  buffer.spike = 0.75;
+  buffer.spike_at = 6;
+  posterior.unknowns = {buffer};
+  const auto coordinate_of = [](double value) {
+    return normal_quantile(0.75 + 0.25 * std::log(value / 0.5) / std::log(64 / 0.5));
+  };
+  for (int i = 0; i < 6; ++i) posterior.points.push_back({-1.0 - i, 0, 0});
+  for (const double value : {1.0, 1.0, 60.0, 60.0}) posterior.points.push_back({coordinate_of(value), 0, 0});
+  const Narrowing n = narrowings_of(posterior).front();
+  EXPECT_NEAR(n.low, 1, 1e-9);
+  EXPECT_EQ(n.median, 6);
+  EXPECT_NEAR(n.high, 60, 1e-9);
 }
 
 // What stands in a file is what was written there.

@@ -53,6 +53,60 @@ TEST(Pilots, ErrorsNameLineAndNearest) {
   EXPECT_THAT(errors[3], HasSubstr(":5:1: error: value: \"perhaps\"; fits is yes or no"));
 }
 
+TEST(Pilots, ErrorsCountTheLinesOfTheFile) {
+  const auto errors = errors_of([&] {
+    read_pilots(written("blank.csv", "model,technique,group,what,value\n\n\ngpt2m,Data,gat,jobs,2 h\n"), scenario());
+  });
+  ASSERT_EQ(errors.size(), 1);
+  EXPECT_THAT(errors[0], HasSubstr(":4:1: error: what: unknown \"jobs\""));
+}
+
+TEST(Pilots, AFileThatIsNoneIsToldWithItsRowAndTheOtherErrors) {
+  const auto errors = errors_of([&] {
+    read_pilots(written("logs.csv",
+                        "model,technique,group,what,value\n"
+                        "gpt2m,Data,gat,log,absent.log\n"
+                        "gpt2m,Data,gat,log,.\n"
+                        ",,gat+amst,netprobe,absent.yaml\n"
+                        "gpt2m,Data,gat,jobs,2 h\n"),
+                scenario());
+  });
+  ASSERT_EQ(errors.size(), 4);
+  EXPECT_THAT(errors[0],
+              testing::AllOf(HasSubstr("logs.csv:2:1: error: value: "), HasSubstr("absent.log: no such file")));
+  EXPECT_THAT(errors[1], testing::AllOf(HasSubstr("logs.csv:3:1: error: value: "), HasSubstr("this is a folder")));
+  EXPECT_THAT(errors[2],
+              testing::AllOf(HasSubstr("logs.csv:4:1: error: value: "), HasSubstr("absent.yaml: no such file")));
+  EXPECT_THAT(errors[3], HasSubstr(":5:1: error: what: unknown"));
+}
+
+TEST(Pilots, ColumnsThatStandTwiceOrDoNothingAreErrors) {
+  EXPECT_THAT(errors_of([&] {
+                read_pilots(written("twice.csv", "model,technique,group,what,value,value\na,b,c,d,e,f\n"), scenario());
+              }).front(),
+              HasSubstr("twice.csv:1:34: error: a second column \"value\""));
+  EXPECT_THAT(errors_of([&] {
+                read_pilots(
+                    written("nois.csv", "model,technique,group,what,value,nois,note\ngpt2m,Data,gat,job,2 h,1,x\n"),
+                    scenario());
+              }).front(),
+              HasSubstr("nois.csv:1:1: error: column \"nois\" has no effect; did you mean \"noise\"?"));
+}
+
+TEST(Pilots, FiguresThatNoRunShowsAreErrors) {
+  const auto errors = errors_of([&] {
+    read_pilots(written("far.csv",
+                        "model,technique,group,what,value\n"
+                        "gpt2m,Data,gat,job,1e300 s\n"
+                        "gpt2m,Data,gat,iteration,1e-300 s\n"
+                        "gpt2m,Data,gat,tflops_per_gpu,-3\n"
+                        "gpt2m,Data,gat,peak_memory,1 B\n"),
+                scenario());
+  });
+  ASSERT_EQ(errors.size(), 4);
+  for (const auto& error : errors) EXPECT_THAT(error, HasSubstr("is no figure that a run could show"));
+}
+
 // Made-up logs in each program's words; the first step warms up, the median of the others counts.
 TEST(TrainingLog, OfMegatronHasItsIterations) {
   const auto log = read_training_log(
@@ -92,6 +146,48 @@ TEST(TrainingLog, OfTorchtitanCountsTokensPerGpu) {
   ASSERT_EQ(log.figures.size(), 2);
   EXPECT_EQ(log.figures[0].value, 28000);
   EXPECT_EQ(log.figures[1].value, 9.5 * kGibi);
+}
+
+// Colours stand right before the words, and in 2024 tokens were words.
+TEST(TrainingLog, OfTorchtitanIsReadInColoursAndOfOlderVersions) {
+  for (const std::string word : {"tps", "wps"}) {
+    std::string text;
+    for (const std::string rate : {"1,000", "7,000"})
+      text += "\x1b[36m[titan] \x1b[31mstep:  1  \x1b[38;2;54;234;195mmemory:  9.50GiB(65%)  \x1b[34m" + word + ": " +
+              rate + "  \x1b[36mtflops: 26.66\x1b[39m\n";
+    const auto log = read_training_log(written("colours.log", text), 4, 1024);
+    EXPECT_EQ(log.program, "torchtitan");
+    ASSERT_EQ(log.figures.size(), 2);
+    EXPECT_EQ(log.figures[0].value, 28000);
+    EXPECT_EQ(log.figures[1].value, 9.5 * kGibi);
+  }
+}
+
+TEST(TrainingLog, OfBigScienceIsInSecondsAndOfMegatronHasItsMemory) {
+  const auto log = read_training_log(
+      written(
+          "bigscience.log",
+          " iteration 1/ 5 | elapsed time per iteration (s): 20.0 | samples per second: 21.5 |\n"
+          "[Rank 0] (after 1 iterations) memory (MB) | allocated: 6689.8 | max allocated: 8478.5 | reserved: 9000.0 | "
+          "max reserved: 9216.0\n"
+          " iteration 2/ 5 | elapsed time per iteration (s): 2.5 | samples per second: 21.5 |\n"),
+      4, 1024);
+  EXPECT_EQ(log.program, "Megatron-LM");
+  ASSERT_EQ(log.figures.size(), 2);
+  EXPECT_EQ(log.figures[0].measure, Measure::kIteration);
+  EXPECT_EQ(log.figures[0].value, 2.5);
+  EXPECT_EQ(log.figures[1].value, 9 * kGibi);
+}
+
+TEST(TrainingLog, OfDeepSpeedsPipelineHasItsIterations) {
+  const auto log = read_training_log(written("pipeline.log",
+                                             "steps: 1 loss: 7.1 iter time (s): 9.0 samples/sec: 6.2\n"
+                                             "steps: 2 loss: 7.1 iter time (s): 2.5 samples/sec: 22.4\n"),
+                                     4, 1024);
+  EXPECT_EQ(log.program, "DeepSpeed");
+  ASSERT_EQ(log.figures.size(), 1);
+  EXPECT_EQ(log.figures[0].measure, Measure::kIteration);
+  EXPECT_EQ(log.figures[0].value, 2.5);
 }
 
 TEST(TrainingLog, OfAlpaHasItsRate) {

@@ -182,6 +182,33 @@ TEST(Next, StopsWhereARunTakesMoreThanItSavesOfAllJobs) {
   EXPECT_FALSE(next_run(two_groups(), e, "m", {0, 1}, rules).stop);
 }
 
+// 300 s of a job on one GPU are 1/12 GPU-hour, a run of 20 min is 1/3: as in seconds, four jobs make it worth its time.
+TEST(Next, ComparesInTheObjectivesUnit) {
+  auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
+  for (auto& forecasts : e.forecasts) {
+    for (auto& f : forecasts) f.startup = 1200, f.trial = 0;
+  }
+  Scenario scenario = two_groups();
+  scenario.platform.devices.resize(1);
+  for (auto& group : scenario.groups) group.devices = {0};
+  scenario.selection.objective = Objective::kGpuHours;
+  NextRules rules;
+  EXPECT_TRUE(next_run(scenario, e, "m", {0, 1}, rules).stop);
+  rules.jobs = 10;
+  EXPECT_FALSE(next_run(scenario, e, "m", {0, 1}, rules).stop);
+}
+
+// The third cannot run, and the fourth is the first by another name; b was run.
+TEST(Next, AsksOnlyForRunsThatTellSomething) {
+  auto e = ensemble_of_seconds({{600, 1200, 0, 600}, {2400, 1300, 0, 2400}});
+  e.cells[3] = {"m", "ZeRO2", e.cells[0].group};
+  EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{0, 1}));
+  e.runs = {{e.cells[1], Measure::kIteration, 1200, 0.03}};
+  EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{0}));
+  e.runs.push_back({e.cells[3], Measure::kIteration, 600, 0.03});
+  EXPECT_EQ(open_candidates(e), (std::vector<std::size_t>{}));
+}
+
 TEST(Next, StopsWhereThePickIsSure) {
   const NextPick next = next_run(two_groups(), ensemble_of_seconds({{10, 20}, {11, 20}}), "m", {0, 1}, {});
   EXPECT_TRUE(next.stop);

@@ -291,7 +291,7 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.platform, HasSubstr("  10-0-0-1:  # 10.0.0.1\n    site: lab\n    type: workstation  # assumed"));
   EXPECT_THAT(setup.platform,
               HasSubstr("  b:  # b.example.org\n    site: cloud-west\n    type: nvlink-server  # assumed"));
-  EXPECT_THAT(setup.platform, HasSubstr("rtt: {value: 30 ms, provenance: typical, source: \"assumed by slmsim init; "));
+  EXPECT_THAT(setup.platform, HasSubstr("rtt: {value: 30 ms, provenance: assumed, source: \"assumed by slmsim init; "));
   EXPECT_THAT(setup.scenario, HasSubstr("batch: 24  # assumed"));  // 8 for each of 3 GPUs
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }

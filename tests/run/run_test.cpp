@@ -1,12 +1,16 @@
 #include "sim/run/run.h"
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <set>
 
 #include <gmock/gmock.h>
 
 #include "sim/base/stopped.h"
+#include "sim/fit/scenario_fit.h"
 #include "sim/run/choice.h"
+#include "sim/run/intervals.h"
 #include "sim/run/iteration_trace.h"
 #include "sim/run/time_limit.h"
 
@@ -55,6 +59,51 @@ TEST(Run, TracesThePick) {
   EXPECT_EQ(traced->technique, result.selections.front().technique);
   EXPECT_EQ(traced->group, result.selections.front().group);
   EXPECT_THAT(trace_of(result, *traced), HasSubstr("gpt2m: Data on gat"));
+}
+
+// A fit of what one group needs leaves the path of another unknown.
+class FittedIntervals : public testing::Test {
+ protected:
+  FittedIntervals() {
+    const LinkedScenario given = link_scenario(kFile, {"groups=[gat]"});
+    FitReport report{given.scenario.name, identity_of(given.file), "runs.csv", 1, {}, {}};
+    report.posterior = prior_of(unknowns_of(given.scenario, given.linked), 16, 1);
+    report.residuals = {{{{"gpt2m", "Data", {"gat"}}, Measure::kIteration, 5}, 5, 4, 6}};
+    request_.fitted = testing::TempDir() + "one_group.yaml";
+    std::ofstream(request_.fitted) << to_yaml(report);
+  }
+  IntervalRequest request_;
+};
+
+TEST_F(FittedIntervals, DrawWhatTheFitDoesNotHold) {
+  const std::string path = "platform.vms.gat.type.tcp.copy_rate";
+  const Draws own = Intervals(request_, kFile, {"groups=[gat]"}).draws_for(kFile, 16);
+  for (const auto& text : own.unknowns) EXPECT_THAT(text, testing::Not(HasSubstr("not fitted")));
+  const Draws more = Intervals(request_, kFile, {}).draws_for(kFile, 16);
+  EXPECT_THAT(more.unknowns, testing::Contains(path + ": 600 MB/s, within a factor of 1.7 (not fitted)"));
+  std::set<std::string> drawn;
+  for (const auto& point : more.points) {
+    for (const auto& override : point.overrides) {
+      if (override.starts_with(path + "=")) drawn.insert(override);
+    }
+  }
+  EXPECT_EQ(drawn.size(), 16u);
+}
+
+TEST_F(FittedIntervals, DoNotTellWhatIsSetOverTheFit) {
+  const Draws draws = Intervals(request_, kFile, {"groups=[gat]", "training.batch=8"}).draws_for(kFile, 16);
+  EXPECT_THAT(draws.unknowns, testing::Not(testing::Contains(HasSubstr("training.batch"))));
+}
+
+TEST_F(FittedIntervals, OfAnotherScenarioSayThatItIsAnother) {
+  const std::string other = SLMSIM_SOURCE_DIR "/scenarios/xe8545-1.yaml";
+  try {
+    Intervals(request_, other, {});
+    FAIL() << "it has no link called wan";
+  } catch (const InputError& refused) {
+    EXPECT_THAT(refused.errors().front().text, HasSubstr("its values cannot be those of " + other));
+    EXPECT_EQ(refused.errors().front().place.source->name, request_.fitted);
+  }
 }
 
 TEST(Choice, LeavesWhatIsAskedForAndNamesWhatIsNotThere) {
