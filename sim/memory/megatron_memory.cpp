@@ -9,6 +9,17 @@
 namespace slmsim {
 namespace {
 
+// Whose activations a stage holds at most: of 1F1B as many as stages are left, itself included. With v chunks a chunk's are a
+// v-th of a micro-batch's, and its first backward pass follows 2 (p - s - 1) + (v - 1) p forward passes that warm up and one
+// more (arXiv 2104.04473, section 2.2; Megatron-LM's forward_backward_pipelining_with_interleaving): of the first stage
+// p + (p - 1) / v (arXiv 2205.05198, section 4.2.3).
+double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batches) {
+  const int behind = m.pipeline - stage - 1;
+  if (m.chunks == 1) return std::min(micro_batches, behind + 1);
+  const int passes = 2 * behind + (m.chunks - 1) * m.pipeline + 1;
+  return static_cast<double>(std::min(micro_batches * m.chunks, passes)) / m.chunks;
+}
+
 // Of each rank of a stage of the pipeline, but for NCCL's buffers and the framework. Gradients stay from step to step, and an
 // optimizer that converts them does so when activations are gone.
 DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
@@ -53,11 +64,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
     }
   }
   parameters /= tensor;
-  const double stages = o.pipeline, first = o.pipeline - pipeline_stage;
-  // Micro-batches under way: those of 1F1B, and with chunks (p - 1) / (p v) more (arXiv 2205.05198, section 4.2.3).
-  const double most = plan.micro_batches;
-  const double in_flight =
-      o.chunks == 1 ? std::min(most, first) : std::min(most, stages * (1 + (stages - 1) / (stages * o.chunks)));
+  const double in_flight = micro_batches_in_flight(o, pipeline_stage, plan.micro_batches);
   DeviceMemory m;
   m.parameters = Bytes{parameters * bytes.weight};
   m.gradients = Bytes{parameters * bytes.gradient};

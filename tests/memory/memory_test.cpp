@@ -1,8 +1,11 @@
 // What GPUs must hold, against the formulas of the papers that sim/memory/memory.h names.
 #include "sim/memory/memory.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "sim/lower/pipeline_commands.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -92,6 +95,25 @@ TEST(Memory, AStageHoldsTheActivationsOfTheMicroBatchesInFlight) {
   // Fewer micro-batches than stages: no more in flight than there are.
   scenario.training.batch = 2;
   EXPECT_EQ(memory_of(pipeline(4, 2), operators, scenario)[0].activations.value, 400);
+}
+
+// 8 layers as 2 chunks on each of 4 stages, one sequence in a micro-batch: each forward pass of a chunk keeps a layer's
+// S h (34 + 5 a S / h) = 6440 B until its backward pass, in the schedule's order. The first stage has the embedding's mask beside.
+TEST(Memory, AStageWithChunksHoldsTheLayersWhoseBackwardPassIsToCome) {
+  const int stages = 4, chunks = 2, micro_batches = 8;
+  Scenario scenario = small_scenario(1, stages);
+  scenario.training.batch = micro_batches;
+  const Transformer model = small_model(stages * chunks);
+  const OperatorGraph operators = build_operator_graph(model);
+  const auto memory =
+      memory_of(plan_of(scenario, model, operators, written("{Megatron: {pipeline: 4, chunks: 2, micro_batches: 8}}")),
+                operators, scenario);
+  for (int s = 0; s < stages - 1; ++s) {
+    int held = 0, most = 0;
+    for (const Step& step : interleaved_steps(s, stages, chunks, micro_batches))
+      most = std::max(most, held += step.forward ? 1 : -1);
+    EXPECT_NEAR(memory[static_cast<std::size_t>(s)].activations.value, 6440.0 * most + (s == 0 ? 160 : 0), 1e-6) << s;
+  }
 }
 
 TEST(Memory, RematerialisationKeepsLayerInputsAndOneLayerBesideEmbeddingAndHead) {
