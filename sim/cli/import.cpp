@@ -14,6 +14,7 @@
 #include "sim/import/plausible.h"
 #include "sim/import/profile_text.h"
 #include "sim/import/thin.h"
+#include "sim/platform/gpu_name.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {
@@ -101,6 +102,14 @@ std::string command_of(const ImportOptions& options) {
   return out;
 }
 
+// Whose times they are, by the tables, else by --gpu; `run` refuses them for another GPU.
+std::string measured_on(const std::string& told, const Gpu& gpu) {
+  if (!names_a_gpu(told)) return gpu.title;
+  if (is_same_chip(told, gpu.title) || is_same_chip(told, gpu.name)) return told;
+  throw InputError({}, fmt::format("--gpu {}: the tables are of \"{}\", and {} is {}; name the GPU that was timed",
+                                   gpu.name, printable(told).substr(0, 64), gpu.name, gpu.title));
+}
+
 void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t rows) {
   thin_collectives(profile, kCollectives);
   const std::size_t taken = kNodesOfTheRest + kNodesOfCollective * profile.collectives.size();
@@ -125,7 +134,10 @@ int make_profile(const ImportOptions& options) {
   ImportedProfile profile = gather(format, options.files, request, gpu_names);
   profile.name = name;
   profile.command = command_of(options);
-  if (gpu) check_plausible(profile, *gpu);
+  if (gpu) {
+    profile.gpu = measured_on(profile.gpu, *gpu);
+    check_plausible(profile, *gpu);
+  }
   share_layouts(profile);
   tell_what_lacks(profile);
   thin(profile, gpu, options.rows);

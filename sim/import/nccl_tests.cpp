@@ -51,7 +51,7 @@ void Reader::read_comment(const TextLine& line) {
       const std::string name = begin == std::string::npos ? "" : line.text.substr(begin);
       if (!gpu.empty() && gpu != name && !mixed)
         error(line.number, "a GPU of another kind than the ranks above; ranks of one kind are expected");
-      gpu = mixed ? "GPUs" : name.substr(0, name.find_last_not_of(" \r") + 1);
+      gpu = mixed ? "" : name.substr(0, name.find_last_not_of(" \r") + 1);
     }
   } else if (words.front() == "size") {
     columns = words;

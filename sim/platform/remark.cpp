@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/platform/gpu_name.h"
+
 namespace slmsim {
 namespace {
 
@@ -38,6 +40,20 @@ bool contradicts(const Platform& platform, const Vm& vm) {
   return false;
 }
 
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+}
+
+void add_other_variants(const Platform& platform, std::vector<std::string>& out) {
+  for (const Device& device : platform.devices) {
+    const Gpu& gpu = device.gpu;
+    if (is_same_gpu(gpu.measured_on, gpu.name) || !is_other_variant(gpu.measured_on, gpu.title)) continue;
+    add_once(out,
+             fmt::format("the profile of {} was measured on another variant of it, {}: its times count all the same",
+                         gpu.name, printable(gpu.measured_on).substr(0, 64)));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions_in(const Platform& platform) {
@@ -62,12 +78,12 @@ std::vector<std::string> remarks_on(const Platform& platform) {
     };
     if (vm.type.says_how_gpus_meet || vm.device_count < 2) continue;
     if (std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
-    std::string text = fmt::format(
-        "VM type {} does not say how its GPUs reach each other: through host memory, at {:g} of their PCIe rate; state "
-        "peer_to_peer, nvlink, pcie_share or inside",
-        vm.type.name, vm.type.pcie_share);
-    if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
+    add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: through host memory, at {:g} of "
+                              "their PCIe rate; state "
+                              "peer_to_peer, nvlink, pcie_share or inside",
+                              vm.type.name, vm.type.pcie_share));
   }
+  add_other_variants(platform, out);
   return out;
 }
 
