@@ -78,10 +78,9 @@ void attach_profile(Profiles& profiles, const std::string& name, Gpu& gpu, Field
                                                path, shown));
   const std::string& other = gpu.measured_on;
   if (is_same_chip(other, gpu.title) || is_same_chip(other, gpu.name)) return;
-  fields.error("profile", fmt::format("{}: \"{}\" was measured on \"{}\", and {} is {}; name a profile of it, or state "
-                                      "title: {} if it is one",
-                                      path, shown, printable(other).substr(0, 64), gpu.name, gpu.title,
-                                      printable(other).substr(0, 64)));
+  fields.error("profile", fmt::format("{}: \"{}\" was measured on \"{}\", and {} is {}; name a profile of it, or write "
+                                      "gpu: {} in that one if it is",
+                                      path, shown, printable(other).substr(0, 64), gpu.name, gpu.title, gpu.title));
 }
 
 }  // namespace
@@ -107,6 +106,11 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.pcie = fields.quantity<BytesPerSecond>({"pcie", "The rate of its PCIe slot, in one direction."}, kBusRange);
   const FileKey nvlink{"nvlink", "The rate of all its NVLinks together, in one direction.", "it has no NVLink"};
   gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>(nvlink, kBusRange) : BytesPerSecond{0};
+  gpu.peer_to_peer =
+      fields.flag({"peer_to_peer",
+                   "Whether NVIDIA's driver copies from it to another GPU over PCIe, as it does not between "
+                   "GeForce cards; a VM type that says peer_to_peer is told."},
+                  true);
   const FileKey power{"board_power", "What the data sheet lets the card or module draw; energy is counted by it.",
                       "no energy is told"};
   if (fields.has(power.name)) gpu.board_power = fields.quantity<Watts>(power, {{1}, {1e5}});

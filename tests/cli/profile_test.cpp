@@ -93,7 +93,7 @@ TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err,
               HasSubstr("was measured on \"NVIDIA A100-SXM4-40GB\", and a30 is NVIDIA A30 24GB PCIe; name a "
-                        "profile of it, or state title: NVIDIA A100-SXM4-40GB if it is one"));
+                        "profile of it, or write gpu: NVIDIA A30 24GB PCIe in that one if it is"));
   auto own = with_profile(folder.write("a30.yaml", std::string(kProfile) + "gpu: NVIDIA A30\n"));
   const Finished fits = slmsim_run(own);
   EXPECT_EQ(fits.status, 0) << fits.err;
