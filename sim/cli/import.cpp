@@ -1,4 +1,5 @@
 // slmsim import FORMAT FILE...: a GPU's profile from what others measured.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -11,9 +12,10 @@
 #include "sim/import/format.h"
 #include "sim/import/gather.h"
 #include "sim/import/layouts.h"
-#include "sim/import/plausible.h"
 #include "sim/import/profile_text.h"
 #include "sim/import/thin.h"
+#include "sim/inventory/gpu_names.h"
+#include "sim/platform/gpu_name.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {
@@ -101,6 +103,20 @@ std::string command_of(const ImportOptions& options) {
   return out;
 }
 
+// Whose times they are: by --gpu, in the tables' words where these are of it; `run` refuses them for another chip.
+std::string measured_on(const std::string& told, const Gpu& gpu) {
+  if (!names_a_gpu(told)) return gpu.title;
+  if (is_same_chip(told, gpu.title) || is_same_chip(told, gpu.name)) return told;
+  const auto& known = gpu_list();
+  const auto is_told = [&](const auto& name) {
+    return is_same_chip(told, name) || is_same_chip(told, gpu_title(name));
+  };
+  // Words of the user's own name no other GPU.
+  if (std::none_of(known.begin(), known.end(), is_told)) return gpu.title;
+  throw InputError({}, fmt::format("--gpu {}: the tables are of \"{}\", and {} is {}; name the GPU that was timed",
+                                   gpu.name, printable(told).substr(0, 64), gpu.name, gpu.title));
+}
+
 void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t rows) {
   thin_collectives(profile, kCollectives);
   const std::size_t taken = kNodesOfTheRest + kNodesOfCollective * profile.collectives.size();
@@ -119,13 +135,11 @@ int make_profile(const ImportOptions& options) {
   const std::string name = name_of(options);
   std::optional<Gpu> gpu;
   if (!options.gpu.empty()) gpu = load_gpu(options.gpu);
-  std::vector<std::string> gpu_names;
-  if (gpu) gpu_names = {gpu->name, gpu->title};
 
-  ImportedProfile profile = gather(format, options.files, request, gpu_names);
+  ImportedProfile profile = gather(format, options.files, request, gpu ? &*gpu : nullptr);
   profile.name = name;
   profile.command = command_of(options);
-  if (gpu) check_plausible(profile, *gpu);
+  if (gpu) profile.gpu = measured_on(profile.gpu, *gpu);
   share_layouts(profile);
   tell_what_lacks(profile);
   thin(profile, gpu, options.rows);

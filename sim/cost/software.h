@@ -83,6 +83,7 @@ struct FlashShares {
 struct Software {
   std::string stack;  // its file's name; "" where the operators' own inputs and outputs count
   std::string title;
+  int least_capability = 0;    // CUDA's, that its kernels need; 70: 7.0
   bool stack_assumed = false;  // the scenario names none
   // Share of the peak that a large product reaches, by GPU or architecture, where the scenario overrides what the GPU's
   // file says.
@@ -107,7 +108,7 @@ struct Software {
   // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).
   bool recompute_stops_early = false;
 
-  // Of the peak in this precision, else fp32's where the GPU lacks it.
+  // Of the peak in this precision, else of fp32's where the GPU lacks it; bf16 that is emulated is never faster than fp16.
   double matrix_of(const Gpu& gpu, Precision precision) const;
   AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
   bool operator==(const Software&) const = default;

@@ -116,7 +116,7 @@ void read_operators(CsvColumns& table, const std::string& gpu, Precision precisi
       } else if (const auto time = table.time(row, column, kMicrosecond); time && !passes) {
         ++rows.unknown[name];
       } else if (time) {
-        rows.kernels.push_back({gpu, precision, forward ? passes->forward : passes->backward, *time});
+        rows.kernels.push_back({gpu, precision, forward ? passes->forward : passes->backward, *time, row.line});
       }
     }
   }
@@ -147,7 +147,7 @@ void read_collectives(CsvColumns& table, const std::string& gpu, FileRows& rows)
       rows.leave_out(fmt::format("of {}, which copies lists of tensors beside it", match[1].str()));
     else
       rows.collectives.push_back(
-          {gpu, "all-reduce", std::stoll(match[2]), 1, static_cast<double>(*size) * Bytes{kMebi}, *time});
+          {gpu, "all-reduce", std::stoll(match[2]), 1, static_cast<double>(*size) * Bytes{kMebi}, *time, row.line});
   }
   rows.remarks.insert("GPUs of a collective are taken for those of one machine");
 }

@@ -16,7 +16,7 @@ void read_product(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   if (const auto precision = precision_called(type); !precision)
     rows.leave_out("in precision " + printable(type).substr(0, 32));
   else if (m && n && k && time)
-    rows.kernels.push_back({table.text(row, "device"), *precision, {linear_kernel(*m, *n, *k)}, *time});
+    rows.kernels.push_back({table.text(row, "device"), *precision, {linear_kernel(*m, *n, *k)}, *time, row.line});
 }
 
 void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
@@ -35,7 +35,7 @@ void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   else if (ranks && elements && time)
     rows.collectives.push_back({table.text(row, "device"), *collective, *ranks, 1,
                                 Bytes{static_cast<double>(*elements) * (precision ? element_bytes(*precision) : 1)},
-                                *time});
+                                *time, row.line});
 }
 
 void read(CsvColumns& table, FileRows& rows) {

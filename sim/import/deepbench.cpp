@@ -48,7 +48,7 @@ void read_product(const Reader& reader, int line, const Product& product, const 
   if (!precision) return reader.rows.leave_out("in precision " + printable(product.precision).substr(0, 32));
   if (!m || !n || !k || !a || !b || !time) return;
   if (*a == 't' && *b == 't') return reader.rows.leave_out("of products of two transposed factors");
-  reader.rows.kernels.push_back({"", *precision, {{fmt::format("gemm-{}{}", *b, *a), 1, *n, *m, *k}}, *time});
+  reader.rows.kernels.push_back({"", *precision, {{fmt::format("gemm-{}{}", *b, *a), 1, *n, *m, *k}}, *time, line});
 }
 
 bool begins_with_number(const TextLine& line) { return parse_number(line.words.front()).has_value(); }
@@ -101,7 +101,8 @@ void read_all_reduces(const Reader& reader, const std::vector<TextLine>& lines, 
     const auto size = read_size(words[1], "the number of bytes", at, reader.errors);
     const auto time = read_time(words[2], kMillisecond, "time", at, reader.errors);
     if (size && time)
-      reader.rows.collectives.push_back({"", "all-reduce", *ranks, 1, Bytes{static_cast<double>(*size)}, *time});
+      reader.rows.collectives.push_back(
+          {"", "all-reduce", *ranks, 1, Bytes{static_cast<double>(*size)}, *time, lines[i].number});
   }
 }
 

@@ -19,6 +19,7 @@ struct KernelTime {
   Precision precision = Precision::kFp32;
   std::vector<KernelShape> shapes;
   Seconds time;
+  int line = 0;  // of the file, where it stands
 };
 
 struct CollectiveTime {
@@ -27,6 +28,7 @@ struct CollectiveTime {
   std::int64_t ranks = 0, hosts = 1;
   Bytes size;  // as nccl-tests count it: of the whole buffer
   Seconds time;
+  int line = 0;
 };
 
 struct FileRows {

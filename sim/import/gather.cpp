@@ -9,11 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/import/plausible.h"
 #include "sim/import/timed_kernels.h"
 
 namespace slmsim {
 namespace {
 
+constexpr const char* kTooFast = "faster than can be";
 constexpr std::size_t kMostNames = 40;  // of kernels that a file holds and slmsim does not
 
 struct ReadFile {
@@ -92,10 +94,10 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
                                    fmt::join(choices, ", ")));
 }
 
-double median_of(std::vector<double>& values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+Seconds median_of(std::vector<TimedRow>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  const std::size_t half = rows.size() / 2;
+  return rows.size() % 2 == 1 ? rows[half].time : (rows[half - 1].time + rows[half].time) / 2;
 }
 
 // tf32 is fp32 to kernels that are no products.
@@ -106,21 +108,23 @@ std::size_t place_of(Precision precision, const std::string& kernel) {
 
 class Gathering {
  public:
-  Gathering(const ImportFormat& format, const ImportRequest& request)
-      : format_(format), least_(request.least.value_or(format.least)) {}
+  Gathering(const ImportFormat& format, const ImportRequest& request, const Gpu* gpu)
+      : format_(format), least_(request.least.value_or(format.least)), plausibility_(gpu) {}
 
   void take_off_launches(const std::vector<ReadFile>& files, const std::string& gpu);
   void add(ReadFile& read, const std::string& gpu, const std::string& machine);
   ImportedProfile finish();
 
  private:
-  bool take(const KernelTime& one, const std::string& gpu, FileRows& rows);
+  bool take(const KernelTime& one, const std::string& gpu, const InputFile& file, FileRows& rows);
+  bool take(const CollectiveTime& one, const std::string& machine, const InputFile& file, FileRows& rows);
 
   const ImportFormat& format_;
   Seconds least_, launch_;
   ImportedProfile out_;
-  std::map<std::pair<KernelShape, std::size_t>, std::vector<double>> kernels_;
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t, double>, std::vector<double>> collectives_;
+  std::map<std::pair<KernelShape, std::size_t>, std::vector<TimedRow>> kernels_;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t, double>, std::vector<TimedRow>> collectives_;
+  Plausibility plausibility_;
   std::set<std::string> remarks_;
 };
 
@@ -141,7 +145,7 @@ void Gathering::take_off_launches(const std::vector<ReadFile>& files, const std:
             "times hold it");
 }
 
-bool Gathering::take(const KernelTime& one, const std::string& gpu, FileRows& rows) {
+bool Gathering::take(const KernelTime& one, const std::string& gpu, const InputFile& file, FileRows& rows) {
   if (one.gpu != gpu) return rows.leave_out("of another GPU"), false;
   if (one.time < least_) return rows.leave_out(fmt::format("shorter than {}", to_text(least_))), false;
   if (one.time <= launch_) return rows.leave_out("not longer than a launch"), false;
@@ -149,22 +153,25 @@ bool Gathering::take(const KernelTime& one, const std::string& gpu, FileRows& ro
     if (timed_kernels().contains(shape.name)) continue;
     return ++rows.unknown[shape.name], false;
   }
-  const double part = (one.time.value - launch_.value) / static_cast<double>(one.shapes.size());
-  for (const auto& shape : one.shapes) kernels_[{shape, place_of(one.precision, shape.name)}].push_back(part);
+  if (!plausibility_.admit(one, file)) return rows.leave_out(kTooFast), false;
+  const Seconds part = (one.time - launch_) / static_cast<double>(one.shapes.size());
+  for (const auto& shape : one.shapes)
+    kernels_[{shape, place_of(one.precision, shape.name)}].push_back({part, &file, one.line});
+  return true;
+}
+
+bool Gathering::take(const CollectiveTime& one, const std::string& machine, const InputFile& file, FileRows& rows) {
+  if (one.gpu != machine) return rows.leave_out("of another GPU"), false;
+  if (one.ranks < 2) return rows.leave_out("of one GPU, which exchanges nothing"), false;
+  if (!plausibility_.admit(one, file)) return rows.leave_out(kTooFast), false;
+  collectives_[{one.name, one.ranks, one.hosts, one.size.value}].push_back({one.time, &file, one.line});
   return true;
 }
 
 void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& machine) {
   ImportSource source{read.rows.collectives.empty() ? "kernels" : "collectives", read.file.path(), format_.name, 0, {}};
-  for (const auto& one : read.rows.kernels) source.taken += take(one, gpu, read.rows);
-  for (const auto& one : read.rows.collectives) {
-    if (one.gpu != machine) {
-      read.rows.leave_out("of another GPU");
-      continue;
-    }
-    collectives_[{one.name, one.ranks, one.hosts, one.size.value}].push_back(one.time.value);
-    ++source.taken;
-  }
+  for (const auto& one : read.rows.kernels) source.taken += take(one, gpu, read.file, read.rows);
+  for (const auto& one : read.rows.collectives) source.taken += take(one, machine, read.file, read.rows);
   if (!read.rows.unknown.empty()) {
     std::size_t times = 0;
     std::vector<std::string> names;
@@ -183,16 +190,23 @@ void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& m
 }
 
 ImportedProfile Gathering::finish() {
+  const auto implausible = plausibility_.finish();
+  Disagreement disagreement;
   for (auto& [key, times] : kernels_) {
     const auto& [shape, precision] = key;
-    out_.points.kernels[shape.name][precision].push_back(
-        {shape.batch, shape.m, shape.n, shape.k, Seconds{median_of(times)}});
+    out_.points.kernels[shape.name][precision].push_back({shape.batch, shape.m, shape.n, shape.k, median_of(times)});
+    disagreement.add(fmt::format("{} {} {}x{}x{}x{}", shape.name, precision_names()[precision], shape.batch, shape.m,
+                                 shape.n, shape.k),
+                     times);
   }
   for (auto& [key, times] : collectives_) {
     const auto& [name, ranks, hosts, size] = key;
-    out_.collectives.push_back({"", name, ranks, hosts, Bytes{size}, Seconds{median_of(times)}});
+    out_.collectives.push_back({"", name, ranks, hosts, Bytes{size}, median_of(times)});
+    disagreement.add(fmt::format("{} of {:.0f} B over {} GPUs", name, size, ranks), times);
   }
   out_.remarks.assign(remarks_.begin(), remarks_.end());
+  for (const auto& told : {implausible, disagreement.remarks()})
+    out_.remarks.insert(out_.remarks.end(), told.begin(), told.end());
   return std::move(out_);
 }
 
@@ -230,11 +244,12 @@ std::size_t points_of(const GpuProfile& profile) {
 }
 
 ImportedProfile gather(const ImportFormat& format, const std::vector<std::string>& files, const ImportRequest& request,
-                       const std::vector<std::string>& gpu_names) {
+                       const Gpu* asked) {
+  const auto gpu_names = asked ? std::vector<std::string>{asked->name, asked->title} : std::vector<std::string>();
   auto read = read_files(format, files, request);
   const auto gpu = one_gpu(read, &FileRows::kernels, request, gpu_names);
   const auto machine = one_gpu(read, &FileRows::collectives, request, gpu_names);
-  Gathering gathering(format, request);
+  Gathering gathering(format, request, asked);
   if (format.single_launches && gpu) gathering.take_off_launches(read, *gpu);
   for (auto& one : read) gathering.add(one, gpu.value_or(""), machine.value_or(""));
   ImportedProfile profile = gathering.finish();

@@ -7,6 +7,7 @@
 
 #include "sim/import/file_rows.h"
 #include "sim/import/format.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 
@@ -27,10 +28,10 @@ struct ImportedProfile {
   std::vector<std::string> remarks;
 };
 
-// `gpu_names`: what a table may call the GPU that is asked for, where it holds several. Throws InputError with
-// everything that is wrong in all files.
+// `gpu`: the one that is asked for, where there is one. Tables that hold several may call it by name or title, and times are
+// held against its data sheet (sim/import/plausible.h). Throws InputError with everything that is wrong in all files.
 ImportedProfile gather(const ImportFormat& format, const std::vector<std::string>& files, const ImportRequest& request,
-                       const std::vector<std::string>& gpu_names);
+                       const Gpu* gpu = nullptr);
 
 std::size_t points_of(const GpuProfile& profile);
 

@@ -28,7 +28,11 @@ InputFile read_input_file(const std::string& path) {
     throw InputError({std::make_shared<Source>(Source{path, ""}), 0, 0}, text);
   };
   std::error_code failed;
-  if (!fs::is_regular_file(path, failed)) refuse("there is no such file; check the path");
+  const fs::file_type type = fs::status(path, failed).type();
+  if (type == fs::file_type::directory) refuse("this is a folder; name the tables in it");
+  if (type == fs::file_type::not_found) refuse("there is no such file; check the path");
+  if (type != fs::file_type::regular)
+    refuse("this is a device, a pipe or what may not be read, and no file; a table is expected in a file");
   if (const auto size = fs::file_size(path, failed); failed || size > kMostBytes)
     refuse(fmt::format("the file has more than {} MiB; import a part of it", kMostBytes >> 20));
   std::ifstream stream(path, std::ios::binary);

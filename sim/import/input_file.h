@@ -20,7 +20,7 @@ struct InputFile {
   std::vector<std::string> parts() const;
 };
 
-// Throws InputError where there is no such file, where it is too large, and where it is no text: a spreadsheet, or the
+// Throws InputError where there is no such file, where it is a folder or a device, where it is too large, and where it is no text: a spreadsheet, or the
 // pointer that stands in for a file of Git LFS.
 InputFile read_input_file(const std::string& path);
 

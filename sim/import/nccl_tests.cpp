@@ -1,5 +1,6 @@
 // NVIDIA's nccl-tests: the text that all_reduce_perf and its sisters print.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ struct Reader {
   void error(int line, const std::string& text) { errors.push_back({file.at(line), text}); }
   void read_comment(const TextLine& line);
   void read_row(const TextLine& line);
+  void check_rate(const TextLine& line, double bytes, Seconds took);
 };
 
 // "all_reduce_perf" in a line or in a file's name; the longest name first, since others are parts of it.
@@ -48,10 +50,11 @@ void Reader::read_comment(const TextLine& line) {
     if (on != words.end() && on + 1 != words.end()) hosts.insert(*(on + 1));
     if (const auto bracket = line.text.find(']'); bracket != std::string::npos) {
       const auto begin = line.text.find_first_not_of(' ', bracket + 1);
-      const std::string name = begin == std::string::npos ? "" : line.text.substr(begin);
+      const std::string name =
+          begin == std::string::npos ? "" : line.text.substr(begin, line.text.find_last_not_of(' ') + 1 - begin);
       if (!gpu.empty() && gpu != name && !mixed)
         error(line.number, "a GPU of another kind than the ranks above; ranks of one kind are expected");
-      gpu = mixed ? "GPUs" : name.substr(0, name.find_last_not_of(" \r") + 1);
+      gpu = mixed ? "" : name;
     }
   } else if (words.front() == "size") {
     columns = words;
@@ -63,6 +66,20 @@ void Reader::read_comment(const TextLine& line) {
   } else if (words.front() == "(B)" && std::find(words.begin(), words.end(), "(us)") == words.end()) {
     error(line.number, "the times are not in (us); the output of nccl-tests is expected as it is");
   }
+}
+
+// The table tells size / time once more, as algbw in GB/s, with two digits behind the point or three in all, of a time that
+// it rounds likewise. Where that is another rate, the time is in another unit, or a column out of place.
+void Reader::check_rate(const TextLine& line, double bytes, Seconds took) {
+  constexpr double kRounded = 0.006, kDigits = 0.02;
+  const std::string& told = line.words[time + 1];
+  const auto rate = parse_number(told);
+  const double is = bytes / took.value / kGiga;
+  if (rate && std::abs(*rate - is) <= kRounded + kDigits * is) return;
+  error(line.number,
+        fmt::format("algbw is {} GB/s, and size / time is {:.4g} GB/s; the same is expected, of a time in us, as "
+                    "nccl-tests prints them",
+                    printable(told).substr(0, 32), is));
 }
 
 void Reader::read_row(const TextLine& line) {
@@ -77,13 +94,14 @@ void Reader::read_row(const TextLine& line) {
   if (size && *size == 0) return rows.leave_out("of no bytes");
   const auto bytes = read_size(words[0], "size", at, errors);
   const auto took = read_time(words[time], kMicrosecond, "time", at, errors);
+  if (bytes && took) check_rate(line, static_cast<double>(*bytes), *took);
   if (const auto wrong = parse_number(words[time + 3]); wrong && *wrong > 0)
     return rows.leave_out("of wrong results, as the test counted");
   const auto known = collective_called(collective);
   if (!known) return rows.leave_out(fmt::format("of {}, which profiles do not hold", collective));
   if (bytes && took)
     rows.collectives.push_back({gpu, *known, ranks, static_cast<std::int64_t>(std::max<std::size_t>(1, hosts.size())),
-                                Bytes{static_cast<double>(*bytes)}, *took});
+                                Bytes{static_cast<double>(*bytes)}, *took, line.number});
 }
 
 void read(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {

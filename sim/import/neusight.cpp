@@ -23,7 +23,7 @@ void read(CsvColumns& table, FileRows& rows) {
   for (const auto& row : table.rows()) {
     const std::string& name = table.text(row, "OPName");
     const auto time = table.time(row, "Latency", kMillisecond);
-    KernelTime one{table.text(row, "Device"), precision, {}, time.value_or(Seconds{})};
+    KernelTime one{table.text(row, "Device"), precision, {}, time.value_or(Seconds{}), row.line};
     const auto batch = table.size(row, "B");
     if (table.form() == 1) {
       const auto columns = table.size(row, "H");

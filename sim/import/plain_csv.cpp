@@ -21,7 +21,8 @@ void read_kernel(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   } else if (!known) {
     rows.leave_out("in precision " + printable(precision).substr(0, 32));
   } else if (batch && m && n && k && time) {
-    rows.kernels.push_back({gpu_of(table, row), *known, {{table.text(row, "kernel"), *batch, *m, *n, *k}}, *time});
+    rows.kernels.push_back(
+        {gpu_of(table, row), *known, {{table.text(row, "kernel"), *batch, *m, *n, *k}}, *time, row.line});
   }
 }
 
@@ -34,7 +35,8 @@ void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   if (!known) {
     rows.leave_out(fmt::format("of {}, which profiles do not hold", printable(name).substr(0, 32)));
   } else if (ranks && size && hosts && time) {
-    rows.collectives.push_back({gpu_of(table, row), *known, *ranks, *hosts, Bytes{static_cast<double>(*size)}, *time});
+    rows.collectives.push_back(
+        {gpu_of(table, row), *known, *ranks, *hosts, Bytes{static_cast<double>(*size)}, *time, row.line});
   }
 }
 

@@ -6,9 +6,12 @@ namespace slmsim {
 
 std::vector<TextLine> text_lines(const InputFile& file) {
   std::vector<TextLine> lines;
-  std::istringstream stream{std::string(file.text())};
+  std::string_view content = file.text();
+  if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
+  std::istringstream stream{std::string(content)};
   std::string text;
   for (int number = 1; std::getline(stream, text); ++number) {
+    if (text.ends_with('\r')) text.pop_back();
     std::istringstream words(text);
     TextLine line{number, text, {}};
     for (std::string word; words >> word;) line.words.push_back(word);

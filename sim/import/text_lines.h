@@ -14,7 +14,7 @@ struct TextLine {
   std::vector<std::string> words;
 };
 
-// Lines without words are left out.
+// Lines without words are left out; so are a byte order mark and the carriage returns of line ends.
 std::vector<TextLine> text_lines(const InputFile& file);
 
 }  // namespace slmsim

@@ -70,7 +70,7 @@ void read_layers(CsvColumns& table, FileRows& rows) {
       const auto time = table.time(row, column, kMillisecond);
       const auto kernel = kernel_of(name, *layer);
       if (time && kernel)
-        rows.kernels.push_back({gpu, table.request().precision.value_or(Precision::kFp16), {*kernel}, *time});
+        rows.kernels.push_back({gpu, table.request().precision.value_or(Precision::kFp16), {*kernel}, *time, row.line});
       else if (time)
         ++rows.unknown[name];
     }
@@ -93,7 +93,8 @@ void read_collectives(CsvColumns& table, FileRows& rows) {
     // Its size is what one worker brings to a gather and takes from a scatter.
     const bool parts = *collective == "all-gather" || *collective == "reduce-scatter";
     const auto whole = static_cast<double>(*size) * (parts ? static_cast<double>(*ranks) : 1);
-    rows.collectives.push_back({gpu, *collective, *ranks, (*ranks + *of_a_node - 1) / *of_a_node, Bytes{whole}, *time});
+    rows.collectives.push_back(
+        {gpu, *collective, *ranks, (*ranks + *of_a_node - 1) / *of_a_node, Bytes{whole}, *time, row.line});
   }
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <utility>
 
 #include "sim/base/file_kind.h"
 #include "sim/base/yaml.h"
+#include "sim/platform/gpu_name.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {
@@ -14,13 +14,6 @@ namespace {
 
 struct KnownGpu {
   std::string name, title;
-};
-
-// What nvidia-smi prints where that has other words than the data sheet.
-constexpr std::pair<const char*, const char*> kDriverNames[] = {
-    {"NVIDIA H100 80GB HBM3", "h100"},
-    {"NVIDIA GH200 480GB", "gh200"},
-    {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtxpro6000"},
 };
 
 const std::vector<KnownGpu>& known_gpus() {
@@ -39,35 +32,6 @@ const std::vector<KnownGpu>& known_gpus() {
   return kKnown;
 }
 
-// In small letters, without makers' and families' names.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const unsigned char c : text) {
-    if (std::isalnum(c)) {
-      words.back() += static_cast<char>(std::tolower(c));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  static const std::vector<std::string> kIdle = {"", "nvidia", "tesla", "quadro", "geforce", "gpu"};
-  std::erase_if(words, [](const auto& word) { return std::find(kIdle.begin(), kIdle.end(), word) != kIdle.end(); });
-  return words;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += word;
-  return out;
-}
-
-bool same(const std::string& a, const std::string& b) {
-  auto x = words_of(a), y = words_of(b);
-  if (joined(x) == joined(y)) return true;
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
-  return x == y;
-}
-
 }  // namespace
 
 std::string gpu_called(const std::string& text) {
@@ -78,12 +42,9 @@ std::string gpu_called(const std::string& text) {
   }
   if (word.starts_with("Tesla") && word.size() > 5 && std::isupper(static_cast<unsigned char>(word[5])))
     word = word.substr(5);
-  if (words_of(word).empty()) return "";
-  for (const auto& [driver, name] : kDriverNames) {
-    if (same(word, driver)) return name;
-  }
+  if (!names_a_gpu(word)) return "";
   for (const auto& gpu : known_gpus()) {
-    if (same(word, gpu.name) || same(word, gpu.title)) return gpu.name;
+    if (is_same_gpu(word, gpu.name) || is_same_gpu(word, gpu.title)) return gpu.name;
   }
   return "";
 }

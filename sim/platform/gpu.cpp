@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/platform/gpu_name.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
@@ -68,6 +69,20 @@ void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& readi
   shares.done();
 }
 
+// Times of another chip say nothing of this one. Another variant's may be of use: remarks_on() tells of it.
+void attach_profile(Profiles& profiles, const std::string& name, Gpu& gpu, Fields& fields) {
+  const std::string path = fields.path_of("profile"), shown = printable(name).substr(0, 64);
+  if (!profiles.attach(name, gpu))
+    return fields.error("profile", fmt::format("{}: the platform has no profile \"{}\"; name a file of "
+                                               "platforms/profiles",
+                                               path, shown));
+  const std::string& other = gpu.measured_on;
+  if (is_same_chip(other, gpu.title) || is_same_chip(other, gpu.name)) return;
+  fields.error("profile", fmt::format("{}: \"{}\" was measured on \"{}\", and {} is {}; name a profile of it, or write "
+                                      "gpu: {} in that one if it is",
+                                      path, shown, printable(other).substr(0, 64), gpu.name, gpu.title, gpu.title));
+}
+
 }  // namespace
 
 Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles) {
@@ -91,6 +106,11 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.pcie = fields.quantity<BytesPerSecond>({"pcie", "The rate of its PCIe slot, in one direction."}, kBusRange);
   const FileKey nvlink{"nvlink", "The rate of all its NVLinks together, in one direction.", "it has no NVLink"};
   gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>(nvlink, kBusRange) : BytesPerSecond{0};
+  gpu.peer_to_peer =
+      fields.flag({"peer_to_peer",
+                   "Whether NVIDIA's driver copies from it to another GPU over PCIe, as it does not between "
+                   "GeForce cards; a VM type that says peer_to_peer is told."},
+                  true);
   const FileKey power{"board_power", "What the data sheet lets the card or module draw; energy is counted by it.",
                       "no energy is told"};
   if (fields.has(power.name)) gpu.board_power = fields.quantity<Watts>(power, {{1}, {1e5}});
@@ -118,10 +138,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
       {"profile", "What slmsim-calibrate measured of it: a name of platforms/profiles or the path of a file.",
        "its data sheet counts, times the shares of software"},
       "");
-  if (profiles && !profile.empty() && !profiles->attach(profile, gpu)) {
-    fields.error("profile", fmt::format("{}: the platform has no profile \"{}\"; name a file of platforms/profiles",
-                                        fields.path_of("profile"), printable(profile).substr(0, 64)));
-  }
+  if (profiles && !profile.empty()) attach_profile(*profiles, profile, gpu, fields);
   fields.done();
   return gpu;
 }

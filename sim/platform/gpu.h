@@ -37,9 +37,12 @@ struct Gpu {
   double sustained = 1;                                    // what is left of it while training goes on
   BytesPerSecond pcie;                                     // one direction
   BytesPerSecond nvlink;                                   // one direction, all links; 0 without NVLink
+  bool peer_to_peer = true;                                // whether its driver copies to another GPU over PCIe
   int compute_capability = 0;                              // 86: 8.6
   Watts board_power;  // of the whole card or module under load, as its data sheet has it; 0: not stated
-  // What the profile holds that the GPU names, where it names one.
+  // What the profile holds that the GPU names, where it names one, and the GPU that it was measured on ("" where it says
+  // nothing): this one, or another variant of its chip.
+  std::string measured_on;
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;
 

@@ -120,6 +120,7 @@ double KernelTable::usual_ratio(const std::string& kernel, Precision precision) 
 bool Profiles::attach(const std::string& name, Gpu& gpu) {
   const auto profile = profiles_.find(name);
   if (profile == profiles_.end()) return false;
+  gpu.measured_on = profile->second.gpu;
   gpu.buses = profile->second.buses;
   if (profile->second.kernels.empty() && profile->second.launch <= Seconds{0}) return true;
   auto& table = tables_[{name, gpu.memory_bandwidth, gpu.peak}];

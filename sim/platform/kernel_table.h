@@ -62,7 +62,7 @@ class KernelTable {
 class Profiles {
  public:
   void add(const std::string& name, GpuProfile profile) { profiles_[name] = std::move(profile); }
-  // Sets the GPU's `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share a table. False
+  // Sets the GPU's `measured_on`, `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share a table. False
   // where there is no such profile.
   bool attach(const std::string& name, Gpu& gpu);
 

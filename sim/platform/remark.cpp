@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/platform/gpu_name.h"
+
 namespace slmsim {
 namespace {
 
@@ -38,6 +40,40 @@ bool contradicts(const Platform& platform, const Vm& vm) {
   return false;
 }
 
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+}
+
+// What a type without a description of its inside says of its GPUs, and what these lack.
+void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string>& out) {
+  for (int i = 0; i < vm.device_count; ++i) {
+    const Gpu& gpu = platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu;
+    const bool joined = vm.type.nvlink && gpu.nvlink.value > 0;
+    if (vm.type.nvlink && !joined)
+      add_once(out,
+               fmt::format("VM type {} says nvlink: yes, and {} has no NVLink: {} is taken, at {:g} of the PCIe rate; "
+                           "state nvlink: no",
+                           vm.type.name, gpu.name,
+                           vm.type.peer_to_peer ? "PCIe from GPU to GPU" : "the way through host memory",
+                           vm.type.pcie_share));
+    if (vm.type.peer_to_peer && !joined && !gpu.peer_to_peer)
+      add_once(out, fmt::format(
+                        "VM type {} says peer_to_peer: yes, which NVIDIA's driver does not do over PCIe on {}: it is "
+                        "taken all the same; state peer_to_peer: no unless another driver is in use",
+                        vm.type.name, gpu.name));
+  }
+}
+
+void add_other_variants(const Platform& platform, std::vector<std::string>& out) {
+  for (const Device& device : platform.devices) {
+    const Gpu& gpu = device.gpu;
+    if (is_same_gpu(gpu.measured_on, gpu.name) || !is_other_variant(gpu.measured_on, gpu.title)) continue;
+    add_once(out,
+             fmt::format("the profile of {} was measured on another variant of it, {}: its times count all the same",
+                         gpu.name, printable(gpu.measured_on).substr(0, 64)));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions_in(const Platform& platform) {
@@ -60,14 +96,15 @@ std::vector<std::string> remarks_on(const Platform& platform) {
     const auto measured = [&](const Device& device) {
       return device.gpu.buses.peer.value > 0 && &platform.vms[static_cast<std::size_t>(device.vm)] == &vm;
     };
-    if (vm.type.says_how_gpus_meet || vm.device_count < 2) continue;
-    if (std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
-    std::string text = fmt::format(
-        "VM type {} does not say how its GPUs reach each other: through host memory, at {:g} of their PCIe rate; state "
-        "peer_to_peer, nvlink, pcie_share or inside",
-        vm.type.name, vm.type.pcie_share);
-    if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
+    if (vm.device_count < 2 || std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
+    if (vm.type.inside.empty()) add_lacking(platform, vm, out);
+    if (vm.type.says_how_gpus_meet) continue;
+    add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: through host memory, at {:g} of "
+                              "their PCIe rate; state "
+                              "peer_to_peer, nvlink, pcie_share or inside",
+                              vm.type.name, vm.type.pcie_share));
   }
+  add_other_variants(platform, out);
   return out;
 }
 

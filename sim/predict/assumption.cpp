@@ -41,14 +41,24 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
       // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
       const FlopsPerSecond half = gpu.peak[static_cast<std::size_t>(Precision::kFp16)];
       const bool emulated = scenario.training.precision == Precision::kBf16 && half.value > 0;
-      const std::string instead = emulated
-                                      ? fmt::format(" ({}), as PyTorch emulates it; training.precision: fp16 has {}",
-                                                    to_text(peak_of(gpu, scenario.training.precision)), to_text(half))
-                                      : "";
+      const FlopsPerSecond single = peak_of(gpu, scenario.training.precision);
+      const std::string instead =
+          !emulated ? ""
+          : half > single
+              ? fmt::format(" ({}), as PyTorch emulates it; training.precision: fp16 has {}", to_text(single),
+                            to_text(half))
+              : fmt::format(" ({}), as PyTorch emulates it, and no faster than those of fp16", to_text(single));
       out.push_back({gpu.name + ".peak." + number,
                      fmt::format("{} has no {}: products run at the rate of fp32{}", gpu.name, number, instead), "",
                      Bears::kAnyVm, vms});
     }
+    if (gpu.compute_capability < software.least_capability)
+      out.push_back(
+          {"software.stack",
+           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there, "
+                       "and are counted all the same; name another one by software.stack, such as eager",
+                       gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
+           "", Bears::kAnyVm, vms});
     const MatrixEfficiency& e = gpu.efficiency[used];
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();

@@ -98,6 +98,14 @@ std::string remark_on_spread(const Prediction& p) {
                      group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
+// No GPU does so: a profile or a share of the peak that is another GPU's, or wrong, or a peak that is.
+std::string remark_on_mfu(const Prediction& p) {
+  return fmt::format(
+      "faster than the data sheet's peak, by the profile, matrix_efficiency or peak of its GPUs, one of which "
+      "is wrong: {} on {} with an MFU of {:.0f} %",
+      p.technique->name, group_text(p.group), 100 * p.mfu);
+}
+
 // What other predictions left that one may take up, and leaves to them.
 struct Known {
   LoweredPlan* lowered = nullptr;
@@ -185,6 +193,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   out.mfu = model_flops(request.operators) * (sequences * passes) / out.iteration / peak_of_group(request);
   out.connections = std::move(times.before_last);
   if (!repeats) out.remarks.push_back(remark_on_spread(out));
+  if (out.mfu > 1) out.remarks.push_back(remark_on_mfu(out));
 }
 
 Prediction predict_with(const PlanRequest& request, const Network& network, const PredictOptions& options,

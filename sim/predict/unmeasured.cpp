@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/cost/kernel.h"
+#include "sim/cost/profile_time.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
@@ -21,6 +24,25 @@ struct Unmeasured {
   std::vector<std::string> values, defaults;  // stated as no measurement; stated by nobody
   int kernels = 0;                            // whose traffic is typical: a picture of many figures
 };
+
+constexpr std::string_view kStack = "software.stack.", kKernels = "software.stack.kernels.";
+
+// Whether a GPU's profile answers what a key of `software` states: then the key counts for nothing on it. A share of the
+// bandwidth and a launch count for every kernel that was not timed.
+bool is_timed(const std::string& key, const Gpu& gpu, const Scenario& scenario) {
+  if (!gpu.kernels) return false;
+  const Precision precision = scenario.training.precision;
+  const bool others = gpu.kernels->knows_others();
+  if (key == "software.memory_efficiency" || key == "software.kernel_launch")
+    return others && gpu.kernels->knows_products();
+  if (key == "software.stack.adam") return was_timed(gpu, precision, scenario.software.adam_kernel);
+  if (key.find(".flash.") != std::string::npos) return was_timed(gpu, precision, "flash-forward");
+  if (!key.starts_with(kKernels)) return false;
+  const std::string kernel = key.substr(kKernels.size());
+  const auto& names = kernel_part_names();
+  const auto part = static_cast<KernelPart>(std::find(names.begin(), names.end(), kernel) - names.begin());
+  return others && (!differs_by_stack(part) || was_timed(gpu, precision, kernel + "-forward"));
+}
 
 bool add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) != list.end()) return false;
@@ -117,8 +139,8 @@ class Gatherer {
       if (!one.defaults.empty())
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
       const std::string& program = one.told.measure;
-      one.told.text =
-          fmt::format("{}: {}{}", key.first, text, program.empty() ? "; state yours" : "; measure by " + program);
+      one.told.text = fmt::format("{}: {}{}", std::get<0>(key), text,
+                                  program.empty() ? "; state yours" : "; measure by " + program);
       out.push_back(std::move(one.told));
     }
     return out;
@@ -150,12 +172,13 @@ class Gatherer {
     const auto dot = path.find('.');
     const std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
     if (const auto gpus = behind(path, "software.", "matrix_efficiency")) return add_share(parameter, *gpus, key);
-    Unmeasured& one = entry(path.substr(0, dot), parameter, path);
+    const auto vms = parameter.measure == kCalibrate ? vms_not_timed(path) : std::vector<std::string>();
+    if (parameter.measure == kCalibrate && vms.empty()) return;
+    Unmeasured& one = entry(path.substr(0, dot), parameter, path, {}, vms);
     for (const Need& need : kNeeds) {
       if (path == need.key) one.told.needs = need.of;
     }
     note(one, parameter, key);
-    if (parameter.measure == kCalibrate) limit_to_unmeasured_gpus(one);
   }
 
   void add_vm(const Parameter& parameter) {
@@ -227,13 +250,15 @@ class Gatherer {
   }
 
   void add_stack(const Parameter& parameter) {
-    constexpr std::string_view kKernels = "software.stack.kernels.";
-    Unmeasured& one = entry("stack " + scenario_.software.stack, parameter, "software.stack.kernels", kCalibrate);
-    if (parameter.path.starts_with(kKernels))
+    const auto vms = vms_not_timed(parameter.path);
+    if (vms.empty()) return;
+    const bool kernel = parameter.path.starts_with(kKernels);
+    Unmeasured& one = entry("stack " + scenario_.software.stack, parameter,
+                            kernel ? "software.stack.kernels" : parameter.path, kCalibrate, vms);
+    if (kernel)
       ++one.kernels;
     else
-      note(one, parameter, parameter.path.substr(std::string_view("software.stack.").size()));
-    limit_to_unmeasured_gpus(one);
+      note(one, parameter, parameter.path.substr(kStack.size()));
   }
 
   void add_option(const Parameter& parameter) {
@@ -260,28 +285,29 @@ class Gatherer {
     return std::all_of(gpus.begin(), gpus.end(), [](const Gpu* gpu) { return gpu->buses.peer.value > 0; });
   }
 
-  // What kernels take counts where they were not timed.
-  void limit_to_unmeasured_gpus(Unmeasured& one) const {
-    if (!one.told.vms.empty()) return;
+  // Those with a GPU on which a key of `software` counts.
+  std::vector<std::string> vms_not_timed(const std::string& key) const {
+    std::vector<std::string> out;
     for (const Vm& vm : scenario_.platform.vms) {
       const auto gpus = gpus_of(vm);
-      const bool timed = std::all_of(gpus.begin(), gpus.end(),
-                                     [](const Gpu* gpu) { return gpu->kernels && gpu->kernels->knows_products(); });
-      if (!timed) one.told.vms.push_back(vm.name);
+      const bool timed =
+          std::all_of(gpus.begin(), gpus.end(), [&](const Gpu* gpu) { return is_timed(key, *gpu, scenario_); });
+      if (!timed) out.push_back(vm.name);
     }
-    if (one.told.vms.empty()) one.told.vms = {""};  // bears on nothing
+    return out;
   }
 
-  // Of what one program measures there is one sentence, and one of what matters to the same plans.
+  // Of what one program measures there is one sentence, and one of what matters to the same plans, or on the same VMs.
   Unmeasured& entry(const std::string& owner, const Parameter& parameter, const std::string& about,
-                    std::string_view usual = {}) {
+                    std::string_view usual = {}, const std::vector<std::string>& vms = {}) {
     std::string program(parameter.measure.empty() ? usual : parameter.measure);
     const auto* need =
         std::find_if(std::begin(kNeeds), std::end(kNeeds), [&](const Need& one) { return one.key == parameter.path; });
-    const Key key{owner, program + (need == std::end(kNeeds) ? "" : std::string(need->key))};
+    const Key key{owner, program + (need == std::end(kNeeds) ? "" : std::string(need->key)), vms};
     const auto [at, is_new] = found_.try_emplace(key);
     if (is_new) {
       order_.push_back(key);
+      at->second.told.vms = vms;
       at->second.told.about = about;
       at->second.told.measure = std::move(program);
     }
@@ -297,7 +323,7 @@ class Gatherer {
     if (is_new && parameter.path != one.told.about) one.told.more.push_back(parameter.path);
   }
 
-  using Key = std::pair<std::string, std::string>;  // owner; program
+  using Key = std::tuple<std::string, std::string, std::vector<std::string>>;  // owner; program; VMs
   const Scenario& scenario_;
   std::map<Key, Unmeasured> found_;
   std::vector<Key> order_;

@@ -1,5 +1,7 @@
 #include "sim/report/link_use.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +9,20 @@
 #include "sim/scenario/names.h"
 
 namespace slmsim {
+namespace {
+
+// Why a table has no row: what did not run uses nothing.
+std::string none_text(const RunResult& result) {
+  const auto& all = result.predictions;
+  if (std::none_of(all.begin(), all.end(), [](const Prediction& p) { return p.is_timed(); }))
+    return "  none: nothing ran, for the reasons above\n";
+  const auto& vms = result.scenario.platform.vms;
+  if (std::all_of(vms.begin(), vms.end(), [](const Vm& vm) { return vm.type.inside.empty(); }))
+    return "  none: no VM type of this platform says what is inside it (docs/scenario.md, The inside of a node)\n";
+  return "  none: what ran is on VMs whose type does not say what is inside (docs/scenario.md, The inside of a node)\n";
+}
+
+}  // namespace
 
 std::string to_link_use_table(const std::vector<RunResult>& results) {
   std::string out;
@@ -24,8 +40,7 @@ std::string to_link_use_table(const std::vector<RunResult>& results) {
                            use.capacity.value / kGiga);
       }
     }
-    if (!any)
-      out += "  none: no VM type of this platform says what is inside it (docs/scenario.md, The inside of a node)\n";
+    if (!any) out += none_text(result);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "sim/scenario/stack.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,12 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   Fields fields(node, path, reading);
   software.stack = fields.name({"name", "What the stack is called."});
   software.title = fields.text({"title", "What it is, in a line.", "its name"}, software.stack);
+  software.least_capability = static_cast<int>(
+      std::lround(10 * fields.number({"compute_capability",
+                                      "The least of CUDA's compute capabilities that its kernels need; a GPU below "
+                                      "it is told.",
+                                      "any"},
+                                     {0, 20}, 0.0)));
   software.attention =
       static_cast<AttentionKernel>(fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
   software.attention_elsewhere = static_cast<AttentionKernel>(

@@ -39,6 +39,14 @@ std::vector<std::string> with_memory(const std::string& size, std::vector<std::s
   return words;
 }
 
+TEST(LinkUse, SaysThatNothingRanWhereNothingDid) {
+  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--set", "models=gpt2m", "--link-use"}));
+  EXPECT_THAT(run.out, HasSubstr("none: nothing ran, for the reasons above"));
+  EXPECT_THAT(run.out, testing::Not(HasSubstr("says what is inside it")));
+  const Finished ran = expect_done({"run", kScenario, "--set", "models=gpt2m", "--technique", "Data", "--link-use"});
+  EXPECT_THAT(ran.out, HasSubstr("none: no VM type of this platform says what is inside it"));
+}
+
 TEST(Help, OfEachVerbNamesItsOptions) {
   EXPECT_THAT(expect_done({"--help"}).out, HasSubstr("Exit status: 0 done, 1 nothing fits"));
   EXPECT_THAT(expect_done({"run", "--help"}).out, HasSubstr("--technique"));

@@ -114,11 +114,19 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
   refusal({"csv", table, "--where", "gpu=t4"}, "gpu is one of mine");
   refusal({"csv", table, "--name", "a b"}, "--name \"a b\": letters, digits");
   refusal({"csv", table, "-o", folder.file("no/such/place.yaml")}, "the result cannot be written there");
-  // In milliseconds: the first GPU is faster than its data sheet allows.
-  const std::string unit =
-      folder.write("unit.csv", "kernel,precision,batch,m,n,k,seconds\ngemm-nt,fp16,1,4096,4096,4096,1e-6\n");
-  refusal({"csv", unit, "--gpu", "a30"},
-          "which is faster than it can be; check the GPU, the precision, and that times");
+  // 2 x 4096^3 FLOP in 0.2 ms are 687 TFLOP/s; the A30 has 165.
+  const std::string head = "gpu,kernel,precision,batch,m,n,k,seconds\n";
+  const std::string fast = folder.write("fast.csv", head + ",gemm-nt,fp16,1,4096,4096,4096,2e-4\n");
+  refusal({"csv", fast, "--gpu", "a30"},
+          fast +
+              ":2:1: error: the kernels take 0.24 times the data sheet's time of a30 on the median, as this one does, "
+              "which is faster than it can be; check the GPU, the precision, and that times");
+  const std::string other = folder.write("other.csv", head + "Tesla T4,gemm-nt,fp16,1,4096,4096,4096,2e-3\n");
+  refusal({"csv", other, "--gpu", "a30"},
+          "--gpu a30: the tables are of \"Tesla T4\", and a30 is NVIDIA A30 24GB PCIe; name the GPU that was timed");
+  // Where the tables name no GPU, the profile names the one that was asked for.
+  const std::string unnamed = folder.write("unnamed.csv", head + ",gemm-nt,fp16,1,4096,4096,4096,2e-3\n");
+  EXPECT_THAT(slmsim_run({"import", "csv", unnamed, "--gpu", "a30"}).out, HasSubstr("gpu: \"NVIDIA A30 24GB PCIe\""));
 }
 
 TEST(Import, TellsItsFormats) {

@@ -84,6 +84,64 @@ TEST(ProfileOfAGpu, WithoutKernelsChangesNoComputation) {
   expect_refused(with_profile(empty), empty, {{"3:10", "kernels is empty; list at least one"}});
 }
 
+// Times of another chip are no times of this GPU; those of another variant of it may be of use.
+TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
+  const TemporaryFolder folder;
+  const std::string a100 = std::string(kProfile) + "gpu: NVIDIA A100-SXM4-40GB\n";
+  const std::string other = folder.write("a100.yaml", a100);
+  const Finished refused = slmsim_run(with_profile(other));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("was measured on \"NVIDIA A100-SXM4-40GB\", and a30 is NVIDIA A30 24GB PCIe; name a "
+                        "profile of it, or write gpu: NVIDIA A30 24GB PCIe in that one if it is"));
+  auto own = with_profile(folder.write("a30.yaml", std::string(kProfile) + "gpu: NVIDIA A30\n"));
+  const Finished fits = slmsim_run(own);
+  EXPECT_EQ(fits.status, 0) << fits.err;
+  EXPECT_THAT(fits.out, Not(HasSubstr("another variant")));
+  own = {"run", "scenarios/gat-amst.yaml", "--set", "groups=[gat]", "--technique", "Data"};
+  for (const char* gpu : {"0", "1"})
+    own.insert(own.end(), {"--set", std::string("platform.vms.gat.gpus.") + gpu + "=a100-80", "--set",
+                           std::string("platform.vms.gat.gpus.") + gpu + ".profile=" + other});
+  const Finished variant = slmsim_run(own);
+  EXPECT_EQ(variant.status, 0) << variant.err;
+  EXPECT_THAT(variant.out, HasSubstr("the profile of a100-80 was measured on another variant of it, "
+                                     "NVIDIA A100-SXM4-40GB: its times count all the same"));
+}
+
+// Of products alone a profile tells nothing of the kernels between them, nor what these reach of the bandwidth.
+TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
+  const TemporaryFolder folder;
+  const std::string head = "schema: slmsim/gpu-profile/1\nname: made-up\nkernels:\n";
+  const std::string product =
+      "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 0.15 ms}\n";
+  const Finished products = slmsim_run(with_profile(folder.write("products.yaml", head + product)));
+  ASSERT_EQ(products.status, 0) << products.err;
+  EXPECT_THAT(products.out, HasSubstr("stack jax: what 13 of its kernels move"));
+  EXPECT_THAT(products.out, HasSubstr("software: by default memory_efficiency 0.8, kernel_launch 5 us"));
+  EXPECT_THAT(products.out, Not(HasSubstr("software.matrix_efficiency")));
+  // Of the thirteen those five remain that stacks make in different ways: embedding, bias, rotary, mask, dropout.
+  const std::string norm =
+      "  - {kernel: norm-forward, precision: fp16, batch: 1, m: 2048, n: 1024, k: 1, time: 50 us}\n";
+  const Finished both = slmsim_run(with_profile(folder.write("both.yaml", head + product + norm)));
+  ASSERT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("stack jax: what 5 of its kernels move"));
+  EXPECT_THAT(both.out, Not(HasSubstr("memory_efficiency")));
+}
+
+// 2 x 2048 x 3072 x 1024 FLOP in 10 us are 1288 TFLOP/s; the A30 has 165.
+TEST(ProfileOfAGpu, FasterThanThePeakIsRemarkedOn) {
+  const TemporaryFolder folder;
+  const std::string remark = "faster than the data sheet's peak, by the profile, matrix_efficiency or peak of its GPUs";
+  const std::string fast =
+      "schema: slmsim/gpu-profile/1\nname: fast\nkernels:\n"
+      "  - {kernel: adam, precision: fp16, batch: 1, m: 354823168, n: 1, k: 1, time: 1 ms}\n"
+      "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 10 us}\n";
+  auto words = with_profile(folder.write("fast.yaml", fast));
+  words.insert(words.end(), {"--set", "training.batch=64", "--set", "models=gpt2m"});
+  EXPECT_THAT(slmsim_run(words).out, HasSubstr(remark));
+  EXPECT_THAT(slmsim_run(with_profile(folder.write("made-up.yaml", kProfile))).out, Not(HasSubstr(remark)));
+}
+
 TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
   const std::string folder = SLMSIM_SOURCE_DIR "/calibrate/shapes/";
   for (const auto& [model, file] : {std::pair{"gpt2m", "gpt2m"}, {"gpt2l", "gpt2-577m"}, {"gpt2L", "gpt2-656m"}})

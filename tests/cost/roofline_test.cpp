@@ -57,6 +57,24 @@ TEST(Roofline, TakesAMatrixProductsFlopsAtThePeak) {
   EXPECT_DOUBLE_EQ(time_of(linear(1024, 1024, 1024), {}, kFastMemory).forward.value, compute(1024, 1024, 1024));
 }
 
+// bf16 that a GPU lacks is computed in fp32 from and to 16 bits, with no fewer steps than fp16.
+TEST(Roofline, TakesEmulatedBf16ForNoFasterThanFp16) {
+  Gpu gpu = kFastMemory;
+  gpu.architecture = "Not stated";
+  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
+  gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{1e12};
+  const auto reached = [&](double half, double single) {
+    gpu.efficiency[static_cast<std::size_t>(Precision::kFp16)].share = half;
+    gpu.efficiency[static_cast<std::size_t>(Precision::kFp32)].share = single;
+    return Software{}.matrix_of(gpu, Precision::kBf16);
+  };
+  EXPECT_DOUBLE_EQ(reached(0.5, 0.75), 0.5);
+  EXPECT_DOUBLE_EQ(reached(0.75, 0.5), 0.5);
+  // Tensor cores do ten times as much in fp16: fp32 binds.
+  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e13};
+  EXPECT_DOUBLE_EQ(reached(0.5, 0.75), 0.75);
+}
+
 TEST(Roofline, TakesTheRootOfTheSquaresOfComputingAndMemory) {
   // Three matrices of 1024 x 1024 fp16 are 6.29 MB: 6.29 ms at 1 GB/s, longer than the 2.2 ms of work.
   const double memory = 3 * 1024 * 1024 * 2 / 1e9;

@@ -264,6 +264,17 @@ TEST(ImportNcclTests, TakesTheTimesOutOfPlace) {
   EXPECT_THAT(profile.remarks, IsEmpty());
 }
 
+TEST(ImportNcclTests, ReadsLineEndsOfWindows) {
+  std::string text = nccl_tests("1024 256 float sum -1 11.50 0.09 0.09 0 11.2 0.09 0.09 0\n") + std::string(kNcclEnd);
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.insert(at, "\r");
+  Files files;
+  files.write("out.txt", "\xef\xbb\xbf" + text);
+  const auto profile = import("nccl-tests", files);
+  EXPECT_EQ(profile.gpu, "NVIDIA A30");
+  EXPECT_THAT(collectives(profile), ElementsAre("all-reduce 2/1 1024 1.15e-05"));
+  EXPECT_THAT(profile.remarks, IsEmpty());
+}
+
 TEST(ImportNcclTests, SaysWhereTheEndIsMissing) {
   Files files;
   files.write("out.txt", nccl_tests("1024 256 float sum -1 11.50 0.09 0.09 0 11.2 0.09 0.09 0\n"));

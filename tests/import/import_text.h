@@ -43,16 +43,17 @@ class Files {
   std::vector<std::string> names_;
 };
 
-inline ImportedProfile import(const std::string& format, const Files& files, const ImportRequest& request = {}) {
-  return gather(import_format(format), files.names(), request, {});
+inline ImportedProfile import(const std::string& format, const Files& files, const ImportRequest& request = {},
+                              const Gpu* gpu = nullptr) {
+  return gather(import_format(format), files.names(), request, gpu);
 }
 
 // "LINE:COLUMN text" of each error.
 inline std::vector<std::string> refusals(const std::string& format, const Files& files,
-                                         const ImportRequest& request = {}) {
+                                         const ImportRequest& request = {}, const Gpu* gpu = nullptr) {
   std::vector<std::string> out;
   try {
-    import(format, files, request);
+    import(format, files, request, gpu);
   } catch (const InputError& error) {
     for (const auto& one : error.errors())
       out.push_back(std::to_string(one.place.line) + ":" + std::to_string(one.place.column) + " " + one.text);

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <random>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "sim/import/plausible.h"
 #include "sim/import/profile_text.h"
 #include "sim/import/thin.h"
 #include "tests/cost/measured_gpu.h"
@@ -13,10 +13,15 @@
 namespace slmsim {
 namespace {
 
+using import_test::Files;
+using import_test::import;
 using import_test::points;
+using import_test::refusals;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr auto kFp16 = static_cast<std::size_t>(Precision::kFp16);
 
@@ -177,12 +182,49 @@ TEST(Thinning, OfCollectivesKeepsWhatPredictionsUse) {
   EXPECT_THAT(sizes, ElementsAre(1, 2, 4, 8, 16, 32, 64, 77));
 }
 
-TEST(Plausible, AreTimesThatTheGpuCanHave) {
-  // 2 x 4096^3 / 100 TFLOP/s = 1.37 ms.
-  const KernelShape shape{"gemm-nt", 1, 4096, 4096, 4096};
-  EXPECT_NO_THROW(check_plausible(with({{shape, {1.5e-3}}}), made_up::gpu()));
-  EXPECT_THROW(check_plausible(with({{shape, {1.5e-6}}}), made_up::gpu()), InputError);
-  EXPECT_THROW(check_plausible(with({{shape, {1.5}}}), made_up::gpu()), InputError);
+// Of products of 4096 x 4096 x 4096 in fp16, by the data sheet of 100 TFLOP/s: 2 x 4096^3 / 100 TFLOP/s = 1.37 ms.
+std::string products(const std::vector<const char*>& seconds) {
+  std::string text = "kernel,precision,batch,m,n,k,seconds\n";
+  int batch = 0;
+  for (const char* one : seconds) text += fmt::format("gemm-nt,fp16,{},4096,4096,4096,{}\n", ++batch, one);
+  return text;
+}
+
+TEST(Plausible, AreTimesThatTheGpuCanHaveOnTheMedian) {
+  const Gpu gpu = made_up::gpu();
+  const auto told = [&](const char* seconds) {
+    Files files;
+    files.write("a.csv", products({seconds}));
+    return refusals("csv", files, {}, &gpu);
+  };
+  EXPECT_THAT(told("1.5e-3"), IsEmpty());
+  EXPECT_THAT(told("1.5e-4"),
+              ElementsAre(AllOf(StartsWith("2:1 the kernels take 0.109 times"), HasSubstr("faster than it can be"))));
+  EXPECT_THAT(told("0.4"), ElementsAre(AllOf(StartsWith("2:1 "), HasSubstr("absurdly slow"))));
+}
+
+TEST(Plausible, LeavesOutTheTimesThatAreFasterThanTheDataSheet) {
+  const Gpu gpu = made_up::gpu();
+  Files files;
+  // The third of three products of 1.37 ms takes half of what it must, and a clock above the data sheet's helps the second.
+  const std::string path = files.write("a.csv", products({"1.5e-3", "2.6e-3", "2.06e-3"}));
+  const auto profile = import("csv", files, {}, &gpu);
+  EXPECT_THAT(points(profile),
+              ElementsAre("gemm-nt fp16 1x4096x4096x4096 0.0015", "gemm-nt fp16 2x4096x4096x4096 0.0026"));
+  EXPECT_THAT(profile.remarks, testing::Contains("1 time is faster than the data sheet of " + gpu.name +
+                                                 " allows, and left out; the first is at " + path +
+                                                 ":4: gemm-nt fp16 3x4096x4096x4096 in 2.06 ms"));
+  EXPECT_THAT(import_test::left_out(profile), ElementsAre("1 faster than can be"));
+}
+
+TEST(Plausible, TellsSizesWhoseTimesDifferWildly) {
+  Files files;
+  const std::string head = "kernel,precision,batch,m,n,k,seconds\n";
+  const std::string a = files.write("a.csv", head + "gemm-nn,fp16,1,64,64,64,3e-4\ngemm-nn,fp16,1,64,64,128,3e-4\n");
+  const std::string b = files.write("b.csv", head + "gemm-nn,fp16,1,64,64,64,3e-2\ngemm-nn,fp16,1,64,64,128,8e-4\n");
+  EXPECT_THAT(import("csv", files).remarks,
+              ElementsAre("gemm-nn fp16 1x64x64x64 was timed 2 times, from 300 us (" + a + ":2) to 30 ms (" + b +
+                          ":2): the median is taken, though such times are hardly of one thing"));
 }
 
 TEST(ProfileText, IsReadBackWithTheSamePoints) {

@@ -98,6 +98,24 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NcclTestsOfOneRank", "nccl-tests", "all_reduce_perf.txt",
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n",
                 "0:0 0 lines \"# Rank\"; at least two GPUs are expected"},
+        // 1 MiB in 42.1 ns.
+        Refusal{"NcclTestsInMilliseconds", "nccl-tests", "all_reduce_perf.txt",
+                "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
+                "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+                "1048576 262144 float sum -1 0.0421 24.91 37.36 0 0.0421 24.91 37.36 0\n",
+                "4:1 algbw is 24.91 GB/s, and size / time is 2.491e+04 GB/s"},
+        Refusal{"AnotherUnit", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,4096,4096,4096,1e-6\n",
+                // 2 x 4096^3 FLOP in 1 us.
+                "2:1 gemm-nn fp16 1x4096x4096x4096 in 1 us would be 137439 TFLOP/s, which no GPU reaches"},
+        // 2 x 4096^3 FLOP in 3.3 s are 41.6 GFLOP/s.
+        Refusal{"Milliseconds", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,4096,4096,4096,3.3\n",
+                "2:1 large products reach 41.6 GFLOP/s on the median, as this one does, which is absurdly slow"},
+        // 67,108,864 B, of which 2 x 3/4 go over a link, in 10 us are 10 TB/s.
+        Refusal{"FasterThanAnyNvlink", "csv", "a.csv", "ranks,bytes,seconds\n4,67108864,1e-5\n",
+                "2:1 all-reduce of 67108864 B over 4 GPUs in 10 us would need 10066 GB/s of each link"},
+        Refusal{"CollectiveOfOneGpu", "aiconfigurator", "nccl_perf.txt",
+                "device,op_name,nccl_dtype,num_gpus,message_size,latency\nH200,all_reduce,half,1,512,0.5\n",
+                "0:0 none of its times can be used; left out are 1 of one GPU, which exchanges nothing"},
         Refusal{"NsysWithoutShapes", "nsys", "a.csv", "Instances,Med (ns),Name\n1,1000,x\n",
                 "0:0 nsys tells no sizes of kernels; give --shapes FILE"},
         Refusal{"NsysWithoutUnit", "nsys", "a.csv", "Instances,Med,Name\n1,1000,x\n", "1:1 no column \"Med (ns)\""},
@@ -106,6 +124,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "8,3,64,64,4,4,True\n",
                 "2:11 a model's sizes are expected"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(ImportRefusals, TellAFolderAndADeviceFromNoFile) {
+  const auto refused = [](const std::string& path) {
+    try {
+      read_input_file(path);
+    } catch (const InputError& error) {
+      return error.errors().front().text;
+    }
+    return std::string("none");
+  };
+  EXPECT_THAT(refused("."), HasSubstr("this is a folder"));
+  EXPECT_THAT(refused("/dev/null"), HasSubstr("this is a device"));
+  EXPECT_THAT(refused("no-such-file"), HasSubstr("there is no such file"));
+}
 
 TEST(ImportRefusals, AreAllToldAtOnceAndBounded) {
   Files files;
@@ -136,7 +168,11 @@ TEST(ImportOfSeveralGpus, NeedsAChoice) {
   request.where = {{"gpu", "l4"}, {"source", "b"}};
   EXPECT_THAT(points(import("csv", files, request)), ElementsAre("gemm-nn fp16 1x2x3x5 0.002"));
   // The GPU that was asked for is a choice too, where the table calls it so.
-  EXPECT_EQ(gather(import_format("csv"), files.names(), {}, {"t4", "NVIDIA T4"}).gpu, "t4");
+  Gpu asked;
+  asked.name = "t4";
+  asked.peak.fill(FlopsPerSecond{1e12});
+  asked.memory_bandwidth = BytesPerSecond{1e12};
+  EXPECT_EQ(gather(import_format("csv"), files.names(), {}, &asked).gpu, "t4");
 }
 
 TEST(ImportOfSeveralGpus, TellsWhatThereIsToChoose) {

@@ -91,6 +91,10 @@ TEST(GpuProfile, TellsWhatIsWrong) {
   EXPECT_THAT(
       errors_in(kHead + "kernels:\n  - {kernel: adam, precision: fp8, batch: 1, m: 1, n: 1, k: 1, time: 1 s}\n"),
       Contains(HasSubstr("fp8")));
+  EXPECT_THAT(
+      errors_in(kHead + "kernels:\n  - {kernel: gemm_nn, precision: fp16, batch: 1, m: 1, n: 1, k: 1, time: 1 s}\n"),
+      ElementsAre(
+          HasSubstr("5:14: error: kernels.0.kernel: there is no kernel \"gemm_nn\"; did you mean \"gemm-nn\"?")));
   EXPECT_THAT(errors_in(kHead + "transfers:\n  - {kind: host-to-moon, size: 1 kB, time: 1 s}\n"),
               Contains(HasSubstr("host-to-moon")));
   EXPECT_THAT(errors_in(kHead + "kernels:\n"

@@ -30,6 +30,23 @@ TEST(Remark, IsNoneWhereATypeSaysItOrNoGpuHasAnotherBesideIt) {
   EXPECT_THAT(remarks_on(platform_of(with(kPair, ", *g]", "]"))), IsEmpty());
 }
 
+TEST(Remark, SaysThatGpusLackTheWayThatATypeStates) {
+  const auto told = [](const std::string& type, const std::string& gpu) {
+    return remarks_on(platform_of(with(with(kPair, "name: box", "name: box, " + type), "nvlink: 80 GB/s,", gpu)));
+  };
+  EXPECT_THAT(
+      told("nvlink: yes", ""),
+      ElementsAre("VM type box says nvlink: yes, and g has no NVLink: the way through host memory is taken, at 0.36 of "
+                  "the PCIe rate; state nvlink: no"));
+  EXPECT_THAT(told("nvlink: yes, peer_to_peer: yes", ""),
+              ElementsAre(HasSubstr("g has no NVLink: PCIe from GPU to GPU is taken, at 0.78")));
+  EXPECT_THAT(told("peer_to_peer: yes", "peer_to_peer: no,"),
+              ElementsAre(HasSubstr("says peer_to_peer: yes, which NVIDIA's driver does not do over PCIe on g")));
+  // Over NVLink such cards do copy.
+  EXPECT_THAT(told("nvlink: yes, peer_to_peer: yes", "nvlink: 50 GB/s, peer_to_peer: no,"), IsEmpty());
+  EXPECT_THAT(told("peer_to_peer: yes", ""), IsEmpty());
+}
+
 TEST(Contradiction, IsOtherGpusOrMoreThanATypeComesWith) {
   const auto told = [](const std::string& comes_with) {
     return contradictions_in(

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +31,30 @@ TEST(Assumption, TellsThatAGpuEmulatesBf16) {
   EXPECT_EQ(about(load_scenario(file), "t4.peak.fp16"), "");
   EXPECT_EQ(about(load_scenario(file, {"training.precision=tf32"}), "t4.peak.tf32"),
             "t4 has no tf32: products run at the rate of fp32");
+}
+
+// The P100 has no bf16, and its fp16 is no faster than its fp32.
+TEST(Assumption, TellsThatEmulatedBf16IsNoFasterThanFp16) {
+  const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
+  const auto gpu = [](const char* vm) { return fmt::format("platform.vms.{}.gpus.0=p100", vm); };
+  const Scenario scenario = load_scenario(file, {"training.precision=bf16", gpu("tacc-t4")});
+  EXPECT_EQ(
+      about(scenario, "p100.peak.bf16"),
+      "p100 has no bf16: products run at the rate of fp32 (10.6 TFLOP/s), as PyTorch emulates it, and no faster than "
+      "those of fp16");
+}
+
+// Triton needs 7.0.
+TEST(Assumption, TellsThatAGpuIsTooOldForAStack) {
+  const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
+  const auto told = [&](const std::string& stack, const std::string& gpu) {
+    return about(load_scenario(file, {"software.stack=" + stack, "platform.vms.tacc-t4.gpus.0=" + gpu}),
+                 "software.stack");
+  };
+  EXPECT_THAT(told("compiled", "p100"),
+              testing::StartsWith("p100 has compute capability 6.0, and stack compiled needs 7.0"));
+  EXPECT_EQ(told("eager", "p100"), "");
+  EXPECT_EQ(told("compiled", "v100"), "");
 }
 
 // Two machines at one site, a third at another, of which nobody said anything that a default answers.

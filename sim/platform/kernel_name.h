@@ -1,0 +1,12 @@
+// The kernels that a profile may hold, by the names under which slmsim-calibrate times them (sim/cost/kernel.h tells what each
+// does).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace slmsim {
+
+const std::vector<std::string>& kernel_names();
+
+}  // namespace slmsim
