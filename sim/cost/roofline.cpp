@@ -99,15 +99,16 @@ bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision
   return other <= own * kAlike && own <= other * kAlike;
 }
 
-// The first that was timed; else the last, which its class may tell of, or none where stacks differ.
-KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, KernelPart part, const Moves& stated,
+// The first that was timed; else the last, which its class may tell of, or none where stacks differ: in some parts all do, and
+// those that cast do in every one.
+KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, bool differs, const Moves& stated,
                          const Gpu& gpu, Precision precision) {
   for (const auto& one : known) {
     const KernelShape& kernel = forward ? one.forward : one.backward;
-    const bool counts = !differs_by_stack(part) || is_alike(kernel, stated, precision);
+    const bool counts = !differs || is_alike(kernel, stated, precision);
     if (counts && was_timed(gpu, precision, kernel.name)) return kernel;
   }
-  if (differs_by_stack(part)) return {};
+  if (differs) return {};
   return forward ? known.back().forward : known.back().backward;
 }
 
@@ -134,6 +135,17 @@ OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu&
   out.forward = half(kernels.forward, forward);
   out.backward = half(kernels.backward, backward);
   out.bound = {out.forward, out.backward, {}};
+  return out;
+}
+
+// Of its part of the weights, once in a pass, whatever the sequences; what is frozen has no gradient to be cast back.
+OperatorTime weight_cast_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
+                              const Software& software) {
+  const double weights = op.weights / (share.columns * share.rows);
+  OperatorTime out;
+  out.forward = part_time(software.weight_cast.forward, weights, gpu, precision, software);
+  if (!op.frozen) out.backward = part_time(software.weight_cast.backward, weights, gpu, precision, software);
+  out.basis.roofline = out.forward + out.backward;
   return out;
 }
 
@@ -187,6 +199,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
         for_sequences(divided(op.matrix, share, op.has_weights()), share.sequences, op.has_weights());
     out = flash && op.is_attention_core() ? flash_time(op, shape, gpu, precision, software)
                                           : matrix_time(op, shape, gpu, precision, software);
+    if (op.has_weights()) out += weight_cast_time(op, share, gpu, precision, software);
   }
   for (const PartUse& use : parts_of(op, attention)) {
     const auto& stated = software.kernels[static_cast<std::size_t>(use.part)];
@@ -202,8 +215,9 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     if (gpu.kernels) {
       const auto known = part_kernels(op, use, part);
       const KernelMoves moves = stated.value_or(KernelMoves{});
-      kernels.forward = timed_kernel(known, true, use.part, moves.forward, gpu, precision);
-      kernels.backward = timed_kernel(known, false, use.part, moves.backward, gpu, precision);
+      const bool differs = differs_by_stack(use.part) || software.autocast;
+      kernels.forward = timed_kernel(known, true, differs, moves.forward, gpu, precision);
+      kernels.backward = timed_kernel(known, false, differs, moves.backward, gpu, precision);
     }
     OperatorTime known;
     known.forward = timed(

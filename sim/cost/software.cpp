@@ -87,14 +87,16 @@ std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
 
 double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
   const double size = element_bytes(precision);
+  const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
+  const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
   const bool of_norm = op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead;
   // Flash attention needs what it wrote, the projection's input.
   const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
   const double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
-  const double kept = (anew ? 0.0 : op.saved_elements * size) + bytes;
-  if (attention != AttentionKernel::kFlash) return kept + op.saved_scores * size + op.saved_score_bytes;
+  const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
+  if (attention != AttentionKernel::kFlash) return kept + op.saved_scores * own_size + op.saved_score_bytes;
   return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
 }
 

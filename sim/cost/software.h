@@ -44,7 +44,10 @@ const std::vector<std::string>& kernel_part_names();
 
 struct Moves {
   double elements = 0, bytes = 0, cycles = 0;
-  double bytes_of(Precision precision) const { return elements * element_bytes(precision) + bytes; }
+  double bf16_bytes = 0;  // beside, where a kernel converts fp16 as it reads and bf16 needs a kernel of its own
+  double bytes_of(Precision precision) const {
+    return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0);
+  }
 
   bool operator==(const Moves&) const = default;
 };
@@ -98,6 +101,10 @@ struct Software {
   AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
   FlashShares flash;
   HostTime host;
+  // torch.autocast: weights are in fp32 and cast for each pass, and so is what products read of norms and of the softmax, which
+  // compute and keep what they need in fp32. Of 16-bit training alone.
+  bool autocast = false;
+  KernelMoves weight_cast;  // per weight that a product reads
   // Whether sizes of products are padded to what tensor cores take (XLA, TorchInductor; Megatron-LM pads the vocabulary).
   bool pads = false;
   // What is kept for the backward pass: outputs of norms and of activations, or only what they read (TorchInductor computes
@@ -111,6 +118,8 @@ struct Software {
   // Of the peak in this precision, else of fp32's where the GPU lacks it; bf16 that is emulated is never faster than fp16.
   double matrix_of(const Gpu& gpu, Precision precision) const;
   AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
+  // Of the stream between layers.
+  double stream_bytes(Precision precision) const { return element_bytes(autocast ? Precision::kFp32 : precision); }
   bool operator==(const Software&) const = default;
 };
 

@@ -89,7 +89,7 @@ KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, st
     }
   }
   const double share = share_of(stage, 0, rank, 1.0).sequences;
-  out.input = stream_elements(operators) * sequences * share * element_bytes(training.precision);
+  out.input = stream_elements(operators) * sequences * share * scenario.software.stream_bytes(training.precision);
   for (const auto& [layer, bytes] : out.bytes) {
     // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
     const bool again = plan.recompute == Recompute::kFull && layer >= 0 && layer < layers;

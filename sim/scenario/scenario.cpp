@@ -128,6 +128,7 @@ class ScenarioReader {
       read_stack(*stack, "software.stack", reading_, e);
       e.stack_assumed = stack->named_at.source && stack->named_at.line == 0;
     }
+    if (e.autocast && !reading_.describing()) check_autocast(fields);
     fields.text({"title", "The software, for the reader; nothing hangs on it."}, "");
     e.attention = static_cast<AttentionKernel>(
         fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
@@ -169,6 +170,19 @@ class ScenarioReader {
         FileKey{"framework_memory", "CUDA context, kernels and workspaces on each GPU."}.measured_by(kTorchStep),
         {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
+  }
+
+  void check_autocast(Fields& software) {
+    const Training& training = scenario_.training;
+    if (element_bytes(training.precision) >= element_bytes(Precision::kFp32)) {
+      software.error("stack", fmt::format("stack {} casts to 16 bits; set training.precision to fp16 or bf16, or take "
+                                          "stack eager",
+                                          scenario_.software.stack));
+    } else if (training.gradient_precision != Precision::kFp32) {
+      software.error("stack",
+                     fmt::format("with stack {} gradients are in fp32; set training.gradient_precision to fp32",
+                                 scenario_.software.stack));
+    }
   }
 
   // Architectures, and the platform's GPUs.

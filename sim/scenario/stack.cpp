@@ -19,7 +19,8 @@ Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
       fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
       fields.number({"bytes", "Bytes moved beside, whatever the precision."}, kBytes, 0.0),
       fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
-                    0.0)};
+                    0.0),
+      fields.number({"bf16_bytes", "Bytes that bf16 moves beside."}, kBytes, 0.0)};
   fields.done();
   return moves;
 }
@@ -98,6 +99,14 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   if (const Node* flash = fields.child(
           {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))
     software.flash = read_flash(*flash, fields.path_of("flash"), reading);
+  software.autocast = fields.flag({"autocast",
+                                   "Whether weights are in fp32 and cast by each pass, and norms and the softmax "
+                                   "compute in fp32 and keep what they "
+                                   "need so (torch.autocast). Of 16-bit training with gradients in fp32 alone."},
+                                  false);
+  if (const Node* cast =
+          fields.child({"weight_cast", "What casting moves per weight that a product reads.", "nothing"}))
+    software.weight_cast = read_kernel(*cast, fields.path_of("weight_cast"), reading);
   software.pads =
       fields.flag({"pads", "Whether sizes of 16-bit products are padded; odd ones take twice as long."}, false);
   software.keeps_norms = fields.flag(

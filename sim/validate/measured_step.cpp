@@ -62,7 +62,7 @@ std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
 models: [{{{}}}]
 techniques: {{Data: {{micro_batches: {}}}}}
 training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
-software: {{stack: eager, attention: {}, usable_memory: 1.0}}
+software: {{stack: {}, attention: {}, usable_memory: 1.0}}
 platform:
   name: machine
   sites: {{here: {{}}}}
@@ -77,8 +77,8 @@ platform:
       gpus: [{}]
 )",
                      step.sizes, step.micro_batches, step.batch * step.gpus, step.batch * step.gpus,
-                     precision_names()[static_cast<std::size_t>(step.precision)], step.flash ? "flash" : "unfused",
-                     gpus);
+                     precision_names()[static_cast<std::size_t>(step.precision)],
+                     element_bytes(step.precision) < 4 ? "autocast" : "eager", step.flash ? "flash" : "unfused", gpus);
 }
 
 }  // namespace

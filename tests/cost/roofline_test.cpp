@@ -198,6 +198,31 @@ TEST(Stack, MovesWhatItStatesPerElementOfTheOutput) {
   EXPECT_DOUBLE_EQ(time_of(op, {.columns = 4}, kSlowMemory, stack).forward.value, 1.25e-3 + 1e-3);
 }
 
+// 6 B of each of 1e6 weights at 1 GB/s, and a launch, once in a pass however many sequences; half of it on each of two GPUs.
+TEST(Stack, CastsWeightsOncePerPass) {
+  const Software plain = software(1, 1, {1e-3});
+  Software casts = plain;
+  casts.weight_cast = {{0, 6, 0}, {0, 6, 0}};
+  Operator op = linear(1000, 1000, 1000);
+  const auto more = [&](const Share& share) {
+    const OperatorTime time = time_of(op, share, kSlowMemory, casts), without = time_of(op, share, kSlowMemory, plain);
+    return std::pair{(time.forward - without.forward).value, (time.backward - without.backward).value};
+  };
+  for (const double sequences : {1.0, 7.0}) EXPECT_NEAR(more({.sequences = sequences}).first, 6e-3 + 1e-3, 1e-12);
+  EXPECT_NEAR(more({.columns = 2}).second, 3e-3 + 1e-3, 1e-12);
+  op.frozen = true;
+  EXPECT_NEAR(more({}).second, 0, 1e-12);
+  EXPECT_EQ(time_of(attention(12, 128, 64), {}, kSlowMemory, casts).forward.value,
+            time_of(attention(12, 128, 64), {}, kSlowMemory, plain).forward.value);
+}
+
+// Where a kernel converts fp16 as it reads, bf16 needs one of its own.
+TEST(Stack, MovesMoreInBf16WhereItSaysSo) {
+  const Moves moves{1, 14, 0, 9};
+  EXPECT_EQ(moves.bytes_of(Precision::kFp16), 16);
+  EXPECT_EQ(moves.bytes_of(Precision::kBf16), 25);
+}
+
 // Cycles bind where memory is fast: 1e6 elements of 2 cycles on one multiprocessor of 0.78 GHz (1e11 / (2 x 64)).
 TEST(Stack, WaitsForItsCyclesWhereMemoryIsFaster) {
   Software stack = software();
@@ -283,6 +308,20 @@ TEST(KeptBytes, AreTheSoftwares) {
     EXPECT_EQ(bytes(product, keeps), 1e3);
     EXPECT_EQ(bytes(product, anew), 0);
   }
+}
+
+// What norms read and what the softmax writes is in fp32 under autocast; what products read is in 16 bits.
+TEST(KeptBytes, OfNormsAndSoftmaxAreInFp32UnderAutocast) {
+  Software autocast;
+  autocast.autocast = true;
+  Operator norm{.kind = OperatorKind::kNorm, .role = Role::kMlpNorm}, up{.role = Role::kMlpUp};
+  norm.saved_elements = up.saved_elements = 1000;
+  const auto bytes = [&](const Operator& op) {
+    return kept_bytes(op, Precision::kFp16, AttentionKernel::kUnfused, autocast);
+  };
+  EXPECT_EQ(bytes(norm), 4e3);
+  EXPECT_EQ(bytes(up), 2e3);
+  EXPECT_EQ(bytes(softmax(true)), 4e6 + 1e6);  // and a byte of dropout's mask
 }
 
 TEST(Adam, Moves28BytesPerParameterInMixedPrecision) {

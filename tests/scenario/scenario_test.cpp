@@ -74,6 +74,17 @@ TEST_F(ScenarioFile, ExchangesGradientsInTheTrainingPrecisionUnlessItSaysSo) {
   EXPECT_EQ(load({"training.gradient_precision=fp32"}).training.precision, Precision::kFp16);
 }
 
+TEST_F(ScenarioFile, RefusesAutocastWhereNothingIsCast) {
+  const auto told = [&](const std::string& training) {
+    return errors({"software.stack=autocast", "training.precision=" + training});
+  };
+  EXPECT_THAT(told("fp32"), ElementsAre(HasSubstr("stack autocast casts to 16 bits; set training.precision")));
+  EXPECT_THAT(told("bf16"),
+              ElementsAre(HasSubstr("with stack autocast gradients are in fp32; set training.gradient_")));
+  EXPECT_THAT(errors({"software.stack=autocast", "training.precision=bf16", "training.gradient_precision=fp32"}),
+              IsEmpty());
+}
+
 TEST_F(ScenarioFile, KeepsTheProvenanceOfWhatItNames) {
   const Scenario s = load();
   // Behind it follow those of the software stack that it has by default.
