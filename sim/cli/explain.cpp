@@ -8,6 +8,7 @@
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
+#include "sim/cli/stop.h"
 #include "sim/report/explanation.h"
 
 namespace slmsim {
@@ -16,6 +17,7 @@ namespace {
 struct ExplainVerb : ScenarioOptions {
   std::string format = "table";
   Filter filter;
+  double time_limit = 0;
 };
 
 Reload reload_of(const ExplainVerb& options, const std::string& file) {
@@ -32,6 +34,10 @@ Reload reload_of(const ExplainVerb& options, const std::string& file) {
   };
 }
 
+std::size_t predictions_of(const Scenario& scenario) {
+  return scenario.models.size() * scenario.groups.size() * scenario.techniques.size();
+}
+
 int explain_all(const ExplainVerb& verb) {
   static const std::vector<std::string> kFormats = {"table", "json"};
   const bool json = index_of("--format", verb.format, kFormats) == 1;
@@ -44,13 +50,17 @@ int explain_all(const ExplainVerb& verb) {
   std::vector<ExplainResult> results;
   std::vector<std::string> files;
   auto scenarios = load_filtered(verb, verb.filter, &files);
+  options.stop = stop_at(verb.time_limit);
+  options.partial = true;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     options.reload = reload_of(verb, files[i]);
     auto explanations = explain(scenarios[i], options);
-    results.push_back({std::move(scenarios[i]), std::move(explanations)});
+    const bool stopped = explanations.size() < predictions_of(scenarios[i]);
+    results.push_back({std::move(scenarios[i]), std::move(explanations), stopped});
   }
   line.clear();
   write_result(json ? to_explanation_json(results) : to_explanation_table(results), verb.output);
+  end_as_asked();
   const bool any = std::any_of(results.begin(), results.end(), [](const ExplainResult& result) {
     return std::any_of(result.explanations.begin(), result.explanations.end(),
                        [](const Explanation& e) { return e.prediction.status == Status::kOk; });
@@ -66,6 +76,9 @@ Command add_explain(CLI::App& app) {
   add_scenario_options(*verb, *options);
   verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
   add_filter_options(*verb, options->filter);
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds after which it ends with what is explained by then; the result then depends on the machine")
+      ->check(number_within(0.001, 1e7));
   verb->footer(R"(
 Each number is a prediction of its own: with one thing without limit, with two that hide each other, with one after the
 other until at most a tenth of the time is left, or with one setting changed.

@@ -3,13 +3,16 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/error.h"
+#include "sim/base/stopped.h"
 #include "sim/cli/command.h"
 #include "sim/cli/intervals.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
+#include "sim/cli/stop.h"
 #include "sim/page/page.h"
 #include "sim/page/timeline.h"
 #include "sim/run/run.h"
@@ -22,6 +25,7 @@ struct ReportOptions : ScenarioOptions {
 
   std::string scenario;
   IntervalRequest interval;
+  double time_limit = 0;
 };
 
 // As its user would write it.
@@ -36,6 +40,37 @@ std::string command_of(const ReportOptions& options) {
   return out;
 }
 
+// The whole run, or nothing where it is stopped before its predictions are done; `lacks` says what else it came too late for.
+std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario scenario, const ReportOptions& options,
+                                   const Intervals& intervals, std::vector<std::string>& lacks) {
+  PredictOptions predicted;
+  predicted.links = measures_links(scenario, false, false);
+  predicted.stop = stop;
+  std::optional<RunResult> result;
+  try {
+    result = run_scenario(std::move(scenario), predicted);
+    intervals.add(options.scenario, *result, stop);
+  } catch (const Stopped&) {
+    if (result) lacks.emplace_back("intervals");
+  }
+  return result;
+}
+
+// With the sweep of round-trip times, unless it is stopped.
+ModelReport swept_until(const std::function<bool()>& stop, const RunResult& result, std::size_t model) {
+  ModelReport out = report_of(result, model);
+  try {
+    out.sweep = sweep_latency(result.scenario, out.model(), result.predictions, stop);
+  } catch (const Stopped&) {
+    out.stopped = true;
+  }
+  return out;
+}
+
+std::string stopped_text(const std::vector<std::string>& lacks) {
+  return lacks.empty() ? "" : fmt::format("Stopped before the end: without {}.", fmt::join(lacks, ", "));
+}
+
 int report(const ReportOptions& given) {
   ReportOptions options = given;
   options.scenarios = {options.scenario};
@@ -43,27 +78,32 @@ int report(const ReportOptions& given) {
   const Intervals intervals = intervals_of(options.interval, options);
   Scenario scenario = load_scenario(options.scenario, intervals.overrides());
   reserve_network(Network(scenario.platform).links().size());
+  const auto stop = stop_at(options.time_limit);
   ProgressLine progress;
   progress.show("predicting");
-  PredictOptions predicted;
-  predicted.links = measures_links(scenario, false, false);
-  RunResult result = run_scenario(std::move(scenario), predicted);
-  intervals.add(options.scenario, result);
+  std::vector<std::string> lacks;
+  const auto result = run_until(stop, std::move(scenario), options, intervals, lacks);
+  if (!result) {
+    end_as_asked();
+    throw InputError({}, "stopped before everything was predicted; no page is written");
+  }
   std::vector<ModelReport> reports;
   std::vector<std::string> timelines;
   bool anything_runs = false;
-  for (std::size_t i = 0; i < result.scenario.models.size(); ++i) {
-    const Transformer& model = result.scenario.models[i];
-    progress.show(fmt::format("{}: varying the round-trip time", printable(model.name)));
-    ModelReport one = report_of(result, i);
-    one.sweep = sweep_latency(result.scenario, model, result.predictions);
+  for (std::size_t i = 0; i < result->scenario.models.size(); ++i) {
+    const std::string name = printable(result->scenario.models[i].name);
+    progress.show(fmt::format("{}: varying the round-trip time", name));
+    ModelReport one = swept_until(stop, *result, i);
+    if (one.stopped) lacks.push_back(fmt::format("other round-trip times of {}", name));
     anything_runs = anything_runs || std::any_of(one.predictions.begin(), one.predictions.end(),
                                                  [](const Prediction* p) { return p->status == Status::kOk; });
     timelines.push_back(timelines_of(one));
     reports.push_back(std::move(one));
   }
   progress.clear();
-  write_result(to_html(reports, timelines, command_of(options)), options.output);
+  write_result(to_html(reports, timelines, command_of(options), stopped_text(lacks)), options.output);
+  if (!lacks.empty()) fmt::print(stderr, "{}: {}\n", options.output, stopped_text(lacks));
+  end_as_asked();
   return anything_runs ? kDone : kNothingFits;
 }
 
@@ -78,6 +118,9 @@ Command add_report(CLI::App& app) {
   verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
   add_set_option(*verb, options->overrides);
   add_interval_options(*verb, options->interval);
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds after which the page is written with what there is by then; it then depends on the machine")
+      ->check(number_within(0.001, 1e7));
   verb->footer(R"(
 Examples:
   slmsim report scenarios/gat-amst.yaml -o report.html

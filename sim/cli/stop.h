@@ -5,8 +5,11 @@
 
 namespace slmsim {
 
-// From here on SIGINT and SIGTERM do not end the process; what this returns is true once one came, or `seconds` after this
-// call where they are more than 0.
+// From here on the first SIGINT or SIGTERM does not end the process, a second one does; what this returns is true once one came,
+// or `seconds` after this call where they are more than 0.
 std::function<bool()> stop_at(double seconds);
+
+// After what there is was written: ends the process by the signal that came, if one did, so that whoever waits for it is told.
+void end_as_asked();
 
 }  // namespace slmsim

@@ -78,16 +78,7 @@ std::string advice_of(const Explanation& e) {
                      to_text(best.iteration), to_text(iteration), 100 * (best.iteration / iteration - 1), limit);
 }
 
-}  // namespace
-
-std::string set_words(const std::vector<std::string>& set) {
-  std::string out;
-  for (const auto& text : set) out += (out.empty() ? "" : " --set ") + shell_word(text);
-  return out;
-}
-
-std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions& options) {
-  std::vector<Explanation> out;
+void explain_each(const Scenario& scenario, const ExplainOptions& options, std::vector<Explanation>& out) {
   Changes changes(scenario, options);
   std::vector<std::size_t> techniques;
   for (std::size_t i = 0; i < scenario.techniques.size(); ++i) {
@@ -111,6 +102,23 @@ std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions&
         if (options.on_progress) options.on_progress(out.size(), predictions.size(), 0);
       }
     }
+  }
+}
+
+}  // namespace
+
+std::string set_words(const std::vector<std::string>& set) {
+  std::string out;
+  for (const auto& text : set) out += (out.empty() ? "" : " --set ") + shell_word(text);
+  return out;
+}
+
+std::vector<Explanation> explain(const Scenario& scenario, const ExplainOptions& options) {
+  std::vector<Explanation> out;
+  try {
+    explain_each(scenario, options, out);
+  } catch (const Stopped&) {
+    if (!options.partial) throw;
   }
   return out;
 }

@@ -37,6 +37,7 @@ struct ExplainOptions {
   // Explanations done, of so many, and how many cases of the next one were simulated.
   std::function<void(std::size_t, std::size_t, std::size_t)> on_progress = {};
   std::function<bool()> stop = {};  // asked between cases; throws Stopped where it says so
+  bool partial = false;             // then returns what is explained by then, in place of throwing
 };
 
 // In the order of predict(): model, group, technique.

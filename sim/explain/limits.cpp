@@ -11,7 +11,7 @@ namespace slmsim {
 namespace {
 
 constexpr double kLeast = 0.01;     // of an iteration: what gives back less is not told
-constexpr double kHidden = 0.1;     // of an iteration: what two give back beyond the sum of both
+constexpr double kHidden = 0.1;     // of an iteration: what two give back beyond both alone
 constexpr double kAccounted = 0.1;  // of an iteration: so much may remain unaccounted for
 constexpr double kSlack = 0.02;     // relative: faster links may cost a simulation so much by other ties, and no more
 constexpr double kWeighs = 0.02;    // of an iteration: with all else ideal, what takes less hides nothing
@@ -131,12 +131,18 @@ class Finder {
     return least;
   }
 
+  // What two give back together beyond both alone. One that alone costs time, as a faster link may, gives nothing back: the pair
+  // must beat the better one.
+  Seconds hidden(std::size_t a, std::size_t b, Seconds together) const {
+    return together - std::max(Seconds{0}, wholes_alone_[a]) - std::max(Seconds{0}, wholes_alone_[b]);
+  }
+
   // Whether two may hide each other: by what is left at least they could give back enough.
   bool may_hide(std::size_t a, std::size_t b) const {
     // Windows wait for the same distance: latency's own number is told beside them.
     if (wholes_[a]->without_latency || wholes_[b]->without_latency) return false;
     const Seconds most = iteration_ * (1 + kSlack) - least_without({wholes_[a], wholes_[b]});
-    return most - wholes_alone_[a] - wholes_alone_[b] >= iteration_ * kHidden;
+    return hidden(a, b, most) >= iteration_ * kHidden;
   }
 
   void pairs() {
@@ -151,7 +157,7 @@ class Finder {
       for (std::size_t b = a + 1; b < wholes_.size(); ++b) {
         if (!may_hide(a, b)) continue;
         const Seconds together = given_back({wholes_[a], wholes_[b]});
-        if (together - wholes_alone_[a] - wholes_alone_[b] >= iteration_ * kHidden)
+        if (hidden(a, b, together) >= iteration_ * kHidden)
           out_.pairs.push_back({wholes_[a]->name, wholes_[b]->name, wholes_alone_[a], wholes_alone_[b], together});
       }
     }

@@ -21,7 +21,8 @@ struct Limit {
   Seconds given_back;  // of a steady iteration
 };
 
-// Two that hide each other: together they give back at least a tenth of an iteration more than the two of them alone.
+// Two that hide each other: together they give back at least a tenth of an iteration more than the two of them alone, where one
+// that alone makes it longer counts as nothing.
 struct LimitPair {
   std::string first, second;
   Seconds alone_first, alone_second, together;

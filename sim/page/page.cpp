@@ -110,7 +110,7 @@ std::string page_style() { return kStyle + technique_style(); }
 std::string page_hatches() { return kHatches + technique_hatches(); }
 
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
-                    const std::string& made_by) {
+                    const std::string& made_by, const std::string& stopped) {
   const Scenario& scenario = reports.front().result.scenario;
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -121,8 +121,9 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
   out += fmt::format("<title>slmsim: {}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(scenario.name),
                      page_style());
   out += page_hatches();
-  out += fmt::format("<header><h1>{}</h1>\n<p class=\"note\">{}</p></header>\n<main>\n", escaped(scenario.name),
-                     escaped(scenario.description));
+  out += fmt::format("<header><h1>{}</h1>\n<p class=\"note\">{}</p>{}</header>\n<main>\n", escaped(scenario.name),
+                     escaped(scenario.description),
+                     stopped.empty() ? "" : fmt::format("\n<p class=\"note\">{}</p>", escaped(stopped)));
   std::string details;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const auto evidence = evidence_of(reports[i], timelines[i]);

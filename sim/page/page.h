@@ -13,8 +13,9 @@ namespace slmsim {
 std::string page_style();
 std::string page_hatches();
 
-// HTML that is well-formed XML too. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command.
+// HTML that is well-formed XML too. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command. `stopped`:
+// what the page lacks since it was stopped, in words; empty where it is whole.
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
-                    const std::string& made_by);
+                    const std::string& made_by, const std::string& stopped = "");
 
 }  // namespace slmsim

@@ -15,6 +15,7 @@ struct ModelReport {
   std::size_t index = 0;                       // into Scenario::models
   std::vector<const Prediction*> predictions;  // of this model, in the run's order
   std::optional<LatencySweep> sweep;
+  bool stopped = false;  // before the sweep
 
   const Transformer& model() const { return result.scenario.models[index]; }
   const Platform& platform() const { return result.scenario.platform; }

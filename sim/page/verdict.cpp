@@ -179,6 +179,7 @@ std::string workload_text(const ModelReport& report) {
 }
 
 std::string change_text(const ModelReport& report) {
+  if (report.stopped) return "The round-trip time was not varied: the report was stopped before.";
   if (!report.sweep) {
     const auto& groups = report.result.scenario.groups;
     const bool large = std::any_of(groups.begin(), groups.end(),

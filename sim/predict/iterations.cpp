@@ -17,6 +17,7 @@ constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the 
 constexpr std::size_t kLastOnes = 6;
 constexpr double kSettled = 0.005;  // relative, by one more of at least three
 constexpr double kAgree = 0.0025;   // by a second one
+constexpr double kFallen = 0.8;     // of the window at a first loss: so much less is more than chance
 constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
 // Relative: by so much the last digit of a figure may move the end where transfers share links, as it decides which of two comes
 // first; some 1 of 3000 random clusters moves by more (docs/reliability.md).
@@ -71,6 +72,25 @@ bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) 
   return std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return state[i].tcp.before_loss > 0; });
 }
 
+// Whether any of these connections has lost at ever smaller windows from that state on: slow start led far above what losses leave,
+// and while windows come down, iterations take longer one after the other, also where two or three agree by chance.
+bool windows_fall(const std::vector<State>& states, std::size_t from, const std::vector<std::size_t>& losing) {
+  return std::any_of(losing.begin(), losing.end(), [&](std::size_t i) {
+    const auto lost_at = [i](const State& s) { return s[i].tcp.before_loss; };
+    const auto first = states.begin() + static_cast<std::ptrdiff_t>(from);
+    return lost_at(states.back()) < kFallen * lost_at(*first) &&
+           std::is_sorted(first, states.end(), [&](const State& a, const State& b) { return lost_at(a) > lost_at(b); });
+  });
+}
+
+// Relative: how much longer iterations may become while windows fall on to what losses leave on the mean.
+double still_to_fall(const TaskGraph& graph, const State& state, const std::vector<std::size_t>& losing) {
+  double most = 0;
+  for (const std::size_t i : losing)
+    most = std::max(most, state[i].tcp.before_loss / mean_window(graph.connections()[i].route.window).value - 1);
+  return most;
+}
+
 // Also moves the start of what stands for the rest to where losses are usual.
 // Two that agree tell enough where each connection goes on as it did, but not where they meet: there they may agree by chance.
 bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing,
@@ -79,7 +99,7 @@ bool has_settled(IterationTimes& result, const std::vector<State>& states, const
   std::size_t& start = result.cycle_start;
   while (start < done - 1 && (start == 0 || !all_met_a_loss(states[start], losing))) ++start;
   const std::size_t count = done - start;
-  if (count < (meets ? 3 : 2)) return false;
+  if (count < (meets ? 3 : 2) || windows_fall(states, start, losing)) return false;
   const Seconds mean = result.steady(), last = result.times.back();
   const Seconds without_last = (mean * static_cast<double>(count) - last) / static_cast<double>(count - 1);
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
@@ -116,15 +136,15 @@ bool transfers_meet(const TaskGraph& graph) {
                      [](const Capacity& limit) { return !limit.contended.empty() || !limit.back.empty(); });
 }
 
-// As many iterations as there will be never came to a state again. Where windows still grow the last one tells most of the
+// As many iterations as there will be never came to a state again. Where windows still grow or fall the last one tells most of the
 // rest; else the mean of several, which hangs less on chance.
-void take_last_ones(IterationTimes& result, bool lossy) {
+void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
   constexpr std::size_t kFirst = kMostIterations - kLastOnes;
-  const bool grows = std::is_sorted(result.times.begin() + kFirst, result.times.end(), std::greater<>());
-  if (lossy) {
-    result.cycle_start = std::clamp(result.cycle_start, std::size_t{1}, kFirst);
+  const bool grow = !lossy && std::is_sorted(result.times.begin() + kFirst, result.times.end(), std::greater<>());
+  if (grow || fall) {
+    result.cycle_start = kMostIterations - 1;
   } else {
-    result.cycle_start = grows ? kMostIterations - 1 : kFirst;
+    result.cycle_start = lossy ? std::clamp(result.cycle_start, std::size_t{1}, kFirst) : kFirst;
   }
   result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
 }
@@ -206,7 +226,9 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
       done = true;
     }
     if (!done && result.times.size() == kMostIterations) {
-      take_last_ones(result, lossy);
+      const bool fall = windows_fall(states, result.cycle_start, losing);
+      take_last_ones(result, lossy, fall);
+      if (fall) result.spread = std::max(result.spread, still_to_fall(graph, states.back(), losing));
       done = true;
     }
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());

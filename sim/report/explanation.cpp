@@ -94,6 +94,8 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
         "things need not add up.\n",
         out.empty() ? "" : "\n", result.scenario.name);
     for (const auto& e : result.explanations) add_explanation(out, e);
+    if (result.stopped)
+      out += fmt::format("\nstopped before the end: {} explained, others are missing\n", result.explanations.size());
     if (const std::string assumed = assumed_line(assumptions_of_all(result)); !assumed.empty())
       out += "\n" + assumed + "\n";
   }
@@ -108,6 +110,7 @@ std::string to_explanation_json(const std::vector<ExplainResult>& results) {
     list.push_back({{"schema", "slmsim/explain/1"},
                     {"scenario", result.scenario.name},
                     {"explanations", explanations},
+                    {"stopped", result.stopped},
                     {"assumed", assumed_json(assumptions_of_all(result))}});
   }
   return (list.size() == 1 ? list.front() : list).dump(2) + "\n";

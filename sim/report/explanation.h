@@ -11,6 +11,7 @@ namespace slmsim {
 struct ExplainResult {
   Scenario scenario;
   std::vector<Explanation> explanations;
+  bool stopped = false;  // before all were explained
 };
 
 // For people: per technique the limits, the settings that help and what to change first.

@@ -14,8 +14,9 @@ constexpr double kPrecision = 0.01;  // of a change
 
 class Sweep {
  public:
-  Sweep(const Scenario& scenario, const Transformer& model, const std::vector<Prediction>& known)
-      : scenario_(scenario), known_(known) {
+  Sweep(const Scenario& scenario, const Transformer& model, const std::vector<Prediction>& known,
+        const std::function<bool()>& stop)
+      : scenario_(scenario), known_(known), stop_(stop) {
     scenario_.models = {model};
     const Platform& platform = scenario.platform;
     wide_area_ = any_group([&](const Group& group) { return spans_sites(platform, group.devices); });
@@ -75,7 +76,7 @@ class Sweep {
     }
     const bool as_it_is = std::abs(factor - 1) < 1e-12;
     std::erase_if(changed.groups, [&](const Group& group) { return as_it_is || !concerned(group); });
-    const std::vector<Prediction> fresh = predict(changed, {.memo = &memo_});
+    const std::vector<Prediction> fresh = predict(changed, {.memo = &memo_, .stop = stop_});
     for (const auto& old : known_) {
       if (old.model != scenario_.models.front().name) continue;
       const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const Prediction& p) {
@@ -110,6 +111,7 @@ class Sweep {
 
   Scenario scenario_;
   const std::vector<Prediction>& known_;
+  const std::function<bool()>& stop_;
   PredictionMemo memo_;
   bool wide_area_ = true, alike_ = true;
   Seconds own_;
@@ -118,8 +120,9 @@ class Sweep {
 }  // namespace
 
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
-                                          const std::vector<Prediction>& predictions) {
-  Sweep sweep(scenario, model, predictions);
+                                          const std::vector<Prediction>& predictions,
+                                          const std::function<bool()>& stop) {
+  Sweep sweep(scenario, model, predictions, stop);
   if (!sweep.possible()) return std::nullopt;
   return sweep.run();
 }

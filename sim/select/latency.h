@@ -1,6 +1,7 @@
 // How the pick changes with the round-trip time between VMs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,8 +33,10 @@ struct LatencySweep {
 // for GPUs that the change does not concern. Nothing where no group of the scenario spans two VMs, or where one has so
 // many GPUs that the sweep would take minutes (more than kMostSweptGpus).
 inline constexpr std::size_t kMostSweptGpus = 32;
+// `stop`: asked before each prediction; throws Stopped where it says so.
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
-                                          const std::vector<Prediction>& predictions);
+                                          const std::vector<Prediction>& predictions,
+                                          const std::function<bool()>& stop = {});
 
 bool same_pick(const Selection& a, const Selection& b);
 

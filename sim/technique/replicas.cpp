@@ -32,7 +32,10 @@ const Option<bool> kNoSync{yes_option(
 
 namespace {
 
-// Whole sequences, dealt as evenly as they go, or each to the GPU that would be done with it first.
+// Relative: what two GPUs take that are alike but for the last digits of their figures, as in other units.
+constexpr double kRounding = 1e-9;
+
+// Whole sequences, dealt as evenly as they go, or each to the GPU that would be done with it first: of those that tie, the first.
 std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
   const auto& devices = request.group.devices;
   const int gpus = static_cast<int>(devices.size());
@@ -54,7 +57,7 @@ std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
   for (int left = sequences - gpus; left > 0; --left) {
     std::size_t first = 0;
     for (std::size_t rank = 1; rank < out.size(); ++rank) {
-      if ((out[rank] + 1) * each[rank] < (out[first] + 1) * each[first]) first = rank;
+      if ((out[rank] + 1) * each[rank] < (out[first] + 1) * each[first] * (1 - kRounding)) first = rank;
     }
     ++out[first];
   }

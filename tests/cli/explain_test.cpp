@@ -48,6 +48,39 @@ TEST(Explain, PrintsItsSchema) {
   }
 }
 
+// Faster sockets, or faster NICs, let bursts queue before the path here and make an iteration longer by 14 %. Both together, or
+// one of them with something else, are told only where they give back more than the better one, or nothing, does alone.
+TEST(Explain, NamesAPairOnlyWhereItBeatsTheBetterOne) {
+  const TemporaryFolder folder;
+  folder.write("platform.yaml",
+               "name: mix\nsites: {lab: {}, cloud: {}}\nvms:\n  lab: {site: lab, type: campus-server, gpus: [a5000]}\n"
+               "  cloud: {site: cloud, type: gcp-n1-4xt4, gpus: [t4, t4, t4, t4]}\n"
+               "links: {way: {between: [lab, cloud], rtt: 15 ms, bandwidth: 1 Gbps}}\n");
+  const std::string file =
+      folder.write("scenario.yaml",
+                   "name: mix\nplatform: ./platform.yaml\nmodels: [gpt2m]\ntechniques: [Data]\ngroups: [all]\n"
+                   "training: {batch: 56, epochs: 1, blocks_per_epoch: 20000}\nsoftware: {stack: eager}\n");
+  const Finished run = slmsim_run({"explain", file, "--format", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json e = Json::parse(run.out).at("explanations").at(0);
+  const double tenth = e.at("iteration_s").get<double>() / 10;
+  for (const Json& pair : e.at("pairs")) {
+    double better = 0;
+    for (const double alone : pair.at("alone_s")) better = std::max(better, alone);
+    EXPECT_GE(pair.at("given_back_s"), better + tenth) << pair;
+  }
+}
+
+// Ends in time with those that are explained by then, and says that others are missing.
+TEST(Explain, EndsInTime) {
+  const Finished run = explain({"--time-limit", "0.001"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("stopped before the end: 0 explained, others are missing"));
+  const Finished json = explain({"--time-limit", "0.001", "--format", "json"});
+  EXPECT_EQ(Json::parse(json.out).at("stopped"), true);
+  EXPECT_EQ(explain_json({"--technique", "Data"}).at("stopped"), false);
+}
+
 TEST(Explain, AgreesWithRun) {
   std::vector<std::string> words = kCase;
   const Json run = run_json(words);

@@ -7,6 +7,7 @@ SLMSIM names the program. Processes are ended by their ids; a worker is one that
 """
 import argparse
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -56,6 +57,18 @@ def children_of(pid):
         return [int(c) for c in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def interrupted(words, after, how):
+    """The status and the output of the program that gets this signal after so many seconds."""
+    global delivered
+    process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    time.sleep(after)
+    if process.poll() is None:
+        process.send_signal(how)
+        delivered += 1
+    text, _ = process.communicate(timeout=600)
+    return process.returncode, text
 
 
 def has_ended(pid):
@@ -190,6 +203,37 @@ def results(dice, folder, kills):
             expect(not out.exists() or digest(out) == good, f"half a {name} was written")
 
 
+def interrupts(dice, folder, kills):
+    """What is explained, or reported, until the first SIGINT or SIGTERM is told as a part, and then the signal ends the program."""
+    explain, page = ["explain", SCENARIO, "--set", "models=gpt2m", "--format", "json"], folder / "page.html"
+    whole = json.loads(run(explain).stdout)["explanations"]
+    longest = length_of(explain)
+    for _ in range(kills):
+        how = dice.choice([signal.SIGTERM, signal.SIGINT])
+        code, text = interrupted(explain, dice.uniform(0, longest), how)
+        if not text:
+            expect(code == -how, f"an explanation without words ends with {code}")  # before it began
+            continue
+        told = json.loads(text)
+        count = len(told["explanations"])
+        expect(told["explanations"] == whole[:count], "an interrupted explanation tells something else")
+        expect(told["stopped"] == (count < len(whole)), "an interrupted explanation says that it is whole")
+        expect(code == -how or (code == 0 and not told["stopped"]), f"an interrupted explanation ends with {code}")
+    report = ["report", SCENARIO, "-o", str(page)]
+    longest = length_of(report)
+    for _ in range(kills):
+        page.unlink(missing_ok=True)
+        how = dice.choice([signal.SIGTERM, signal.SIGINT])
+        code, _ = interrupted(report, dice.uniform(0, longest), how)
+        if page.exists():
+            text = page.read_text()
+            expect(text.endswith("</html>\n"), "half a page was written")
+            expect(code in (0, -how), f"an interrupted report ends with {code}")
+            expect(code == -how or "Stopped before the end" not in text, "a stopped report ends well")
+        else:
+            expect(code == -how, f"an interrupted report without a page ends with {code}")
+
+
 def refusals(dice, folder, kills):
     """What cannot be read or written is refused in words, and nothing is left behind."""
     place = folder / "refused"
@@ -270,7 +314,7 @@ def main():
     options.add_argument("-v", action="store_true")
     given = options.parse_args()
     failed = 0
-    kinds = (sweeps, ranks, plans, results, refusals, surroundings, writers)
+    kinds = (sweeps, ranks, plans, results, interrupts, refusals, surroundings, writers)
     unknown = set(given.only or ()) - {kind.__name__ for kind in kinds}
     if unknown:
         options.error(f"no kinds: {', '.join(sorted(unknown))}")

@@ -69,6 +69,22 @@ TEST(BatchSplit, GivesTheSlowGpuFewerSequences) {
   EXPECT_NEAR(end_of(plan, operators, scenario), 6, kClock);
 }
 
+TEST(BatchSplit, GivesWhatIsLeftToTheFirstOfThoseThatTie) {
+  // Four alike GPUs and 6 sequences. The last digit of a rate, as it comes of other units, makes none the faster one.
+  for (const double digit : {-1e-15, 0.0, 1e-15}) {
+    for (const int other : {0, 1, 3}) {
+      Scenario scenario = small_scenario(2, 2);
+      scenario.training.batch = 6;
+      Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(other)].gpu;
+      gpu.memory_bandwidth = gpu.memory_bandwidth * (1 + digit);
+      TechniqueOptions options = with(named("Data"), 1);
+      options.set(kBatchSplit, BatchSplit::kSpeed);
+      const Plan plan = plan_of(scenario, small_model(1), chain(1), options);
+      EXPECT_THAT(plan.stages[0].batch_shares, ElementsAre(2.0 / 6, 2.0 / 6, 1.0 / 6, 1.0 / 6)) << other << digit;
+    }
+  }
+}
+
 TEST(BatchSplit, IsThatOfAllReplicas) {
   Scenario scenario = with_slow_gpu(0);
   scenario.training.batch = 3;
