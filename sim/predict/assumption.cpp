@@ -59,6 +59,14 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        "and are counted all the same; name another one by software.stack, such as eager",
                        gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
            "", Bears::kAnyVm, vms});
+    if (const auto runs = software.attention_on(gpu, scenario.training.precision); runs != software.attention) {
+      const auto& kernels = attention_kernel_names();
+      out.push_back(
+          {gpu.name + ".attention",
+           fmt::format("{} runs attention {} in {}, in place of {}", gpu.name, kernels[static_cast<std::size_t>(runs)],
+                       number, kernels[static_cast<std::size_t>(software.attention)]),
+           "", Bears::kAnyVm, vms});
+    }
     const MatrixEfficiency& e = gpu.efficiency[used];
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();

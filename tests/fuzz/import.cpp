@@ -7,6 +7,10 @@ void slmsim::fuzz::try_input(std::string_view text) {
   if (text.empty()) return;
   const auto& formats = import_formats();
   const auto& format = formats[static_cast<unsigned char>(text.front()) % formats.size()];
-  ImportRequest request;
-  gather(format, {as_file(text.substr(1))}, request, {"a100"});
+  static const Gpu kGpu = [] {
+    Gpu gpu;
+    gpu.name = "a100";
+    return gpu;
+  }();
+  gather(format, {as_file(text.substr(1))}, ImportRequest{}, &kGpu);
 }

@@ -44,6 +44,20 @@ TEST(Assumption, TellsThatEmulatedBf16IsNoFasterThanFp16) {
       "those of fp16");
 }
 
+// Flash attention needs 8.0 and 16 bits, a fused softmax 16 bits.
+TEST(Assumption, TellsOfAttentionThatAGpuCannotRun) {
+  const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
+  const auto told = [&](const std::string& precision) {
+    return about(
+        load_scenario(file, {"software.attention=flash", "software.stack=compiled", "training.precision=" + precision}),
+        "t4.attention");
+  };
+  EXPECT_EQ(told("fp16"), "t4 runs attention fused_softmax in fp16, in place of flash");
+  EXPECT_EQ(told("fp32"), "t4 runs attention unfused in fp32, in place of flash");
+  EXPECT_EQ(
+      about(load_scenario(file, {"platform.vms.tacc-t4.gpus.0=a30", "software.attention=flash"}), "a30.attention"), "");
+}
+
 // Triton needs 7.0.
 TEST(Assumption, TellsThatAGpuIsTooOldForAStack) {
   const std::filesystem::path file = SLMSIM_SOURCE_DIR "/scenarios/tacc-tacc.yaml";
