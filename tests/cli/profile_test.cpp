@@ -98,13 +98,12 @@ TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
   const Finished fits = slmsim_run(own);
   EXPECT_EQ(fits.status, 0) << fits.err;
   EXPECT_THAT(fits.out, Not(HasSubstr("another variant")));
-  own = {"run", "scenarios/gat-amst.yaml", "--set", "groups=[gat]", "--technique", "Data"};
-  for (const char* gpu : {"0", "1"})
-    own.insert(own.end(), {"--set", std::string("platform.vms.gat.gpus.") + gpu + "=a100-80", "--set",
-                           std::string("platform.vms.gat.gpus.") + gpu + ".profile=" + other});
+  own = with_profile(other);
+  for (const char* gpu : {"gat.gpus.0", "gat.gpus.1"})
+    own.insert(own.end(), {"--set", std::string("platform.vms.") + gpu + ".title=NVIDIA A100 SXM4 80GB"});
   const Finished variant = slmsim_run(own);
   EXPECT_EQ(variant.status, 0) << variant.err;
-  EXPECT_THAT(variant.out, HasSubstr("the profile of a100-80 was measured on another variant of it, "
+  EXPECT_THAT(variant.out, HasSubstr("the profile of a30 was measured on another variant of it, "
                                      "NVIDIA A100-SXM4-40GB: its times count all the same"));
 }
 
