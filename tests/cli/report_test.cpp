@@ -2,6 +2,7 @@
 #include <regex>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "tests/cli/prediction.h"
 
@@ -55,6 +56,16 @@ TEST(ReportPage, LoadsNothing) {
   for (const char* way : {"http://", "https://www", "src=", "<script", "@import", "<iframe"})
     EXPECT_EQ(page.find(way), std::string::npos) << way;
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+// Before everything is predicted there is no page to tell.
+TEST(ReportPage, IsNotWrittenWhereTimeIsOverBeforeThePredictions) {
+  const TemporaryFolder folder;
+  const Finished run =
+      slmsim_run({"report", "scenarios/gat-amst.yaml", "--time-limit", "0.001", "-o", folder.file("page.html")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, testing::HasSubstr("stopped before everything was predicted"));
+  EXPECT_EQ(folder.count(), 0u);
 }
 
 TEST(ReportPage, IsTheSameTwice) {
