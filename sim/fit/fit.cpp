@@ -337,6 +337,7 @@ std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
     } else {
       // Values do not rise with their coordinate past a spike.
       std::vector<double> values;
+      values.reserve(coordinates.size());
       for (const double z : coordinates) values.push_back(unknown.number(z));
       n.median = weighted_quantile(values, weights, 0.5);
       n.low = weighted_quantile(values, weights, 0.1);

@@ -28,10 +28,10 @@ struct ImportedProfile {
   std::vector<std::string> remarks;
 };
 
-// `gpu`: the one that is asked for, where there is one. Tables that hold several may call it by name or title, and times are
+// `asked`: the GPU that is asked for, where there is one. Tables that hold several may call it by name or title, and times are
 // held against its data sheet (sim/import/plausible.h). Throws InputError with everything that is wrong in all files.
 ImportedProfile gather(const ImportFormat& format, const std::vector<std::string>& files, const ImportRequest& request,
-                       const Gpu* gpu = nullptr);
+                       const Gpu* asked = nullptr);
 
 std::size_t points_of(const GpuProfile& profile);
 

@@ -47,7 +47,7 @@ bool have_same_words(Words a, Words b) {
 
 // The driver's name in the words of the data sheet.
 Words sheet_words(const std::string& name) {
-  const Words words = words_of(name);
+  Words words = words_of(name);
   for (const auto& [driver, sheet] : kDriverNames) {
     if (have_same_words(words, words_of(driver))) return words_of(sheet);
   }

@@ -130,6 +130,15 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   return most;
 }
 
+// The first iteration after which they no longer became ever longer, or ever shorter, as they do while windows find their way.
+std::size_t first_turn(const std::vector<Seconds>& times) {
+  for (std::size_t i = 1; i + 1 < times.size(); ++i) {
+    const double before = (times[i] - times[i - 1]).value, after = (times[i + 1] - times[i]).value;
+    if (before * after < 0 && !near(times[i].value, times[i - 1].value)) return i;
+  }
+  return times.size();
+}
+
 bool transfers_meet(const TaskGraph& graph) {
   const auto limits = capacities(graph);
   return std::any_of(limits.begin(), limits.end(),
@@ -233,7 +242,8 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
-  if (result.repeats && meets) result.spread = kMeeting;
+  // That a state came back tells little where iterations went up and down before: another one might have as well.
+  if (result.repeats && meets) result.spread = std::max(kMeeting, spread_from(result, first_turn(result.times)));
   result.before_last = std::move(states[result.times.size() - 1]);
   result.last = iterating.timeline(result.before_last);
   result.last.connections = states.back();

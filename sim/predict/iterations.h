@@ -25,7 +25,8 @@ struct IterationTimes {
   std::size_t cycle_start = 0;  // after times.size() iterations those from this index on repeat
   bool repeats = false;         // a state came back; else those from cycle_start on stand for all further ones
   // Relative: how far the mean of any other iterations may be from steady(). Half a percent, to which means are taken to have
-  // settled, or as much as any of the iterations that it is the mean of; 0 where a state came back and no transfers meet.
+  // settled, or as much as any of the iterations that it is the mean of, or, where a state came back and transfers meet, as any
+  // from the first on that turned up or down; 0 where a state came back and no transfers meet.
   double spread = 0;
   Timeline last;                             // of the last one simulated
   std::vector<ConnectionState> before_last;  // how it found its connections: simulate() with it gives `last` again
