@@ -57,13 +57,6 @@ Point point_nearest_to_all(const std::vector<Point>& points) {
   return *best;
 }
 
-PointLayout layout_of(const Posterior& posterior) {
-  FitRequest request;
-  request.experiments.resize(1);
-  request.shared = posterior.unknowns;
-  return PointLayout(request);
-}
-
 std::vector<std::size_t> in_order(const std::vector<Point>& points) {
   const auto along = along_main_direction(points);
   std::vector<std::size_t> order(points.size());
@@ -90,7 +83,7 @@ std::string unknown_text(const Unknown& u, const Narrowing& n) {
 }  // namespace
 
 Draws draws_of(const Posterior& posterior, std::size_t most) {
-  const PointLayout layout = layout_of(posterior);
+  const PointLayout layout = layout_of(posterior.unknowns);
   const auto order = in_order(posterior.points);
   most = std::min(most, order.size());
   Draws out;

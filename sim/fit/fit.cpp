@@ -112,6 +112,13 @@ std::vector<MoveBlock> PointLayout::blocks(const std::vector<std::size_t>& measu
   return out;
 }
 
+PointLayout layout_of(const std::vector<Unknown>& unknowns) {
+  FitRequest request;
+  request.experiments.resize(1);
+  request.shared = unknowns;
+  return PointLayout(request);
+}
+
 std::vector<std::vector<Pilot>> runs_of(const std::vector<Pilot>& pilots) {
   std::vector<std::vector<Pilot>> out;
   for (const auto& pilot : pilots) {

@@ -44,6 +44,9 @@ class PointLayout {
   std::vector<std::vector<std::string>> each_;            // names for a * of each experiment
 };
 
+// Of one experiment alone, which sees all of these.
+PointLayout layout_of(const std::vector<Unknown>& unknowns);
+
 struct Posterior {
   std::vector<Unknown> unknowns;
   std::vector<Point> points;  // equally likely; two coordinates more than unknowns

@@ -10,7 +10,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/import/plausible.h"
-#include "sim/import/timed_kernels.h"
+#include "sim/platform/kernel_name.h"
 
 namespace slmsim {
 namespace {
@@ -150,7 +150,7 @@ bool Gathering::take(const KernelTime& one, const std::string& gpu, const InputF
   if (one.time < least_) return rows.leave_out(fmt::format("shorter than {}", to_text(least_))), false;
   if (one.time <= launch_) return rows.leave_out("not longer than a launch"), false;
   for (const auto& shape : one.shapes) {
-    if (timed_kernels().contains(shape.name)) continue;
+    if (is_kernel(shape.name)) continue;
     return ++rows.unknown[shape.name], false;
   }
   if (!plausibility_.admit(one, file)) return rows.leave_out(kTooFast), false;

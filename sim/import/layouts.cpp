@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/import/timed_kernels.h"
+#include "sim/platform/kernel_name.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
@@ -66,7 +66,7 @@ Points together(const std::vector<Points>& others) {
 
 void share_layouts(ImportedProfile& profile) {
   std::vector<std::string> layouts;
-  for (const auto& name : timed_kernels()) {
+  for (const auto& name : kernel_names()) {
     if (is_product(name)) layouts.push_back(name);
   }
   const auto timed = profile.points.kernels;
@@ -100,7 +100,7 @@ void share_layouts(ImportedProfile& profile) {
 void tell_what_lacks(ImportedProfile& profile) {
   bool products = false, others = false;
   std::vector<std::string> lacking;
-  for (const auto& name : timed_kernels()) {
+  for (const auto& name : kernel_names()) {
     const bool known = profile.points.kernels.contains(name);
     (is_product(name) ? products : others) |= known;
     if (!known) lacking.push_back(name);

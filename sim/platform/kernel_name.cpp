@@ -1,5 +1,7 @@
 #include "sim/platform/kernel_name.h"
 
+#include <algorithm>
+
 namespace slmsim {
 
 const std::vector<std::string>& kernel_names() {
@@ -9,9 +11,14 @@ const std::vector<std::string>& kernel_names() {
                                "gelu", "swiglu", "residual", "addition", "embedding", "loss", "flash"}) {
       for (const char* pass : {"-forward", "-backward"}) names.push_back(std::string(family) + pass);
     }
+    std::sort(names.begin(), names.end());
     return names;
   }();
   return kNames;
+}
+
+bool is_kernel(const std::string& name) {
+  return std::binary_search(kernel_names().begin(), kernel_names().end(), name);
 }
 
 }  // namespace slmsim

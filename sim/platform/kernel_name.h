@@ -7,6 +7,8 @@
 
 namespace slmsim {
 
+// By the alphabet.
 const std::vector<std::string>& kernel_names();
+bool is_kernel(const std::string& name);
 
 }  // namespace slmsim

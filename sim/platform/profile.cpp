@@ -61,10 +61,9 @@ void each_of(Fields& fields, const FileKey& key, Reading& reading, Read read) {
 
 void read_kernel(Fields& fields, GpuProfile& profile) {
   const std::string name = fields.name({"kernel", "The kernel, as slmsim shapes names it."});
-  const auto& known = kernel_names();
-  if (!name.empty() && !fields.describing() && std::find(known.begin(), known.end(), name) == known.end())
+  if (!name.empty() && !fields.describing() && !is_kernel(name))
     fields.error("kernel", fmt::format("{}: there is no kernel \"{}\"; {}", fields.path_of("kernel"),
-                                       printable(name).substr(0, 64), did_you_mean(name, known)));
+                                       printable(name).substr(0, 64), did_you_mean(name, kernel_names())));
   const std::size_t precision = fields.choice({"precision", "Of its operands."}, precision_names());
   KernelPoint point;
   point.batch = fields.integer({"batch", "Products of one launch; 1 of other kernels."}, kSizes);

@@ -70,10 +70,7 @@ bool Intervals::is_set(const std::string& path) const {
 
 void Intervals::add_unfitted(Draws& draws) const {
   if (unfitted_.empty()) return;
-  FitRequest request;
-  request.experiments.resize(1);
-  request.shared = unfitted_;
-  const PointLayout layout(request);
+  const PointLayout layout = layout_of(unfitted_);
   const Posterior prior = prior_of(unfitted_, draws.points.size(), request_.seed);
   for (std::size_t i = 0; i < draws.points.size(); ++i) {
     const Overrides drawn = layout.overrides(0, prior.points[i]);
