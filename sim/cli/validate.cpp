@@ -13,6 +13,7 @@
 #include "sim/report/facts_table.h"
 #include "sim/report/gpu_table.h"
 #include "sim/report/job_run_table.h"
+#include "sim/report/memory_table.h"
 #include "sim/report/protocol_table.h"
 #include "sim/report/runs_table.h"
 #include "sim/report/step_table.h"
@@ -29,7 +30,7 @@ struct ValidateOptions {
   std::string study, reference, format = "markdown", output;
   std::string measured, gpu, profile;
   Overrides overrides;
-  bool held_out = false;
+  bool held_out = false, memory = false;
   ProtocolOptions protocol;
   double time_limit = 0;
 };
@@ -83,8 +84,9 @@ int validate_study(const ValidateOptions& options) {
   if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
     throw InputError({},
                      "there is no study \"" + printable(study).substr(0, 64) + "\"; " + did_you_mean(study, kStudies));
-  if (!options.overrides.empty() && (study != "fabric" || options.held_out))
-    throw InputError({}, "--set is for --measured FILE, and for fabric without --held-out");
+  if (!options.overrides.empty() && (study != "fabric" || options.held_out || options.memory))
+    throw InputError({}, "--set is for --measured FILE, and for fabric without --held-out and --memory");
+  if (options.memory && study != "fabric") throw InputError({}, "--memory is of the study fabric");
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
@@ -114,6 +116,7 @@ int validate_study(const ValidateOptions& options) {
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
   };
+  if (options.memory) return write(explain_memory(root, file, stop_at(options.time_limit)));
   if (study == "job") return write(validate_jobs(file));
   if (study == "runs") return write(validate_runs(root, file));
   return study == "deepspeed" ? write(validate_deepspeed(root, file))
@@ -121,8 +124,8 @@ int validate_study(const ValidateOptions& options) {
 }
 
 int validate_steps(const ValidateOptions& options) {
-  if (!options.study.empty() || !options.reference.empty())
-    throw InputError({}, "--measured FILE is compared alone, without a STUDY or --reference");
+  if (!options.study.empty() || !options.reference.empty() || options.held_out || options.memory)
+    throw InputError({}, "--measured FILE is compared alone, without a STUDY, --reference, --held-out or --memory");
   if (options.gpu.empty())
     throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
   const bool csv = wants_csv(options);
@@ -154,6 +157,10 @@ Command add_validate(CLI::App& app) {
                                   "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
                                   "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "
                                   "takes some ten minutes");
+  verb->add_flag("--memory", options->memory,
+                 "fabric: which of the choices that the study leaves open meet most of what fits and what does not, of "
+                 "each slice and of all")
+      ->excludes(held_out);
   verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
       ->needs(held_out)
       ->capture_default_str()
@@ -171,6 +178,7 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
+      "  slmsim validate fabric --memory\n"
       "  slmsim validate deepspeed\n"
       "  slmsim validate job\n"
       "  slmsim validate runs\n"

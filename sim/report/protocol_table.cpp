@@ -52,6 +52,35 @@ std::string without(const FabricProtocol& protocol) {
   return out;
 }
 
+// What each technique as the one pilot run tells of the others.
+std::string one_run(const FabricProtocol& protocol) {
+  std::vector<std::string> techniques;
+  std::vector<std::pair<std::string, std::string>> runs;  // slice, technique
+  std::map<std::pair<std::string, std::string>, std::map<std::string, double>> errors;
+  for (const auto& cell : protocol.cells) {
+    if (cell.pilots.size() != 1) continue;
+    const std::pair run{cell.slice, cell.pilots.front()};
+    if (!errors.contains(run)) runs.push_back(run);
+    errors[run][cell.technique] = cell.error();
+    if (std::find(techniques.begin(), techniques.end(), cell.technique) == techniques.end())
+      techniques.push_back(cell.technique);
+  }
+  std::string out =
+      fmt::format("| slice left out | one pilot run | {} |\n|---|---|", fmt::join(techniques, " | "));
+  for (std::size_t i = 0; i < techniques.size(); ++i) out += "--:|";
+  out += "\n";
+  for (const auto& run : runs) {
+    out += fmt::format("| {} | {} |", run.first, run.second);
+    for (const auto& technique : techniques) {
+      const auto error = errors[run].find(technique);
+      if (error != errors[run].end()) out += fmt::format(" {:+.0f} %", 100 * error->second);
+      out += " |";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
 std::string fits_text(const std::vector<HeldOutFit>& fits, const char* which) {
   double brier = 0;
   int agree = 0;
@@ -138,6 +167,7 @@ std::string to_markdown(const FabricProtocol& protocol) {
   for (const auto& slice : slices) {
     for (const auto& [pilots, tally] : by_slice[slice]) out += tally.row(fmt::format("{}, {}", slice, pilots));
   }
+  out += fmt::format("\n{}", one_run(protocol));
   out += fmt::format("\nIntervals of {:.0f} %. {}{}\n{}", 100 * protocol.level,
                      protocol.fits.empty()
                          ? "No slice was predicted before the end.\n"

@@ -20,33 +20,8 @@ constexpr std::size_t kExplained = 64;  // points at which a fit to all slices i
 // Table II: minutes of gpt2m on both VMs.
 bool is_of_table(const FabricRow& row) { return row.two_vms() && row.minutes && row.model == kPicked; }
 
-struct Slice {
-  std::string name;
-  std::filesystem::path file;
-  Scenario scenario;
-  StudyRuns rows;
-  std::vector<Pilot> pilots;
-};
-
-std::vector<Slice> read_slices(const std::filesystem::path& root, const std::filesystem::path& reference) {
-  std::vector<Slice> out;
-  for (const auto& row : read_fabric_rows(reference)) {
-    auto at = std::find_if(out.begin(), out.end(), [&](const Slice& s) { return s.name == row.slice; });
-    if (at == out.end()) {
-      const auto file = root / "scenarios" / (row.scenario() + ".yaml");
-      out.push_back({row.slice, file, load_scenario(file), {}, {}});
-      at = out.end() - 1;
-    }
-    const auto candidate = candidate_of(row, at->scenario);
-    if (!candidate) continue;
-    at->rows.emplace_back(row, *candidate);
-    for (auto& pilot : row.pilots(*candidate)) at->pilots.push_back(std::move(pilot));
-  }
-  return out;
-}
-
 // Timed where times or rates were published, or a pick is to be made; else only whether it fits.
-Experiment experiment_of(const Slice& slice) {
+Experiment experiment_of(const FabricSlice& slice) {
   Experiment out{slice.file, {}, {}, 0, {}};
   for (const bool timed : {true, false}) {
     for (const auto& [row, candidate] : slice.rows) {
@@ -60,7 +35,7 @@ Experiment experiment_of(const Slice& slice) {
 }
 
 // Those of one run.
-std::vector<Pilot> run_of(const Slice& slice, const Candidate& candidate) {
+std::vector<Pilot> run_of(const FabricSlice& slice, const Candidate& candidate) {
   std::vector<Pilot> out;
   std::copy_if(slice.pilots.begin(), slice.pilots.end(), std::back_inserter(out),
                [&](const Pilot& p) { return p.cell == candidate && p.measure != Measure::kFits; });
@@ -69,7 +44,7 @@ std::vector<Pilot> run_of(const Slice& slice, const Candidate& candidate) {
 
 class Protocol {
  public:
-  Protocol(std::vector<Slice> slices, const ProtocolOptions& options) : slices_(std::move(slices)), options_(options) {
+  Protocol(std::vector<FabricSlice> slices, const ProtocolOptions& options) : slices_(std::move(slices)), options_(options) {
     std::vector<Experiment> experiments;
     for (const auto& slice : slices_) experiments.push_back(experiment_of(slice));
     forecaster_.emplace(std::move(experiments));
@@ -95,7 +70,7 @@ class Protocol {
     return out;
   }
 
-  std::vector<Unknown> own_of(const Slice& slice) const {
+  std::vector<Unknown> own_of(const FabricSlice& slice) const {
     std::optional<double> work;
     if (options_.work_given)
       work = slice.scenario.training.blocks_per_epoch / slices_.front().scenario.training.blocks_per_epoch;
@@ -145,7 +120,7 @@ class Protocol {
   }
 
   void leave_out(std::size_t s) {
-    const Slice& slice = slices_[s];
+    const FabricSlice& slice = slices_[s];
     const Posterior posterior = fit_to(request_without(s), "without " + slice.name);
     out_.complete = posterior.complete;
     out_.emulated_error = std::max(out_.emulated_error, posterior.emulated_error);
@@ -233,7 +208,7 @@ class Protocol {
   }
 
   // Table II's cells, with every choice of at most two of them as pilot runs.
-  void predict_cells(const Slice& slice, const Ensemble& prior) {
+  void predict_cells(const FabricSlice& slice, const Ensemble& prior) {
     std::vector<const std::pair<FabricRow, Candidate>*> table;
     for (const auto& row : slice.rows) {
       if (is_of_table(row.first)) table.push_back(&row);
@@ -270,7 +245,7 @@ class Protocol {
     }
   }
 
-  std::vector<Slice> slices_;
+  std::vector<FabricSlice> slices_;
   const ProtocolOptions& options_;
   std::optional<Forecaster> forecaster_;
   FabricProtocol out_;
@@ -280,7 +255,7 @@ class Protocol {
 
 FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
                                  const ProtocolOptions& options) {
-  std::vector<Slice> slices = read_slices(root, reference);
+  std::vector<FabricSlice> slices = read_fabric_slices(root, reference);
   std::vector<std::string> names;
   names.reserve(slices.size());
   for (const auto& slice : slices) names.push_back(slice.name);

@@ -12,7 +12,7 @@
 
 #include "sim/fit/uncertainty.h"
 #include "sim/validate/error_summary.h"
-#include "sim/validate/fabric_rows.h"
+#include "sim/validate/fabric_slices.h"
 
 namespace slmsim {
 
@@ -80,7 +80,6 @@ struct FabricProtocol {
 FabricProtocol validate_held_out(const std::filesystem::path& root, const std::filesystem::path& reference,
                                  const ProtocolOptions& options);
 
-using StudyRuns = std::vector<std::pair<FabricRow, Candidate>>;
 inline constexpr const char* kPicked = "gpt2m";  // the model that the study ran everywhere
 HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
                            Ensemble ensemble);

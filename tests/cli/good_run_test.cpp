@@ -218,6 +218,19 @@ TEST(Validate, ComparesWithTheStudyFromAnyFolderOfTheProject) {
   EXPECT_EQ(expect_done({"validate"}, SLMSIM_SOURCE_DIR "/models").out, expect_done({"validate"}).out);
 }
 
+TEST(Validate, TellsWhatExplainsMemory) {
+  const TemporaryFolder folder;
+  const std::string facts = folder.write("fabric.csv",
+                                         "slice,gpus,n_gpus,model,technique,minutes,tflops_per_gpu,status\n"
+                                         "TACC-TACC,2xRTX,2,gpt2m,Data,,,oom\n"
+                                         "TACC-TACC,2xRTX,2,gpt2L,Data,,,ok\n");
+  const std::string text = expect_done({"validate", "fabric", "--memory", "--reference", facts}).out;
+  EXPECT_NE(text.find("1 of 2 facts agree with one explanation per slice, 1 with one for all"), std::string::npos) << text;
+  const std::string csv = expect_done({"validate", "--memory", "--reference", facts, "--format", "csv"}).out;
+  EXPECT_NE(csv.find("\nTACC-TACC,2,1,"), std::string::npos) << csv;
+  EXPECT_NE(slmsim_run({"validate", "job", "--memory"}).err.find("of the study fabric"), std::string::npos);
+}
+
 // There is no relative error of 0: the difference is shown, and kept out of the mean.
 TEST(Validate, JudgesWhatWasMeasuredAsZeroByTheDifference) {
   const TemporaryFolder folder;

@@ -1,0 +1,26 @@
+// The FABRIC study by its slices: of each its scenario, and which of the scenario's runs the study's facts are.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/validate/fabric_rows.h"
+
+namespace slmsim {
+
+using StudyRuns = std::vector<std::pair<FabricRow, Candidate>>;
+
+struct FabricSlice {
+  std::string name;            // "GAT-AMST"
+  std::filesystem::path file;  // of its scenario
+  Scenario scenario;
+  StudyRuns rows;
+  std::vector<Pilot> pilots;  // what the rows measured
+};
+
+// In the order of the table; `root` holds scenarios/, `reference` is fabric.csv. Throws InputError.
+std::vector<FabricSlice> read_fabric_slices(const std::filesystem::path& root, const std::filesystem::path& reference);
+
+}  // namespace slmsim
