@@ -119,8 +119,10 @@ OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu&
   const FlopsPerSecond products = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
   const FlopsPerSecond rate = products * software.flash.left_on(gpu.architecture);
   const double causal = shape.flops() / 2;
-  const Seconds forward = Flops{causal} / (rate * software.flash.forward) + software.launch * 0.5;
-  const Seconds backward = Flops{2.5 * causal} / (rate * software.flash.backward) + software.launch * 0.5;
+  const auto sequence = static_cast<double>(shape.m);
+  const Seconds forward = Flops{causal} / (rate * software.flash.forward.reached(sequence)) + software.launch * 0.5;
+  const Seconds backward =
+      Flops{2.5 * causal} / (rate * software.flash.backward.reached(sequence)) + software.launch * 0.5;
   OperatorTime out;
   const RowKernels kernels = gpu.kernels ? flash_kernels(op, shape) : RowKernels{};
   const auto half = [&](const KernelShape& kernel, Seconds stated) {

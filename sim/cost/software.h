@@ -70,10 +70,21 @@ struct HostTime {
   bool operator==(const HostTime&) const = default;
 };
 
-// Of the rate of large products, what flash attention reaches of its FLOPs, and what of that is left on architectures that its
-// kernels were not written for.
+// What flash attention reaches of its FLOPs: of a long sequence a share of the rate of large products, and of one of
+// `half_length` tokens half of that (n 1/2 of Hockney and Jesshope, Parallel Computers 2, 1988). Each tile of rows has
+// something to do before and after it sums, tiles on the diagonal are computed whole, and the backward pass moves what grows
+// with the sequence and not with its square.
+struct FlashPass {
+  double share = 1;
+  double half_length = 0;  // tokens
+
+  double reached(double sequence) const { return share * sequence / (sequence + half_length); }
+  bool operator==(const FlashPass&) const = default;
+};
+
+// And what of that is left on architectures that its kernels were not written for.
 struct FlashShares {
-  double forward = 1, backward = 1;
+  FlashPass forward, backward;
   std::map<std::string, double> on;
 
   double left_on(const std::string& architecture) const {

@@ -25,7 +25,8 @@ struct Unmeasured {
   int kernels = 0;                            // whose traffic is typical: a picture of many figures
 };
 
-constexpr std::string_view kStack = "software.stack.", kKernels = "software.stack.kernels.";
+constexpr std::string_view kStack = "software.stack.", kKernels = "software.stack.kernels.",
+                           kOwnKernels = "software.kernels.";
 
 // Whether a GPU's profile answers what a key of `software` states: then the key counts for nothing on it. A share of the
 // bandwidth and a launch count for every kernel that was not timed.
@@ -37,8 +38,9 @@ bool is_timed(const std::string& key, const Gpu& gpu, const Scenario& scenario) 
     return others && gpu.kernels->knows_products();
   if (key == "software.stack.adam") return was_timed(gpu, precision, scenario.software.adam_kernel);
   if (key.find(".flash.") != std::string::npos) return was_timed(gpu, precision, "flash-forward");
-  if (!key.starts_with(kKernels)) return false;
-  const std::string kernel = key.substr(kKernels.size());
+  const bool own = key.starts_with(kOwnKernels);
+  if (!own && !key.starts_with(kKernels)) return false;
+  const std::string kernel = key.substr(own ? kOwnKernels.size() : kKernels.size());
   const auto& names = kernel_part_names();
   const auto part = static_cast<KernelPart>(std::find(names.begin(), names.end(), kernel) - names.begin());
   return others && (!differs_by_stack(part) || was_timed(gpu, precision, kernel + "-forward"));
@@ -167,7 +169,7 @@ class Gatherer {
     if (path.starts_with("platform.vms.")) return add_vm(parameter);
     if (path.starts_with("platform.sites.")) return add_site(parameter);
     if (path.starts_with("platform.links.")) return add_link(parameter);
-    if (path.starts_with("software.stack.")) return add_stack(parameter);
+    if (path.starts_with(kStack) || path.starts_with(kOwnKernels)) return add_stack(parameter);
     if (path.starts_with("techniques.")) return add_option(parameter);
     const auto dot = path.find('.');
     const std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
@@ -252,7 +254,7 @@ class Gatherer {
   void add_stack(const Parameter& parameter) {
     const auto vms = vms_not_timed(parameter.path);
     if (vms.empty()) return;
-    const bool kernel = parameter.path.starts_with(kKernels);
+    const bool kernel = parameter.path.starts_with(kKernels) || parameter.path.starts_with(kOwnKernels);
     Unmeasured& one = entry("stack " + scenario_.software.stack, parameter,
                             kernel ? "software.stack.kernels" : parameter.path, kCalibrate, vms);
     if (kernel)

@@ -133,6 +133,8 @@ class ScenarioReader {
     e.attention = static_cast<AttentionKernel>(
         fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
                       attention_kernel_names(), static_cast<std::size_t>(e.attention)));
+    if (const Node* kernels = fields.child({"kernels", "What single kernels move, in place of the stack's.", "the stack's"}))
+      check_kernels(read_kernels(*kernels, "software.kernels", reading_, e), fields);
     if (const Node* flash =
             fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
       e.flash = read_flash(*flash, "software.flash", reading_);
@@ -170,6 +172,27 @@ class ScenarioReader {
         FileKey{"framework_memory", "CUDA context, kernels and workspaces on each GPU."}.measured_by(kTorchStep),
         {{0}, {64 * kGibi}}, kDefaultFramework);
     fields.done();
+  }
+
+  // Those that take the place of the stack's.
+  void check_kernels(const std::vector<KernelPart>& kernels, Fields& software) {
+    for (const KernelPart part : kernels) {
+      const std::string& name = kernel_part_names()[static_cast<std::size_t>(part)];
+      std::erase_if(reading_.parameters, [&](const Parameter& p) { return p.path == "software.stack.kernels." + name; });
+      if (reading_.describing() || scenario_.models.empty() || is_used(part)) continue;
+      software.error("kernels", fmt::format("software.kernels.{} has no effect: no model runs it; leave it out", name));
+    }
+  }
+
+  bool is_used(KernelPart part) const {
+    return std::any_of(scenario_.models.begin(), scenario_.models.end(), [&](const Transformer& model) {
+      const OperatorGraph operators = build_operator_graph(model);
+      const auto [first, last] = boost::vertices(operators);
+      return std::any_of(first, last, [&](const auto v) {
+        const auto uses = parts_of(operators[v], scenario_.software.attention);
+        return std::any_of(uses.begin(), uses.end(), [&](const PartUse& use) { return use.part == part; });
+      });
+    });
   }
 
   void check_autocast(Fields& software) {

@@ -54,8 +54,16 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   constexpr Range<double> kShare{0.01, 2};
   Fields fields(node, path, reading);
   FlashShares out;
-  out.forward = fields.number({"forward", "Going forward."}, kShare);
-  out.backward = fields.number({"backward", "Going backward."}, kShare);
+  out.forward.share = fields.number({"forward", "Going forward."}, kShare);
+  out.backward.share = fields.number({"backward", "Going backward."}, kShare);
+  if (const Node* half = fields.child(
+          {"half_length", "Tokens of a sequence of which half of that is reached; it grows as n / (n + half)."})) {
+    constexpr Range<double> kTokens{0, 1e6};
+    Fields lengths(*half, fields.path_of("half_length"), reading);
+    out.forward.half_length = lengths.number({"forward", "Going forward."}, kTokens);
+    out.backward.half_length = lengths.number({"backward", "Going backward."}, kTokens);
+    lengths.done();
+  }
   if (const Node* on = fields.child(
           {"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
     Fields architectures(*on, fields.path_of("architectures"), reading);
@@ -64,6 +72,20 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
       if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);
     }
     architectures.done();
+  }
+  fields.done();
+  return out;
+}
+
+std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, Reading& reading, Software& software) {
+  Fields fields(node, path, reading);
+  std::vector<KernelPart> out;
+  for (std::size_t p = 0; p < kKernelParts; ++p) {
+    const std::string& name = kernel_part_names()[p];
+    const Node* kernel = fields.child({name, "This kernel."});
+    if (!kernel) continue;
+    software.kernels[p] = read_kernel(*kernel, fields.path_of(name), reading);
+    out.push_back(static_cast<KernelPart>(p));
   }
   fields.done();
   return out;
@@ -88,13 +110,7 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                           "What the kernels between the matrix products move, each per "
                                           "element that its operator writes; one that is left out moves "
                                           "its operator's inputs and outputs."})) {
-    Fields parts(*kernels, fields.path_of("kernels"), reading);
-    for (std::size_t p = 0; p < kKernelParts; ++p) {
-      const std::string& name = kernel_part_names()[p];
-      if (const Node* kernel = parts.child({name, "This kernel."}))
-        software.kernels[p] = read_kernel(*kernel, parts.path_of(name), reading);
-    }
-    parts.done();
+    read_kernels(*kernels, fields.path_of("kernels"), reading, software);
   }
   if (const Node* flash = fields.child(
           {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))

@@ -272,7 +272,7 @@ TEST(Attention, RunsTheKernelsOfItsKind) {
 TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   Software stack = software(0.5);
   stack.attention = AttentionKernel::kFlash;
-  stack.flash = {0.8, 0.4, {}};
+  stack.flash = {{0.8}, {0.4}, {}};
   Gpu gpu = kSlowMemory;
   gpu.compute_capability = 80;
   Operator scores = attention(8, 256, 64);
@@ -283,6 +283,12 @@ TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   EXPECT_DOUBLE_EQ(time.backward.value, 2.5 * causal / 0.2e12);
   stack.flash.on[gpu.architecture] = 0.5;
   EXPECT_DOUBLE_EQ(time_of(scores, {}, gpu, stack).forward.value, causal / 0.2e12);
+  // Half of that on sequences of 256, and a third backward, where half is reached at 512.
+  stack.flash.forward.half_length = 256;
+  stack.flash.backward.half_length = 512;
+  const OperatorTime shorter = time_of(scores, {}, gpu, stack);
+  EXPECT_DOUBLE_EQ(shorter.forward.value, causal / 0.1e12);
+  EXPECT_DOUBLE_EQ(shorter.backward.value, 2.5 * causal / (0.1e12 / 3));
 }
 
 TEST(Attention, OfFlashKeepsARowsSumInPlaceOfScores) {

@@ -39,6 +39,7 @@ kernels:
 flash:
   forward: 0.7
   backward: 0.5
+  half_length: {forward: 200, backward: 700}
 host:
   forward: 10 us
   backward: 20 us
@@ -54,6 +55,8 @@ TEST(StackFile, SaysWhatEachKernelMoves) {
   EXPECT_FALSE(r.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
   EXPECT_EQ(r.software.attention, AttentionKernel::kFlash);
   EXPECT_EQ(r.software.attention_elsewhere, AttentionKernel::kFusedSoftmax);
+  EXPECT_EQ(r.software.flash.forward, (FlashPass{0.7, 200}));
+  EXPECT_EQ(r.software.flash.backward, (FlashPass{0.5, 700}));
   EXPECT_DOUBLE_EQ(r.software.host.backward.value, 20e-6);
   EXPECT_TRUE(r.software.pads);
   ASSERT_EQ(r.parameters.size(), 1);
