@@ -67,8 +67,12 @@ const std::string& Fields::stated_name(const std::string& key) const {
 }
 
 void Fields::know(const std::string& key) {
-  known_.insert(key);
-  if (const auto second = second_names_.find(key); second != second_names_.end()) known_.insert(second->second);
+  known_.push_back(key);
+  if (const auto second = second_names_.find(key); second != second_names_.end()) known_.push_back(second->second);
+}
+
+bool Fields::is_known(const std::string& key) const {
+  return std::find(known_.begin(), known_.end(), key) != known_.end();
 }
 
 const Node* Fields::find_node(const std::string& key) const {
@@ -144,14 +148,17 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
     type.dimension = dimension;
     return record(key, type, !fallback, fallback ? exact_text(back, dimension) : ""), back;
   }
+  const std::size_t stated_before = reading_.parameters.size();
   const Node* node = scalar(key, fallback.has_value(), [&] { return exact_text(back, dimension); });
   if (!node) return back;
-  auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
-  type.dimension = dimension;
-  open_value(key.name, type, [&](const std::string& word) -> std::optional<double> {
-    const auto [value, problem] = parse_quantity(word, dimension);
-    return problem.empty() && value >= low && value <= high ? std::optional(value) : std::nullopt;
-  });
+  if (reading_.parameters.size() > stated_before) {
+    auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
+    type.dimension = dimension;
+    open_value(key.name, type, [&](const std::string& word) -> std::optional<double> {
+      const auto [value, problem] = parse_quantity(word, dimension);
+      return problem.empty() && value >= low && value <= high ? std::optional(value) : std::nullopt;
+    });
+  }
   const auto [value, problem] = parse_quantity(quoted(node->scalar), dimension);
   if (!problem.empty()) {
     reading_.error(node->place, fmt::format("{}: {}", path_of(key.name), problem));
@@ -172,12 +179,16 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
     const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
     return record(key, type, !fallback, fallback ? fmt::format("{:.12g}", back) : ""), back;
   }
+  const std::size_t stated_before = reading_.parameters.size();
   const Node* node = scalar(key, fallback.has_value(), [&] { return fmt::format("{:.6g}", back); });
   if (!node) return back;
-  open_value(key.name, with_provenance(ValueType::Kind::kNumber, range.low, range.high), [&](const std::string& word) {
-    const auto value = parse_number(word);
-    return value && *value >= range.low && *value <= range.high ? value : std::nullopt;
-  });
+  if (reading_.parameters.size() > stated_before) {
+    const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
+    open_value(key.name, type, [&](const std::string& word) {
+      const auto value = parse_number(word);
+      return value && *value >= range.low && *value <= range.high ? value : std::nullopt;
+    });
+  }
   const auto value = parse_number(node->scalar);
   if (value && *value >= range.low && *value <= range.high) return *value;
   const bool percent = node->scalar.ends_with('%');
@@ -195,12 +206,15 @@ std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std:
     const auto type = with_provenance(ValueType::Kind::kInteger, low, high);
     return record(key, type, !fallback, fallback ? std::to_string(back) : ""), back;
   }
+  const std::size_t stated_before = reading_.parameters.size();
   const Node* node = scalar(key, fallback.has_value(), [&] { return std::to_string(back); });
   if (!node) return back;
-  open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
-    const auto value = parse_number(word);
-    return value && *value >= low && *value <= high && *value == std::floor(*value) ? value : std::nullopt;
-  });
+  if (reading_.parameters.size() > stated_before) {
+    open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
+      const auto value = parse_number(word);
+      return value && *value >= low && *value <= high && *value == std::floor(*value) ? value : std::nullopt;
+    });
+  }
   const auto value = parse_number(node->scalar);
   const bool whole = value && *value == std::floor(*value);
   if (whole && *value >= low && *value <= high) return static_cast<std::int64_t>(*value);
@@ -257,14 +271,17 @@ std::size_t Fields::choice(const FileKey& key, const std::vector<std::string>& c
 std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::string>& choices,
                                 std::optional<std::size_t> fallback) {
   const std::string& key = asked.name;
+  const std::size_t stated_before = reading_.parameters.size();
   const Node* node = scalar(asked, fallback.has_value(), [&] { return fallback ? choices[*fallback] : ""; });
   if (!node) return fallback.value_or(0);
-  auto type = with_provenance(ValueType::Kind::kChoice);
-  type.choices = choices;
-  open_value(key, type, [&](const std::string& word) -> std::optional<double> {
-    const auto at = std::find(choices.begin(), choices.end(), word);
-    return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
-  });
+  if (reading_.parameters.size() > stated_before) {
+    auto type = with_provenance(ValueType::Kind::kChoice);
+    type.choices = choices;
+    open_value(key, type, [&](const std::string& word) -> std::optional<double> {
+      const auto at = std::find(choices.begin(), choices.end(), word);
+      return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
+    });
+  }
   const auto at = std::find(choices.begin(), choices.end(), node->scalar);
   if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   reading_.error(node->place, fmt::format("{}: unknown value \"{}\"; {}", path_of(key), quoted(node->scalar),
@@ -323,9 +340,11 @@ void Fields::error(const std::string& key, const std::string& text) {
 
 void Fields::done() {
   if (describing()) reading_.description->closed.insert(path_);
-  std::vector<const Entry*> all;
-  for (const auto& entry : node_.entries) all.push_back(&entry);
-  refuse_unknown(all);
+  std::vector<const Entry*> unknown;
+  for (const auto& entry : node_.entries) {
+    if (!is_known(entry.key)) unknown.push_back(&entry);
+  }
+  refuse_unknown(unknown);
 }
 
 void Fields::done_but_for_its_own() {
@@ -338,12 +357,14 @@ void Fields::done_but_for_its_own() {
 }
 
 void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
+  if (entries.empty()) return;
   constexpr int kToldInFull = 20;
-  const std::vector<std::string> known(known_.begin(), known_.end());
+  const std::set<std::string> sorted(known_.begin(), known_.end());
+  const std::vector<std::string> known(sorted.begin(), sorted.end());
   int unknown = 0;
   const Place* last = nullptr;
   for (const Entry* entry : entries) {
-    if (known_.contains(entry->key)) continue;
+    if (sorted.contains(entry->key)) continue;
     last = &entry->place;
     if (++unknown > kToldInFull) continue;
     reading_.error(entry->place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key),

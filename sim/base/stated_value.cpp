@@ -33,14 +33,21 @@ const Node* Fields::scalar(const FileKey& asked, bool optional, const std::funct
   parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
   if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
     stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
-  parameter.spread =
-      stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
-  if (stated.has("scale") && !stated.has("between"))
-    stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
-  parameter.log_scale = stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+  // Most values state none of these.
+  if (stated.has("spread"))
+    parameter.spread =
+        stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+  if (stated.has("scale")) {
+    if (!stated.has("between"))
+      stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
+    parameter.log_scale =
+        stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+  }
   stated.ignore({"between", "The ends between which the value lies."});
-  for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
-    if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
+  if (stated.has("one_of")) {
+    for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
+      if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
+    }
   }
   stated.done();
   if (!value) return nullptr;

@@ -80,8 +80,8 @@ class Line {
       now += piece / most_;
       left -= piece;
       settle(now);
-      for (const auto& [delay, acked] : sender_->left(piece, now - begun))
-        returns_.add(now + std::max(0.0, delay), acked);
+      const Acknowledgements acks = sender_->left(piece, now - begun);
+      for (int i = 0; i < acks.count; ++i) returns_.add(now + std::max(0.0, acks.delay(i)), acks.bytes);
     }
     free_ = last_sent_ = now;
     return true;

@@ -45,12 +45,14 @@ class Returns {
       for (; !empty() && front().date <= date + kTogether; ++next_) bytes += front().bytes;
       back(bytes, date);
     }
-    if (2 * next_ < all_.size()) return;
+    if (!empty() && next_ < kMostBehind) return;
     all_.erase(all_.begin(), begin());
     next_ = 0;
   }
 
  private:
+  static constexpr std::size_t kMostBehind = 64;  // taken out and not yet cleared away
+
   std::vector<Return> all_;  // from next_ on
   std::size_t next_ = 0;
 };

@@ -293,12 +293,12 @@ class Run {
       const auto to = static_cast<std::uint32_t>(index);
       const double length = now() - channel.flow_start;
       channel.settle(now());
-      const auto& acks = channel.sender->left(bytes, length);
-      for (const auto& [delay, acked] : acks) {
+      const Acknowledgements acks = channel.sender->left(bytes, length);
+      for (int i = 0; i < acks.count; ++i) {
         if (channel.limits.back.empty()) {
-          back_at(to, now() + std::max(0.0, delay), acked);
+          back_at(to, now() + std::max(0.0, acks.delay(i)), acks.bytes);
         } else {
-          answer(to, acked, now() + delay, length / static_cast<double>(acks.size()));
+          answer(to, acks.bytes, now() + acks.delay(i), length / acks.count);
         }
       }
     }

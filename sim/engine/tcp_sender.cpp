@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace slmsim {
 namespace {
@@ -28,6 +29,9 @@ constexpr double kFastConvergence = (1 + kCubicBeta) / 2;
 constexpr double kLeastGrowth = 0.01,
                  kMostGrowth = 0.5;  // segments, share of the window per round trip (bictcp_update)
 constexpr double kGrowthBeforeLoss = 0.05;
+
+// Of bytes, which fit; a call of std::floor would cost more than all else in take().
+double whole(double bytes) { return static_cast<double>(static_cast<std::int64_t>(bytes)); }
 
 }  // namespace
 
@@ -61,29 +65,23 @@ void TcpSender::resume(double idle) {
 
 double TcpSender::take(double remaining) {
   const double most = usable() * connections_;
-  // A call of std::floor would cost more than all else here.
-  const double room = std::trunc(most - on_the_way_);
+  const double room = whole(most - on_the_way_);
   const double share = sleeps_on_buffer() ? kFreeShareOfBuffer : kLeastShareOfWindow;
-  if (room < std::min(remaining, std::trunc(most * share))) return 0;
+  if (room < std::min(remaining, whole(most * share))) return 0;
   const double piece = std::min(remaining, room);
   on_the_way_ += piece;
   watch_use();
   return piece;
 }
 
-const std::vector<Acknowledgement>& TcpSender::left(double bytes, double length) {
-  const double rtt = path_.rtt.value;
+Acknowledgements TcpSender::left(double bytes, double length) {
   watch_for_queues(bytes, length);
-  acknowledgements_.clear();
-  if (!sleeps_on_buffer()) {
-    acknowledgements_.push_back({rtt - length, bytes});
-    return acknowledgements_;
-  }
-  const int count = std::max(
+  Acknowledgements out{.bytes = bytes, .rtt = path_.rtt.value, .length = length, .at_ends = sleeps_on_buffer()};
+  if (!out.at_ends) return out;
+  out.count = std::max(
       1, static_cast<int>(std::ceil(bytes / (path_.steady.value * connections_) * kAcknowledgementsPerWindow)));
-  for (int i = 1; i <= count; ++i)
-    acknowledgements_.push_back({rtt + length * (static_cast<double>(i) / count - 1), bytes / count});
-  return acknowledgements_;
+  out.bytes = bytes / out.count;
+  return out;
 }
 
 void TcpSender::watch_for_queues(double bytes, double length) {
@@ -101,10 +99,10 @@ void TcpSender::watch_for_queues(double bytes, double length) {
 void TcpSender::acknowledged(double bytes, double now) {
   on_the_way_ -= bytes;
   if (on_the_way_ < 1e-3) on_the_way_ = 0;  // pieces of bytes do not add up to the last digit
-  state_.left_of_round -= bytes / connections_;
-  grow(bytes / connections_, now);
-  if (path_.loss > 0 && path_.congestion_control != CongestionControl::kBbr)
-    count_towards_loss(bytes / connections_, now);
+  const double each = bytes / connections_;
+  state_.left_of_round -= each;
+  grow(each, now);
+  if (path_.loss > 0 && path_.congestion_control != CongestionControl::kBbr) count_towards_loss(each, now);
 }
 
 // As tcp_cwnd_validate (net/ipv4/tcp_output.c): once per round, or whenever more is on its way.

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <limits>
-#include <vector>
 
 #include "sim/platform/network.h"
 
@@ -38,9 +37,15 @@ struct TcpState {
   bool operator==(const TcpState&) const = default;
 };
 
-// Bytes that are acknowledged `delay` seconds from now; below 0: they would have been before.
-struct Acknowledgement {
-  double delay = 0, bytes = 0;
+// What comes back of bytes that have just left: `count` acknowledgements of `bytes` each.
+struct Acknowledgements {
+  int count = 1;
+  double bytes = 0;
+  double rtt = 0, length = 0;
+  bool at_ends = false;  // of so many parts of the length, else at its beginning
+
+  // Of the i-th, in seconds from now; below 0: it would have been before.
+  double delay(int i) const { return rtt + length * ((at_ends ? static_cast<double>(i + 1) / count : 0) - 1); }
 };
 
 // Equal connections that carry each transfer together, in step. Bytes of all of them enter and leave; times are those
@@ -55,9 +60,8 @@ class TcpSender {
   // Takes what may leave now of `remaining` bytes; 0: more must be acknowledged first.
   double take(double remaining);
   // `bytes` have just left, over `length` seconds. Acknowledgements follow the bytes: those of the first ones are back a
-  // round trip after they began to leave, so a window covers a path if it holds what the path carries in a round trip. What is
-  // returned holds until the next call.
-  const std::vector<Acknowledgement>& left(double bytes, double length);
+  // round trip after they began to leave, so a window covers a path if it holds what the path carries in a round trip.
+  Acknowledgements left(double bytes, double length);
   void acknowledged(double bytes, double now);
 
   TcpState state(double now) const;
@@ -75,10 +79,9 @@ class TcpSender {
   TcpWindow path_;
   double connections_ = 1, rate_ = 0;
   TcpState state_;
-  double last_loss_ = 0;                           // s; moved on by pauses
-  double way_back_ = 0, way_back_from_ = 0;        // CUBIC's K, of that W_max
-  double on_the_way_ = 0;                          // bytes of all connections
-  std::vector<Acknowledgement> acknowledgements_;  // of what left last
+  double last_loss_ = 0;                     // s; moved on by pauses
+  double way_back_ = 0, way_back_from_ = 0;  // CUBIC's K, of that W_max
+  double on_the_way_ = 0;                    // bytes of all connections
 };
 
 }  // namespace slmsim

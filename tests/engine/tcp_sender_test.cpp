@@ -34,9 +34,10 @@ Rounds run(const TcpWindow& window, int rounds, TcpState state = {}, int connect
     const double sent = sender.take(1e12);
     out.bytes += sent;
     double acknowledged = 0;
-    for (const auto& [delay, bytes] : sender.left(sent, 0)) {
-      EXPECT_EQ(delay, kRtt);
-      acknowledged += bytes;
+    const Acknowledgements acks = sender.left(sent, 0);
+    for (int k = 0; k < acks.count; ++k) {
+      EXPECT_EQ(acks.delay(k), kRtt);
+      acknowledged += acks.bytes;
     }
     EXPECT_NEAR(acknowledged, sent, 1e-6);
     // Segment by segment, as a receiver without delayed acknowledgements does.
