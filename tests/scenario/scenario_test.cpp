@@ -85,6 +85,21 @@ TEST_F(ScenarioFile, RefusesAutocastWhereNothingIsCast) {
               IsEmpty());
 }
 
+TEST_F(ScenarioFile, MayStateSingleKernelsInPlaceOfTheStacks) {
+  const std::string moves = "{forward: {elements: 1}, backward: {elements: 2}, provenance: typical, source: here}";
+  const Scenario s = load({"software.kernels={loss: " + moves + "}"});
+  EXPECT_EQ(s.software.kernels[static_cast<std::size_t>(KernelPart::kLoss)], (KernelMoves{{1}, {2}}));
+  EXPECT_TRUE(s.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
+  const auto told = [&](const std::string& path) {
+    return std::count_if(s.parameters.begin(), s.parameters.end(), [&](const auto& p) { return p.path == path; });
+  };
+  EXPECT_EQ(told("software.kernels.loss"), 1);
+  EXPECT_EQ(told("software.stack.kernels.loss"), 0);
+  EXPECT_EQ(told("software.stack.kernels.norm"), 1);
+  EXPECT_THAT(errors({"software.kernels={rotary: " + moves + "}"}),
+              ElementsAre(HasSubstr("software.kernels.rotary has no effect: no model runs it")));
+}
+
 TEST_F(ScenarioFile, KeepsTheProvenanceOfWhatItNames) {
   const Scenario s = load();
   // Behind it follow those of the software stack that it has by default.

@@ -42,7 +42,7 @@ TEST(Selene, IsPredictedWithinNinePercentAndFourOnTheMean) {
 // GPT-2 124 M with torch.compile and flash attention: about 195,000 tokens per second on one A100.
 TEST(Gpt2, OnOneA100IsPredictedWithinFifteenPercentWhereItIsCompiled) {
   const auto file = std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/a100-gpt2-124m.yaml";
-  const auto predictions = predict(load_scenario(file, {"software.stack=compiled"}));
+  const auto predictions = predict(load_scenario(file, {"software.stack=compiled-autocast"}));
   ASSERT_EQ(predictions.size(), 1);
   EXPECT_NEAR(predictions[0].tokens_per_second / 195e3, 1.0, 0.15);
   // 3 x (24 h^2 + 4 S h) L + 2 h V FLOPs forward per token; 6 per parameter and what attention adds.
