@@ -64,9 +64,14 @@ void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string
   }
 }
 
-void add_other_variants(const Platform& platform, std::vector<std::string>& out) {
+// Profiles of which it is not sure that they are of the very GPU.
+void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& out) {
   for (const Device& device : platform.devices) {
     const Gpu& gpu = device.gpu;
+    if (gpu.kernels && gpu.measured_on.empty())
+      add_once(out, fmt::format("the profile of {} does not say on which GPU it was measured: its times count as {}'s; "
+                                "write gpu: {} in it if they are",
+                                gpu.name, gpu.name, gpu.title));
     if (is_same_gpu(gpu.measured_on, gpu.name) || !is_other_variant(gpu.measured_on, gpu.title)) continue;
     add_once(out,
              fmt::format("the profile of {} was measured on another variant of it, {}: its times count all the same",
@@ -104,7 +109,7 @@ std::vector<std::string> remarks_on(const Platform& platform) {
                               "peer_to_peer, nvlink, pcie_share or inside",
                               vm.type.name, vm.type.pcie_share));
   }
-  add_other_variants(platform, out);
+  add_doubtful_profiles(platform, out);
   return out;
 }
 

@@ -98,6 +98,10 @@ TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
   const Finished fits = slmsim_run(own);
   EXPECT_EQ(fits.status, 0) << fits.err;
   EXPECT_THAT(fits.out, Not(HasSubstr("another variant")));
+  EXPECT_THAT(fits.out, Not(HasSubstr("does not say on which GPU")));
+  const Finished silent = slmsim_run(with_profile(folder.write("silent.yaml", kProfile)));
+  EXPECT_THAT(silent.out, HasSubstr("the profile of a30 does not say on which GPU it was measured: its times count as "
+                                    "a30's; write gpu: NVIDIA A30 24GB PCIe in it if they are"));
   own = with_profile(other);
   for (const char* gpu : {"gat.gpus.0", "gat.gpus.1"})
     own.insert(own.end(), {"--set", std::string("platform.vms.") + gpu + ".title=NVIDIA A100 SXM4 80GB"});
