@@ -65,8 +65,7 @@ std::string one_run(const FabricProtocol& protocol) {
     if (std::find(techniques.begin(), techniques.end(), cell.technique) == techniques.end())
       techniques.push_back(cell.technique);
   }
-  std::string out =
-      fmt::format("| slice left out | one pilot run | {} |\n|---|---|", fmt::join(techniques, " | "));
+  std::string out = fmt::format("| slice left out | one pilot run | {} |\n|---|---|", fmt::join(techniques, " | "));
   for (std::size_t i = 0; i < techniques.size(); ++i) out += "--:|";
   out += "\n";
   for (const auto& run : runs) {

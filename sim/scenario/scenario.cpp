@@ -133,7 +133,8 @@ class ScenarioReader {
     e.attention = static_cast<AttentionKernel>(
         fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
                       attention_kernel_names(), static_cast<std::size_t>(e.attention)));
-    if (const Node* kernels = fields.child({"kernels", "What single kernels move, in place of the stack's.", "the stack's"}))
+    if (const Node* kernels =
+            fields.child({"kernels", "What single kernels move, in place of the stack's.", "the stack's"}))
       check_kernels(read_kernels(*kernels, "software.kernels", reading_, e), fields);
     if (const Node* flash =
             fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
@@ -178,7 +179,8 @@ class ScenarioReader {
   void check_kernels(const std::vector<KernelPart>& kernels, Fields& software) {
     for (const KernelPart part : kernels) {
       const std::string& name = kernel_part_names()[static_cast<std::size_t>(part)];
-      std::erase_if(reading_.parameters, [&](const Parameter& p) { return p.path == "software.stack.kernels." + name; });
+      std::erase_if(reading_.parameters,
+                    [&](const Parameter& p) { return p.path == "software.stack.kernels." + name; });
       if (reading_.describing() || scenario_.models.empty() || is_used(part)) continue;
       software.error("kernels", fmt::format("software.kernels.{} has no effect: no model runs it; leave it out", name));
     }

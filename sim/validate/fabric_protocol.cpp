@@ -44,7 +44,8 @@ std::vector<Pilot> run_of(const FabricSlice& slice, const Candidate& candidate) 
 
 class Protocol {
  public:
-  Protocol(std::vector<FabricSlice> slices, const ProtocolOptions& options) : slices_(std::move(slices)), options_(options) {
+  Protocol(std::vector<FabricSlice> slices, const ProtocolOptions& options)
+      : slices_(std::move(slices)), options_(options) {
     std::vector<Experiment> experiments;
     for (const auto& slice : slices_) experiments.push_back(experiment_of(slice));
     forecaster_.emplace(std::move(experiments));

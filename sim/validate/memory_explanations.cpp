@@ -46,7 +46,7 @@ Overrides overrides_of(const std::vector<Unknown>& alternatives, const std::vect
 }
 
 // Every fact only asks whether it fits.
-Experiment experiment_of(const FabricSlice& slice) {
+Experiment memory_experiment_of(const FabricSlice& slice) {
   Experiment out{slice.file, {}, {}, slice.rows.size(), {}};
   for (const auto& [row, candidate] : slice.rows) out.cells.push_back(candidate);
   return out;
@@ -92,7 +92,8 @@ MemoryExplanations explain_memory(const std::filesystem::path& root, const std::
   out.alternatives = choices_of_memory();
   const auto products = products_of(out.alternatives);
   std::vector<Experiment> experiments;
-  for (const auto& slice : slices) experiments.push_back(experiment_of(slice));
+  experiments.reserve(slices.size());
+  for (const auto& slice : slices) experiments.push_back(memory_experiment_of(slice));
   Forecaster forecaster(std::move(experiments));
 
   std::vector<Question> questions;

@@ -225,7 +225,8 @@ TEST(Validate, TellsWhatExplainsMemory) {
                                          "TACC-TACC,2xRTX,2,gpt2m,Data,,,oom\n"
                                          "TACC-TACC,2xRTX,2,gpt2L,Data,,,ok\n");
   const std::string text = expect_done({"validate", "fabric", "--memory", "--reference", facts}).out;
-  EXPECT_NE(text.find("1 of 2 facts agree with one explanation per slice, 1 with one for all"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 of 2 facts agree with one explanation per slice, 1 with one for all"), std::string::npos)
+      << text;
   const std::string csv = expect_done({"validate", "--memory", "--reference", facts, "--format", "csv"}).out;
   EXPECT_NE(csv.find("\nTACC-TACC,2,1,"), std::string::npos) << csv;
   EXPECT_NE(slmsim_run({"validate", "job", "--memory"}).err.find("of the study fabric"), std::string::npos);
