@@ -26,7 +26,8 @@ class Changes {
     const Group& now = scenario_.groups[group];
     for (const auto& set : changes_to_try(scenario_, out.prediction, now)) {
       stop_if(stop_);
-      if (const auto& changed = loaded(set)) add(set, *changed, model, changed->groups[group], technique, out);
+      const auto& changed = loaded(set);
+      if (changed && can_run_stack(*changed, now)) add(set, *changed, model, changed->groups[group], technique, out);
     }
     for (const Group& other : other_orders(scenario_.platform, now)) {
       stop_if(stop_);
@@ -37,6 +38,13 @@ class Changes {
   }
 
  private:
+  static bool can_run_stack(const Scenario& scenario, const Group& group) {
+    return std::all_of(group.devices.begin(), group.devices.end(), [&](int device) {
+      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      return gpu.compute_capability >= scenario.software.least_capability;
+    });
+  }
+
   static void add(const Overrides& set, const Scenario& changed, std::size_t model, const Group& group,
                   std::size_t technique, Explanation& out) {
     const Prediction& now = out.prediction;

@@ -15,6 +15,17 @@ namespace {
 
 constexpr double kLarger = 4;  // what buffers and sockets are multiplied with
 
+// What a line or two of a program change of the kernels that a stack runs.
+struct StackChange {
+  std::string_view stack;
+  const char* set;
+};
+constexpr StackChange kStackChanges[] = {
+    {"eager", "software.stack=compiled"},     {"autocast", "software.stack=compiled-autocast"},
+    {"eager", "software.attention=flash"},    {"autocast", "software.attention=flash"},
+    {"megatron", "software.attention=flash"}, {"megatron-eager", "software.attention=flash"},
+};
+
 }  // namespace
 
 std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group) {
@@ -46,6 +57,9 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
     out.push_back({buffer_override(nccl.buffer * kLarger)});
     const int channels = nccl_channels(nccl, nccl_view(scenario.platform, group.devices));
     if (2 * channels <= kNcclMostChannels) out.push_back({channels_override(2 * channels)});
+  }
+  for (const auto& change : kStackChanges) {
+    if (change.stack == scenario.software.stack) out.push_back({change.set});
   }
   const int now = prediction.plan->micro_batches;
   for (const int count : {now / 2, 2 * now}) {

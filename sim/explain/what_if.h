@@ -7,7 +7,8 @@
 
 namespace slmsim {
 
-// For a prediction that runs: kernel settings of its VMs, NCCL's settings, the number of micro-batches.
+// For a prediction that runs: kernel settings of its VMs, NCCL's settings, a compiler or flash attention where the stack has
+// them, the number of micro-batches.
 std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction& prediction, const Group& group);
 
 // The group with its VMs in another order, which rings and pipelines follow: every order of up to four VMs; of more the

@@ -265,5 +265,36 @@ TEST(Explain, TriesChangesByPredictingThem) {
       testing::HasSubstr("tcp_wmem=11584B, 1.67 s in place of 6 s (-72 %). Limited most by window, 83 % of the time."));
 }
 
+// A compiler halves what computing takes, where the GPU can run what it makes.
+TEST(Explain, TriesACompilerWhereTheStackHasOne) {
+  Scenario scenario = quick(1, 1);
+  for (auto& device : scenario.platform.devices) {
+    device.gpu.compute_capability = 80;
+    device.gpu.peak.fill(FlopsPerSecond{1e9});
+  }
+  std::vector<std::string> asked;
+  int least_capability = 0;
+  ExplainOptions options;
+  options.reload = [&](const Overrides& more) -> std::optional<Scenario> {
+    asked.push_back(more.front());
+    if (more.front() != "software.stack=compiled") return std::nullopt;
+    Scenario compiled = scenario;
+    compiled.software.least_capability = least_capability;
+    for (auto& device : compiled.platform.devices) device.gpu.peak.fill(FlopsPerSecond{2e9});
+    return compiled;
+  };
+  scenario.software.stack = "jax";
+  EXPECT_THAT(explain(scenario, options).at(0).what_ifs, IsEmpty());
+  EXPECT_THAT(asked, testing::Not(testing::Contains("software.stack=compiled")));
+  scenario.software.stack = "eager";
+  const Explanation e = explain(scenario, options).at(0);
+  EXPECT_THAT(asked, testing::IsSupersetOf({"software.stack=compiled", "software.attention=flash"}));
+  ASSERT_EQ(e.what_ifs.size(), 1u);
+  EXPECT_EQ(e.what_ifs[0].set, Overrides{"software.stack=compiled"});
+  EXPECT_NEAR(e.what_ifs[0].iteration / e.prediction.iteration, 0.5, 0.01);
+  least_capability = 1000;
+  EXPECT_THAT(explain(scenario, options).at(0).what_ifs, IsEmpty());
+}
+
 }  // namespace
 }  // namespace slmsim
