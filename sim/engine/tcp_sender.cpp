@@ -30,8 +30,11 @@ constexpr double kLeastGrowth = 0.01,
                  kMostGrowth = 0.5;  // segments, share of the window per round trip (bictcp_update)
 constexpr double kGrowthBeforeLoss = 0.05;
 
-// Of bytes, which fit; a call of std::floor would cost more than all else in take().
-double whole(double bytes) { return static_cast<double>(static_cast<std::int64_t>(bytes)); }
+// Without the call that std::trunc is, which would cost more than all else in take(). Windows without limit are whole.
+double whole(double bytes) {
+  constexpr double kMost = 1e18;
+  return bytes < kMost ? static_cast<double>(static_cast<std::int64_t>(bytes)) : bytes;
+}
 
 }  // namespace
 

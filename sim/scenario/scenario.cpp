@@ -191,8 +191,13 @@ class ScenarioReader {
       const OperatorGraph operators = build_operator_graph(model);
       const auto [first, last] = boost::vertices(operators);
       return std::any_of(first, last, [&](const auto v) {
-        const auto uses = parts_of(operators[v], scenario_.software.attention);
-        return std::any_of(uses.begin(), uses.end(), [&](const PartUse& use) { return use.part == part; });
+        const Software& software = scenario_.software;
+        for (const AttentionKernel attention : {software.attention, software.attention_elsewhere}) {
+          for (const PartUse& use : parts_of(operators[v], attention)) {
+            if (use.part == part) return true;
+          }
+        }
+        return false;
       });
     });
   }

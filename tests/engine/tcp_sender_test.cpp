@@ -91,6 +91,15 @@ TEST(TcpSender, ALossLeavesHalfToRenoAndSevenTenthsToCubic) {
   }
 }
 
+// As where the limits of a technique are looked for: more bytes than an integer holds.
+TEST(TcpSender, WithoutLimitTakesAllAtOnce) {
+  TcpWindow window = path(CongestionControl::kCubic);
+  window.steady = window.initial = Bytes{1e18};
+  TcpSender sender(window, 64, INFINITY, {}, 0);
+  EXPECT_EQ(sender.take(1e9), 1e9);
+  EXPECT_EQ(sender.take(1e9), 1e9);
+}
+
 TEST(TcpSender, BbrMindsNoLoss) {
   EXPECT_EQ(run(path(CongestionControl::kBbr, 1e-2), 10).bytes, run(path(CongestionControl::kBbr), 10).bytes);
 }
