@@ -138,6 +138,8 @@ class ScenarioReader {
       check_kernels(read_kernels(*kernels, "software.kernels", reading_, e), fields);
     if (const Node* flash =
             fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
+      std::erase_if(reading_.parameters,
+                    [](const Parameter& p) { return p.path.starts_with("software.stack.flash."); });
       e.flash = read_flash(*flash, "software.flash", reading_);
       if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");

@@ -100,6 +100,17 @@ TEST_F(ScenarioFile, MayStateSingleKernelsInPlaceOfTheStacks) {
               ElementsAre(HasSubstr("software.kernels.rotary has no effect: no model runs it")));
 }
 
+TEST_F(ScenarioFile, TellsOneFlashAttentionOnly) {
+  const auto told = [](const Scenario& s, std::string_view begin) {
+    return std::count_if(s.parameters.begin(), s.parameters.end(),
+                         [&](const auto& p) { return p.path.starts_with(begin); });
+  };
+  EXPECT_GT(told(load({"software.attention=flash"}), "software.stack.flash."), 0);
+  const Scenario own = load({"software.attention=flash", "software.flash={forward: 0.5, backward: 0.4}"});
+  EXPECT_EQ(own.software.flash.forward, (FlashPass{0.5, 0}));
+  EXPECT_EQ(told(own, "software.stack.flash."), 0);
+}
+
 TEST_F(ScenarioFile, KeepsTheProvenanceOfWhatItNames) {
   const Scenario s = load();
   // Behind it follow those of the software stack that it has by default.
