@@ -340,11 +340,9 @@ void Fields::error(const std::string& key, const std::string& text) {
 
 void Fields::done() {
   if (describing()) reading_.description->closed.insert(path_);
-  std::vector<const Entry*> unknown;
-  for (const auto& entry : node_.entries) {
-    if (!is_known(entry.key)) unknown.push_back(&entry);
-  }
-  refuse_unknown(unknown);
+  std::vector<const Entry*> all;
+  for (const auto& entry : node_.entries) all.push_back(&entry);
+  refuse_unknown(all);
 }
 
 void Fields::done_but_for_its_own() {
@@ -357,14 +355,14 @@ void Fields::done_but_for_its_own() {
 }
 
 void Fields::refuse_unknown(const std::vector<const Entry*>& entries) {
-  if (entries.empty()) return;
+  if (std::all_of(entries.begin(), entries.end(), [&](const Entry* entry) { return is_known(entry->key); })) return;
   constexpr int kToldInFull = 20;
   const std::set<std::string> sorted(known_.begin(), known_.end());
   const std::vector<std::string> known(sorted.begin(), sorted.end());
   int unknown = 0;
   const Place* last = nullptr;
   for (const Entry* entry : entries) {
-    if (sorted.contains(entry->key)) continue;
+    if (is_known(entry->key)) continue;
     last = &entry->place;
     if (++unknown > kToldInFull) continue;
     reading_.error(entry->place, fmt::format("unknown key \"{}\"{}; {}", quoted(entry->key),
