@@ -148,13 +148,12 @@ double Fields::read_quantity(const FileKey& key, Dimension dimension, double low
     type.dimension = dimension;
     return record(key, type, !fallback, fallback ? exact_text(back, dimension) : ""), back;
   }
-  const std::size_t stated_before = reading_.parameters.size();
-  const Node* node = scalar(key, fallback.has_value(), [&] { return exact_text(back, dimension); });
+  const auto [node, stated] = scalar(key, fallback.has_value(), [&] { return exact_text(back, dimension); });
   if (!node) return back;
-  if (reading_.parameters.size() > stated_before) {
+  if (stated) {
     auto type = with_provenance(ValueType::Kind::kQuantity, low, high);
     type.dimension = dimension;
-    open_value(key.name, type, [&](const std::string& word) -> std::optional<double> {
+    open_value(*stated, key.name, type, [&](const std::string& word) -> std::optional<double> {
       const auto [value, problem] = parse_quantity(word, dimension);
       return problem.empty() && value >= low && value <= high ? std::optional(value) : std::nullopt;
     });
@@ -179,12 +178,11 @@ double Fields::number(const FileKey& key, Range<double> range, std::optional<dou
     const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
     return record(key, type, !fallback, fallback ? fmt::format("{:.12g}", back) : ""), back;
   }
-  const std::size_t stated_before = reading_.parameters.size();
-  const Node* node = scalar(key, fallback.has_value(), [&] { return fmt::format("{:.6g}", back); });
+  const auto [node, stated] = scalar(key, fallback.has_value(), [&] { return fmt::format("{:.6g}", back); });
   if (!node) return back;
-  if (reading_.parameters.size() > stated_before) {
+  if (stated) {
     const auto type = with_provenance(ValueType::Kind::kNumber, range.low, range.high);
-    open_value(key.name, type, [&](const std::string& word) {
+    open_value(*stated, key.name, type, [&](const std::string& word) {
       const auto value = parse_number(word);
       return value && *value >= range.low && *value <= range.high ? value : std::nullopt;
     });
@@ -206,11 +204,10 @@ std::int64_t Fields::integer(const FileKey& key, Range<std::int64_t> range, std:
     const auto type = with_provenance(ValueType::Kind::kInteger, low, high);
     return record(key, type, !fallback, fallback ? std::to_string(back) : ""), back;
   }
-  const std::size_t stated_before = reading_.parameters.size();
-  const Node* node = scalar(key, fallback.has_value(), [&] { return std::to_string(back); });
+  const auto [node, stated] = scalar(key, fallback.has_value(), [&] { return std::to_string(back); });
   if (!node) return back;
-  if (reading_.parameters.size() > stated_before) {
-    open_value(key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
+  if (stated) {
+    open_value(*stated, key.name, with_provenance(ValueType::Kind::kInteger, low, high), [&](const std::string& word) {
       const auto value = parse_number(word);
       return value && *value >= low && *value <= high && *value == std::floor(*value) ? value : std::nullopt;
     });
@@ -240,7 +237,7 @@ std::string Fields::name(const FileKey& key, const std::optional<std::string>& f
     record(key, with_provenance(ValueType::Kind::kName), !fallback, fallback.value_or(""));
     return fallback.value_or(kAnyName);
   }
-  const Node* node = scalar(key, fallback.has_value(), [&] { return fallback.value_or(""); });
+  const Node* node = scalar(key, fallback.has_value(), [&] { return fallback.value_or(""); }).node;
   if (!node) return fallback.value_or("");
   if (is_name(node->scalar)) return node->scalar;
   reading_.error(node->place,
@@ -271,13 +268,12 @@ std::size_t Fields::choice(const FileKey& key, const std::vector<std::string>& c
 std::size_t Fields::read_choice(const FileKey& asked, const std::vector<std::string>& choices,
                                 std::optional<std::size_t> fallback) {
   const std::string& key = asked.name;
-  const std::size_t stated_before = reading_.parameters.size();
-  const Node* node = scalar(asked, fallback.has_value(), [&] { return fallback ? choices[*fallback] : ""; });
+  const auto [node, stated] = scalar(asked, fallback.has_value(), [&] { return fallback ? choices[*fallback] : ""; });
   if (!node) return fallback.value_or(0);
-  if (reading_.parameters.size() > stated_before) {
+  if (stated) {
     auto type = with_provenance(ValueType::Kind::kChoice);
     type.choices = choices;
-    open_value(key, type, [&](const std::string& word) -> std::optional<double> {
+    open_value(*stated, key, type, [&](const std::string& word) -> std::optional<double> {
       const auto at = std::find(choices.begin(), choices.end(), word);
       return at == choices.end() ? std::nullopt : std::optional<double>(at - choices.begin());
     });

@@ -156,9 +156,13 @@ class Fields {
   const Node* find(const std::string& key, bool required);
   // The scalar under that key with its provenance taken off; nullptr and an error where it is something else. Where there is
   // none, `fallback` tells what is taken in its place.
-  const Node* scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback = {});
-  // What a value that states its provenance or range may be: `parse` reads one of its words, empty where it is none.
-  void open_value(const std::string& key, const ValueType& type,
+  struct Scalar {
+    const Node* node = nullptr;
+    Parameter* stated = nullptr;  // where it states its provenance; valid until something else is read
+  };
+  Scalar scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback);
+  // Notes what a value that states its provenance may be: `parse` reads one of its words, empty where it is none.
+  void open_value(Parameter& parameter, const std::string& key, const ValueType& type,
                   const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
                        std::optional<double> fallback);

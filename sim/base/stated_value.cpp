@@ -7,19 +7,19 @@
 
 namespace slmsim {
 
-const Node* Fields::scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback) {
+Fields::Scalar Fields::scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback) {
   const std::string& key = asked.name;
   const Node* found = find(key, !optional);
-  if (!found && fallback && !asked.measure.empty()) {
+  if (!found && !asked.measure.empty()) {
     Parameter left{path_of(key), fallback(), Provenance::kAssumed, "", 0, std::nullopt, false, {}, {}};
     left.measure = asked.measure;
     left.by_default = true;
     reading_.defaults.push_back(std::move(left));
   }
-  if (!found || found->kind == Node::Kind::kScalar) return found;
+  if (!found || found->kind == Node::Kind::kScalar) return {found};
   if (found->kind != Node::Kind::kMap) {
     error(key, fmt::format("{} is {}; a single value is expected", path_of(key), kind_name(found->kind)));
-    return nullptr;
+    return {};
   }
   Fields stated(*found, path_of(key), reading_);
   const Node* value = stated.find("value", true);
@@ -50,21 +50,19 @@ const Node* Fields::scalar(const FileKey& asked, bool optional, const std::funct
     }
   }
   stated.done();
-  if (!value) return nullptr;
+  if (!value) return {};
   if (value->kind != Node::Kind::kScalar) {
     reading_.error(value->place,
                    fmt::format("{}.value is {}; a single value is expected", path_of(key), kind_name(value->kind)));
-    return nullptr;
+    return {};
   }
   parameter.value = value->scalar;
   reading_.parameters.push_back(std::move(parameter));
-  return value;
+  return {value, &reading_.parameters.back()};
 }
 
-void Fields::open_value(const std::string& key, const ValueType& type,
+void Fields::open_value(Parameter& parameter, const std::string& key, const ValueType& type,
                         const std::function<std::optional<double>(const std::string&)>& parse) {
-  if (!stated(key)) return;
-  Parameter& parameter = reading_.parameters.back();
   parameter.type = type;
   const Node& map = *node_.find(key);
   const auto wrong = [&](const char* part, const std::string& what) {

@@ -44,12 +44,7 @@ AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) cons
 double Software::matrix_of(const Gpu& gpu, Precision precision) const {
   if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
   if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
-  const auto share = [&](Precision of) { return gpu.efficiency[static_cast<std::size_t>(of)].share * gpu.sustained; };
-  if (gpu.peak[static_cast<std::size_t>(precision)].value > 0) return share(precision);
-  const double emulated = share(Precision::kFp32);
-  const FlopsPerSecond half = gpu.peak[static_cast<std::size_t>(Precision::kFp16)];
-  if (precision != Precision::kBf16 || half.value <= 0) return emulated;
-  return std::min(emulated, share(Precision::kFp16) * (half / peak_of(gpu, Precision::kFp32)));
+  return efficiency_of(gpu, precision).share * gpu.sustained;
 }
 
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {

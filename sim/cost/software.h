@@ -118,15 +118,16 @@ struct Software {
   KernelMoves weight_cast;  // per weight that a product reads
   // Whether sizes of products are padded to what tensor cores take (XLA, TorchInductor; Megatron-LM pads the vocabulary).
   bool pads = false;
-  // What is kept for the backward pass: outputs of norms and of activations, or only what they read (TorchInductor computes
-  // them anew), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
+  // What is kept for the backward pass: outputs of norms and activations, or only what they read (Megatron Core's
+  // recompute_modules layernorm, moe_act), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
   bool keeps_norms = true, keeps_activations = true;
   double loss_memory = 8;
   // Whether computing a layer anew ends with the last tensor that its backward pass needs, and leaves out the layer's last
   // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).
   bool recompute_stops_early = false;
 
-  // Of the peak in this precision, else of fp32's where the GPU lacks it; bf16 that is emulated is never faster than fp16.
+  bool runs_on(const Gpu& gpu) const { return gpu.compute_capability >= least_capability; }
+  // Of peak_of() in this precision.
   double matrix_of(const Gpu& gpu, Precision precision) const;
   AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
   // Of the stream between layers.

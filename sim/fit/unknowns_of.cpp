@@ -179,9 +179,7 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
       const bool measured = gpu.kernels && gpu.kernels->knows_products();
       if (measured || stated.contains(gpu.name) || stated.contains(gpu.architecture)) continue;
       if (!seen.insert(gpu.name).second) continue;
-      auto precision = static_cast<std::size_t>(scenario.training.precision);
-      if (gpu.peak[precision].value <= 0) precision = static_cast<std::size_t>(Precision::kFp32);
-      const MatrixEfficiency& share = gpu.efficiency[precision];
+      const MatrixEfficiency& share = efficiency_of(gpu, scenario.training.precision);
       const double sustained = scenario.software.matrix_of(gpu, scenario.training.precision);
       Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), sustained,
                                    std::max(kLeastEfficiencyFactor, 1 + share.spread), number_type(1e-4, 2));

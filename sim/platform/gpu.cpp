@@ -36,6 +36,11 @@ FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
   return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
 }
 
+const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision) {
+  const bool own = precision == Precision::kBf16 || gpu.peak[static_cast<std::size_t>(precision)].value > 0;
+  return gpu.efficiency[static_cast<std::size_t>(own ? precision : Precision::kFp32)];
+}
+
 double Gpu::clock() const {
   const bool narrow = compute_capability == 60 || compute_capability / 10 == 7 || compute_capability == 80;
   const double lanes = narrow ? 64 : 128;
@@ -48,25 +53,52 @@ namespace {
 // those lie from it.
 constexpr MatrixEfficiency kUnknownEfficiency{.share = 0.75, .spread = 0.25, .assumed = true};
 
-void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& reading) {
-  gpu.efficiency.fill(kUnknownEfficiency);
-  if (!given) return;
-  Fields shares(*given, fields.path_of("efficiency"), reading);
+// What products in emulated bf16 reach of the rate of fp32, where a file does not say: the median of seven Turing GPUs, 0.51 to
+// 0.6 (github.com/zzc0721/torch-performance-test-data: T4 twice, T10, RTX 2080, RTX 2080 Ti, TU104, Titan RTX). P100 has
+// 0.63, V100 0.73.
+constexpr double kEmulatedBf16 = 0.55;
+
+// Returns which are stated.
+std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
+  std::array<bool, kPrecisions> stated{};
   for (std::size_t p = 0; p < kPrecisions; ++p) {
-    const FileKey share{
-        precision_names()[p],
-        "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
-        "taken from its kin.",
-        "0.75, as of GPUs that nobody measured"};
+    const FileKey share{precision_names()[p],
+                        static_cast<Precision>(p) == Precision::kBf16
+                            ? "The same of bf16; of fp32's peak where the GPU lacks bf16, which PyTorch emulates."
+                            : "Share of this precision's peak that large products reach, alone on the GPU. Provenance "
+                              "typical: taken from its kin.",
+                        static_cast<Precision>(p) == Precision::kBf16
+                            ? "0.75, as of GPUs that nobody measured; 0.55 of fp32's where it is emulated"
+                            : "0.75, as of GPUs that nobody measured"};
     if (!shares.has(share.name)) continue;
+    stated[p] = true;
     MatrixEfficiency& e = gpu.efficiency[p];
     e = {.share = shares.number(share, {0.01, 2}), .spread = kUnknownEfficiency.spread, .assumed = false};
-    if (const Parameter* stated = shares.stated(share.name)) {
-      e.assumed = stated->provenance == Provenance::kTypical;
-      if (stated->spread > 0) e.spread = stated->spread;
+    if (const Parameter* parameter = shares.stated(share.name)) {
+      e.assumed = parameter->provenance == Provenance::kTypical;
+      if (parameter->spread > 0) e.spread = parameter->spread;
     }
+    if (&efficiency_of(gpu, static_cast<Precision>(p)) != &e)
+      shares.error(share.name, fmt::format("{} has no effect, since peak.{} is not stated: products run in fp32",
+                                           shares.path_of(share.name), share.name));
   }
   shares.done();
+  return stated;
+}
+
+// After the peaks.
+void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& reading) {
+  gpu.efficiency.fill(kUnknownEfficiency);
+  std::array<bool, kPrecisions> stated{};
+  if (given) {
+    Fields shares(*given, fields.path_of("efficiency"), reading);
+    stated = read_shares(gpu, shares);
+  }
+  constexpr auto kBf16 = static_cast<std::size_t>(Precision::kBf16);
+  if (stated[kBf16] || gpu.peak[kBf16].value > 0) return;
+  const double single = gpu.efficiency[static_cast<std::size_t>(Precision::kFp32)].share;
+  gpu.efficiency[kBf16] = {
+      .share = kEmulatedBf16 * single, .spread = kUnknownEfficiency.spread, .assumed = true};
 }
 
 // Times of another chip say nothing of this one. Another variant's may be of use: remarks_on() tells of it.

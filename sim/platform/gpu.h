@@ -16,7 +16,8 @@ namespace slmsim {
 class KernelTable;
 class Profiles;
 
-// What large matrix products reach of the peak, alone on the GPU.
+// What large matrix products reach of the peak, alone on the GPU. Of bf16 that the GPU lacks, what they reach of fp32's peak:
+// cuBLAS computes them in fp32 from and to 16 bits there, at 0.5 to 0.75 of the rate of fp32.
 struct MatrixEfficiency {
   double share = 0;
   double spread = 0;     // of ten products, eight lie within this share of it
@@ -57,6 +58,8 @@ const std::vector<std::string>& architecture_names();
 
 // The data sheet's rate, the fp32 rate where the GPU lacks the precision.
 FlopsPerSecond peak_of(const Gpu& gpu, Precision precision);
+// What products reach of peak_of(): fp32's share where the GPU lacks the precision, but for bf16.
+const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision);
 
 // Without `profiles`, what `profile` names is not looked up.
 Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profiles* profiles = nullptr);

@@ -28,38 +28,34 @@ std::vector<std::string> vms_with(const Platform& platform, const std::string& g
 
 void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   const Software& software = scenario.software;
-  const auto precision = static_cast<std::size_t>(scenario.training.precision);
-  const std::string& number = precision_names()[precision];
+  const Precision precision = scenario.training.precision;
+  const std::string& number = precision_names()[static_cast<std::size_t>(precision)];
   std::set<std::string> told;
   for (const auto& device : scenario.platform.devices) {
     const Gpu& gpu = device.gpu;
     if (!told.insert(gpu.name).second) continue;
     const auto vms = vms_with(scenario.platform, gpu.name);
-    const bool lacks = gpu.peak[precision].value <= 0;
-    const std::size_t used = lacks ? static_cast<std::size_t>(Precision::kFp32) : precision;
+    const bool lacks = gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
+    // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
+    const bool emulates = lacks && precision == Precision::kBf16;
     if (lacks) {
-      // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
       const FlopsPerSecond half = gpu.peak[static_cast<std::size_t>(Precision::kFp16)];
-      const bool emulated = scenario.training.precision == Precision::kBf16 && half.value > 0;
-      const FlopsPerSecond single = peak_of(gpu, scenario.training.precision);
-      const std::string instead =
-          !emulated ? ""
-          : half > single
-              ? fmt::format(" ({}), as PyTorch emulates it; training.precision: fp16 has {}", to_text(single),
-                            to_text(half))
-              : fmt::format(" ({}), as PyTorch emulates it, and no faster than those of fp16", to_text(single));
-      out.push_back({gpu.name + ".peak." + number,
-                     fmt::format("{} has no {}: products run at the rate of fp32{}", gpu.name, number, instead), "",
-                     Bears::kAnyVm, vms});
+      out.push_back(
+          {gpu.name + ".peak." + number,
+           emulates ? fmt::format("{} has no bf16, which PyTorch emulates: products reach {}{}", gpu.name,
+                                  to_text(peak_of(gpu, precision) * software.matrix_of(gpu, precision)),
+                                  half.value > 0 ? fmt::format("; training.precision: fp16 has {}", to_text(half)) : "")
+                    : fmt::format("{} has no {}: products run at the rate of fp32", gpu.name, number),
+           "", Bears::kAnyVm, vms});
     }
-    if (gpu.compute_capability < software.least_capability)
+    if (!software.runs_on(gpu))
       out.push_back(
           {"software.stack",
            fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there, "
                        "and are counted all the same; name another one by software.stack, such as eager",
                        gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
            "", Bears::kAnyVm, vms});
-    if (const auto runs = software.attention_on(gpu, scenario.training.precision); runs != software.attention) {
+    if (const auto runs = software.attention_on(gpu, precision); runs != software.attention) {
       const auto& kernels = attention_kernel_names();
       out.push_back(
           {gpu.name + ".attention",
@@ -67,10 +63,10 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        number, kernels[static_cast<std::size_t>(software.attention)]),
            "", Bears::kAnyVm, vms});
     }
-    const MatrixEfficiency& e = gpu.efficiency[used];
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();
     if (overridden || measured) continue;
+    const MatrixEfficiency& e = efficiency_of(gpu, precision);
     if (gpu.sustained < 1)
       out.push_back(
           {gpu.name + ".sustained",
@@ -79,11 +75,13 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        gpu.name, e.share * gpu.sustained, e.share),
            std::string(kFit), Bears::kAnyVm, vms});
     if (!e.assumed) continue;
+    const std::string& run_in = lacks && !emulates ? precision_names()[static_cast<std::size_t>(Precision::kFp32)] : number;
     out.push_back(
-        {gpu.name + ".efficiency." + precision_names()[used],
-         fmt::format("nobody measured products of {} in {}: {:.2f} of the peak is assumed, {:.2f} to {:.2f} is "
+        {gpu.name + ".efficiency." + run_in,
+         fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "
                      "likely; measure it by slmsim-calibrate",
-                     gpu.name, precision_names()[used], e.share, e.share * (1 - e.spread), e.share * (1 + e.spread)),
+                     gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
+                     e.share * (1 + e.spread)),
          std::string(kCalibrate), Bears::kAnyVm, vms});
   }
 }

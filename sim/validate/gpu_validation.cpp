@@ -20,11 +20,6 @@ constexpr double kMemoryShare = 0.8;  // software.memory_efficiency
 constexpr Seconds kLaunch{5e-6};      // software.kernel_launch
 constexpr const char* kStack = "megatron-eager";
 
-// The tables' names of GPUs that have another one here.
-std::string file_of(const std::string& gpu) {
-  return gpu == "a100-pcie40" ? "a100-40" : gpu;  // the same chip and memory with less power
-}
-
 struct Series {
   const char* op;
   std::optional<Role> role;  // of the graph's operator
@@ -180,7 +175,7 @@ void judge_operators(const std::vector<OperatorRow>& rows, NamedFiles& files, Gp
   for (const OperatorRow& row : rows) {
     if (row.time < kLeastOperator) continue;
     const Series& series = series_of(row.op);
-    const Gpu& gpu = files.gpu(file_of(row.gpu));
+    const Gpu& gpu = files.gpu(row.gpu);
     auto& [between, products] = shipped[row.gpu];
     if (!series.role) {  // head and loss
       const Operator head = operator_of(row.model, Role::kHead);
@@ -221,7 +216,7 @@ void judge_products(const std::vector<KernelRow>& rows, NamedFiles& files, GpuVa
   software.launch = kLaunch;
   for (const KernelRow& row : rows) {
     if (!is_product(row.kernel.name) || row.time < kLeastKernel) continue;
-    const Gpu& gpu = files.gpu(file_of(row.gpu));
+    const Gpu& gpu = files.gpu(row.gpu);
     Group& group = groups[{row.source, row.gpu, row.precision, row.kernel.batch > 1}];
     const MatrixShape shape{row.kernel.batch, row.kernel.m, row.kernel.n, row.kernel.k};
     group.errors.push_back(error_of(product_time(shape, gpu, row.precision, software), row.time));
@@ -239,7 +234,7 @@ void judge_products(const std::vector<KernelRow>& rows, NamedFiles& files, GpuVa
   for (auto& [key, group] : groups) {
     const auto& [source, gpu, precision, batched] = key;
     ProductErrors errors{source, gpu, precision, batched, 0, 0, 0, 0, spread_of(std::move(group.errors))};
-    errors.stated = software.matrix_of(files.gpu(file_of(gpu)), precision);
+    errors.stated = software.matrix_of(files.gpu(gpu), precision);
     if (!group.shares.empty()) {
       errors.share = percentile(group.shares, 0.5);
       errors.share_low = percentile(group.shares, 0.1);

@@ -37,14 +37,6 @@ std::vector<std::vector<std::string>> products_of(const std::vector<Unknown>& al
   return out;
 }
 
-Overrides overrides_of(const std::vector<Unknown>& alternatives, const std::vector<std::string>& words) {
-  Overrides out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    for (const auto& path : alternatives[i].paths) out.push_back(path + "=" + words[i]);
-  }
-  return out;
-}
-
 // Every fact only asks whether it fits.
 Experiment memory_experiment_of(const FabricSlice& slice) {
   Experiment out{slice.file, {}, {}, slice.rows.size(), {}};
@@ -79,6 +71,14 @@ MemoryExplanation best_of(const std::string& slice, const Judgements& of, const 
 }
 
 }  // namespace
+
+Overrides overrides_of(const std::vector<Unknown>& alternatives, const std::vector<std::string>& words) {
+  Overrides out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const auto& path : alternatives[i].paths) out.push_back(path + "=" + words[i]);
+  }
+  return out;
+}
 
 std::size_t MemoryExplanations::met_by_each() const {
   return std::accumulate(each.begin(), each.end(), std::size_t{0},

@@ -37,6 +37,9 @@ struct MemoryExplanations {
   std::size_t met_by_each() const;  // facts of all slices, each with its own explanation
 };
 
+// As --set takes them: each word at all paths of its alternative.
+Overrides overrides_of(const std::vector<Unknown>& alternatives, const std::vector<std::string>& words);
+
 // Of combinations that meet as many facts of a slice, the one that meets most of all is taken, then the first. Throws
 // InputError.
 MemoryExplanations explain_memory(const std::filesystem::path& root, const std::filesystem::path& reference,

@@ -57,22 +57,16 @@ TEST(Roofline, TakesAMatrixProductsFlopsAtThePeak) {
   EXPECT_DOUBLE_EQ(time_of(linear(1024, 1024, 1024), {}, kFastMemory).forward.value, compute(1024, 1024, 1024));
 }
 
-// bf16 that a GPU lacks is computed in fp32 from and to 16 bits, with no fewer steps than fp16.
-TEST(Roofline, TakesEmulatedBf16ForNoFasterThanFp16) {
+// bf16 that a GPU lacks is computed in fp32 from and to 16 bits, at a share of fp32's peak of its own; TF32 as fp32.
+TEST(Roofline, TakesWhatAGpuLacksAtFp32sPeak) {
   Gpu gpu = kFastMemory;
   gpu.architecture = "Not stated";
-  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e12};
-  gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{1e12};
-  const auto reached = [&](double half, double single) {
-    gpu.efficiency[static_cast<std::size_t>(Precision::kFp16)].share = half;
-    gpu.efficiency[static_cast<std::size_t>(Precision::kFp32)].share = single;
-    return Software{}.matrix_of(gpu, Precision::kBf16);
-  };
-  EXPECT_DOUBLE_EQ(reached(0.5, 0.75), 0.5);
-  EXPECT_DOUBLE_EQ(reached(0.75, 0.5), 0.5);
-  // Tensor cores do ten times as much in fp16: fp32 binds.
-  gpu.peak[static_cast<std::size_t>(Precision::kFp16)] = FlopsPerSecond{1e13};
-  EXPECT_DOUBLE_EQ(reached(0.5, 0.75), 0.75);
+  gpu.peak = {FlopsPerSecond{1e13}, {}, {}, FlopsPerSecond{1e12}};
+  gpu.efficiency[static_cast<std::size_t>(Precision::kBf16)].share = 0.4;
+  gpu.efficiency[static_cast<std::size_t>(Precision::kFp32)].share = 0.75;
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kBf16), 0.4);
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kTf32), 0.75);
+  EXPECT_DOUBLE_EQ(peak_of(gpu, Precision::kBf16).value, 1e12);
 }
 
 TEST(Roofline, TakesTheRootOfTheSquaresOfComputingAndMemory) {

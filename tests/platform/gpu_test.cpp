@@ -69,6 +69,24 @@ TEST(Gpu, NeedsTheFp32RateThatEverythingFallsBackOn) {
   EXPECT_EQ(errors_of(Example(kBefore + "peak: {fp16: 4 TFLOP/s}\n").reading).size(), 1);
 }
 
+TEST(Gpu, EmulatesBf16AtAShareOfFp32) {
+  const Example derived(kBefore + "peak: {fp32: 1 TFLOP/s}\nefficiency: {fp32: 0.8}\n");
+  EXPECT_DOUBLE_EQ(efficiency_of(derived.gpu, Precision::kBf16).share, 0.55 * 0.8);
+  EXPECT_TRUE(efficiency_of(derived.gpu, Precision::kBf16).assumed);
+  const Example stated(kBefore + "peak: {fp32: 1 TFLOP/s}\nefficiency: {bf16: 0.3, fp32: 0.8}\n");
+  EXPECT_THAT(errors_of(stated.reading), IsEmpty());
+  EXPECT_DOUBLE_EQ(efficiency_of(stated.gpu, Precision::kBf16).share, 0.3);
+  EXPECT_DOUBLE_EQ(efficiency_of(stated.gpu, Precision::kFp16).share, 0.8);  // in fp32
+  const Example has(kBefore + "peak: {bf16: 8 TFLOP/s, fp32: 1 TFLOP/s}\nefficiency: {fp32: 0.8}\n");
+  EXPECT_DOUBLE_EQ(efficiency_of(has.gpu, Precision::kBf16).share, 0.75);
+}
+
+TEST(Gpu, RefusesAShareOfAPeakThatIsNotThere) {
+  EXPECT_THAT(errors_of(Example(kBefore + "peak: {fp32: 1 TFLOP/s}\nefficiency: {tf32: 0.8}\n").reading),
+              ElementsAre("g.yaml:8:20: error: efficiency.tf32 has no effect, since peak.tf32 is not stated: products run "
+                          "in fp32"));
+}
+
 TEST(Gpu, StoresElementsInTwoOrFourBytes) {
   EXPECT_EQ(element_bytes(Precision::kFp16), 2.0);
   EXPECT_EQ(element_bytes(Precision::kBf16), 2.0);

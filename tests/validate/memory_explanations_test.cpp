@@ -20,15 +20,6 @@ MemoryExplanations explained(const std::string& rows) {
   return explain_memory(kRoot, file);
 }
 
-// The words of an explanation as --set would have them.
-Overrides overrides_of(const MemoryExplanations& explanations, const MemoryExplanation& one) {
-  Overrides out;
-  for (std::size_t i = 0; i < one.words.size(); ++i) {
-    for (const auto& path : explanations.alternatives[i].paths) out.push_back(path + "=" + one.words[i]);
-  }
-  return out;
-}
-
 TEST(MemoryExplanations, SlicesThatContradictEachOtherNeedOneEach) {
   const auto found = explained(
       "TACC-TACC,2xRTX,2,gpt2L,Data,,,oom\n"
@@ -52,7 +43,7 @@ TEST(MemoryExplanations, WhatNoChoiceExplainsIsNamed) {
 TEST(MemoryExplanations, AreMetByWholePredictionsToo) {
   const auto reference = kRoot / "tests/reference/fabric.csv";
   const auto found = explain_memory(kRoot, reference);
-  const auto whole = validate_fabric(kRoot, reference, overrides_of(found, found.all));
+  const auto whole = validate_fabric(kRoot, reference, overrides_of(found.alternatives, found.all.words));
   EXPECT_EQ(found.all.facts, static_cast<std::size_t>(whole.summary.status_cells));
   EXPECT_EQ(found.all.met(), static_cast<std::size_t>(whole.summary.status_agree));
   EXPECT_GE(found.met_by_each(), found.all.met());
