@@ -47,7 +47,9 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
                                   const Gpu& gpu, const Scenario& scenario) {
   const int layers = layer_count(operators);
   std::vector<LayerWork> out(static_cast<std::size_t>(layers) + 2);
-  const bool stops_early = scenario.software.recompute_stops_early && division.recompute == Recompute::kFull;
+  // Checkpoints by operator are newer than stopping early (PyTorch 2.4).
+  const bool stops_early = division.recompute == Recompute::kOperators ||
+                           (scenario.software.recompute_stops_early && division.recompute == Recompute::kFull);
   const std::vector<bool> left_out = stops_early ? left_out_when_anew(operators) : std::vector<bool>{};
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
     const Operator& op = operators[v];
@@ -57,11 +59,11 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const Share share = share_of_tensor(op, division, sequences);
     const OperatorTime time = operator_time(op, share, gpu, scenario.training.precision, scenario.software);
     const Flops work{op.matrix.flops() * share.sequences / (share.columns * share.rows)};
-    const bool again = is_computed_anew(op, division.recompute, layers) && !(stops_early && left_out[v]);
+    const double again = stops_early && left_out[v] ? 0 : share_computed_anew(op, division.recompute, layers);
     layer.forward += time.forward;
-    layer.backward += time.backward + (again ? time.forward : Seconds{0});
+    layer.backward += time.backward + time.forward * again;
     layer.bound.forward += time.bound.forward;
-    layer.bound.backward += time.bound.backward + (again ? time.bound.forward : Seconds{0});
+    layer.bound.backward += time.bound.backward + time.bound.forward * again;
     if (tensor_sharding(op) == Sharding::kColumn) {
       layer.column_weights += time.weights_gradient;
       layer.bound.weights_gradient += time.bound.weights_gradient;
@@ -69,11 +71,11 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     layer.forward_work += work;
     // Gradients of inputs and of weights.
     const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;
-    layer.backward_work += work * (again ? products + 1.0 : products);
+    layer.backward_work += work * (products + again);
     layer.basis += time.basis;
     const HostTime& host = scenario.software.host;
     layer.host_forward += host.forward;
-    layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again ? host.forward : Seconds{0});
+    layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again > 0 ? host.forward : Seconds{0});
   }
   return out;
 }

@@ -152,9 +152,10 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
     for (const Layout& layout : layouts_read(operators, stage, stage.first + i)) {
       for (const auto& call : resharding(bytes_of(i), layout, outputs[i], shape)) backward.end_with(call, op.layer);
     }
-    // Rematerialisation does the forward pass of the layers once more, with its collectives.
-    const bool again = is_computed_anew(op, recompute, layers);
-    if (again) {
+    // Rematerialisation does the forward pass of the layers once more, with its collectives; what they deliver is kept where
+    // operators are chosen.
+    const double again = share_computed_anew(op, recompute, layers);
+    if (again > 0 && recompute != Recompute::kOperators) {
       for (const auto& call : reduced[i]) backward.end_with(call, op.layer);
     }
     for (std::size_t rank = 0; rank < gpus; ++rank) {
@@ -162,15 +163,15 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       const Flops product = work_of(stage, i, rank, op, sequences);
       const bool apart = weights_apart && times[i][rank].weights_gradient > Seconds{0};
       const Seconds later = apart ? times[i][rank].weights_gradient : Seconds{0};
-      backward.add(rank, times[i][rank].backward - later + (again ? times[i][rank].forward : Seconds{0}),
-                   product * ((again ? 3.0 : 2.0) - (apart ? 1.0 : 0.0)), op.layer);
+      backward.add(rank, times[i][rank].backward - later + times[i][rank].forward * again,
+                   product * (2.0 + again - (apart ? 1.0 : 0.0)), op.layer);
       program.weights.time[rank] += later;
       if (apart) program.weights.work[rank] += product;
     }
     const HostTime& host = scenario.software.host;
     // One of the two products of a backward pass.
     const Seconds later = weights_apart && op.has_weights() ? host.backward / 2.0 : Seconds{0};
-    backward.launch(host.backward - later + (again ? host.forward : Seconds{0}));
+    backward.launch(host.backward - later + (again > 0 ? host.forward : Seconds{0}));
     program.weights.host += later;
     for (const auto& call : backward_collectives(op, stage.shardings[i], shape, sequences, size))
       backward.end_with(call, op.layer);

@@ -64,7 +64,7 @@ namespace {
 
 // Of one micro-batch.
 struct KeptByLayers {
-  std::map<int, double> bytes;  // of each layer, -1 and the last for what lies outside
+  std::map<int, double> bytes;  // of each layer while it goes backward, -1 and the last for what lies outside
   double input = 0;             // of a layer
   double kept = 0;              // of all, with what is not computed anew
   double anew = 0;              // of the largest layer that is
@@ -76,25 +76,22 @@ KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, st
   const Stage& stage = plan.stages[s];
   const double sequences = micro_batch_sequences(plan, training);
   const int layers = layer_count(operators);
-  const bool selective = plan.recompute == Recompute::kSelective;
+  const bool from_input = begins_with_input(plan.recompute);
   KeptByLayers out;
+  std::map<int, double> until;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
-    const Operator& op = operators[stage.first + i];
-    const bool again = selective && is_computed_anew(op, plan.recompute, layers);
-    out.bytes[op.layer] += again ? 0.0 : kept_activations(operators, stage, i, rank, sequences, scenario);
-    // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
-    if (selective && is_inside_layers(op, layers) && op.role == Role::kQkv) {
-      const Share share = share_of(stage, i, rank, sequences);
-      out.bytes[op.layer] += op.outputs / share.columns * share.sequences * element_bytes(training.precision);
-    }
+    const int layer = operators[stage.first + i].layer;
+    const double kept = kept_until_anew(operators, stage, i, rank, sequences, scenario, plan.recompute);
+    until[layer] += kept;
+    // One layer at a time is computed anew.
+    out.bytes[layer] += from_input ? kept_activations(operators, stage, i, rank, sequences, scenario) : kept;
   }
   const double share = share_of(stage, 0, rank, 1.0).sequences;
   out.input = stream_elements(operators) * sequences * share * scenario.software.stream_bytes(training.precision);
-  for (const auto& [layer, bytes] : out.bytes) {
-    // Only each layer's input is kept, and one layer at a time is computed anew; embedding and head are kept as they are.
-    const bool again = plan.recompute == Recompute::kFull && layer >= 0 && layer < layers;
-    out.kept += again ? out.input : bytes;
-    if (again) out.anew = std::max(out.anew, bytes);
+  for (const auto& [layer, bytes] : until) {
+    const bool again = from_input && layer >= 0 && layer < layers;
+    out.kept += bytes + (again ? out.input : 0.0);
+    if (again) out.anew = std::max(out.anew, out.bytes[layer] - bytes);
   }
   return out;
 }
@@ -116,8 +113,8 @@ ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& ope
     if (layer >= 0 && layer < layers) largest = std::max(largest, bytes);
     if (layer >= layers) behind += bytes;
   }
-  const bool anew = plan.recompute == Recompute::kFull;
-  return {Bytes{of.kept + std::max(0.0, of.anew - behind)}, Bytes{anew ? of.input + largest : largest}};
+  return {Bytes{of.kept + std::max(0.0, of.anew - behind)},
+          Bytes{begins_with_input(plan.recompute) ? of.input + largest : largest}};
 }
 
 std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGraph& operators,

@@ -23,6 +23,7 @@ class Builder {
   OperatorGraph build() {
     Vertex stream = embedding();
     for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) {
+      products_ = 0;
       const Vertex attended = attention(stream);
       stream = mlp(traits_.parallel ? stream : attended, attended);
     }
@@ -98,6 +99,16 @@ class Builder {
     return add(op, {from});
   }
 
+  // Of the next products of a layer, of which each writes so much of a row.
+  double share_of_second(std::initializer_list<std::int64_t> widths) {
+    double second = 0, all = 0;
+    for (const std::int64_t width : widths) {
+      all += static_cast<double>(width);
+      if (++products_ % 2 == 0) second += static_cast<double>(width);
+    }
+    return second / all;
+  }
+
   Vertex embedding() {
     Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
     op.parameters = (v() + (traits_.learned_positions ? static_cast<double>(model_.position_rows()) : 0.0)) * h();
@@ -120,6 +131,7 @@ class Builder {
     const double rotated = traits_.learned_positions ? 0.0 : traits_.rotary_share * turned;
     const Vertex product = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
                                   model_.hidden, normed, rotated);
+    graph_[product].second = share_of_second({wide, kv, kv});
     const Vertex qkv = adapted(product, normed, model_.hidden,
                                {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
     const Vertex queries = traits_.query_norm ? query_norm(qkv) : qkv;
@@ -155,6 +167,7 @@ class Builder {
 
     const Vertex projection =
         linear(Role::kProjection, traits_.projection_bias, model_.hidden, wide, model_.hidden, model_.kv_heads, valued);
+    graph_[projection].second = share_of_second({model_.hidden});
     const Vertex projected = adapted(projection, valued, wide, {{LoraTarget::kOutput, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kAttentionBranchNorm, projected) : projected;
     return residual(Role::kAttentionResidual, branch, stream);
@@ -168,6 +181,7 @@ class Builder {
     const Vertex normed = norm(Role::kMlpNorm, from);
     const Vertex wider =
         linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
+    graph_[wider].second = traits_.gated ? share_of_second({width, width}) : share_of_second({width});
     Vertex up = wider;
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
     if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
@@ -179,6 +193,7 @@ class Builder {
                                       read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
     const Vertex narrower =
         linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
+    graph_[narrower].second = share_of_second({model_.hidden});
     if (relu) graph_[narrower].input_unneeded = false;
     const Vertex down = adapted(narrower, active, width, {{LoraTarget::kDown, model_.hidden}});
     const Vertex branch = traits_.branch_norm ? norm(Role::kMlpBranchNorm, down) : down;
@@ -265,6 +280,7 @@ class Builder {
   const Traits& traits_;
   OperatorGraph graph_;
   int layer_ = -1;
+  int products_ = 0;  // of the layer, so far
 };
 
 }  // namespace

@@ -81,6 +81,9 @@ struct Operator {
   double rotated = 0;    // elements of what it writes that rotary positions turn
   bool capped = false;   // tanh bounds what it reads
   bool tied = false;     // its weights are the embedding's table
+  // Of a layer's product with weights, the share of its outputs that every second of them writes, counted one by one as
+  // torchtitan's selective checkpoints count: queries, keys, values, projection, ...
+  double second = 0;
   // Beside LoRA's adapters: the weights have no gradient; nothing in front of it is trained, so that no gradient comes to it;
   // nothing needs its input in the backward pass.
   bool frozen = false, unreached = false, input_unneeded = false;

@@ -87,4 +87,35 @@ double kept_activations(const OperatorGraph& operators, const Stage& stage, std:
                           scenario.software.attention_on(gpu, precision), scenario.software);
 }
 
+double kept_until_anew(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
+                       double sequences, const Scenario& scenario, Recompute recompute) {
+  const Operator& op = operators[stage.first + index];
+  const double whole = kept_activations(operators, stage, index, rank, sequences, scenario);
+  if (recompute == Recompute::kNone || !is_inside_layers(op, layer_count(operators))) return whole;
+  const Share share = share_of(stage, index, rank, sequences);
+  const Precision precision = scenario.training.precision;
+  const double outputs = op.outputs / share.columns * share.sequences * element_bytes(precision);
+  switch (recompute) {
+    case Recompute::kNone:
+      break;
+    case Recompute::kSelective:
+      // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
+      return op.is_attention_core() ? 0 : op.role == Role::kQkv ? whole + outputs : whole;
+    case Recompute::kOperators: {
+      // Outputs of products and of attention; queries, keys and values are products' already.
+      if (op.has_weights() && op.kind == OperatorKind::kMatrix) return outputs * (1 - op.second);
+      if (!op.is_attention_core()) return 0;
+      Operator core = op;
+      core.saved_elements = 0;
+      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
+      const AttentionKernel attention = scenario.software.attention_on(gpu, precision);
+      return kept_activations(core, share, precision, attention, scenario.software) +
+             (op.role == Role::kValues ? outputs : 0);
+    }
+    case Recompute::kFull:
+      return 0;
+  }
+  return whole;
+}
+
 }  // namespace slmsim

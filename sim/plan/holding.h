@@ -34,5 +34,8 @@ double kept_activations(const Operator& op, const Share& share, Precision precis
 // Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
                         double sequences, const Scenario& scenario);
+// The same until the backward pass comes to its layer, where that computes something anew; without the layer's input.
+double kept_until_anew(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
+                       double sequences, const Scenario& scenario, Recompute recompute);
 
 }  // namespace slmsim

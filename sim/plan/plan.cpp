@@ -70,9 +70,24 @@ int weights_in_flight(Schedule schedule, int micro_batches, std::size_t stage) {
   return schedule == Schedule::kZeroBubble ? std::min(micro_batches, static_cast<int>(stage)) : 0;
 }
 
-bool is_computed_anew(const Operator& op, Recompute recompute, int layers) {
-  if (!is_inside_layers(op, layers)) return false;
-  return recompute == Recompute::kFull || (recompute == Recompute::kSelective && op.is_attention_core());
+double share_computed_anew(const Operator& op, Recompute recompute, int layers) {
+  if (!is_inside_layers(op, layers)) return 0;
+  switch (recompute) {
+    case Recompute::kNone:
+      return 0;
+    case Recompute::kSelective:
+      return op.is_attention_core() ? 1 : 0;
+    case Recompute::kOperators:
+      if (op.is_attention_core()) return 0;
+      return op.kind == OperatorKind::kMatrix ? op.second : 1;
+    case Recompute::kFull:
+      return 1;
+  }
+  return 0;
+}
+
+bool begins_with_input(Recompute recompute) {
+  return recompute == Recompute::kOperators || recompute == Recompute::kFull;
 }
 
 std::string uneven_micro_batches(const Training& training, int micro_batches) {

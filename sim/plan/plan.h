@@ -181,8 +181,10 @@ int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t st
 // Beside these, micro-batches that are back but for the gradients of weights.
 int weights_in_flight(Schedule schedule, int micro_batches, std::size_t stage);
 
-// Whether an operator of a model of so many layers is computed anew in the backward pass.
-bool is_computed_anew(const Operator& op, Recompute recompute, int layers);
+// What share of an operator of a model of so many layers is computed anew in the backward pass.
+double share_computed_anew(const Operator& op, Recompute recompute, int layers);
+// Whether a layer is computed anew from its input, which is kept.
+bool begins_with_input(Recompute recompute);
 
 // What a batch that is cut into micro-batches must be; empty where it is.
 std::string uneven_micro_batches(const Training& training, int micro_batches);

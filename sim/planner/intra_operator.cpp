@@ -144,7 +144,7 @@ class Builder {
     const Operator& op = r_.operators[v];
     const double size = element_bytes(r_.training.precision);
     const int layers = layer_count(r_.operators);
-    const bool again = is_computed_anew(op, r_.recompute, layers);
+    const double again = share_computed_anew(op, r_.recompute, layers);
     const ComputationCost computation = r_.costs.compute(op, division);
     const double forward =
         computation.forward + calls_cost(forward_collectives(op, division, r_.shape, r_.sequences, size));
@@ -153,7 +153,7 @@ class Builder {
     const double weights = weights_of(v, division);
     // With a tied head the table's gradients are paid for by the pair.
     const bool paid = v == embedding_ && tied_head_ != kNone;
-    return r_.costs.micro_batches * (forward * (again ? 2 : 1) + backward) + r_.costs.update(weights) +
+    return r_.costs.micro_batches * (forward * (1 + again) + backward) + r_.costs.update(weights) +
            (paid ? 0.0 : gradient_cost(weights, axes_of(division, Sharding::kBatch)));
   }
 

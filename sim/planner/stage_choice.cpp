@@ -211,8 +211,6 @@ class Chooser {
     return table;
   }
 
-  bool again(const Operator& op) const { return is_computed_anew(op, recompute_, layer_count(few_.operators)); }
-
   // Of one micro-batch, with what leads to the operator, and its part of what comes once per iteration.
   double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
     const Operator& op = few_.operators[v];
@@ -226,7 +224,8 @@ class Chooser {
     };
     const ComputationCost computation = costs.compute(op, division);
     const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
-    double all = forward * (again(op) ? 2 : 1) + computation.backward +
+    const double again = share_computed_anew(op, recompute_, layer_count(few_.operators));
+    double all = forward * (1 + again) + computation.backward +
                  sum(backward_collectives(op, division, shape, sequences_, size));
     for (const auto edge : boost::make_iterator_range(boost::in_edges(v, few_.operators))) {
       const std::size_t producer = boost::source(edge, few_.operators);
@@ -255,14 +254,13 @@ class Chooser {
 
   double activations(const Stage& stage, std::size_t v) const {
     const Operator& op = few_.operators[v];
-    const double size = element_bytes(request_.scenario.training.precision);
+    const double kept =
+        kept_until_anew(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
+    const bool opens = is_inside_layers(op, layer_count(few_.operators)) &&
+                       (v == 0 || few_.operators[v - 1].layer != op.layer);
+    if (!opens || !begins_with_input(recompute_)) return kept;
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
-    // Of what is computed anew a whole layer keeps its input; attention's core has its queries, keys and values kept.
-    if (recompute_ == Recompute::kSelective && again(op)) return 0.0;
-    if (again(op)) return v == 0 || few_.operators[v - 1].layer != op.layer ? op.inputs * share * size : 0.0;
-    const bool is_read = recompute_ == Recompute::kSelective && op.role == Role::kQkv;
-    return kept_activations(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario) +
-           (is_read ? op.outputs / stage.columns * share * size : 0.0);
+    return kept + op.inputs * share * element_bytes(request_.scenario.training.precision);
   }
 
   const PlanRequest& request_;

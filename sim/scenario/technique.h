@@ -30,10 +30,11 @@ struct Training;
 struct Variation;
 class TaskGraph;
 
-// What the backward pass computes anew: nothing, attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198), or
-// every layer.
-enum class Recompute { kNone, kSelective, kFull };
-const std::vector<std::string>& recompute_names();  // "none", "selective", "full"
+// What the backward pass computes anew: nothing; attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198); of
+// each layer all operators but attention and every other product (torchtitan's selective activation checkpoints by operator,
+// torch.utils.checkpoint's create_selective_checkpoint_contexts); or every layer.
+enum class Recompute { kNone, kSelective, kOperators, kFull };
+const std::vector<std::string>& recompute_names();  // "none", "selective", "operators", "full"
 
 struct TechniqueOptions {
   const Technique* technique = nullptr;

@@ -97,6 +97,8 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
   if (m.chunks > 1 && m.order != SendOrder::kAsynchronous)
     return "with chunks messages overlap computing: order asynchronous";
+  if (request.options.recompute(false) == Recompute::kOperators)
+    return "recompute: operators is of PyTorch's own checkpoints; Megatron-LM knows none, selective and full";
   if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)

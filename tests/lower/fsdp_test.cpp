@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/lower/layer_work.h"
 #include "sim/memory/fsdp_memory.h"
 #include "sim/plan/holding.h"
 #include "tests/named.h"
@@ -227,6 +228,33 @@ TEST(Recompute, OfTheCoreOfAttentionKeepsQueriesKeysAndValues) {
     return memory_of(c.plan, c.operators, scenario)[0].activations.value;
   };
   EXPECT_DOUBLE_EQ(activations(none) - activations(core), saved);
+}
+
+// Of 10 tokens of 16 in 2 B: queries, values and attention's output 160 each, up 640; of two heads' 100 scores each the softmax and
+// what dropout leaves, and a byte of mask. Beside the layer's input.
+TEST(Recompute, ByOperatorsKeepsAttentionAndEveryOtherProduct) {
+  const Case of_operators = of("{DDP: {recompute: operators}}", 1, 2, 3, 1e6);
+  double kept = 0;
+  for (std::size_t v = 0; v < boost::num_vertices(of_operators.operators); ++v) {
+    if (of_operators.operators[v].layer != 1) continue;
+    kept += kept_until_anew(of_operators.operators, of_operators.plan.stages[0], v, 0, 2, of_operators.scenario,
+                            of_operators.plan.recompute);
+  }
+  EXPECT_DOUBLE_EQ(kept, 2 * (3 * 160 + 640) + 2 * 200 + 2 * 200 + 200);
+}
+
+// Keys are a third of the first product, the projection is done anew, down would end what is needed.
+TEST(Recompute, ByOperatorsRepeatsEverySecondProduct) {
+  const auto flops = [](const char* recompute) {
+    Case c = of(std::string("{DDP: {recompute: ") + recompute + "}}", 1, 2, 3, 1e6);
+    double sum = 0;
+    const auto work = layer_work(c.operators, {.recompute = c.plan.recompute}, 1,
+                                 c.scenario.platform.devices.front().gpu, c.scenario);
+    for (const LayerWork& unit : work) sum += unit.backward_work.value;
+    return sum;
+  };
+  // 2 x 10 tokens x 16 inputs x (16 keys + 16 of the projection), in three layers.
+  EXPECT_DOUBLE_EQ(flops("operators") - flops("none"), 3 * 2 * 10 * 16 * (16 + 16));
 }
 
 }  // namespace

@@ -53,6 +53,22 @@ double gpt2_parameters(const Transformer& m) {
   return 12 * layers * h * h + 13 * layers * h + 2 * h + static_cast<double>(m.vocabulary + m.sequence) * h;
 }
 
+// Queries, keys, values, projection, up, down: keys, projection and down are second. With a gate the product after it is, and
+// down is the seventh.
+TEST(OperatorGraph, KnowsEverySecondProductOfALayer) {
+  const OperatorGraph plain = build_operator_graph(tiny(2));
+  EXPECT_DOUBLE_EQ(find(plain, "qkv").second, 1.0 / 3);
+  EXPECT_EQ(find(plain, "projection").second, 1);
+  EXPECT_EQ(find(plain, "mlp up").second, 0);
+  EXPECT_EQ(find(plain, "mlp down").second, 1);
+  // Keys are 256 of 2048 + 2 x 256 columns.
+  const OperatorGraph gated = build_operator_graph(bundled("tinyllama-1.1b"));
+  EXPECT_DOUBLE_EQ(find(gated, "qkv").second, 0.1);
+  EXPECT_EQ(find(gated, "projection").second, 1);
+  EXPECT_EQ(find(gated, "mlp up").second, 0.5);
+  EXPECT_EQ(find(gated, "mlp down").second, 0);
+}
+
 TEST(OperatorGraph, CountsTheParametersOfATinyGpt2) {
   // 12 x 16 + 13 x 4 + 2 x 4 + 12 x 4 = 192 + 52 + 8 + 48
   EXPECT_EQ(parameter_count(build_operator_graph(tiny())), 300.0);

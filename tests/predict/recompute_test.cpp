@@ -1,5 +1,6 @@
 // What a technique computes anew: each knows it, and gives time for memory.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/predict/predict.h"
@@ -33,6 +34,16 @@ TEST_P(EachTechnique, GivesTimeForMemory) {
   EXPECT_LE(none.iteration, core.iteration);
   EXPECT_LE(core.iteration, full.iteration);
   EXPECT_EQ(of(name, "none", true).iteration, none.iteration);
+  const Prediction by_operators = of(name, "operators");
+  if (std::string(name) == "Megatron") {
+    EXPECT_NE(by_operators.status, Status::kOk);
+    EXPECT_THAT(by_operators.reason, testing::HasSubstr("Megatron-LM knows none, selective and full"));
+    return;
+  }
+  EXPECT_GT(activations(none), activations(by_operators));
+  EXPECT_GT(activations(by_operators), activations(full));
+  EXPECT_LE(none.iteration, by_operators.iteration);
+  EXPECT_LE(by_operators.iteration, full.iteration);
 }
 
 INSTANTIATE_TEST_SUITE_P(Techniques, EachTechnique, testing::ValuesIn(technique_table()),

@@ -70,6 +70,10 @@ Export export_alpa(const ExportRequest& request) {
   if (!out.cannot.empty()) return out;
   if (plan.recompute == Recompute::kFull && !how.pipeline)
     out.notes.emplace_back("rematerialisation is called in the model (alpa.automatic_remat)");
+  if (plan.recompute == Recompute::kOperators)
+    out.notes.emplace_back(
+        "rematerialisation is called in the model (jax.checkpoint with a policy that keeps attention and every other "
+        "product by name)");
   if (plan.recompute == Recompute::kSelective)
     out.notes.emplace_back("rematerialisation is called in the model (jax.checkpoint around attention)");
   std::vector<std::string> names;

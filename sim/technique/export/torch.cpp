@@ -96,6 +96,11 @@ std::optional<Export> export_torch(const ExportRequest& request) {
   if (!out.cannot.empty()) return out;
   if (plan.recompute == Recompute::kFull)
     out.notes.emplace_back("rematerialisation is applied to the model (apply_activation_checkpointing for each layer)");
+  if (plan.recompute == Recompute::kOperators)
+    out.notes.emplace_back(
+        "outputs of attention and of every other product are to be kept, all else computed anew "
+        "(torch.utils.checkpoint's create_selective_checkpoint_contexts; torchtitan: activation_checkpoint.mode "
+        "selective, selective_ac_option op)");
   if (plan.recompute == Recompute::kSelective)
     out.notes.emplace_back(
         "attention's softmax and dropout are to be computed anew (torch.utils.checkpoint around them)");
