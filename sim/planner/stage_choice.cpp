@@ -225,8 +225,8 @@ class Chooser {
     const ComputationCost computation = costs.compute(op, division);
     const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
     const double again = share_computed_anew(op, recompute_, layer_count(few_.operators));
-    double all = forward * (1 + again) + computation.backward +
-                 sum(backward_collectives(op, division, shape, sequences_, size));
+    double all =
+        forward * (1 + again) + computation.backward + sum(backward_collectives(op, division, shape, sequences_, size));
     for (const auto edge : boost::make_iterator_range(boost::in_edges(v, few_.operators))) {
       const std::size_t producer = boost::source(edge, few_.operators);
       if (producer < stage.first) continue;
@@ -256,8 +256,8 @@ class Chooser {
     const Operator& op = few_.operators[v];
     const double kept =
         kept_until_anew(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
-    const bool opens = is_inside_layers(op, layer_count(few_.operators)) &&
-                       (v == 0 || few_.operators[v - 1].layer != op.layer);
+    const bool opens =
+        is_inside_layers(op, layer_count(few_.operators)) && (v == 0 || few_.operators[v - 1].layer != op.layer);
     if (!opens || !begins_with_input(recompute_)) return kept;
     const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
     return kept + op.inputs * share * element_bytes(request_.scenario.training.precision);

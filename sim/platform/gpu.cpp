@@ -62,14 +62,14 @@ constexpr double kEmulatedBf16 = 0.55;
 std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
   std::array<bool, kPrecisions> stated{};
   for (std::size_t p = 0; p < kPrecisions; ++p) {
-    const FileKey share{precision_names()[p],
-                        static_cast<Precision>(p) == Precision::kBf16
-                            ? "The same of bf16; of fp32's peak where the GPU lacks bf16, which PyTorch emulates."
-                            : "Share of this precision's peak that large products reach, alone on the GPU. Provenance "
-                              "typical: taken from its kin.",
-                        static_cast<Precision>(p) == Precision::kBf16
-                            ? "0.75, as of GPUs that nobody measured; 0.55 of fp32's where it is emulated"
-                            : "0.75, as of GPUs that nobody measured"};
+    FileKey share{precision_names()[p],
+                  "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
+                  "taken from its kin.",
+                  "0.75, as of GPUs that nobody measured"};
+    if (static_cast<Precision>(p) == Precision::kBf16) {
+      share.about = "The same of bf16; of fp32's peak where the GPU lacks bf16, which PyTorch emulates.";
+      share.otherwise = "0.75, as of GPUs that nobody measured; 0.55 of fp32's where it is emulated";
+    }
     if (!shares.has(share.name)) continue;
     stated[p] = true;
     MatrixEfficiency& e = gpu.efficiency[p];
@@ -97,8 +97,7 @@ void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& readi
   constexpr auto kBf16 = static_cast<std::size_t>(Precision::kBf16);
   if (stated[kBf16] || gpu.peak[kBf16].value > 0) return;
   const double single = gpu.efficiency[static_cast<std::size_t>(Precision::kFp32)].share;
-  gpu.efficiency[kBf16] = {
-      .share = kEmulatedBf16 * single, .spread = kUnknownEfficiency.spread, .assumed = true};
+  gpu.efficiency[kBf16] = {.share = kEmulatedBf16 * single, .spread = kUnknownEfficiency.spread, .assumed = true};
 }
 
 // Times of another chip say nothing of this one. Another variant's may be of use: remarks_on() tells of it.

@@ -75,7 +75,8 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        gpu.name, e.share * gpu.sustained, e.share),
            std::string(kFit), Bears::kAnyVm, vms});
     if (!e.assumed) continue;
-    const std::string& run_in = lacks && !emulates ? precision_names()[static_cast<std::size_t>(Precision::kFp32)] : number;
+    const std::string& run_in =
+        lacks && !emulates ? precision_names()[static_cast<std::size_t>(Precision::kFp32)] : number;
     out.push_back(
         {gpu.name + ".efficiency." + run_in,
          fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "

@@ -52,7 +52,8 @@ const Option<double> kStepsFactor{number_option(
      "1"},
     {0.01, 100.0}, 1.0)};
 const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
-    {"recompute", "What the backward pass computes anew: nothing, attention's softmax and dropout, all operators but attention and "
+    {"recompute",
+     "What the backward pass computes anew: nothing, attention's softmax and dropout, all operators but attention and "
      "every other product, or every layer.",
      "by training.rematerialisation"},
     recompute_names)};

@@ -243,7 +243,7 @@ TEST(Recompute, ByOperatorsKeepsAttentionAndEveryOtherProduct) {
   EXPECT_DOUBLE_EQ(kept, 2 * (3 * 160 + 640) + 2 * 200 + 2 * 200 + 200);
 }
 
-// Keys are a third of the first product, the projection is done anew, down would end what is needed.
+// Keys, projection and down, behind which dropout makes its mask anew.
 TEST(Recompute, ByOperatorsRepeatsEverySecondProduct) {
   const auto flops = [](const char* recompute) {
     Case c = of(std::string("{DDP: {recompute: ") + recompute + "}}", 1, 2, 3, 1e6);
@@ -253,8 +253,8 @@ TEST(Recompute, ByOperatorsRepeatsEverySecondProduct) {
     for (const LayerWork& unit : work) sum += unit.backward_work.value;
     return sum;
   };
-  // 2 x 10 tokens x 16 inputs x (16 keys + 16 of the projection), in three layers.
-  EXPECT_DOUBLE_EQ(flops("operators") - flops("none"), 3 * 2 * 10 * 16 * (16 + 16));
+  // 2 x 10 tokens x 16 outputs x (16 inputs of keys, 16 of the projection, 64 of down), in three layers.
+  EXPECT_DOUBLE_EQ(flops("operators") - flops("none"), 3 * 2 * 10 * 16 * (16 + 16 + 64));
 }
 
 }  // namespace

@@ -82,9 +82,10 @@ TEST(Gpu, EmulatesBf16AtAShareOfFp32) {
 }
 
 TEST(Gpu, RefusesAShareOfAPeakThatIsNotThere) {
-  EXPECT_THAT(errors_of(Example(kBefore + "peak: {fp32: 1 TFLOP/s}\nefficiency: {tf32: 0.8}\n").reading),
-              ElementsAre("g.yaml:8:20: error: efficiency.tf32 has no effect, since peak.tf32 is not stated: products run "
-                          "in fp32"));
+  EXPECT_THAT(
+      errors_of(Example(kBefore + "peak: {fp32: 1 TFLOP/s}\nefficiency: {tf32: 0.8}\n").reading),
+      ElementsAre("g.yaml:8:20: error: efficiency.tf32 has no effect, since peak.tf32 is not stated: products run "
+                  "in fp32"));
 }
 
 TEST(Gpu, StoresElementsInTwoOrFourBytes) {

@@ -56,9 +56,8 @@ TorchWay fsdp_of_torch(const FsdpPlan& plan) {
 TorchWay ddp_of_torch(const Plan& plan) {
   const ReplicaPlan& how = plan.replicas();
   TorchWay out{.no_sync = how.no_sync};
-  out.arguments =
-      fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}, gradient_as_bucket_view={}", how.bucket.value / kMebi,
-                  yes(how.buffers > Bytes{0}), yes(how.bucket_views));
+  out.arguments = fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}, gradient_as_bucket_view={}",
+                              how.bucket.value / kMebi, yes(how.buffers > Bytes{0}), yes(how.bucket_views));
   const Hook hook = hook_of_torch(how.compression, plan.workload.warm_up);
   out.hook = hook.lines;
   out.hook_file = hook.file;
