@@ -80,11 +80,12 @@ KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, st
   KeptByLayers out;
   std::map<int, double> until;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
-    const int layer = operators[stage.first + i].layer;
-    const double kept = kept_until_anew(operators, stage, i, rank, sequences, scenario, plan.recompute);
-    until[layer] += kept;
+    const Operator& op = operators[stage.first + i];
+    const double kept = kept_activations(operators, stage, i, rank, sequences, scenario, plan.recompute);
+    until[op.layer] += kept;
     // One layer at a time is computed anew.
-    out.bytes[layer] += from_input ? kept_activations(operators, stage, i, rank, sequences, scenario) : kept;
+    const bool again = from_input && is_inside_layers(op, layers);
+    out.bytes[op.layer] += again ? kept_activations(operators, stage, i, rank, sequences, scenario) : kept;
   }
   const double share = share_of(stage, 0, rank, 1.0).sequences;
   out.input = stream_elements(operators) * sequences * share * scenario.software.stream_bytes(training.precision);

@@ -80,42 +80,34 @@ double kept_activations(const Operator& op, const Share& share, Precision precis
 }
 
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                        double sequences, const Scenario& scenario) {
+                        double sequences, const Scenario& scenario, Recompute recompute) {
+  const Operator& op = operators[stage.first + index];
   const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
   const Precision precision = scenario.training.precision;
-  return kept_activations(operators[stage.first + index], share_of(stage, index, rank, sequences), precision,
-                          scenario.software.attention_on(gpu, precision), scenario.software);
-}
-
-double kept_until_anew(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                       double sequences, const Scenario& scenario, Recompute recompute) {
-  const Operator& op = operators[stage.first + index];
-  const double whole = kept_activations(operators, stage, index, rank, sequences, scenario);
-  if (recompute == Recompute::kNone || !is_inside_layers(op, layer_count(operators))) return whole;
   const Share share = share_of(stage, index, rank, sequences);
-  const Precision precision = scenario.training.precision;
+  const auto kept = [&](const Operator& of) {
+    return kept_activations(of, share, precision, scenario.software.attention_on(gpu, precision), scenario.software);
+  };
+  if (!is_inside_layers(op, layer_count(operators))) return kept(op);
   const double outputs = op.outputs / share.columns * share.sequences * element_bytes(precision);
   switch (recompute) {
     case Recompute::kNone:
       break;
     case Recompute::kSelective:
       // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
-      return op.is_attention_core() ? 0 : op.role == Role::kQkv ? whole + outputs : whole;
+      return op.is_attention_core() ? 0 : kept(op) + (op.role == Role::kQkv ? outputs : 0);
     case Recompute::kOperators: {
       // Outputs of products and of attention; queries, keys and values are products' already.
       if (op.has_weights() && op.kind == OperatorKind::kMatrix) return outputs * (1 - op.second);
       if (!op.is_attention_core()) return 0;
       Operator core = op;
       core.saved_elements = 0;
-      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(stage.mesh[rank])].gpu;
-      const AttentionKernel attention = scenario.software.attention_on(gpu, precision);
-      return kept_activations(core, share, precision, attention, scenario.software) +
-             (op.role == Role::kValues ? outputs : 0);
+      return kept(core) + (op.role == Role::kValues ? outputs : 0);
     }
     case Recompute::kFull:
       return 0;
   }
-  return whole;
+  return kept(op);
 }
 
 }  // namespace slmsim

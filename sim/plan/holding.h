@@ -31,11 +31,9 @@ AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario
 double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
                         const Software& software);
 
-// Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`.
+// Bytes that operator `first + index` keeps for the backward pass of one micro-batch on GPU `rank`; where that computes something
+// anew, until it comes to the operator's layer, and without the layer's input.
 double kept_activations(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                        double sequences, const Scenario& scenario);
-// The same until the backward pass comes to its layer, where that computes something anew; without the layer's input.
-double kept_until_anew(const OperatorGraph& operators, const Stage& stage, std::size_t index, std::size_t rank,
-                       double sequences, const Scenario& scenario, Recompute recompute);
+                        double sequences, const Scenario& scenario, Recompute recompute = Recompute::kNone);
 
 }  // namespace slmsim

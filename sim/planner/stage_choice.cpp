@@ -255,7 +255,7 @@ class Chooser {
   double activations(const Stage& stage, std::size_t v) const {
     const Operator& op = few_.operators[v];
     const double kept =
-        kept_until_anew(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
+        kept_activations(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
     const bool opens =
         is_inside_layers(op, layer_count(few_.operators)) && (v == 0 || few_.operators[v - 1].layer != op.layer);
     if (!opens || !begins_with_input(recompute_)) return kept;

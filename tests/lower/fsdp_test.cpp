@@ -237,8 +237,8 @@ TEST(Recompute, ByOperatorsKeepsAttentionAndEveryOtherProduct) {
   double kept = 0;
   for (std::size_t v = 0; v < boost::num_vertices(of_operators.operators); ++v) {
     if (of_operators.operators[v].layer != 1) continue;
-    kept += kept_until_anew(of_operators.operators, of_operators.plan.stages[0], v, 0, 2, of_operators.scenario,
-                            of_operators.plan.recompute);
+    kept += kept_activations(of_operators.operators, of_operators.plan.stages[0], v, 0, 2, of_operators.scenario,
+                             of_operators.plan.recompute);
   }
   EXPECT_DOUBLE_EQ(kept, 2 * (3 * 160 + 640) + 2 * 200 + 2 * 200 + 200);
 }
