@@ -8,6 +8,7 @@
 
 #include "sim/engine/simulate.h"
 #include "sim/lower/operator_run.h"
+#include "sim/model/operator_graph.h"
 #include "sim/plan/plan.h"
 #include "sim/planner/option.h"
 #include "sim/technique/replicas.h"

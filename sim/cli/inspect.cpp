@@ -11,6 +11,7 @@
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
 #include "sim/import/format.h"
+#include "sim/model/operator_graph.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"

@@ -11,6 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cost/kernel.h"
+#include "sim/model/operator_graph.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {

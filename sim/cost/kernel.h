@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/cost/software.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/platform/profile.h"
 
 namespace slmsim {

@@ -10,7 +10,7 @@
 // products are slower per FLOP. The root of the squares is what compute and memory reach where they overlap in part.
 #pragma once
 
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 
 namespace slmsim {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sim/cost/software.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {

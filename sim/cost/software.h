@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/platform/gpu.h"
 
 namespace slmsim {

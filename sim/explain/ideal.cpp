@@ -10,6 +10,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/lower/lower.h"
+#include "sim/model/operator_graph.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
 #include "sim/technique/technique.h"
@@ -58,8 +59,8 @@ Ideal timeless(const std::string& name, const std::string& what, std::vector<Tas
 IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const Plan& plan)
     : scenario_(scenario),
       plan_(plan),
-      operators_(build_operator_graph(model)),
-      graph_(plan.technique->lower({plan, operators_, scenario, Network(scenario.platform)}).graph),
+      operators_(std::make_shared<OperatorGraph>(build_operator_graph(model))),
+      graph_(plan.technique->lower({plan, *operators_, scenario, Network(scenario.platform)}).graph),
       folded_(lowered(unchanged())) {
   used_.resize(graph_.links().size());
   for (const auto& connection : graph_.connections()) {
@@ -69,7 +70,7 @@ IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const P
 }
 
 TaskGraph IdealRuns::lowered(const IdealCase& changed) const {
-  return lower_alike({plan_, operators_, changed.scenario, Network(changed.network)}).graph;
+  return lower_alike({plan_, *operators_, changed.scenario, Network(changed.network)}).graph;
 }
 
 Seconds IdealRuns::simulated(const Ideals& ideals) const {

@@ -4,12 +4,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sim/graph/task_graph.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {
@@ -67,7 +68,7 @@ class IdealRuns {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  OperatorGraph operators_;
+  std::shared_ptr<const OperatorGraph> operators_;
   TaskGraph graph_;         // of every GPU
   TaskGraph folded_;        // with GPUs that are alike taken once
   std::vector<bool> used_;  // links of the network, by index

@@ -7,6 +7,7 @@
 #include "sim/job/link_day.h"
 #include "sim/job/loading.h"
 #include "sim/job/step_change.h"
+#include "sim/model/operator_graph.h"
 #include "sim/platform/span.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"

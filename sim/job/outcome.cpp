@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/job/renewal.h"
+#include "sim/model/operator_graph.h"
 #include "sim/platform/wan_way.h"
 #include "sim/scenario/model_named.h"
 

@@ -6,6 +6,7 @@
 #include <boost/range/iterator_range.hpp>
 
 #include "sim/lower/buffer_copies.h"
+#include "sim/model/operator_graph.h"
 
 namespace slmsim {
 

@@ -11,6 +11,7 @@
 #include "sim/lower/layer_work.h"
 #include "sim/lower/pipeline_walk.h"
 #include "sim/lower/twins.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/peers.h"
 

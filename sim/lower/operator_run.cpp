@@ -11,6 +11,7 @@
 #include "sim/lower/host_queue.h"
 #include "sim/lower/pipeline_walk.h"
 #include "sim/lower/stage_program.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/communicator.h"
 #include "sim/nccl/peers.h"
 #include "sim/plan/holding.h"

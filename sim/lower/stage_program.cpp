@@ -7,6 +7,7 @@
 
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/model/operator_graph.h"
 #include "sim/plan/holding.h"
 
 namespace slmsim {

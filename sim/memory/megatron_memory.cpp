@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/plan/holding.h"
 

@@ -5,6 +5,7 @@
 #include <boost/range/iterator_range.hpp>
 
 #include "sim/memory/operator_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/plan/holding.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/memory/operator_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/nccl_rules.h"
 
 namespace slmsim {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 
 namespace slmsim {
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/model/operator_graph.h"
 #include "sim/page/markup.h"
 #include "sim/page/sections.h"
 #include "sim/platform/site_way.h"

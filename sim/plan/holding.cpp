@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "sim/cost/compression.h"
 #include "sim/cost/roofline.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/plan/round_plan.h"
 #include "sim/plan/sharding.h"
 #include "sim/scenario/scenario.h"

@@ -1,7 +1,7 @@
 // What a technique is asked for when it makes its plan.
 #pragma once
 
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 #include "sim/plan/plan.h"
 #include "sim/scenario/scenario.h"
 

@@ -4,6 +4,8 @@
 
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 
 const std::vector<std::string>& replica_of_names() {

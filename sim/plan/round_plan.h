@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "sim/cost/exchange_format.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 
 namespace slmsim {
 

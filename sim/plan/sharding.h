@@ -12,7 +12,7 @@
 #include "sim/base/unit.h"
 #include "sim/cost/roofline.h"
 #include "sim/graph/collectives/ring.h"
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 
 namespace slmsim {
 

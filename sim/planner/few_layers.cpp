@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 
 FewLayers few_layers(const Transformer& model, const OperatorGraph& operators) {

@@ -11,6 +11,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/memory/memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/plan/holding.h"
 #include "sim/planner/memory_division.h"
 

@@ -6,6 +6,8 @@
 
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/model/operator_graph.h"
+#include "sim/model/operator.h"
 
 namespace slmsim {
 

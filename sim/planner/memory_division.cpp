@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 
 std::vector<Seconds> operator_times(const FewLayers& layers, const Gpu& gpu, const Scenario& scenario) {

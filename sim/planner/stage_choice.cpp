@@ -10,6 +10,7 @@
 #include <boost/range/iterator_range.hpp>
 
 #include "sim/memory/memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/collective_time.h"
 #include "sim/plan/holding.h"
 #include "sim/planner/few_layers.h"

@@ -10,6 +10,7 @@
 
 #include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/division_memo.h"
 #include "sim/planner/stage_memo.h"
 #include "sim/platform/mesh_kind.h"

@@ -14,6 +14,7 @@
 #include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
 #include "sim/base/stopped.h"
+#include "sim/model/operator_graph.h"
 #include "sim/predict/advice.h"
 #include "sim/predict/alike_groups.h"
 #include "sim/predict/assumption.h"

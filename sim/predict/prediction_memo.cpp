@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/engine/same_times.h"
+#include "sim/model/operator_graph.h"
 #include "sim/predict/lower_alike.h"
 
 namespace slmsim {
@@ -52,10 +53,10 @@ const std::vector<DeviceMemory>& LoweredPlan::memory(const Plan& plan, const Ope
 
 const OperatorGraph& PredictionMemo::operators(const Transformer& model) {
   for (const auto& [known, graph] : operators_) {
-    if (known == model) return graph;
+    if (known == model) return *graph;
   }
   if (operators_.size() == kMostModels) operators_.pop_front();
-  return operators_.emplace_back(model, build_operator_graph(model)).second;
+  return *operators_.emplace_back(model, std::make_shared<OperatorGraph>(build_operator_graph(model))).second;
 }
 
 std::vector<LoweredPlan>& PredictionMemo::lowered_plans(const Scenario& scenario) {

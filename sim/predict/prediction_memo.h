@@ -9,6 +9,8 @@
 
 #include "sim/lower/lower.h"
 #include "sim/memory/memory.h"
+#include "sim/model/operator.h"
+#include "sim/model/transformer.h"
 #include "sim/plan/plan.h"
 #include "sim/planner/division_memo.h"
 
@@ -52,7 +54,7 @@ class PredictionMemo {
   };
 
   std::unique_ptr<DivisionMemo> divisions_ = std::make_unique<DivisionMemo>();  // it has a mutex, which does not move
-  std::deque<std::pair<Transformer, OperatorGraph>> operators_;
+  std::deque<std::pair<Transformer, std::shared_ptr<const OperatorGraph>>> operators_;
   std::vector<Variant> variants_;  // the one used last is the last one
 };
 

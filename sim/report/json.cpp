@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/model/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/job_text.h"

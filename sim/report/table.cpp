@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
+#include "sim/model/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/group_words.h"

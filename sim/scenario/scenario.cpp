@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/scenario/training.h"
 
 namespace slmsim {

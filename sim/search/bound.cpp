@@ -6,6 +6,7 @@
 
 #include "sim/job/jitter.h"
 #include "sim/job/link_day.h"
+#include "sim/model/operator_graph.h"
 #include "sim/technique/technique.h"
 
 namespace slmsim {

@@ -12,6 +12,7 @@
 #include "sim/crew/pool.h"
 #ifdef SLMSIM_MPI
 #include "sim/crew/mpi/ranks.h"
+#include "sim/model/operator_graph.h"
 #endif
 
 namespace slmsim {

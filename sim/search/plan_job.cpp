@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/model/operator_graph.h"
 #include "sim/select/algorithm.h"
 
 namespace slmsim {

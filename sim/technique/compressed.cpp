@@ -5,6 +5,7 @@
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/technique/rounds.h"
 
 namespace slmsim {

@@ -9,6 +9,7 @@
 
 #include "sim/lower/megatron_run.h"
 #include "sim/memory/megatron_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/option.h"
 #include "sim/technique/technique.h"
 

@@ -13,6 +13,7 @@
 
 #include "sim/lower/operator_run.h"
 #include "sim/memory/operator_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/speed.h"
 #include "sim/planner/stage_choice.h"
 #include "sim/planner/stage_plan.h"

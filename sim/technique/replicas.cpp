@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/communicator.h"
 #include "sim/planner/speed.h"
 

@@ -11,6 +11,7 @@
 
 #include "sim/cost/product.h"
 #include "sim/cost/roofline.h"
+#include "sim/model/operator_graph.h"
 
 namespace slmsim {
 namespace {

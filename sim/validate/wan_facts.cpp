@@ -16,6 +16,7 @@
 #include "sim/base/suggest.h"
 #include "sim/base/text.h"
 #include "sim/fit/network_run.h"
+#include "sim/model/operator_graph.h"
 #include "sim/predict/iterations.h"
 #include "sim/technique/technique.h"
 

@@ -11,6 +11,7 @@
 #include "sim/graph/collectives/ring.h"
 #include "sim/job/renewal.h"
 #include "sim/lower/operator_run.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/intra_operator.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/predict.h"

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/cost/kernel.h"
+#include "sim/model/operator_graph.h"
 
 namespace slmsim {
 namespace {

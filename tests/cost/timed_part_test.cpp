@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/cost/optimizer.h"
+#include "sim/model/operator_graph.h"
 #include "tests/cost/measured_gpu.h"
 
 namespace slmsim {

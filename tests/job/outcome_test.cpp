@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 
 namespace slmsim {

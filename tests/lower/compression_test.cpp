@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/predict.h"
 #include "tests/named.h"

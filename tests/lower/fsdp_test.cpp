@@ -5,6 +5,7 @@
 
 #include "sim/lower/layer_work.h"
 #include "sim/memory/fsdp_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/plan/holding.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lower/layer_work.h"
+#include "sim/model/operator_graph.h"
 #include "tests/small_world.h"
 
 namespace slmsim {

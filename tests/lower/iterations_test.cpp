@@ -2,6 +2,7 @@
 // iterations as one graph.
 #include <gtest/gtest.h>
 
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 #include "tests/word_name.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lower/round_run.h"
+#include "sim/model/operator_graph.h"
 #include "sim/predict/iterations.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/memory/operator_memory.h"
+#include "sim/model/operator_graph.h"
 #include "tests/small_world.h"
 
 namespace slmsim {

@@ -4,6 +4,7 @@
 
 #include "sim/memory/memory.h"
 #include "sim/memory/operator_memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/nccl_rules.h"
 #include "sim/planner/intra_operator.h"
 #include "tests/named.h"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lower/pipeline_commands.h"
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -4,6 +4,7 @@
 
 #include "sim/lower/layer_work.h"
 #include "sim/memory/memory.h"
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/memory/memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/nccl_rules.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/communicator.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

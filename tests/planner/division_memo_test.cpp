@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/model/operator_graph.h"
+
 namespace slmsim {
 namespace {
 

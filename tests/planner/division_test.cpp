@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lower/stage_program.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/intra_operator.h"
 #include "tests/small_world.h"
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/memory/memory.h"
+#include "sim/model/operator_graph.h"
 #include "sim/planner/layer_cluster.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

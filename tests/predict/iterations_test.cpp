@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lower/lower.h"
+#include "sim/model/operator_graph.h"
 #include "sim/technique/technique.h"
 #include "tests/named.h"
 #include "tests/small_world.h"

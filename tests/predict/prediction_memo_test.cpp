@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/predict/predict.h"
 #include "sim/technique/technique.h"
 #include "tests/named.h"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/predict/max_model.h"
 #include "sim/report/csv.h"
 #include "sim/search/search.h"

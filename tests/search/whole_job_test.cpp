@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/job/outcome.h"
+#include "sim/model/operator_graph.h"
 #include "sim/search/bound.h"
 #include "tests/search/clusters.h"
 

@@ -1,6 +1,7 @@
 // Options of techniques beside what Alpa does: sums by VM, unequal shares, stages by speed, degrees.
 #include <gmock/gmock.h>
 
+#include "sim/model/operator_graph.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/model/operator_graph.h"
 #include "sim/predict/max_model.h"
 #include "sim/predict/predict.h"
 #include "tests/named.h"

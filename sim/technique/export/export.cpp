@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/unit.h"
+#include "sim/model/operator_graph.h"
 #include "sim/nccl/communicator.h"
 
 namespace slmsim {
