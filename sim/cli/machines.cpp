@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -33,20 +35,40 @@ Pair pair_of(const std::string& option, const std::string& text, const char* for
 
 Place word_place(const std::string& option) { return {std::make_shared<Source>(Source{option, ""}), 0, 0}; }
 
+struct GpusHere {
+  std::vector<std::string> names;
+  std::set<double> limits;  // of their power in W; 0: what the board may draw
+};
+
+// "280.00 W"; nothing of "[N/A]".
+std::optional<double> watts(const std::string& text) {
+  std::istringstream words(text);
+  double value = 0;
+  return words >> value ? std::optional(value) : std::nullopt;
+}
+
 // As nvidia-smi names them; none where there is no such program or no GPU.
-std::vector<std::string> gpus_of_this_machine() {
-  const auto told = output_of({"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"});
-  std::vector<std::string> out;
+GpusHere gpus_of_this_machine() {
+  const auto told =
+      output_of({"nvidia-smi", "--query-gpu=name,power.limit,power.default_limit", "--format=csv,noheader"});
+  GpusHere out;
   std::istringstream lines(told.value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
+  for (std::string text; std::getline(lines, text);) {
+    if (text.empty()) continue;
+    std::istringstream parts(text);
+    std::string line, limit, usual;
+    std::getline(parts, line, ',');
+    std::getline(parts, limit, ',');
+    std::getline(parts, usual);
     const std::string name = gpu_called(line);
     if (name.empty())
       throw InputError({},
                        fmt::format("nvidia-smi tells of a \"{}\", which platforms/gpus does not hold; name one that "
                                    "is like it by --gpu, or write its file (docs/scenario.md#gpus)",
                                    printable(line).substr(0, 64)));
-    out.push_back(name);
+    out.names.push_back(name);
+    const auto most = watts(limit), board = watts(usual);
+    out.limits.insert(most && board && *most < *board ? *most : 0.0);
   }
   return out;
 }
@@ -91,6 +113,17 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
       add_machine(inventory, pair.key, gpus);
     }
   }
+}
+
+void add_power_limit(const GpusHere& here, Inventory& inventory) {
+  Machine* machine = find(inventory, kHere);
+  if (!machine || here.names.empty() || machine->gpus != here.names) return;
+  if (here.limits.size() > 1)
+    inventory.remarks.push_back(
+        "the GPUs of this machine have different limits of their power (nvidia-smi), and none "
+        "is taken: a VM states one power_limit");
+  else if (*here.limits.begin() > 0)
+    machine->power_limit = Watts{*here.limits.begin()};
 }
 
 struct Question {
@@ -143,6 +176,7 @@ Inventory machines_of(InitOptions& options) {
   const int sources = int(!options.fablib.empty()) + int(!options.ansible.empty()) + int(!options.ssh.empty());
   if (sources > 1) throw InputError({}, "give one of --fablib, --ansible and --ssh");
   Inventory out;
+  GpusHere here;
   if (!options.fablib.empty()) out = read_fablib(options.fablib, !options.gpus.empty());
   if (!options.ansible.empty()) out = read_ansible(options.ansible);
   if (!options.ssh.empty()) out = read_ssh_config(options.ssh);
@@ -151,7 +185,8 @@ Inventory machines_of(InitOptions& options) {
       return word.find('=') == std::string::npos || word.starts_with(fmt::format("{}=", kHere));
     });
     const bool needs_here = !names_here && (options.gpus.empty() || !options.peers.empty());
-    const auto found = needs_here ? gpus_of_this_machine() : std::vector<std::string>{};
+    if (needs_here) here = gpus_of_this_machine();
+    const auto& found = here.names;
     if (options.gpus.empty() && options.peers.empty() && isatty(STDIN_FILENO)) {
       ask(options, found);
     } else if (!found.empty()) {
@@ -159,6 +194,7 @@ Inventory machines_of(InitOptions& options) {
     }
   }
   add_gpus(options, out);
+  add_power_limit(here, out);
   // Of a list some machines are for other work; where none has GPUs, who wrote it has still to say them.
   const bool any = std::any_of(out.machines.begin(), out.machines.end(), [](const auto& m) { return !m.gpus.empty(); });
   if (sources > 0 && any) {

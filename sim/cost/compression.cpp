@@ -115,7 +115,7 @@ double LowRankBucket::q() const {
 LowRankTimes low_rank_times(const LowRankBucket& bucket, Precision gradients, const Gpu& gpu,
                             const Software& software) {
   const double element = element_bytes(gradients), all = bucket.elements() * element, plain = bucket.plain * element;
-  const FlopsPerSecond rate = peak_of(gpu, gradients) * software.matrix_of(gpu, gradients);
+  const FlopsPerSecond rate = software.product_rate(gpu, gradients);
   Kernels before(gpu, software), between(gpu, software), after(gpu, software);
   before.move(3 * all);
   before.move(2 * all);

@@ -59,7 +59,9 @@ bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel) {
   return gpu.kernels && gpu.kernels->find(kernel, stored(precision, kernel)) != nullptr;
 }
 
-ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
+namespace {
+
+ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const KernelTable& table = *gpu.kernels;
   const Precision precision = stored(asked, kernel.name);
   const Seconds ideal = ideal_time(gpu, precision, kernel, table.launch());
@@ -74,6 +76,14 @@ ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& ker
     }
   }
   return by_roofline(ideal * std::exp(table.usual_ratio(kernel.name, precision)));
+}
+
+}  // namespace
+
+ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
+  const ProfileTime measured = at_measured_clock(gpu, asked, kernel);
+  if (!is_product(kernel.name) && !is_flash(kernel.name)) return measured;  // bound by memory, with a clock of its own
+  return {measured.time * (1 / gpu.measured_clock_left), measured.basis * (1 / gpu.measured_clock_left)};
 }
 
 }  // namespace slmsim

@@ -29,9 +29,9 @@ struct ProductParts {
 ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
-  const double reached = software.matrix_of(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
+  const FlopsPerSecond rate = software.product_rate(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
   const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
-  return {Flops{shape.flops()} / (peak_of(gpu, precision) * reached) * (slow ? kUnalignedCost : 1.0),
+  return {Flops{shape.flops()} / rate * (slow ? kUnalignedCost : 1.0),
           Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory), software.launch};
 }
 
@@ -116,8 +116,7 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
 // forward; backward the scores once more, and the gradients of both products.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
-  const FlopsPerSecond products = peak_of(gpu, precision) * software.matrix_of(gpu, precision);
-  const FlopsPerSecond rate = products * software.flash.left_on(gpu.architecture);
+  const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
   const double causal = shape.flops() / 2;
   const auto sequence = static_cast<double>(shape.m);
   const Seconds forward = Flops{causal} / (rate * software.flash.forward.reached(sequence)) + software.launch * 0.5;
@@ -160,7 +159,7 @@ OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Preci
   const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused, software);
   const double backward = ((op.inputs + op.outputs) * size + kept) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
-  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32);
+  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32) * gpu.clock_left;
   return {at_rate(op.flops * part, rate, forward, gpu, software),
           at_rate(2 * op.flops * part, rate, backward, gpu, software),
           {},
@@ -185,7 +184,7 @@ Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision
   const double bytes = moves.bytes_of(precision);
   if (bytes <= 0 || elements <= 0) return {};
   const Seconds memory = Bytes{elements * bytes} / gpu.memory_bandwidth;
-  const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock())};
+  const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock() * gpu.clock_left)};
   return std::max(memory, cores) + software.launch;
 }
 
@@ -258,7 +257,8 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
     return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}, {}};
   }
   // What was measured may be better than the efficiency of those that were not.
-  const FlopsPerSecond most = peak_of(gpu, precision) * (gpu.kernels ? 1.0 : software.matrix_of(gpu, precision));
+  const FlopsPerSecond most = gpu.kernels ? peak_of(gpu, precision) * std::max(1.0, gpu.measured_clock_left)
+                                          : software.product_rate(gpu, precision);
   const Seconds full = Flops{op.matrix.flops()} / most;
   if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};
   return {full, full * (op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0), {}, {}};

@@ -47,6 +47,10 @@ double Software::matrix_of(const Gpu& gpu, Precision precision) const {
   return efficiency_of(gpu, precision).share * gpu.sustained;
 }
 
+FlopsPerSecond Software::product_rate(const Gpu& gpu, Precision precision) const {
+  return peak_of(gpu, precision) * (matrix_of(gpu, precision) * gpu.clock_left);
+}
+
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
   const auto whole = [&](KernelPart part) { return std::vector<PartUse>{{part, op.outputs}}; };
   switch (op.kind) {

@@ -127,8 +127,10 @@ struct Software {
   bool recompute_stops_early = false;
 
   bool runs_on(const Gpu& gpu) const { return gpu.compute_capability >= least_capability; }
-  // Of peak_of() in this precision.
+  // Of peak_of() in this precision, at full power.
   double matrix_of(const Gpu& gpu, Precision precision) const;
+  // What large products come to, at the clock that a limit on the GPU's power leaves.
+  FlopsPerSecond product_rate(const Gpu& gpu, Precision precision) const;
   AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
   // Of the stream between layers.
   double stream_bytes(Precision precision) const { return element_bytes(autocast ? Precision::kFp32 : precision); }

@@ -18,10 +18,11 @@ struct Machine {
   std::string site;               // empty: not said
   std::vector<std::string> gpus;  // names of platforms/gpus, one each
   std::optional<BytesPerSecond> nic;
-  std::string nic_source;  // where that is from
-  std::string type;        // of its VM; empty: not said
-  std::string path_host;   // "client" or "server" of the measured path that tells its kernel's settings; empty: none
-  std::string path;        // that path's file
+  std::string nic_source;            // where that is from
+  std::optional<Watts> power_limit;  // of each GPU, less than what its board may draw
+  std::string type;                  // of its VM; empty: not said
+  std::string path_host;  // "client" or "server" of the measured path that tells its kernel's settings; empty: none
+  std::string path;       // that path's file
   Place place;
 };
 

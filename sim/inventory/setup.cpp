@@ -137,6 +137,9 @@ class SetupWriter {
     if (!machine.path.empty())
       out += fmt::format("    tcp: {{path: {}, host: {}}}  # its kernel's settings, as measured\n", machine.path,
                          machine.path_host);
+    if (machine.power_limit)
+      out += fmt::format("    power_limit: {}\n",
+                         stated(fmt::format("{:g} W", machine.power_limit->value), "measured", "nvidia-smi"));
     return out + fmt::format("    gpus: [{}]\n", fmt::join(machine.gpus, ", "));
   }
 

@@ -36,9 +36,13 @@ FlopsPerSecond peak_of(const Gpu& gpu, Precision precision) {
   return peak.value > 0 ? peak : gpu.peak[static_cast<std::size_t>(Precision::kFp32)];
 }
 
-const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision) {
+Precision counted_as(const Gpu& gpu, Precision precision) {
   const bool own = precision == Precision::kBf16 || gpu.peak[static_cast<std::size_t>(precision)].value > 0;
-  return gpu.efficiency[static_cast<std::size_t>(own ? precision : Precision::kFp32)];
+  return own ? precision : Precision::kFp32;
+}
+
+const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision) {
+  return gpu.efficiency[static_cast<std::size_t>(counted_as(gpu, precision))];
 }
 
 double Gpu::clock() const {
@@ -78,7 +82,7 @@ std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
       e.assumed = parameter->provenance == Provenance::kTypical;
       if (parameter->spread > 0) e.spread = parameter->spread;
     }
-    if (&efficiency_of(gpu, static_cast<Precision>(p)) != &e)
+    if (counted_as(gpu, static_cast<Precision>(p)) != static_cast<Precision>(p))
       shares.error(share.name, fmt::format("{} has no effect, since peak.{} is not stated: products run in fp32",
                                            shares.path_of(share.name), share.name));
   }

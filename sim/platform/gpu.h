@@ -41,13 +41,18 @@ struct Gpu {
   bool peer_to_peer = true;                                // whether its driver copies to another GPU over PCIe
   int compute_capability = 0;                              // 86: 8.6
   Watts board_power;  // of the whole card or module under load, as its data sheet has it; 0: not stated
+  // What it may draw here, 0 where nothing limits it, and what that leaves of its clock (sim/platform/power_limit.h).
+  Watts power_limit;
+  double clock_left = 1;
   // What the profile holds that the GPU names, where it names one, and the GPU that it was measured on ("" where it says
   // nothing): this one, or another variant of its chip.
   std::string measured_on;
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;
+  Watts measured_limit;            // of its power, while it was measured; 0: not told
+  double measured_clock_left = 1;  // of the clock that it was measured at
 
-  // Cycles per second: the fp32 peak over the lanes that do two FLOP each in a cycle (CUDA C++ Programming Guide,
+  // Cycles per second, unlimited: the fp32 peak over the lanes that do two FLOP each in a cycle (CUDA C++ Programming Guide,
   // arithmetic instructions: 64 lanes in a multiprocessor of 6.0, 7.x and 8.0, 128 in others).
   double clock() const;
 
@@ -58,7 +63,9 @@ const std::vector<std::string>& architecture_names();
 
 // The data sheet's rate, the fp32 rate where the GPU lacks the precision.
 FlopsPerSecond peak_of(const Gpu& gpu, Precision precision);
-// What products reach of peak_of(): fp32's share where the GPU lacks the precision, but for bf16.
+// Which precision's efficiency products in `precision` have: fp32's where the GPU lacks it, but for bf16, which is emulated.
+Precision counted_as(const Gpu& gpu, Precision precision);
+// What products reach of peak_of(), alone on the GPU.
 const MatrixEfficiency& efficiency_of(const Gpu& gpu, Precision precision);
 
 // Without `profiles`, what `profile` names is not looked up.

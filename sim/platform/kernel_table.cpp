@@ -61,7 +61,7 @@ Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kerne
     const Bytes bytes{size * batch * (m * k + k * n + m * n)};
     return std::max(flops / peak_of(gpu, precision), bytes / gpu.memory_bandwidth) + launch;
   }
-  if (kernel.name.starts_with("flash-")) {
+  if (is_flash(kernel.name)) {
     const Bytes bytes{size * batch * 2 * (m * k + n * k)};
     return std::max(flash_flops(kernel.name, 2 * batch * m * n * k) / peak_of(gpu, precision),
                     bytes / gpu.memory_bandwidth) +
@@ -122,6 +122,7 @@ bool Profiles::attach(const std::string& name, Gpu& gpu) {
   if (profile == profiles_.end()) return false;
   gpu.measured_on = profile->second.gpu;
   gpu.buses = profile->second.buses;
+  gpu.measured_limit = profile->second.power_limit;
   if (profile->second.kernels.empty() && profile->second.launch <= Seconds{0}) return true;
   auto& table = tables_[{name, gpu.memory_bandwidth, gpu.peak}];
   if (!table) table = std::make_shared<const KernelTable>(gpu, profile->second);

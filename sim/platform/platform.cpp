@@ -1,6 +1,7 @@
 #include "sim/platform/platform.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "sim/base/suggest.h"
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
+#include "sim/platform/power_limit.h"
 #include "sim/platform/wan_way.h"
 
 namespace slmsim {
@@ -143,6 +145,7 @@ class PlatformReader {
     std::vector<Gpu> read;
     for (std::size_t i = 0; i < gpus.size(); ++i)
       read.push_back(read_gpu(*gpus[i], fmt::format("{}.{}", fields.path_of("gpus"), i), reading_, &profiles_));
+    read_power_limit(read, fields);
     read_vm_inside(vm, fields);
     for (std::size_t i = 0; i < count; ++i) {
       vm.name = several ? fmt::format("{}{}", entry.key, i) : entry.key;
@@ -155,6 +158,28 @@ class PlatformReader {
         platform_.devices.push_back(
             {read[g], static_cast<int>(platform_.vms.size()), fmt::format("{}/{}", vm.name, g)});
       platform_.vms.push_back(vm);
+    }
+  }
+
+  void read_power_limit(std::vector<Gpu>& gpus, Fields& fields) {
+    const FileKey key{"power_limit",
+                      "What each of its GPUs may draw, where that is less than its board may (nvidia-smi "
+                      "--power-limit): products go at the clock that it leaves.",
+                      "what their boards may"};
+    if (!fields.has(key.name)) return;
+    const Watts limit = fields.quantity<Watts>(key, {{1}, {1e5}});
+    for (Gpu& gpu : gpus) {
+      const Watts board = gpu.board_power;
+      const std::string what = fmt::format("{} is {}", fields.path_of(key.name), to_text(limit));
+      if (board.value <= 0)
+        return fields.error(key.name, fmt::format("{}, and {} states no board_power to set it against; state that of "
+                                                  "its data sheet",
+                                                  what, gpu.name));
+      if (limit.value > board.value || limit.value < kLeastLimit * board.value)
+        return fields.error(
+            key.name, fmt::format("{}, and the board of {} may draw {}; a limit between {} and that is expected", what,
+                                  gpu.name, to_text(board), to_text(Watts{std::ceil(kLeastLimit * board.value)})));
+      limit_power(gpu, limit);
     }
   }
 

@@ -24,24 +24,10 @@ constexpr const char* kTold = "Told of the measurement; the simulator does not u
 // What a point tells beside its time; the simulator has no use for it.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                    "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
-constexpr const char* kFacts[] = {"date",
-                                  "command",
-                                  "compute_capability",
-                                  "multiprocessors",
-                                  "memory",
-                                  "l2_cache",
-                                  "driver",
-                                  "cuda_driver",
-                                  "cuda_runtime",
-                                  "greatest_clock",
-                                  "memory_clock",
-                                  "power_limit",
-                                  "cublas",
-                                  "library",
-                                  "nccl",
-                                  "left_out",
-                                  "sources",
-                                  "remarks"};
+constexpr const char* kFacts[] = {
+    "date",    "command",     "compute_capability", "multiprocessors", "memory",       "l2_cache",
+    "driver",  "cuda_driver", "cuda_runtime",       "greatest_clock",  "memory_clock", "cublas",
+    "library", "nccl",        "left_out",           "sources",         "remarks"};
 
 Seconds time_of(Fields& fields) {
   for (const char* key : kSpread) fields.ignore({key, kTold});
@@ -127,6 +113,7 @@ void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
 }  // namespace
 
 bool is_product(const std::string& kernel) { return kernel.starts_with("gemm-"); }
+bool is_flash(const std::string& kernel) { return kernel.starts_with("flash-"); }
 
 bool is_profile(const Node& node) {
   const Node* schema = node.find("schema");
@@ -143,6 +130,9 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
   profile.name = fields.name({"name", "What the profile is called."});
   profile.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
   for (const char* key : kFacts) fields.ignore({key, kTold});
+  const FileKey limit{"power_limit", "What it might draw meanwhile; counts where a VM states another limit.",
+                      "what its board may"};
+  if (fields.has(limit.name)) profile.power_limit = fields.quantity<Watts>(limit, {{1}, {1e5}});
   each_of(fields, {"launches", "Times of empty kernels."}, reading, [&](Fields& launch) {
     const std::string kind = launch.text({"kind", "How they were launched: in-a-row, or else."}, "");
     const Seconds time = time_of(launch);

@@ -21,6 +21,7 @@ struct KernelShape {
   auto operator<=>(const KernelShape&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
 };
 bool is_product(const std::string& kernel);  // gemm-nn, -nt, -tn
+bool is_flash(const std::string& kernel);    // of attention, forward or backward
 
 struct KernelPoint {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
@@ -48,6 +49,7 @@ struct GpuProfile {
   std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
   Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
   MeasuredBuses buses;
+  Watts power_limit;  // of the GPU, meanwhile; 0: not told
 };
 
 bool is_profile(const Node& node);

@@ -43,7 +43,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
       out.push_back(
           {gpu.name + ".peak." + number,
            emulates ? fmt::format("{} has no bf16, which PyTorch emulates: products reach {}{}", gpu.name,
-                                  to_text(peak_of(gpu, precision) * software.matrix_of(gpu, precision)),
+                                  to_text(software.product_rate(gpu, precision)),
                                   half.value > 0 ? fmt::format("; training.precision: fp16 has {}", to_text(half)) : "")
                     : fmt::format("{} has no {}: products run at the rate of fp32", gpu.name, number),
            "", Bears::kAnyVm, vms});
@@ -75,8 +75,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        gpu.name, e.share * gpu.sustained, e.share),
            std::string(kFit), Bears::kAnyVm, vms});
     if (!e.assumed) continue;
-    const std::string& run_in =
-        lacks && !emulates ? precision_names()[static_cast<std::size_t>(Precision::kFp32)] : number;
+    const std::string& run_in = precision_names()[static_cast<std::size_t>(counted_as(gpu, precision))];
     out.push_back(
         {gpu.name + ".efficiency." + run_in,
          fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "
@@ -85,6 +84,26 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                      e.share * (1 + e.spread)),
          std::string(kCalibrate), Bears::kAnyVm, vms});
   }
+}
+
+// Of GPUs whose power is limited.
+void add_limits(const Platform& platform, std::vector<Assumption>& out) {
+  std::map<std::pair<std::string, double>, std::vector<std::string>> limited;  // VMs by GPU and limit
+  std::map<std::pair<std::string, double>, const Gpu*> gpus;
+  for (const auto& device : platform.devices) {
+    if (device.gpu.clock_left >= 1) continue;
+    const std::pair key(device.gpu.name, device.gpu.power_limit.value);
+    gpus[key] = &device.gpu;
+    auto& vms = limited[key];
+    const std::string& vm = platform.vms[static_cast<std::size_t>(device.vm)].name;
+    if (vms.empty() || vms.back() != vm) vms.push_back(vm);
+  }
+  for (const auto& [key, gpu] : gpus)
+    out.push_back({gpu->name + ".power_limit",
+                   fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock to products while it "
+                               "trains, as other people's limits did; measure a step by slmsim fit",
+                               gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->clock_left),
+                   std::string(kFit), Bears::kAnyVm, limited[key]});
 }
 
 // Where the GPUs of a prediction are.
@@ -134,6 +153,7 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
                    fmt::format("the software is {} ({}); name yours by software.stack", software.stack, software.title),
                    ""});
   add_gpus(scenario, out);
+  add_limits(scenario.platform, out);
   for (const auto& told : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {
     for (const auto& remark : told) out.push_back({"platform.vms", remark, ""});
   }

@@ -27,7 +27,8 @@ Bill bill_of(const Scenario& scenario, const Group& group, Seconds job) {
     const Device& device = platform.devices[static_cast<std::size_t>(index)];
     vms.insert(device.vm);
     if (device.gpu.board_power.value <= 0) bill.energy.reset();
-    if (bill.energy) bill.energy->value += (device.gpu.board_power * job).value;
+    const Watts limit = device.gpu.power_limit;
+    if (bill.energy) bill.energy->value += ((limit.value > 0 ? limit : device.gpu.board_power) * job).value;
   }
   constexpr double kHour = 3600;
   if (const auto price = price_of_gpus(scenario, group)) {

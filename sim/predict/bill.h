@@ -1,4 +1,4 @@
-// What a job costs: money by the prices of its VMs or GPUs, energy by what the data sheets let its boards draw.
+// What a job costs: money by the prices of its VMs or GPUs, energy by what its boards may draw.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct Bill {
   std::optional<double> cost;  // in `currency`; nothing where a price is not stated
   std::string currency;        // ISO 4217
   std::optional<Joules>
-      energy;  // of the GPUs' boards at full power, an upper bound; nothing where a GPU does not state it
+      energy;  // of the GPUs' boards at full power or their limit, an upper bound; nothing where a GPU does not state it
 };
 
 // Of a job of this length on these GPUs. Where `plan.dollars_per_hour` names all of them, they are paid for; else each VM

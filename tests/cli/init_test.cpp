@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/cli/process.h"
@@ -126,6 +127,33 @@ TEST_F(InitWithPrograms, AsksTheDriverForGpus) {
   const Finished done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), HasSubstr("gpus: [t4, t4]"));
+}
+
+TEST_F(InitWithPrograms, TakesLimitsOfPower) {
+  program("nvidia-smi", "printf 'NVIDIA GeForce RTX 3090, 280.00 W, 350.00 W\\n%.0s' 1 2\n");
+  const Finished done = run("");
+  ASSERT_EQ(done.status, 0) << done.err;
+  const std::string platform = contents(folder_.file("mine/platform.yaml"));
+  EXPECT_THAT(platform, HasSubstr("power_limit: {value: 280 W, provenance: measured, source: \"nvidia-smi\"}"));
+  EXPECT_THAT(platform, HasSubstr("gpus: [rtx3090, rtx3090]"));
+  EXPECT_THAT(run_what_was_written(folder_.file("mine")), HasSubstr("rtx3090 may draw 280 W of 350 W"));
+}
+
+TEST_F(InitWithPrograms, TakesNoLimitThatIsNone) {
+  for (const char* told : {"Tesla T4, 70.00 W, 70.00 W", "Tesla T4, [N/A], [N/A]", "Tesla T4, 60.00 W, [N/A]"}) {
+    program("nvidia-smi", fmt::format("echo '{}'\n", told));
+    ASSERT_EQ(run("").status, 0) << told;
+    EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), Not(HasSubstr("power_limit"))) << told;
+    std::filesystem::remove_all(folder_.file("mine"));
+  }
+}
+
+TEST_F(InitWithPrograms, SaysSoWhereLimitsOfPowerDiffer) {
+  program("nvidia-smi", "echo 'Tesla T4, 60.00 W, 70.00 W'\necho 'Tesla T4, 70.00 W, 70.00 W'\n");
+  const Finished done = run("");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out + done.err, HasSubstr("have different limits of their power"));
+  EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), Not(HasSubstr("power_limit")));
 }
 
 // A probe in place of slmsim-netprobe's 90 s: it writes a profile that was measured over an emulated path.
