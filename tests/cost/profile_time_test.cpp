@@ -47,6 +47,18 @@ TEST(ProfileTime, OfAMeasuredShapeIsWhatWasMeasured) {
   EXPECT_EQ(found.basis.total().value, 7e-5);
 }
 
+TEST(ProfileTime, OfProductsGoesByTheClockThatALimitOfPowerLeaves) {
+  GpuProfile profile;
+  add(profile, product(1024, 1024, 1024), {5e-5});
+  add(profile, {"gelu-forward", 1, 1024, 1024, 1}, {4e-6});
+  Gpu gpu = made_up::with(profile);
+  gpu.measured_clock_left = 0.8;
+  const ProfileTime found = profile_time(gpu, Precision::kFp16, product(1024, 1024, 1024));
+  EXPECT_DOUBLE_EQ(found.time.value, 5e-5 / 0.8);
+  EXPECT_DOUBLE_EQ(found.basis.measured.value, 5e-5 / 0.8);
+  EXPECT_EQ(time_of(gpu, {"gelu-forward", 1, 1024, 1024, 1}).value, 4e-6);
+}
+
 TEST(ProfileTime, FollowsAPowerLawOfTheSizes) {
   // Where the ratio to the data sheet is c m^0.1 n^-0.05 k^-0.1, a linear fit of the logarithms is exact.
   GpuProfile profile;
