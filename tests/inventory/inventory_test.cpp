@@ -143,6 +143,8 @@ TEST(GpuNames, AreThoseOfDriversAndTestbedsToo) {
       {"NVIDIA GeForce RTX 3080", "rtx3080"},
       {"NVIDIA GeForce RTX 5090", "rtx5090"},
       {"Tesla V100-SXM2-16GB", "v100-16"},
+      {"Tesla V100-PCIE-32GB", "v100-pcie"},
+      {"Tesla P100-PCIE-16GB", "p100-pcie"},
       {"NVIDIA H100 80GB HBM3", "h100"},
       {"NVIDIA H100 PCIe", "h100-pcie"},
       {"NVIDIA H200", "h200"},
