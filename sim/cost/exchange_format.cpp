@@ -35,7 +35,7 @@ Bytes wire_bytes(ExchangeFormat format, double numbers) {
 }
 
 Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software) {
-  return moved / (gpu.memory_bandwidth * software.memory) + software.launch;
+  return moved / (gpu.bandwidth() * software.memory) + software.launch;
 }
 
 Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software, double element) {

@@ -41,7 +41,7 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
   }
   if (software.adam > 0) {
     const double moved = software.adam - 2 * (state_of(UpdateRule::kAdam) - state);
-    const Seconds time = Bytes{parameters * moved} / gpu.memory_bandwidth + software.launch;
+    const Seconds time = Bytes{parameters * moved} / gpu.bandwidth() + software.launch;
     if (basis) basis->roofline += time;
     return time;
   }
@@ -56,8 +56,7 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
     if (basis) *basis += kernel.basis;
     return kernel.time * ((read + written) / measured);
   }
-  const Seconds time =
-      Bytes{parameters * (read + written)} / (gpu.memory_bandwidth * software.memory) + software.launch;
+  const Seconds time = Bytes{parameters * (read + written)} / (gpu.bandwidth() * software.memory) + software.launch;
   if (basis) basis->roofline += time;
   return time;
 }

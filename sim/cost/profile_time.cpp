@@ -82,8 +82,9 @@ ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape
 
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel) {
   const ProfileTime measured = at_measured_clock(gpu, asked, kernel);
-  if (!is_product(kernel.name) && !is_flash(kernel.name)) return measured;  // bound by memory, with a clock of its own
-  return {measured.time * (1 / gpu.measured_clock_left), measured.basis * (1 / gpu.measured_clock_left)};
+  const PowerShares& left = gpu.left_of_measured;
+  const double share = is_product(kernel.name) || is_flash(kernel.name) ? left.cores : left.memory;
+  return {measured.time * (1 / share), measured.basis * (1 / share)};
 }
 
 }  // namespace slmsim

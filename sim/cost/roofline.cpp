@@ -11,7 +11,7 @@ namespace slmsim {
 namespace {
 
 Seconds at_rate(double flops, FlopsPerSecond rate, double bytes, const Gpu& gpu, const Software& software) {
-  return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.memory_bandwidth * software.memory)) + software.launch;
+  return std::max(Flops{flops} / rate, Bytes{bytes} / (gpu.bandwidth() * software.memory)) + software.launch;
 }
 
 struct ProductParts {
@@ -32,7 +32,7 @@ ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision p
   const FlopsPerSecond rate = software.product_rate(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
   const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
   return {Flops{shape.flops()} / rate * (slow ? kUnalignedCost : 1.0),
-          Bytes{elements * element_bytes(precision)} / (gpu.memory_bandwidth * software.memory), software.launch};
+          Bytes{elements * element_bytes(precision)} / (gpu.bandwidth() * software.memory), software.launch};
 }
 
 // What the share leaves of each dimension.
@@ -159,7 +159,7 @@ OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Preci
   const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused, software);
   const double backward = ((op.inputs + op.outputs) * size + kept) * part;
   // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
-  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32) * gpu.clock_left;
+  const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32) * gpu.left.cores;
   return {at_rate(op.flops * part, rate, forward, gpu, software),
           at_rate(2 * op.flops * part, rate, backward, gpu, software),
           {},
@@ -183,8 +183,8 @@ Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precisi
 Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software) {
   const double bytes = moves.bytes_of(precision);
   if (bytes <= 0 || elements <= 0) return {};
-  const Seconds memory = Bytes{elements * bytes} / gpu.memory_bandwidth;
-  const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock() * gpu.clock_left)};
+  const Seconds memory = Bytes{elements * bytes} / gpu.bandwidth();
+  const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock() * gpu.left.cores)};
   return std::max(memory, cores) + software.launch;
 }
 
@@ -257,7 +257,7 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
     return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}, {}};
   }
   // What was measured may be better than the efficiency of those that were not.
-  const FlopsPerSecond most = gpu.kernels ? peak_of(gpu, precision) * std::max(1.0, gpu.measured_clock_left)
+  const FlopsPerSecond most = gpu.kernels ? peak_of(gpu, precision) * std::max(1.0, gpu.left_of_measured.cores)
                                           : software.product_rate(gpu, precision);
   const Seconds full = Flops{op.matrix.flops()} / most;
   if (flash && op.is_attention_core()) return {full * 0.5, full * 1.25, {}, {}};

@@ -48,7 +48,7 @@ double Software::matrix_of(const Gpu& gpu, Precision precision) const {
 }
 
 FlopsPerSecond Software::product_rate(const Gpu& gpu, Precision precision) const {
-  return peak_of(gpu, precision) * (matrix_of(gpu, precision) * gpu.clock_left);
+  return peak_of(gpu, precision) * (matrix_of(gpu, precision) * gpu.left.cores);
 }
 
 std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {

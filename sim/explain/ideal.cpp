@@ -138,10 +138,9 @@ void IdealRuns::list_computation() {
   const Training& t = scenario_.training;
   add(timeless("GPU", "forward and backward passes take no time", {TaskClass::kForward, TaskClass::kBackward}));
   const auto& devices = scenario_.platform.devices;
-  if (std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.gpu.clock_left < 1; }))
+  if (std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.gpu.left.cores < 1; }))
     add({.name = "power", .what = "no GPU's power is limited", .whole = "GPU", .apply = [](IdealCase& c) {
-           for (Device& device : c.scenario.platform.devices)
-             device.gpu.clock_left = device.gpu.measured_clock_left = 1;
+           for (Device& device : c.scenario.platform.devices) device.gpu.left = device.gpu.left_of_measured = {};
          }});
   add(timeless("optimizer", "the optimizer takes no time", {TaskClass::kOptimizer}));
   add(timeless("buffers of collectives", "gradients and parameters lie where collectives take them, and are not copied",

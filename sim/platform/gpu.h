@@ -26,6 +26,13 @@ struct MatrixEfficiency {
   bool operator==(const MatrixEfficiency&) const = default;
 };
 
+// What a limit on its power leaves of a GPU's rates (sim/platform/power_limit.h).
+struct PowerShares {
+  double cores = 1, memory = 1;
+
+  bool operator==(const PowerShares&) const = default;
+};
+
 struct Gpu {
   std::string name;   // "a30"
   std::string title;  // "NVIDIA A30"
@@ -41,20 +48,20 @@ struct Gpu {
   bool peer_to_peer = true;                                // whether its driver copies to another GPU over PCIe
   int compute_capability = 0;                              // 86: 8.6
   Watts board_power;  // of the whole card or module under load, as its data sheet has it; 0: not stated
-  // What it may draw here, 0 where nothing limits it, and what that leaves of its clock (sim/platform/power_limit.h).
-  Watts power_limit;
-  double clock_left = 1;
+  Watts power_limit;  // what it may draw here; 0: that
+  PowerShares left;
   // What the profile holds that the GPU names, where it names one, and the GPU that it was measured on ("" where it says
   // nothing): this one, or another variant of its chip.
   std::string measured_on;
   std::shared_ptr<const KernelTable> kernels;  // sim/platform/kernel_table.h
   MeasuredBuses buses;
-  Watts measured_limit;            // of its power, while it was measured; 0: not told
-  double measured_clock_left = 1;  // of the clock that it was measured at
+  Watts measured_limit;          // of its power, while it was measured; 0: not told
+  PowerShares left_of_measured;  // of the rates that it was measured at
 
   // Cycles per second, unlimited: the fp32 peak over the lanes that do two FLOP each in a cycle (CUDA C++ Programming Guide,
   // arithmetic instructions: 64 lanes in a multiprocessor of 6.0, 7.x and 8.0, 128 in others).
   double clock() const;
+  BytesPerSecond bandwidth() const { return memory_bandwidth * left.memory; }
 
   bool operator==(const Gpu&) const = default;
 };

@@ -6,12 +6,19 @@
 namespace slmsim {
 namespace {
 
+// Inferred from BERT's training on A40, Quadro RTX 6000 and V100 (docs/validation/runs.md).
 constexpr double kStill = 0.2;         // of the board's power: memory, leakage and fans, whatever the clock
 constexpr double kLeastVoltage = 0.8;  // of that at full clock
+constexpr double kAsking = 0.9;        // of the clock, at which kernels ask for all of the memory's bandwidth
+
+PowerShares shares_within(double share) {
+  const double cores = cores_within(share);
+  return {.cores = cores, .memory = std::min(1.0, cores / kAsking)};
+}
 
 }  // namespace
 
-double clock_within(double share) {
+double cores_within(double share) {
   const double switching = std::clamp((share - kStill) / (1 - kStill), 0.0, 1.0);
   const double by_voltage = std::cbrt(switching);
   return by_voltage >= kLeastVoltage ? by_voltage : switching / (kLeastVoltage * kLeastVoltage);
@@ -19,9 +26,11 @@ double clock_within(double share) {
 
 void limit_power(Gpu& gpu, Watts limit) {
   gpu.power_limit = limit;
-  gpu.clock_left = clock_within(limit.value / gpu.board_power.value);
-  const double then = gpu.measured_limit.value > 0 ? gpu.measured_limit.value / gpu.board_power.value : 1.0;
-  gpu.measured_clock_left = gpu.clock_left / clock_within(std::min(1.0, then));
+  gpu.left = shares_within(limit.value / gpu.board_power.value);
+  const bool told = gpu.measured_limit.value > 0;
+  const PowerShares then =
+      told ? shares_within(std::min(1.0, gpu.measured_limit.value / gpu.board_power.value)) : PowerShares{};
+  gpu.left_of_measured = {.cores = gpu.left.cores / then.cores, .memory = gpu.left.memory / then.memory};
 }
 
 }  // namespace slmsim

@@ -91,7 +91,7 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   std::map<std::pair<std::string, double>, std::vector<std::string>> limited;  // VMs by GPU and limit
   std::map<std::pair<std::string, double>, const Gpu*> gpus;
   for (const auto& device : platform.devices) {
-    if (device.gpu.clock_left >= 1) continue;
+    if (device.gpu.left.cores >= 1) continue;
     const std::pair key(device.gpu.name, device.gpu.power_limit.value);
     gpus[key] = &device.gpu;
     auto& vms = limited[key];
@@ -100,9 +100,10 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   }
   for (const auto& [key, gpu] : gpus)
     out.push_back({gpu->name + ".power_limit",
-                   fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock to products while it "
-                               "trains, as other people's limits did; measure a step by slmsim fit",
-                               gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->clock_left),
+                   fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock while it trains and "
+                               "{:.2f} of its bandwidth, as other people's limits did; measure a step by slmsim fit",
+                               gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->left.cores,
+                               gpu->left.memory),
                    std::string(kFit), Bears::kAnyVm, limited[key]});
 }
 

@@ -47,16 +47,16 @@ TEST(ProfileTime, OfAMeasuredShapeIsWhatWasMeasured) {
   EXPECT_EQ(found.basis.total().value, 7e-5);
 }
 
-TEST(ProfileTime, OfProductsGoesByTheClockThatALimitOfPowerLeaves) {
+TEST(ProfileTime, GoesByWhatALimitOfPowerLeaves) {
   GpuProfile profile;
   add(profile, product(1024, 1024, 1024), {5e-5});
   add(profile, {"gelu-forward", 1, 1024, 1024, 1}, {4e-6});
   Gpu gpu = made_up::with(profile);
-  gpu.measured_clock_left = 0.8;
+  gpu.left_of_measured = {.cores = 0.8, .memory = 0.9};
   const ProfileTime found = profile_time(gpu, Precision::kFp16, product(1024, 1024, 1024));
   EXPECT_DOUBLE_EQ(found.time.value, 5e-5 / 0.8);
   EXPECT_DOUBLE_EQ(found.basis.measured.value, 5e-5 / 0.8);
-  EXPECT_EQ(time_of(gpu, {"gelu-forward", 1, 1024, 1024, 1}).value, 4e-6);
+  EXPECT_DOUBLE_EQ(time_of(gpu, {"gelu-forward", 1, 1024, 1024, 1}).value, 4e-6 / 0.9);
 }
 
 TEST(ProfileTime, FollowsAPowerLawOfTheSizes) {

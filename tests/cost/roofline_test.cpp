@@ -79,10 +79,10 @@ TEST(Roofline, TakesTheRootOfTheSquaresOfComputingAndMemory) {
 // Memory has a clock of its own.
 TEST(Roofline, TakesProductsAtTheClockThatALimitOfPowerLeaves) {
   Gpu gpu = kFastMemory;
-  gpu.clock_left = 0.8;
+  gpu.left.cores = 0.8;
   EXPECT_DOUBLE_EQ(time_of(linear(1024, 1024, 1024), {}, gpu).forward.value, compute(1024, 1024, 1024) / 0.8);
   gpu = kSlowMemory;
-  gpu.clock_left = 0.8;
+  gpu.left.cores = 0.8;
   const double memory = 3 * 1024 * 1024 * 2 / 1e9;
   EXPECT_DOUBLE_EQ(time_of(linear(1024, 1024, 1024), {}, gpu).forward.value,
                    std::hypot(compute(1024, 1024, 1024) / 0.8, memory));

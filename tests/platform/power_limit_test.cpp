@@ -23,29 +23,39 @@ std::string limited(const std::string& limit, const std::string& board = ", boar
 // Of 0.8 that switch, 0.7 / 0.8 are left of them at 0.9, whose third root is the clock; at 0.6 half, of which the third root is
 // less than 0.8: the voltage is at its least, 0.64 of the power at full clock goes with the clock itself.
 TEST(PowerLimit, LeavesAClockByTheThirdRootAndThenInProportion) {
-  EXPECT_EQ(clock_within(1), 1);
-  EXPECT_DOUBLE_EQ(clock_within(0.9), std::cbrt(0.875));
-  EXPECT_DOUBLE_EQ(clock_within(0.6), 0.5 / 0.64);
-  EXPECT_DOUBLE_EQ(clock_within(0.36), 0.2 / 0.64);
+  EXPECT_EQ(cores_within(1), 1);
+  EXPECT_DOUBLE_EQ(cores_within(0.9), std::cbrt(0.875));
+  EXPECT_DOUBLE_EQ(cores_within(0.6), 0.5 / 0.64);
+  EXPECT_DOUBLE_EQ(cores_within(0.36), 0.2 / 0.64);
 }
 
 TEST(PowerLimit, LeavesMoreTheMoreItIsWithoutAStep) {
   for (double share = 0.21; share < 1; share += 0.001) {
-    EXPECT_GT(clock_within(share), clock_within(share - 0.001)) << share;
-    EXPECT_LT(clock_within(share), clock_within(share - 0.001) + 0.01) << share;
+    EXPECT_GT(cores_within(share), cores_within(share - 0.001)) << share;
+    EXPECT_LT(cores_within(share), cores_within(share - 0.001) + 0.01) << share;
   }
+}
+
+// Memory needs nine tenths of the clock.
+TEST(PowerLimit, LeavesMemoryItsRateUntilTheClockIsLow) {
+  Gpu gpu;
+  gpu.board_power = Watts{300};
+  limit_power(gpu, Watts{270});
+  EXPECT_EQ(gpu.left.memory, 1);
+  limit_power(gpu, Watts{180});
+  EXPECT_DOUBLE_EQ(gpu.left.memory, 0.5 / 0.64 / 0.9);
 }
 
 TEST(PowerLimit, IsEveryGpusOfAVm) {
   const Platform platform = platform_of(limited("180 W"));
   EXPECT_EQ(platform.devices[0].gpu.power_limit.value, 0);
-  EXPECT_EQ(platform.devices[0].gpu.clock_left, 1);
+  EXPECT_EQ(platform.devices[0].gpu.left.cores, 1);
   EXPECT_EQ(platform.devices[2].gpu.power_limit.value, 180);
-  EXPECT_DOUBLE_EQ(platform.devices[2].gpu.clock_left, 0.5 / 0.64);
+  EXPECT_DOUBLE_EQ(platform.devices[2].gpu.left.cores, 0.5 / 0.64);
 }
 
 TEST(PowerLimit, OfWhatTheBoardMayDrawLimitsNothing) {
-  EXPECT_EQ(platform_of(limited("300 W")).devices[2].gpu.clock_left, 1);
+  EXPECT_EQ(platform_of(limited("300 W")).devices[2].gpu.left.cores, 1);
 }
 
 TEST(PowerLimit, SetsWhatWasMeasuredUnderAnotherOneAgainstThat) {
@@ -53,10 +63,10 @@ TEST(PowerLimit, SetsWhatWasMeasuredUnderAnotherOneAgainstThat) {
   gpu.board_power = Watts{300};
   gpu.measured_limit = Watts{270};
   limit_power(gpu, Watts{180});
-  EXPECT_DOUBLE_EQ(gpu.measured_clock_left, 0.5 / 0.64 / std::cbrt(0.875));
+  EXPECT_DOUBLE_EQ(gpu.left_of_measured.cores, 0.5 / 0.64 / std::cbrt(0.875));
   gpu.measured_limit = Watts{320};  // another variant's board
   limit_power(gpu, Watts{180});
-  EXPECT_DOUBLE_EQ(gpu.measured_clock_left, 0.5 / 0.64);
+  EXPECT_DOUBLE_EQ(gpu.left_of_measured.cores, 0.5 / 0.64);
 }
 
 TEST(PowerLimit, ThatCannotBeIsAnError) {

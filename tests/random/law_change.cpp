@@ -62,7 +62,7 @@ const std::vector<Change>& changes() {
       {"PCIe", true, each_gpu([](Gpu & g) -> auto& { return g.pcie; })},
       {"NVLink", true, each_gpu([](Gpu & g) -> auto& { return g.nvlink; })},
       {"GPUs' memory", true, each_gpu([](Gpu & g) -> auto& { return g.memory; })},
-      {"clocks within limits of power", true, each_gpu([](Gpu & g) -> auto& { return g.clock_left; })},
+      {"clocks within limits of power", true, each_gpu([](Gpu & g) -> auto& { return g.left.cores; })},
       {"NICs", true, each_vm([](VmType & v) -> auto& { return v.nic; })},
       {"sockets' copy rate", true, each_vm([](VmType & v) -> auto& { return v.tcp.copy_rate; }), true},
       {"receive buffers", true, each_vm([](VmType & v) -> auto& { return v.tcp.receive_buffer; }), true},
