@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/suggest.h"
-#include "sim/model/operator_graph.h"
 #include "sim/platform/drive.h"
 
 namespace slmsim {

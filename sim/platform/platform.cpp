@@ -167,7 +167,9 @@ class PlatformReader {
                       "--power-limit): products go at the clock that it leaves.",
                       "what their boards may"};
     if (!fields.has(key.name)) return;
+    const std::size_t errors = reading_.errors.size();
     const Watts limit = fields.quantity<Watts>(key, {{1}, {1e5}});
+    if (reading_.errors.size() > errors) return;
     for (Gpu& gpu : gpus) {
       const Watts board = gpu.board_power;
       const std::string what = fmt::format("{} is {}", fields.path_of(key.name), to_text(limit));

@@ -113,8 +113,9 @@ TEST(GpuProfile, IsYamlThatTheSimulatorReads) {
   // As Device::facts() and the program name them.
   for (const char* fact :
        {"gpu", "compute_capability", "multiprocessors", "memory", "l2_cache", "driver", "cuda_driver", "cuda_runtime",
-        "greatest_clock", "memory_clock", "power_limit", "cublas", "library", "nccl"})
+        "greatest_clock", "memory_clock", "cublas", "library", "nccl"})
     profile.facts.emplace_back(fact, "1");
+  profile.facts.emplace_back("power_limit", "280 W");
   profile.kernels = {kernel_line({"gemm-nn", "fp16", 1, 1024, 3072, 1024}, measured, 0.3)};
   profile.transfers = {transfer_line("host-to-device", "pinned", 64000, measured)};
   profile.launches = {launch_line("in-a-row", measured)};
@@ -138,6 +139,7 @@ TEST(GpuProfile, IsYamlThatTheSimulatorReads) {
   EXPECT_THAT(errors_of(reading), IsEmpty());
   EXPECT_DOUBLE_EQ(read.kernels.at("gemm-nn")[0].at(0).time.value, 11e-6);
   EXPECT_DOUBLE_EQ(read.launch.value, 11e-6);
+  EXPECT_EQ(read.power_limit.value, 280);
   EXPECT_DOUBLE_EQ(read.buses.to_device.value, 64000 / 11e-6);
   EXPECT_DOUBLE_EQ(read.buses.peer.value, 1e9);  // 2 x 1/2 x 1 MB / 1 ms
 }

@@ -116,6 +116,7 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       "platform.links.NAME.forward_delay",
       "platform.vms.NAME.count",
       "platform.vms.NAME.nic",
+      "platform.vms.NAME.power_limit",
       "platform.vms.NAME.price_per_hour",
       "platform.vms.NAME.type.currency",
       "platform.vms.NAME.type.price_per_hour",

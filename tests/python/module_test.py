@@ -261,13 +261,19 @@ class Errors(InFolder):
 class Interrupts(InFolder):
     """No time is measured: each of these would go on for longer than ctest waits."""
 
-    def interrupted(self, work):
-        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
+    def interrupted(self, work, begun=None):
+        """By a signal soon, or once `begun` is set."""
+
+        def signal_soon():
+            begun.wait() if begun else time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=signal_soon)
+        thread.start()
         with self.assertRaises(KeyboardInterrupt):
             while True:  # a run may be over before the signal
                 work()
-        timer.join()
+        thread.join()
         self.assertEqual(len(slmsim.load(SCENARIO, ONE).run(techniques="Data").predictions), 1)
 
     def test_plan(self):
@@ -279,8 +285,13 @@ class Interrupts(InFolder):
 
     def test_sweep_goes_on_where_it_was(self):
         axes = {"platform.links.wan.rtt": [f"{i / 10} ms" for i in range(1, 1500)]}
-        scenario, done = slmsim.load(SCENARIO, {**ONE, "techniques": "Data"}), []
-        self.interrupted(lambda: scenario.sweep(axes, output=self.at("long"), progress=lambda *_: None))
+        scenario, done, begun = slmsim.load(SCENARIO, {**ONE, "techniques": "Data"}), [], threading.Event()
+
+        def tell(so_far, _):
+            if so_far > 0:
+                begun.set()
+
+        self.interrupted(lambda: scenario.sweep(axes, output=self.at("long"), progress=tell), begun)
         self.assertTrue(os.path.exists(self.at("long.journal")))
 
         class Enough(Exception):

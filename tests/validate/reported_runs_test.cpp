@@ -2,6 +2,7 @@
 #include "sim/validate/reported_runs.h"
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <unistd.h>
 
@@ -87,10 +88,29 @@ TEST_F(ReportedRuns, ThatWerePublishedAreATenthOffOnA100AndH200) {
   ASSERT_GE(v.runs.size(), 30u);
   for (const auto& one : v.sources) {
     if (one.source.find("H100") == std::string::npos) {
-      EXPECT_LT(one.errors.mean, one.source.starts_with("Karpathy") ? 0.2 : 0.1) << one.source;
+      const bool rough = one.source.starts_with("Karpathy") || one.source.starts_with("Zeus");
+      EXPECT_LT(one.errors.mean, rough ? 0.2 : 0.1) << one.source;
       EXPECT_LT(one.errors.worst, 0.45) << one.source;  // 30 B at the edge of memory
     }
   }
+}
+
+// Each against its own GPU without a limit, down to 0.58 of the board's power; P100 draws less than its board may.
+TEST_F(ReportedRuns, UnderLimitsOfPowerKeepTheSpeedThatWasMeasured) {
+  const RunsValidation v = validate_runs(SLMSIM_SOURCE_DIR, SLMSIM_SOURCE_DIR "/tests/reference/runs.csv");
+  const ReportedRun* unlimited = nullptr;
+  int judged = 0;
+  for (const auto& run : v.runs) {
+    if (!run.source.starts_with("Zeus") || run.source.ends_with("P100 PCIe")) continue;
+    if (!unlimited || unlimited->source != run.source) unlimited = &run;
+    double limit = 0, board = 0;
+    ASSERT_EQ(std::sscanf(run.what.c_str(), "BERT base, at most %lf of %lf W", &limit, &board), 2) << run.what;
+    if (limit < 0.58 * board) continue;
+    const double measured = run.measured / unlimited->measured, predicted = run.predicted() / unlimited->predicted();
+    EXPECT_NEAR(predicted / measured, 1, 0.03) << run.source << ", " << run.what;
+    ++judged;
+  }
+  EXPECT_EQ(judged, 16);
 }
 
 }  // namespace
