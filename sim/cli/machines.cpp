@@ -119,7 +119,7 @@ void add_power_limit(const GpusHere& here, Inventory& inventory) {
   Machine* machine = find(inventory, kHere);
   if (!machine || here.names.empty() || machine->gpus != here.names) return;
   if (here.limits.size() > 1)
-    inventory.remarks.push_back(
+    inventory.remarks.emplace_back(
         "the GPUs of this machine have different limits of their power (nvidia-smi), and none "
         "is taken: a VM states one power_limit");
   else if (*here.limits.begin() > 0)
