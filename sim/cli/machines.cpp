@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <unistd.h>
@@ -40,13 +39,6 @@ struct GpusHere {
   std::set<double> limits;  // of their power in W; 0: what the board may draw
 };
 
-// "280.00 W"; nothing of "[N/A]".
-std::optional<double> watts(const std::string& text) {
-  std::istringstream words(text);
-  double value = 0;
-  return words >> value ? std::optional(value) : std::nullopt;
-}
-
 // As nvidia-smi names them; none where there is no such program or no GPU.
 GpusHere gpus_of_this_machine() {
   const auto told =
@@ -67,8 +59,10 @@ GpusHere gpus_of_this_machine() {
                                    "is like it by --gpu, or write its file (docs/scenario.md#gpus)",
                                    printable(line).substr(0, 64)));
     out.names.push_back(name);
-    const auto most = watts(limit), board = watts(usual);
-    out.limits.insert(most && board && *most < *board ? *most : 0.0);
+    // "280.00 W", or "[N/A]", of which the value is 0.
+    const double most = parse_quantity(limit, Dimension::kPower).value;
+    const double board = parse_quantity(usual, Dimension::kPower).value;
+    out.limits.insert(most < board ? most : 0.0);
   }
   return out;
 }

@@ -17,11 +17,13 @@ namespace {
 
 using Bears = Assumption::Bears;
 
-std::vector<std::string> vms_with(const Platform& platform, const std::string& gpu) {
+// VMs that hold a GPU of which `is_meant` is true.
+template <class Meant>
+std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
   std::vector<std::string> out;
   for (const auto& device : platform.devices) {
     const std::string& vm = platform.vms[static_cast<std::size_t>(device.vm)].name;
-    if (device.gpu.name == gpu && (out.empty() || out.back() != vm)) out.push_back(vm);
+    if (is_meant(device.gpu) && (out.empty() || out.back() != vm)) out.push_back(vm);
   }
   return out;
 }
@@ -34,7 +36,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   for (const auto& device : scenario.platform.devices) {
     const Gpu& gpu = device.gpu;
     if (!told.insert(gpu.name).second) continue;
-    const auto vms = vms_with(scenario.platform, gpu.name);
+    const auto vms = vms_with(scenario.platform, [&](const Gpu& other) { return other.name == gpu.name; });
     const bool lacks = gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
     // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
     const bool emulates = lacks && precision == Precision::kBf16;
@@ -88,23 +90,20 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
 
 // Of GPUs whose power is limited.
 void add_limits(const Platform& platform, std::vector<Assumption>& out) {
-  std::map<std::pair<std::string, double>, std::vector<std::string>> limited;  // VMs by GPU and limit
-  std::map<std::pair<std::string, double>, const Gpu*> gpus;
+  const auto key_of = [](const Gpu& gpu) { return std::pair(gpu.name, gpu.power_limit.value); };
+  std::map<std::pair<std::string, double>, const Gpu*> limited;
   for (const auto& device : platform.devices) {
-    if (device.gpu.left.cores >= 1) continue;
-    const std::pair key(device.gpu.name, device.gpu.power_limit.value);
-    gpus[key] = &device.gpu;
-    auto& vms = limited[key];
-    const std::string& vm = platform.vms[static_cast<std::size_t>(device.vm)].name;
-    if (vms.empty() || vms.back() != vm) vms.push_back(vm);
+    if (device.gpu.left.cores < 1) limited[key_of(device.gpu)] = &device.gpu;
   }
-  for (const auto& [key, gpu] : gpus)
+  for (const auto& [key, gpu] : limited) {
+    const auto is_it = [&, &same = key](const Gpu& other) { return key_of(other) == same; };
     out.push_back({gpu->name + ".power_limit",
                    fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock while it trains and "
                                "{:.2f} of its bandwidth, as other people's limits did; measure a step by slmsim fit",
                                gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->left.cores,
                                gpu->left.memory),
-                   std::string(kFit), Bears::kAnyVm, limited[key]});
+                   std::string(kFit), Bears::kAnyVm, vms_with(platform, is_it)});
+  }
 }
 
 // Where the GPUs of a prediction are.
