@@ -21,9 +21,12 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi
   python3-jsonschema python3-yaml zsh fish)
 # Without these the tests of figures and of the page in a browser are skipped.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
-# Without the first two the Python module is not built, without the others tests of its frames, types, notebooks and of the
-# documentation's site are skipped.
-python_packages=(python3-dev pybind11-dev python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
+# The Python module is built where these are installed.
+module_packages=(python3-dev pybind11-dev)
+# Without the others the tests of the module's frames, types and notebooks and of the documentation's site are skipped.
+python_packages=("${module_packages[@]}" python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
+# Needed by cpack, beside build_packages, to find the libraries that the Debian package depends on.
+package_packages=(file)
 # What .ci/run and scripts/check-tidy.sh need beside these.
 check_packages=(clang clang-tidy ccache git)
 
