@@ -43,7 +43,7 @@ def build_wheel(wheel_directory: str, config_settings: dict[str, str] | None = N
     Path(wheel_directory).mkdir(parents=True, exist_ok=True)
     target = Path(wheel_directory, f"{name}-{TAG}.whl")
     with tempfile.TemporaryDirectory(prefix="slmsim-wheel-") as folder:
-        _run("cmake", "--install", str(tree), "--component", "slmsim", "--strip", "--prefix", folder)
+        _run("cmake", "--install", str(tree), "--component", "slmsim", "--strip", "--prefix", folder, output=subprocess.DEVNULL)
         if not Path(folder, PACKAGE, "slmsim", MODULE).exists():
             sys.exit(f"error: {tree} has no module for Python {PYTHON[2]}.{PYTHON[3:]} ({MODULE}).\n  {_advice()}")
         with zipfile.ZipFile(target.with_suffix(".tmp"), "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -72,10 +72,10 @@ def _built(given: str | None) -> Path:
     return tree
 
 
-def _run(*words: str) -> None:
+def _run(*words: str, output: object = sys.stderr) -> None:
     """Standard output is for the wheel's name."""
     try:
-        subprocess.run(words, check=True, stdout=sys.stderr)
+        subprocess.run(words, check=True, stdout=output)
     except (OSError, subprocess.CalledProcessError) as error:
         sys.exit(f"error: {error}\n  {_advice()}")
 

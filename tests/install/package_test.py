@@ -29,11 +29,10 @@ class Dockerfile(unittest.TestCase):
     def test_installs_the_packages_that_a_build_needs(self):
         with open(os.path.join(SOURCE, "Dockerfile"), encoding="utf-8") as file:
             text = re.sub(r"^#.*\n", "", file.read(), flags=re.MULTILINE).replace("\\\n", " ")
-        build, final = text.split("\nFROM ")[0], text.split("\nFROM ")[1]
-        installed, = re.findall(r"apt-get install -y --no-install-recommends (.*?) &&", build)
-        self.assertEqual(installed.split(), listed("build_packages", "package_packages"))
-        installed, = re.findall(r"apt-get install -y --no-install-recommends (.*?) &&", final)
-        self.assertEqual(installed.split(), ["/tmp/package/slmsim_*.deb"])
+        build, final = re.findall(r"^FROM debian:12-slim\b.*?apt-get install -y --no-install-recommends ([^&]*)", text,
+                                  re.MULTILINE | re.DOTALL)
+        self.assertEqual(build.split(), listed("build_packages", "package_packages"))
+        self.assertEqual(final.split(), ["/tmp/package/slmsim_*.deb"])
 
 
 class Import(unittest.TestCase):
@@ -49,11 +48,11 @@ class Import(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         error = done.stderr[done.stderr.index("\nImportError: ") + 1:]
         self.assertNotIn("circular", error)
-        self.assertEqual([line for line in error.replace(sys.executable, "python3").splitlines() if len(line) >= 100], [])
         return error
 
     def test_says_what_to_install(self):
         error = self.refused()
+        self.assertEqual([line for line in error.splitlines() if len(line) >= 100], [])
         self.assertIn(f"{MODULE} is missing in\n  {self.package}\n", error)
         self.assertIn(f"apt-get install {' '.join(listed('module_packages'))}\n", error)
         self.assertIn("  cmake build && cmake --build build --target slmsim_python\n", error)
