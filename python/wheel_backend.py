@@ -33,12 +33,19 @@ MODULE = "_core" + str(sysconfig.get_config_var("EXT_SUFFIX"))
 PACKAGE = Path("lib/python3/dist-packages")  # SLMSIM_PYTHON_DIR
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: dict[str, str] | None = None) -> str:
+    """Writes what pip reads before it builds, and returns the folder's name."""
+    name, files = _dist_info()
+    folder = Path(metadata_directory, f"{name}.dist-info")
+    folder.mkdir(parents=True)
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    return folder.name
+
+
 def build_wheel(wheel_directory: str, config_settings: dict[str, str] | None = None, metadata_directory: str | None = None) -> str:
     """Writes the wheel and returns its name."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    found = re.search(r"^project\(slmsim VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
-    assert found, "CMakeLists.txt has no version"
-    name = f"slmsim-{found[1]}"
+    name, files = _dist_info()
     tree = _built((config_settings or {}).get("build-dir"))
     Path(wheel_directory).mkdir(parents=True, exist_ok=True)
     target = Path(wheel_directory, f"{name}-{TAG}.whl")
@@ -48,9 +55,7 @@ def build_wheel(wheel_directory: str, config_settings: dict[str, str] | None = N
             sys.exit(f"error: {tree} has no module for Python {PYTHON[2]}.{PYTHON[3:]} ({MODULE}).\n  {_advice()}")
         with zipfile.ZipFile(target.with_suffix(".tmp"), "w", zipfile.ZIP_DEFLATED) as wheel:
             record = [_add(wheel, place, file.read_bytes(), file.stat().st_mode) for place, file in _places(Path(folder), name)]
-            record.append(_add(wheel, f"{name}.dist-info/METADATA", _metadata(project, found[1]).encode()))
-            record.append(_add(wheel, f"{name}.dist-info/WHEEL", (
-                f"Wheel-Version: 1.0\nGenerator: slmsim\nRoot-Is-Purelib: false\nTag: {TAG}\n").encode()))
+            record += [_add(wheel, f"{name}.dist-info/{file}", text.encode()) for file, text in files.items()]
             record.append(f"{name}.dist-info/RECORD,,\n")
             _add(wheel, f"{name}.dist-info/RECORD", "".join(record).encode())
     target.with_suffix(".tmp").rename(target)
@@ -110,13 +115,18 @@ def _add(wheel: zipfile.ZipFile, place: str, content: bytes, mode: int = 0o10064
     return f"{place},sha256={digest},{len(content)}\n"
 
 
-def _metadata(project: dict, version: str) -> str:  # type: ignore[type-arg]
-    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}",
+def _dist_info() -> tuple[str, dict[str, str]]:
+    """Name with version, and the files METADATA and WHEEL."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = re.search(r"^project\(slmsim VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert version, "CMakeLists.txt has no version"
+    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version[1]}", f"Summary: {project['description']}",
              f"License: {project['license']['text']}", f"Requires-Python: {project['requires-python']}"]
     for extra, packages in project["optional-dependencies"].items():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f"Requires-Dist: {package}; extra == '{extra}'" for package in packages]
-    return "\n".join(lines) + "\n"
+    wheel = ["Wheel-Version: 1.0", "Generator: slmsim", "Root-Is-Purelib: false", f"Tag: {TAG}"]
+    return f"slmsim-{version[1]}", {"METADATA": "\n".join(lines) + "\n", "WHEEL": "\n".join(wheel) + "\n"}
 
 
 if __name__ == "__main__":
