@@ -25,6 +25,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
@@ -43,7 +44,8 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: d
     return folder.name
 
 
-def build_wheel(wheel_directory: str, config_settings: dict[str, str] | None = None, metadata_directory: str | None = None) -> str:
+def build_wheel(wheel_directory: str, config_settings: dict[str, str] | None = None,
+                metadata_directory: str | None = None) -> str:
     """Writes the wheel and returns its name."""
     name, files = _dist_info()
     tree = _built((config_settings or {}).get("build-dir"))
@@ -77,7 +79,7 @@ def _built(given: str | None) -> Path:
     return tree
 
 
-def _run(*words: str, output: object = sys.stderr) -> None:
+def _run(*words: str, output: IO[str] | int = sys.stderr) -> None:
     """Standard output is for the wheel's name."""
     try:
         subprocess.run(words, check=True, stdout=output)

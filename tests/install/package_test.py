@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import zipfile
 
-BINARY, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
+BUILD, SOURCE = os.path.dirname(os.environ["SLMSIM_BINARY"]), os.environ["SLMSIM_SOURCE_DIR"]
 MODULE = "_core" + importlib.machinery.EXTENSION_SUFFIXES[0]
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -71,7 +71,7 @@ class Import(unittest.TestCase):
         self.assertNotIn("is missing", self.refused())
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(os.path.dirname(BINARY), "python/slmsim", MODULE)), "the Python module was not built")
+@unittest.skipUnless(os.path.exists(os.path.join(BUILD, "python/slmsim", MODULE)), "the Python module was not built")
 class Wheel(unittest.TestCase):
     """The wheel of this build tree, unpacked as pip unpacks one."""
 
@@ -79,8 +79,8 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="slmsim-wheel-")
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        done = subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "python/wheel_backend.py"), cls.folder, os.path.dirname(BINARY)],
-                              capture_output=True, text=True, check=False)
+        backend = os.path.join(SOURCE, "python/wheel_backend.py")
+        done = subprocess.run([sys.executable, "-B", backend, cls.folder, BUILD], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         cls.wheel = zipfile.ZipFile(os.path.join(cls.folder, done.stdout.strip()))
         cls.addClassCleanup(cls.wheel.close)
@@ -109,7 +109,8 @@ class Wheel(unittest.TestCase):
             if not name.endswith("/RECORD"):
                 content = self.wheel.read(name)
                 self.assertEqual(len(content), int(size))
-                self.assertEqual(base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("="), digest[len("sha256="):])
+                expected = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+                self.assertEqual(digest, "sha256=" + expected)
         self.assertEqual(recorded, set(self.wheel.namelist()))
         self.assertEqual(len(recorded), len(self.wheel.namelist()))
 
@@ -136,7 +137,8 @@ class Wheel(unittest.TestCase):
             module = subprocess.run([sys.executable, "-B", "-c", script], cwd=self.folder, capture_output=True, text=True,
                                     env={**os.environ, "PYTHONPATH": os.path.join(root, packages)}, check=False)
             self.assertEqual(module.returncode, 0, module.stderr)
-            self.assertEqual(module.stdout.split("\n", 1), [os.path.normpath(os.path.join(root, packages, "slmsim/__init__.py")), program.stdout])
+            file = os.path.normpath(os.path.join(root, packages, "slmsim/__init__.py"))
+            self.assertEqual(module.stdout, f"{file}\n{program.stdout}")
 
 
 if __name__ == "__main__":
