@@ -9,7 +9,7 @@
 
 #include "calibrate/common/failure.h"
 
-namespace slmsim::calibrate {
+namespace slmsim::calibrate::runner_test {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST_F(RunnerTest, GivesUpWhatEndedTheProgramTwice) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate
+}  // namespace slmsim::calibrate::runner_test

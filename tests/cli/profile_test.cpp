@@ -4,7 +4,7 @@
 #include "tests/cli/prediction.h"
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::profile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -180,4 +180,4 @@ TEST(ValidateMeasured, SaysWhichGpuOrFileIsMissing) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::profile_test

@@ -3,7 +3,10 @@
 #include "sim/fit/training_log.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_pilots(std::string_view text) {
   constexpr std::string_view kLog = "log\n";
   if (text.starts_with(kLog)) {
     read_training_log(as_file(text.substr(kLog.size())), 4, 1024);
@@ -13,3 +16,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
       load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / "gat-amst.yaml", {"models=gpt2m"});
   read_pilots(as_file(text), kScenario);
 }
+
+const Target kPilots("pilots", try_pilots);
+
+}  // namespace
+}  // namespace slmsim::fuzz
