@@ -70,6 +70,15 @@ failed=()
 capability=$(timeout 30 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
 [[ $capability =~ ^[0-9]+$ ]] || capability=
 exec > >(tee -a "$out/log.txt") 2>&1
+logging=$!
+watching=
+finish() {
+  [[ $watching ]] && kill "$watching" 2>/dev/null
+  exec >&- 2>&-
+  wait "$logging" # until the log is whole
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
 
 # --- time
 
@@ -120,10 +129,8 @@ watch() {
     timeout 30 nvidia-smi --query-gpu="$field" --format=csv,noheader >/dev/null 2>&1 && fields+=,$field && break
   done
   [[ -s $out/clocks.csv ]] || printf '%s\n' "$fields" >"$out/clocks.csv"
-  nvidia-smi --query-gpu="$fields" --format=csv,noheader,nounits --loop-ms=500 >>"$out/clocks.csv" 2>/dev/null &
+  stdbuf -oL nvidia-smi --query-gpu="$fields" --format=csv,noheader,nounits --loop-ms=500 >>"$out/clocks.csv" 2>/dev/null &
   watching=$!
-  trap 'kill "$watching" 2>/dev/null' EXIT
-  trap 'exit 130' INT TERM
 }
 
 # --- steps

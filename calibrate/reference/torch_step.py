@@ -495,7 +495,7 @@ def main():
         reason, broken = refusal(torch, configuration), False
         rows = []
         if rank == 0 and options.plan:
-            results.put({**record, "status": "failed", "reason": reason or BROKEN_OFF})
+            results.put({**record, "status": "failed", "reason": BROKEN_OFF})
             # Ends the program even where it hangs in a library.
             faulthandler.dump_traceback_later(min(options.give_up, left + 10), exit=True)
         started = time.monotonic()
