@@ -75,7 +75,8 @@ watching=
 finish() {
   [[ $watching ]] && kill "$watching" 2>/dev/null
   exec >&- 2>&-
-  wait "$logging" # until the log is whole
+  # Until the log is whole; what a killed step left behind may hold it open.
+  for ((i = 0; i < 20; ++i)); do kill -0 "$logging" 2>/dev/null && sleep 0.1; done
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
