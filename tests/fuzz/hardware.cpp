@@ -53,8 +53,9 @@ TryInput reader_of(Kind kind) {
   };
 }
 
-const Target kTargets[] = {{"model", reader_of(kModel)}, {"gpu", reader_of(kGpu)},         {"vm", reader_of(kVm)},
-                           {"path", reader_of(kPath)},   {"profile", reader_of(kProfile)}, {"platform", reader_of(kPlatform)}};
+const Target kTargets[] = {{"model", reader_of(kModel)},     {"gpu", reader_of(kGpu)},
+                           {"vm", reader_of(kVm)},           {"path", reader_of(kPath)},
+                           {"profile", reader_of(kProfile)}, {"platform", reader_of(kPlatform)}};
 
 }  // namespace
 }  // namespace slmsim::fuzz

@@ -12,9 +12,9 @@ void try_pilots(std::string_view text) {
     read_training_log(as_file(text.substr(kLog.size())), 4, 1024);
     return;
   }
-  static const Scenario kScenario =
+  static const Scenario kGatAmst =
       load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / "gat-amst.yaml", {"models=gpt2m"});
-  read_pilots(as_file(text), kScenario);
+  read_pilots(as_file(text), kGatAmst);
 }
 
 const Target kPilots("pilots", try_pilots);
