@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
-# Everything that a GPU machine is needed for, in one go: builds slmsim-calibrate for this machine's GPU, times kernels,
-# copies and collectives, and runs the PyTorch reference. Needs the CUDA toolkit (11.8 or later), CMake and a C++20
-# compiler; NCCL and PyTorch where they are; no network, no root, and nothing else of slmsim.
+# Everything that a GPU machine is needed for, in one go: training steps and attention in PyTorch, then kernels, copies and
+# collectives by slmsim-calibrate, which is built for this machine's GPU. Needs the CUDA toolkit (11.8 or later), CMake and
+# a C++20 compiler; NCCL and PyTorch where they are; no network, no root, and nothing else of slmsim.
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
-if [[ $# -lt 1 || $1 == -h || $1 == --help ]]; then
+usage() {
   cat <<HELP
-Usage: calibrate/run_on_gpu.sh FOLDER [STEP...]
+Usage: calibrate/run_on_gpu.sh [--minutes M] FOLDER [STEP...]
 
-Steps, all unless named, within about 25 minutes; where one fails, the others are done all the same:
+Steps, all unless named, in M minutes at most (25). Each has its share of the time that is left, and ends by then; where
+one fails or hangs, the others are done all the same. Files are whole after each step, and the same command resumes.
   build      into build-calibrate beside calibrate/, or \$BUILD; the only step that needs no GPU
-  kernels    slmsim-calibrate all: FOLDER/gpu.yaml (13 minutes; goes on where it was interrupted). What
-             could not be timed stands in its left_out: flash attention, of which CUDA has no library
-  gemm       large matrix products beside cuBLAS's best in a plain loop: FOLDER/gemm.txt
-  nccl       collectives over this machine's GPUs: FOLDER/nccl.yaml
-  torch      training steps of gpt2m and gpt2L in PyTorch: FOLDER/steps-*.json, FOLDER/kernels.txt
-FOLDER/log.txt has all output, FOLDER/info.txt the machine. SHAPES, MODELS and BATCHES change what is timed.
+  info       the machine: info.txt
+  torch      training steps in PyTorch: steps.json, and the kernels of each: kernels.csv
+  flash      PyTorch's attention: flash.csv
+  kernels    slmsim-calibrate all: gpu.yaml; its left_out says what was not timed
+  gemm       large matrix products beside cuBLAS's best in a plain loop, into log.txt
+  nccl       where there are several GPUs: collectives, nccl.yaml, and training steps on all, steps-ddp.json
+FOLDER/log.txt has all output, FOLDER/clocks.csv clocks, power and temperature all along. PLAN (a plan of torch_step.py),
+MODELS and SHAPES change what is timed: PLAN=calibrate/reference/smoke.plan tries each of its options in a minute.
 
 Exit status: 0 done, 1 a step failed, 2 no GPU, no CUDA toolkit or wrong words.
 HELP
-  [[ $# -ge 1 ]] && exit 0 || exit 2
-fi
+}
 
 # die LINE...: what is wrong, and what to do.
 die() {
@@ -31,17 +33,24 @@ die() {
   exit 2
 }
 
-wants() { [[ " ${steps[*]} " == *" all "* || " ${steps[*]} " == *" $1 "* ]]; }
-
+minutes=25
+case ${1-} in
+  -h | --help) usage && exit 0 ;;
+  --minutes) minutes=${2-} && shift $(($# > 1 ? 2 : 1)) ;;
+esac
+[[ $minutes =~ ^[1-9][0-9]{0,3}$ ]] || die "--minutes \"$minutes\": a whole number from 1 is expected."
+(($#)) || { usage >&2 && exit 2; }
 out=$1
 shift
+all=(build info torch flash kernels gemm nccl)
 steps=("${@:-all}")
 for word in "${steps[@]}"; do
-  [[ " all build kernels gemm nccl torch " == *" $word "* ]] ||
-    die "unknown step \"$word\"; known are: build, kernels, gemm, nccl, torch"
+  [[ " all ${all[*]} " == *" $word "* ]] || die "unknown step \"$word\"; known are: ${all[*]}"
 done
+wants() { [[ " ${steps[*]} " == *" all "* || " ${steps[*]} " == *" $1 "* ]]; }
+
 command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
+gpus=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
 if ((gpus == 0)) && [[ ${steps[*]} != build ]]; then
   die "there is no NVIDIA GPU on this machine, or no driver (nvidia-smi lists none)." \
     "Only the step build works here: $0 $out build"
@@ -53,27 +62,81 @@ fi
 mkdir -p "$out" || die "$out cannot be made."
 out=$(readlink -f "$out")
 build=${BUILD:-$(dirname "$here")/build-calibrate}
-shapes=${SHAPES:-$here/shapes/gpt2m.csv,$here/shapes/gpt2-656m.csv}
-batches=${BATCHES:-1,2,4,8,16,32}
+program=$build/slmsim-calibrate
+shapes=${SHAPES:-$here/shapes/gpt2.csv,$here/shapes/gpt2m.csv,$here/shapes/llama-160m.csv}
+models=${MODELS:-$here/shapes/models.json}
 failed=()
-# 75, 80, 90; empty where the driver does not tell.
-capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+# 75, 80, 90; empty where the driver does not say.
+capability=$(timeout 30 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
 [[ $capability =~ ^[0-9]+$ ]] || capability=
 exec > >(tee -a "$out/log.txt") 2>&1
+logging=$!
+watching=
+finish() {
+  [[ $watching ]] && kill "$watching" 2>/dev/null
+  exec >&- 2>&-
+  # Until the log is whole; what a killed step left behind may hold it open.
+  for ((i = 0; i < 20; ++i)); do kill -0 "$logging" 2>/dev/null && sleep 0.1; done
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
 
-# step SECONDS NAME COMMAND...: runs it for at most so long and notes its failure.
+# --- time
+
+ending=10 # seconds between asking a command to end and killing it
+until=$((60 * minutes - ending))
+declare -A weights=([torch]=11 [flash]=2 [kernels]=6 [gemm]=1 [nccl]=3)
+((gpus > 1)) || weights[nccl]=0
+
+seconds_left() { echo $((until > SECONDS ? until - SECONDS : 0)); }
+
+# share STEP: seconds for it, of what is left for it and the later ones that are wanted.
+share() {
+  local name sum=0 begun=0
+  for name in torch flash kernels gemm nccl; do
+    [[ $name == "$1" ]] && begun=1
+    ((begun)) && wants "$name" && sum=$((sum + weights[$name]))
+  done
+  echo $(($(seconds_left) * weights[$1] / sum))
+}
+
+# step SECONDS NAME COMMAND...: runs it for at most that long and notes its failure.
 step() {
   local limit=$1 name=$2 status=0 began=$SECONDS
   shift 2
-  printf '== %s: %s\n' "$name" "$*"
+  ((limit > $(seconds_left))) && limit=$(seconds_left)
+  if ((limit < 1)); then
+    printf '== %s: no time left\n' "$name"
+    failed+=("$name")
+    return 1
+  fi
+  printf '== %s, at most %d s: %s\n' "$name" "$limit" "$*"
+  mark "$name begins"
   # INT first, so that a calibration keeps its journal.
-  timeout --signal=INT --kill-after=20 "$limit" "$@" || status=$?
+  timeout --signal=INT --kill-after="$ending" "$limit" "$@" || status=$?
+  mark "$name ends"
   printf '== %s: status %d after %d s\n' "$name" "$status" "$((SECONDS - began))"
   ((status == 0)) || failed+=("$name")
   return "$status"
 }
 
-{
+# --- clocks, power and temperature, twice a second, with the steps as lines of comment
+
+mark() { printf '# %s %s\n' "$(date +'%Y/%m/%d %H:%M:%S.%3N')" "$1" >>"$out/clocks.csv"; }
+
+watch() {
+  local fields=timestamp,index,clocks.sm,clocks.mem,power.draw,temperature.gpu,utilization.gpu,memory.used field
+  for field in clocks_event_reasons.active clocks_throttle_reasons.active; do
+    timeout 30 nvidia-smi --query-gpu="$field" --format=csv,noheader >/dev/null 2>&1 && fields+=,$field && break
+  done
+  [[ -s $out/clocks.csv ]] || printf '%s\n' "$fields" >"$out/clocks.csv"
+  stdbuf -oL nvidia-smi --query-gpu="$fields" --format=csv,noheader,nounits --loop-ms=500 >>"$out/clocks.csv" 2>/dev/null &
+  watching=$!
+}
+
+# --- steps
+
+tell_machine() {
   date -u +%Y-%m-%dT%H:%M:%SZ
   uname -a
   nvidia-smi
@@ -82,49 +145,61 @@ step() {
   nvcc --version
   cmake --version
   lscpu
-  python3 -c 'import torch; print("torch", torch.__version__, torch.version.cuda, torch.cuda.nccl.version())'
-} > "$out/info.txt" 2>&1
+  "$program" info
+}
 
-if wants build; then
-  architecture=()
+build_program() {
+  local limit=$((12 * minutes > 60 ? 12 * minutes : 60)) architecture=()
   # What this nvcc does not know is left to the driver, which compiles PTX.
   nvcc --list-gpu-code | grep -qx "sm_$capability" && architecture=(-DCMAKE_CUDA_ARCHITECTURES="$capability")
-  step 60 configure cmake -S "$here" -B "$build" -DCMAKE_BUILD_TYPE=Release "${architecture[@]}" &&
-    step 300 build cmake --build "$build" --parallel "$(nproc)"
-fi
+  step "$limit" configure cmake -S "$here" -B "$build" -DCMAKE_BUILD_TYPE=Release "${architecture[@]}" &&
+    step "$limit" build cmake --build "$build" --parallel "$(nproc)"
+}
 
-program=$build/slmsim-calibrate
-if wants kernels; then
-  step 60 info "$program" info
-  # A point that takes the program down with it is skipped when the run is taken up for the second time.
-  until=$((SECONDS + 780))
+# A configuration that takes the program down with it has failed; the next attempt goes on with those after it.
+train() {
+  local until_here=$((SECONDS + $1)) left attempt
   for attempt in 1 2 3 4 5 6; do
-    left=$((until - SECONDS))
-    ((left > 5)) || break
-    step $((left + 60)) "kernels-$attempt" "$program" all --shapes "$shapes" --time-limit "${left}s" \
-      --output "$out/gpu.yaml" && break
+    (((left = until_here - SECONDS) > 10)) || break
+    step "$left" "torch-$attempt" python3 "$here/reference/torch_step.py" --models "$models" --time-limit 3 \
+      --plan "${PLAN:-$here/reference/steps.plan}" --budget $((left - 5)) --give-up 90 \
+      --output "$out/steps.json" --kernels "$out/kernels.csv"
+    (($? == 1)) || break
+  done
+}
+
+# A point that takes the program down with it is skipped when the run is taken up for the second time.
+calibrate() {
+  local until_here=$((SECONDS + $1)) left attempt
+  if [[ -e $out/gpu.yaml && ! -e $out/gpu.yaml.journal ]]; then
+    printf '== kernels: done before; remove %s to measure again\n' "$out/gpu.yaml"
+    return
+  fi
+  for attempt in 1 2 3 4 5 6; do
+    (((left = until_here - SECONDS) > 10)) || break
+    step "$left" "kernels-$attempt" "$program" all --shapes "$shapes" --precisions bf16,tf32,fp32,fp16 \
+      --time-limit $((left - 5))s --output "$out/gpu.yaml" && break
     [[ -e $out/gpu.yaml.journal ]] || break
   done
-  # What is in the journal after an abort is worth having.
-  [[ -e $out/gpu.yaml.journal ]] && printf 'left unfinished: %s\n' "$out/gpu.yaml.journal"
+}
+
+watch
+if wants build; then build_program; fi
+if wants info; then
+  timeout --kill-after=5 30 bash -c "$(declare -f tell_machine); program='$program' tell_machine" >"$out/info.txt" 2>&1
 fi
-
-# shellcheck disable=SC2016 # the inner shell's words
-wants gemm && step 120 gemm bash -o pipefail -c '"$0" compare | tee "$1"' "$program" "$out/gemm.txt"
-
-wants nccl && step 150 nccl "$program" nccl --time-limit 2min --output "$out/nccl.yaml"
-
-if wants torch; then
-  reference=(python3 "$here/reference/torch_step.py" --models "${MODELS:-$here/shapes/models.json}" --time-limit 15)
-  step 150 torch-gpt2m "${reference[@]}" --model gpt2m --batch "$batches" --output "$out/steps-gpt2m-fp16.json" \
-    --kernels "$out/kernels.txt"
-  step 150 torch-gpt2L "${reference[@]}" --model gpt2L --batch "$batches" --output "$out/steps-gpt2L-fp16.json"
-  if ((gpus > 1)); then
-    step 150 torch-ddp torchrun --nproc-per-node "$gpus" "${reference[@]:1}" --model gpt2m --batch 1,4 \
-      --output "$out/steps-gpt2m-ddp.json"
-  elif ((${capability:-0} >= 80)); then
-    step 150 torch-bf16 "${reference[@]}" --model gpt2m --precision bf16 --batch 1,8 --output "$out/steps-gpt2m-bf16.json"
-  fi
+if wants torch; then train "$(share torch)"; fi
+if wants flash; then
+  limit=$(share flash)
+  step "$limit" flash python3 "$here/reference/torch_attention.py" --budget $((limit - 3)) --output "$out/flash.csv"
+fi
+if wants kernels; then calibrate "$(share kernels)"; fi
+if wants gemm; then step "$(share gemm)" gemm "$program" compare; fi
+if wants nccl && ((gpus > 1)); then
+  limit=$(($(share nccl) / 2))
+  [[ -e $out/nccl.yaml ]] || step "$limit" nccl "$program" nccl --time-limit "${limit}s" --output "$out/nccl.yaml"
+  [[ -e $out/steps-ddp.json ]] || step "$limit" torch-ddp torchrun --nproc-per-node "$gpus" \
+    "$here/reference/torch_step.py" --models "$models" --model gpt2m --batch 1,4 --output "$out/steps-ddp.json"
 fi
 
 ls -l "$out"

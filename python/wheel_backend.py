@@ -17,6 +17,7 @@ import base64
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -73,8 +74,9 @@ def _built(given: str | None) -> Path:
     # Relative to the source tree: pip may run this anywhere.
     tree = ROOT / (given or f"build/wheel-{PYTHON}")
     if not given:
-        _run("cmake", "-S", str(ROOT), "-B", str(tree), "-DCMAKE_BUILD_TYPE=Release", "-DSLMSIM_TESTS=OFF", "-DSLMSIM_WERROR=OFF",
-             "-DSLMSIM_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}")
+        generator = ["-GNinja"] if shutil.which("ninja") else []
+        _run("cmake", "-S", str(ROOT), "-B", str(tree), *generator, "-DCMAKE_BUILD_TYPE=Release", "-DSLMSIM_TESTS=OFF",
+             "-DSLMSIM_WERROR=OFF", "-DSLMSIM_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}")
     _run("cmake", "--build", str(tree), "--parallel", str(os.cpu_count() or 1), "--target", "slmsim_package")
     return tree
 

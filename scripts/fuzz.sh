@@ -33,13 +33,13 @@ done
 command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-get install clang)" >&2; exit 2; }
 ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
 [[ -e $tree/build.ninja ]] || cmake --preset fuzz
-cmake --build "$tree" --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
+cmake --build "$tree" --parallel "$(nproc)" --target fuzz
 
 # What is found that is new goes into the first folder; a hang is a minute for one input.
 fuzz_one() {
   local target=$1 found=0 units
   mkdir -p "$tree/corpus/$target"
-  nice -n 15 "$tree/fuzz_$target" "$bound" -max_len=8192 -timeout=60 -rss_limit_mb=2560 -print_final_stats=1 \
+  SLMSIM_FUZZ_TARGET=$target nice -n 15 "$tree/fuzz" "$bound" -max_len=8192 -timeout=60 -rss_limit_mb=2560 -print_final_stats=1 \
     -dict=tests/fuzz/dictionary/yaml.dict -artifact_prefix="$tree/$target-" \
     "$tree/corpus/$target" "tests/fuzz/corpus/$target" > "$tree/$target.log" 2>&1 || found=1
   units=$(awk '$1 == "stat::number_of_executed_units:" { n = $2 } END { print n + 0 }' "$tree/$target.log")

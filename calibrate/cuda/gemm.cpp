@@ -14,21 +14,17 @@ void check_blas(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + ": " + cublasGetStatusString(status));
 }
 
-// One per thread: making a handle takes longer than most measurements.
-class Handle {
- public:
-  explicit Handle(cudaStream_t stream) {
-    check_blas(cublasCreate(&handle_), "cublasCreate");
-    check_blas(cublasSetStream(handle_, stream), "cublasSetStream");
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { cublasDestroy(handle_); }
-  cublasHandle_t get() const { return handle_; }
-
- private:
-  cublasHandle_t handle_ = nullptr;
-};
+// One for all products of this thread, since making a handle takes longer than most measurements. It is never destroyed:
+// at the thread's end the driver may be gone.
+cublasHandle_t handle_on(cudaStream_t stream) {
+  thread_local const cublasHandle_t handle = [] {
+    cublasHandle_t made = nullptr;
+    check_blas(cublasCreate(&made), "cublasCreate");
+    return made;
+  }();
+  check_blas(cublasSetStream(handle, stream), "cublasSetStream");
+  return handle;
+}
 
 class Gemm final : public Product {
  public:
@@ -38,13 +34,13 @@ class Gemm final : public Product {
               : number_ == Number::kBfloat ? CUDA_R_16BF
                                            : CUDA_R_32F),
         compute_(kernel.precision == "tf32" ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F),
-        handle_(device.stream()) {}
+        handle_(handle_on(device.stream())) {}
 
   void launch(int set) override {
     const float one = 1, zero = 0;
     const auto operation = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    check_blas(cublasGemmStridedBatchedEx(handle_.get(), operation(layout_.second_transposed),
+    check_blas(cublasGemmStridedBatchedEx(handle_, operation(layout_.second_transposed),
                                           operation(layout_.first_transposed), number(kernel_.n), number(kernel_.m),
                                           number(kernel_.k), &one, arrays_.at<void>(set, 1), type_, number(layout_.ldb),
                                           second_, arrays_.at<void>(set, 0), type_, number(layout_.lda), first_, &zero,
@@ -56,7 +52,7 @@ class Gemm final : public Product {
  private:
   const cudaDataType_t type_;
   const cublasComputeType_t compute_;
-  const Handle handle_;
+  const cublasHandle_t handle_;
 };
 
 }  // namespace

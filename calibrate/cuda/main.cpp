@@ -138,6 +138,7 @@ int measure_device(const Options& options, const std::string& command) {
     std::fprintf(stderr, "slmsim-calibrate: interrupted; the same command goes on from %s\n", file.c_str());
     return kInterrupted;
   }
+  const bool unfinished = outcome.unfinished;
   profile.kernels = std::move(outcome.kernels);
   profile.launches = std::move(outcome.launches);
   profile.transfers = std::move(outcome.transfers);
@@ -156,7 +157,12 @@ int measure_device(const Options& options, const std::string& command) {
     profile.left_out.insert(profile.left_out.end(), run.left_out.begin(), run.left_out.end());
   }
   write_file(options.output, to_yaml(profile));
-  journal.remove();
+  if (unfinished) {
+    std::fprintf(stderr, "slmsim-calibrate: the time was up; the same command measures the rest, from %s\n",
+                 file.c_str());
+  } else {
+    journal.remove();
+  }
   if (!profile.left_out.empty())
     std::fprintf(stderr, "slmsim-calibrate: %zu points were left out; the profile says which and why\n",
                  profile.left_out.size());

@@ -48,6 +48,7 @@ Outcome run_units(const std::vector<Unit>& units, Journal& journal, const Contro
     const double elapsed = control.now() - start, left = control.time_limit - elapsed;
     if (left <= 0) {
       outcome.left_out.push_back(unit.key + ": the time was up");
+      outcome.unfinished = true;
       continue;
     }
     if (control.stop()) {

@@ -41,6 +41,7 @@ struct Outcome {
   std::vector<std::string> left_out;                      // sentences
   int wrong = 0;
   bool interrupted = false;
+  bool unfinished = false;  // some were left out for want of time
 };
 
 Outcome run_units(const std::vector<Unit>& units, Journal& journal, const Control& control);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <limits>
 #include <memory>
 
@@ -16,6 +15,7 @@
 #include "sim/cli/ranks.h"
 #include "sim/cli/scenarios.h"
 #include "sim/cli/shard.h"
+#include "sim/cli/stop.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
 #include "sim/run/time_limit.h"
@@ -27,8 +27,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr double kUsualLimit = 900;  // seconds
-
-volatile std::sig_atomic_t stop_signal = 0;
 
 struct PlanVerb : ScenarioOptions {
   std::string format = "table", technique, objective, journal, exported, shard;
@@ -99,8 +97,7 @@ int stopped(const PlanVerb& verb, const std::string& text, const std::filesystem
   fmt::print(stderr, "slmsim: stopped{}\n",
              verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
                                   : fmt::format("; the same command goes on from there ({})", journal.string()));
-  std::signal(stop_signal, SIG_DFL);
-  std::raise(stop_signal);
+  end_as_asked();
   return kInternal;
 }
 
@@ -145,18 +142,12 @@ class Searches {
     options_.restart = verb.restart;
     options_.ranks = true;
     options_.parts.assign(verb.parts.begin(), verb.parts.end());
-    options_.stop = [] { return stop_signal != 0; };
   }
 
   int run() {
     std::vector<std::string> files;
     const auto scenarios = load(&files);
-    for (const int signal : {SIGINT, SIGTERM}) {
-      std::signal(signal, [](int got) {
-        stop_signal = got;
-        std::signal(got, SIG_DFL);  // the second one ends it at once
-      });
-    }
+    options_.stop = stop_at(0);
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       const double left = verb_.time_limit - seconds_since(begin_);
       search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));

@@ -1,6 +1,5 @@
 // slmsim sweep SWEEP and slmsim merge PART...: one scenario at many points.
 #include <chrono>
-#include <csignal>
 #include <memory>
 
 #include <fmt/format.h>
@@ -10,13 +9,12 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/ranks.h"
 #include "sim/cli/shard.h"
+#include "sim/cli/stop.h"
 #include "sim/crew/crew.h"
 #include "sim/sweep/run.h"
 
 namespace slmsim {
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
 
 struct Options {
   std::string sweep, output, shard;
@@ -67,16 +65,14 @@ int sweep(const Options& options) {
   run.version = SLMSIM_VERSION;
   Progress progress;
   run.progress = [&progress](auto done, auto all, auto before) { progress(done, all, before); };
-  run.stop = [] { return stop_signal != 0; };
   Sweep read(options.sweep, options.overrides);
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int got) { stop_signal = got; });
+  run.stop = stop_at(0);
   const SweepOutcome outcome = run_sweep(read, run);
   progress.clear();
   if (outcome.complete) return tell(outcome);
   fmt::print(stderr, "slmsim: stopped after {} of {} points; the same command goes on from there ({})\n", outcome.done,
              outcome.all, outcome.files.journal.string());
-  std::signal(stop_signal, SIG_DFL);
-  std::raise(stop_signal);
+  end_as_asked();
   return kInternal;
 }
 

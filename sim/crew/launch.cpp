@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "sim/base/error.h"
-
 namespace slmsim {
 
 Launch launch_of_environment() {
@@ -15,12 +13,6 @@ Launch launch_of_environment() {
     if (ranks && mine) return {std::atoi(ranks), std::atoi(mine)};
   }
   return {};
-}
-
-void refuse_without_mpi() {
-  throw InputError({},
-                   "an MPI launcher started several of these, but this slmsim was built without MPI; build it where "
-                   "MPI is installed, or cut a sweep with --shard");
 }
 
 }  // namespace slmsim

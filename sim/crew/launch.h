@@ -9,7 +9,4 @@ struct Launch {
 };
 Launch launch_of_environment();
 
-// Where a launcher started several of these and they know nothing of each other. Throws InputError.
-[[noreturn]] void refuse_without_mpi();
-
 }  // namespace slmsim

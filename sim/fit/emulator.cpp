@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 namespace slmsim {
+
 namespace {
 
 using Eigen::MatrixXd;
@@ -16,7 +17,7 @@ constexpr double kRidge = 1e-3;     // of the quadratic, per point: keeps direct
 constexpr double kNugget = 0.01;    // of the remainder's variance: what is not smooth
 constexpr double kOutside = 1;      // how far below its range a spike at 0 stands, in logarithms
 constexpr double kLeastPoints = 2;  // per coordinate, for terms of second order
-constexpr std::size_t kAtOnce = 256;
+constexpr std::size_t kPointsAtOnce = 256;
 
 // What the quadratic and the kernel see of an unknown.
 double feature_of(const Unknown& u, double coordinate) {
@@ -32,23 +33,27 @@ constexpr double kThere = 1, kNotThere = 1 / std::numbers::e;
 // Where half of the way between them.
 constexpr double kPerhaps = -0.5;
 
+}  // namespace
+
 // A job is emulated as its start-up and the rest: each a product of what is unknown more nearly than their sum.
-struct Figure {
-  enum class Kind { kMemoryShare, kStartup, kMeasure, kIsTimed };
+struct EmulatedFigure {
+  enum class Kind { kMemoryShare, kStartupTime, kMeasure, kIsTimed };
   std::size_t cell = 0;
   Kind kind = Kind::kMeasure;
   Measure measure = Measure::kJob;
 };
 
-double value_of(const Forecast& f, const Figure& figure) {
+namespace {
+
+double value_of(const Forecast& f, const EmulatedFigure& figure) {
   switch (figure.kind) {
-    case Figure::Kind::kMemoryShare:
+    case EmulatedFigure::Kind::kMemoryShare:
       return f.memory_share;
-    case Figure::Kind::kStartup:
+    case EmulatedFigure::Kind::kStartupTime:
       return f.startup;
-    case Figure::Kind::kIsTimed:
+    case EmulatedFigure::Kind::kIsTimed:
       return f.is_timed() ? kThere : kNotThere;
-    case Figure::Kind::kMeasure:
+    case EmulatedFigure::Kind::kMeasure:
       break;
   }
   return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
@@ -70,7 +75,7 @@ void stand_in(const MatrixXd& design, const VectorXd& there, Eigen::Ref<VectorXd
 
 struct Emulator::Parts {
   std::vector<Unknown> unknowns;
-  std::vector<Figure> figures;
+  std::vector<EmulatedFigure> figures;
   std::size_t cells = 0;
   VectorXd middle, spread, lengths;  // of each feature
   MatrixXd design, in_lengths;       // points by scaled features; and by those over their lengths
@@ -173,12 +178,12 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
   p.unknowns = std::move(unknowns);
   p.cells = experiment.cells.size();
   for (std::size_t c = 0; c < p.cells; ++c) {
-    p.figures.push_back({c, Figure::Kind::kMemoryShare, {}});
+    p.figures.push_back({c, EmulatedFigure::Kind::kMemoryShare, {}});
     if (c + experiment.untimed >= p.cells) continue;
-    p.figures.push_back({c, Figure::Kind::kIsTimed, {}});
+    p.figures.push_back({c, EmulatedFigure::Kind::kIsTimed, {}});
     for (const Measure measure : measures) {
-      if (measure == Measure::kJob) p.figures.push_back({c, Figure::Kind::kStartup, {}});
-      if (measure != Measure::kFits) p.figures.push_back({c, Figure::Kind::kMeasure, measure});
+      if (measure == Measure::kJob) p.figures.push_back({c, EmulatedFigure::Kind::kStartupTime, {}});
+      if (measure != Measure::kFits) p.figures.push_back({c, EmulatedFigure::Kind::kMeasure, measure});
     }
   }
   if (std::all_of(forecasts.begin(), forecasts.end(), [](const auto& f) { return f.empty(); })) return;
@@ -225,8 +230,8 @@ std::vector<std::vector<Forecast>> Emulator::at(const std::vector<Point>& points
     out.resize(points.size());
     return out;
   }
-  for (std::size_t first = 0; first < points.size(); first += kAtOnce) {
-    const std::size_t count = std::min(kAtOnce, points.size() - first);
+  for (std::size_t first = 0; first < points.size(); first += kPointsAtOnce) {
+    const std::size_t count = std::min(kPointsAtOnce, points.size() - first);
     MatrixXd x(p.design.cols(), static_cast<Eigen::Index>(count));
     MatrixXd terms(p.quadratic.rows(), static_cast<Eigen::Index>(count));
     for (std::size_t i = 0; i < count; ++i) {
@@ -248,17 +253,17 @@ std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
     if (p.never[f]) continue;
     const double value = std::exp(logs[f]);
     Forecast& forecast = out[p.figures[f].cell];
-    if (p.figures[f].kind == Figure::Kind::kMemoryShare) {
+    if (p.figures[f].kind == EmulatedFigure::Kind::kMemoryShare) {
       forecast.memory_share = value;
       forecast.memory = std::max(forecast.memory, 1.0);
       forecast.status = value <= 1 ? Status::kOk : Status::kOutOfMemory;
       continue;
     }
-    if (p.figures[f].kind == Figure::Kind::kStartup) {
+    if (p.figures[f].kind == EmulatedFigure::Kind::kStartupTime) {
       forecast.startup = value;
       continue;
     }
-    if (p.figures[f].kind == Figure::Kind::kIsTimed) {
+    if (p.figures[f].kind == EmulatedFigure::Kind::kIsTimed) {
       timed = logs[f] > kPerhaps;
       continue;
     }
@@ -290,9 +295,9 @@ Discrepancy Emulator::error(std::size_t cell) const {
   Discrepancy out{0, 0};
   if (parts_->design.rows() == 0) return out;
   for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
-    const Figure& figure = parts_->figures[f];
-    if (figure.cell != cell || figure.kind == Figure::Kind::kIsTimed) continue;
-    double& worst = figure.kind == Figure::Kind::kMemoryShare ? out.memory : out.time;
+    const EmulatedFigure& figure = parts_->figures[f];
+    if (figure.cell != cell || figure.kind == EmulatedFigure::Kind::kIsTimed) continue;
+    double& worst = figure.kind == EmulatedFigure::Kind::kMemoryShare ? out.memory : out.time;
     worst = std::max(worst, parts_->errors[static_cast<Eigen::Index>(f)]);
   }
   return out;
@@ -301,8 +306,8 @@ Discrepancy Emulator::error(std::size_t cell) const {
 double Emulator::error(std::size_t cell, Measure measure) const {
   if (parts_->design.rows() == 0) return 0;  // it knows nothing, and says nothing
   for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
-    const Figure& figure = parts_->figures[f];
-    if (figure.cell == cell && figure.kind == Figure::Kind::kMeasure && figure.measure == measure)
+    const EmulatedFigure& figure = parts_->figures[f];
+    if (figure.cell == cell && figure.kind == EmulatedFigure::Kind::kMeasure && figure.measure == measure)
       return parts_->errors[static_cast<Eigen::Index>(f)];
   }
   return 0;

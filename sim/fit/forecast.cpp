@@ -16,7 +16,7 @@ namespace {
 
 using Forecasts = std::vector<Forecast>;
 
-constexpr std::size_t kAtOnce = 8;        // questions that a worker is given
+constexpr std::size_t kQuestionsAtOnce = 8;        // questions that a worker is given
 constexpr std::size_t kFewQuestions = 4;  // that are answered here, without workers
 
 auto figures(Forecast& f) {
@@ -154,7 +154,7 @@ std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, c
   }
   if (open.size() > kFewQuestions) {
     Asking<Forecasts> asking;
-    asking.at_once = kAtOnce;
+    asking.at_once = kQuestionsAtOnce;
     asking.taken = [&](std::uint64_t question, const Forecasts& answer) { known_[keys[question]] = answer; };
     asking.lost = [](std::uint64_t, const std::string&) { return Forecasts{}; };  // as what cannot be
     asking.stop = stop;

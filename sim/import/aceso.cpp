@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-void read(CsvColumns& table, FileRows& rows) { read_aceso_table(table, "", table.request().precision, rows); }
+void read_aceso(CsvColumns& table, FileRows& rows) { read_aceso_table(table, "", table.request().precision, rows); }
 
 }  // namespace
 
@@ -15,7 +15,7 @@ ImportFormat aceso_format() {
           "MODEL_mbs1_tp1_algo0.csv: op_name, forward-compute, backward-compute (us), input_size, weights, "
           "activations (MB); prim_MODEL_all_reduce_4gpus.csv: data_size(MB), time(ms)",
           aceso_headers(),
-          read,
+          read_aceso,
           nullptr,
           kAcesoLeast};
 }

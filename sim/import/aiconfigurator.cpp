@@ -19,7 +19,7 @@ void read_product(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
     rows.kernels.push_back({table.text(row, "device"), *precision, {linear_kernel(*m, *n, *k)}, *time, row.line});
 }
 
-void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
+void read_aiconfigurator_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   const std::string& name = table.text(row, "op_name");
   const std::string& type = table.text(row, "nccl_dtype");
   const auto collective = collective_called(name);
@@ -38,12 +38,12 @@ void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
                                 *time, row.line});
 }
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_aiconfigurator(CsvColumns& table, FileRows& rows) {
   for (const auto& row : table.rows()) {
     if (table.form() == 0)
       read_product(table, row, rows);
     else
-      read_collective(table, row, rows);
+      read_aiconfigurator_collective(table, row, rows);
   }
 }
 
@@ -56,7 +56,7 @@ ImportFormat aiconfigurator_format() {
       "gemm_dtype, m, n, k, latency (ms), device; or op_name, nccl_dtype, num_gpus, message_size (elements), latency "
       "(ms), device",
       {{"gemm_dtype", "m", "n", "k", "latency"}, {"op_name", "nccl_dtype", "num_gpus", "message_size", "latency"}},
-      read,
+      read_aiconfigurator,
       nullptr};
 }
 

@@ -15,7 +15,7 @@
 namespace slmsim {
 namespace {
 
-struct Reader {
+struct DeepBenchReader {
   const InputFile& file;
   const ImportRequest& request;
   FileRows& rows;
@@ -35,7 +35,7 @@ struct Product {
   std::string m, n, k, a, b, precision, time;
 };
 
-void read_product(const Reader& reader, int line, const Product& product, const TimeUnit& unit) {
+void read_product(const DeepBenchReader& reader, int line, const Product& product, const TimeUnit& unit) {
   const Place at = reader.file.at(line);
   const auto m = read_size(product.m, "m", at, reader.errors), n = read_size(product.n, "n", at, reader.errors),
              k = read_size(product.k, "k", at, reader.errors);
@@ -54,7 +54,7 @@ void read_product(const Reader& reader, int line, const Product& product, const 
 bool begins_with_number(const TextLine& line) { return parse_number(line.words.front()).has_value(); }
 
 // `header` is the line "m n k a_t b_t precision time (usec)".
-void read_products(const Reader& reader, const std::vector<TextLine>& lines, std::size_t header) {
+void read_products(const DeepBenchReader& reader, const std::vector<TextLine>& lines, std::size_t header) {
   if (lines[header].text.find("(usec)") == std::string::npos)
     return reader.error(lines[header].number,
                         "the times are not in usec; the output of gemm_bench is expected as it is");
@@ -76,7 +76,7 @@ void read_products(const Reader& reader, const std::vector<TextLine>& lines, std
 }
 
 // `header` is the line "# of floats  bytes transferred  Time (msec)", below "Num Ranks: 8".
-void read_all_reduces(const Reader& reader, const std::vector<TextLine>& lines, std::size_t header) {
+void read_all_reduces(const DeepBenchReader& reader, const std::vector<TextLine>& lines, std::size_t header) {
   std::optional<std::int64_t> ranks;
   for (std::size_t i = 0; i < header; ++i) {
     const auto& words = lines[i].words;
@@ -107,7 +107,7 @@ void read_all_reduces(const Reader& reader, const std::vector<TextLine>& lines, 
 }
 
 // False where the text is no such sheet.
-bool read_sheet(const Reader& reader) {
+bool read_sheet(const DeepBenchReader& reader) {
   const auto records = csv_records(reader.file.text());
   const auto column = [](const CsvRecord& record, std::string_view name) -> std::optional<std::size_t> {
     for (std::size_t c = 0; c < record.cells.size(); ++c) {
@@ -139,8 +139,8 @@ bool read_sheet(const Reader& reader) {
   return true;
 }
 
-void read(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
-  const Reader reader{file, request, rows, errors};
+void read_deepbench(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
+  const DeepBenchReader reader{file, request, rows, errors};
   if (read_sheet(reader)) return;
   const auto lines = text_lines(file);
   bool found = false;
@@ -171,7 +171,7 @@ ImportFormat deepbench_format() {
       "B Transpose, Time (msec)",
       {},
       nullptr,
-      read};
+      read_deepbench};
 }
 
 }  // namespace slmsim

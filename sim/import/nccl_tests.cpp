@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-struct Reader {
+struct NcclTestsReader {
   const InputFile& file;
   FileRows& rows;
   std::vector<Error>& errors;
@@ -39,7 +39,7 @@ std::string collective_in(const std::string& text) {
 }
 
 // "#  Rank  0 Group  0 Pid   1234 on     node1 device  0 [0000:07:00] NVIDIA A100-SXM4-40GB"; the header; its units.
-void Reader::read_comment(const TextLine& line) {
+void NcclTestsReader::read_comment(const TextLine& line) {
   std::vector<std::string> words = line.words;
   if (words.front() == "#") words.erase(words.begin());
   if (words.empty()) return;
@@ -70,7 +70,7 @@ void Reader::read_comment(const TextLine& line) {
 
 // The table tells size / time once more, as algbw in GB/s, with two digits behind the point or three in all, of a time that
 // it rounds likewise. Where that is another rate, the time is in another unit, or a column out of place.
-void Reader::check_rate(const TextLine& line, double bytes, Seconds took) {
+void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds took) {
   constexpr double kRounded = 0.006, kDigits = 0.02;
   const std::string& told = line.words[time + 1];
   const auto rate = parse_number(told);
@@ -82,7 +82,7 @@ void Reader::check_rate(const TextLine& line, double bytes, Seconds took) {
                     printable(told).substr(0, 32), is));
 }
 
-void Reader::read_row(const TextLine& line) {
+void NcclTestsReader::read_row(const TextLine& line) {
   const Place at = file.at(line.number);
   const auto& words = line.words;
   // Time, two bandwidths and wrong values out of place; in place as many, and perhaps more.
@@ -104,10 +104,10 @@ void Reader::read_row(const TextLine& line) {
                                 Bytes{static_cast<double>(*bytes)}, *took, line.number});
 }
 
-void read(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
+void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
   if (!request.where.empty() && request.where.front().column != "gpu")
     errors.push_back({file.at(0, 0), "--where: output of nccl-tests has no columns to choose by but gpu"});
-  Reader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
+  NcclTestsReader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
   bool ended = false;
   for (const auto& line : text_lines(file)) {
     if (line.words.front().starts_with("#")) {
@@ -142,7 +142,7 @@ ImportFormat nccl_tests_format() {
           "# size, count, type, redop, root, time (us), algbw, busbw, #wrong, with the lines # Rank above",
           {},
           nullptr,
-          read};
+          read_nccl_tests};
 }
 
 }  // namespace slmsim

@@ -18,7 +18,7 @@ const std::string& row_kernel(const std::string& name) {
   return at == kNames.end() ? name : at->second;
 }
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_neusight(CsvColumns& table, FileRows& rows) {
   const Precision precision = table.request().precision.value_or(Precision::kFp32);
   for (const auto& row : table.rows()) {
     const std::string& name = table.text(row, "OPName");
@@ -50,7 +50,7 @@ ImportFormat neusight_format() {
           "NeuSight's operator data: linear, bmm, ln, softmax, gelu and add of PyTorch in fp32.",
           "OPName, Latency (ms), Device, B, M, N, K; or B, H",
           {{"OPName", "Latency", "Device", "B", "M", "N", "K"}, {"OPName", "Latency", "Device", "B", "H"}},
-          read,
+          read_neusight,
           nullptr,
           kLeast,
           true};

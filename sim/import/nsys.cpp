@@ -49,7 +49,7 @@ std::optional<TimeColumn> time_column(const CsvColumns& table) {
   return std::nullopt;
 }
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_nsys(CsvColumns& table, FileRows& rows) {
   const auto column = time_column(table);
   if (!column) {
     table.errors().push_back({table.file().at(table.header_line()),
@@ -94,7 +94,7 @@ ImportFormat nsys_format() {
       "nsys stats --report cuda_gpu_kern_sum --format csv, with --shapes FILE for the sizes, which nsys does not tell.",
       "Instances, Med (ns) or Avg (ns), Name; --shapes: name, kernel, precision, batch, m, n, k",
       {{"Instances", "Name"}},
-      read,
+      read_nsys,
       nullptr};
 }
 

@@ -26,7 +26,7 @@ void read_kernel(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   }
 }
 
-void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
+void read_csv_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   const std::string& name = table.has("collective") ? table.text(row, "collective") : "all-reduce";
   const auto known = collective_called(name);
   const auto ranks = table.size(row, table.has("ranks") ? "ranks" : "gpus"), size = table.size(row, "bytes");
@@ -40,12 +40,12 @@ void read_collective(CsvColumns& table, const CsvRecord& row, FileRows& rows) {
   }
 }
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_plain_csv(CsvColumns& table, FileRows& rows) {
   for (const auto& row : table.rows()) {
     if (table.form() == 0)
       read_kernel(table, row, rows);
     else
-      read_collective(table, row, rows);
+      read_csv_collective(table, row, rows);
   }
 }
 
@@ -59,7 +59,7 @@ ImportFormat csv_format() {
           {{"kernel", "precision", "batch", "m", "n", "k", "seconds"},
            {"ranks", "bytes", "seconds"},
            {"gpus", "bytes", "seconds"}},
-          read,
+          read_plain_csv,
           nullptr};
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kFolder = "profiled-data-";
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_sailor(CsvColumns& table, FileRows& rows) {
   std::string gpu;
   std::optional<Precision> precision;
   const auto parts = table.file().parts();
@@ -29,7 +29,7 @@ ImportFormat sailor_format() {
           "Sailor's copy of Aceso's profiler: GPU and precision are those of the folders.",
           "GPU/profiled-data-PRECISION/MODEL_mbs1_tp1_algo0.csv and prim_MODEL_all_reduce_4gpus.csv, as of aceso",
           aceso_headers(),
-          read,
+          read_sailor,
           nullptr,
           kAcesoLeast};
 }

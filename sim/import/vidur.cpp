@@ -98,7 +98,7 @@ void read_collectives(CsvColumns& table, FileRows& rows) {
   }
 }
 
-void read(CsvColumns& table, FileRows& rows) {
+void read_vidur(CsvColumns& table, FileRows& rows) {
   if (table.form() == 0)
     read_layers(table, rows);
   else
@@ -117,7 +117,7 @@ ImportFormat vidur_format() {
           {{"num_tokens", "num_tensor_parallel_workers", "n_embd", "n_expanded_embd", "n_head", "n_kv_head",
             "use_gated_mlp"},
            {"collective", "size", "num_workers", "devices_per_node"}},
-          read,
+          read_vidur,
           nullptr};
 }
 

@@ -9,7 +9,7 @@ namespace slmsim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoEntry = static_cast<std::size_t>(-1);
 
 // A way to run layers [first, end) from a stage on; see the header for the sums.
 struct Suffix {
@@ -17,7 +17,7 @@ struct Suffix {
   double slowest = 0;  // t_max
   double waiting = 0;  // max r
   PipelineStage stage;
-  std::size_t rest = kNone;  // of the stages behind it
+  std::size_t rest = kNoEntry;  // of the stages behind it
 };
 
 // Micro-batches under way in a stage with so many from it on.
@@ -50,7 +50,7 @@ double sent_between(const PipelineProblem& p, const PipelineStage& stage, std::s
 // The stage in front of `rest`, which is absent behind the last one.
 Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, double sent, const Suffix* rest,
                 std::size_t stages) {
-  Suffix suffix{0, 0, 0, stage, kNone};
+  Suffix suffix{0, 0, 0, stage, kNoEntry};
   const int further = p.micro_batches - 1;
   suffix.sum = time + sent + (rest ? rest->sum : 0.0);
   suffix.slowest = std::max(time, rest ? rest->slowest : 0.0);
@@ -262,7 +262,7 @@ class Cutter {
   // With `one_each` only the suffix is kept of which the least of all cuts is the least: a cut, though seldom the best.
   std::optional<PipelineCut> search(bool one_each) {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
-    std::size_t best = kNone;
+    std::size_t best = kNoEntry;
     entries_.clear();
     if (!find_ends()) return std::nullopt;
     Fronts behind(p_.layers * p_.submeshes.size()), fronts(behind.size());
@@ -276,13 +276,13 @@ class Cutter {
       if (p_.stages && *p_.stages != stages) continue;
       for (const std::size_t m : starting_at_[0]) {
         for (const std::size_t e : behind[at(0, m)]) {
-          if (best == kNone || total(p_, entries_[e]) < total(p_, entries_[best])) best = e;
+          if (best == kNoEntry || total(p_, entries_[e]) < total(p_, entries_[best])) best = e;
         }
       }
     }
-    if (best == kNone) return std::nullopt;
+    if (best == kNoEntry) return std::nullopt;
     PipelineCut cut{{}, total(p_, entries_[best])};
-    for (std::size_t e = best; e != kNone; e = entries_[e].rest) cut.stages.push_back(entries_[e].stage);
+    for (std::size_t e = best; e != kNoEntry; e = entries_[e].rest) cut.stages.push_back(entries_[e].stage);
     return cut;
   }
 
@@ -292,7 +292,7 @@ class Cutter {
     for (std::size_t i = ends_from_[place]; i < ends_from_[place + 1]; ++i) {
       stage.last = ends_[i];
       if (stage.last == p_.layers) {
-        if (stages == 1) add(stage, nullptr, 0, kNone, stages, one_each, front);
+        if (stages == 1) add(stage, nullptr, 0, kNoEntry, stages, one_each, front);
         continue;
       }
       if (stages == 1) continue;

@@ -18,14 +18,14 @@
 namespace slmsim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr double kForbidden = std::numeric_limits<double>::infinity();
+constexpr std::size_t kNoOperator = static_cast<std::size_t>(-1);
 // The solver's accuracy, and that of sums.
 constexpr double kTolerance = 1e-6, kRounding = 1e-12;
 // Programs with a memory limit are hard beyond a few layers: up to so many operators the whole is solved exactly.
 constexpr std::size_t kMostChoices = 48;
 // Far more than any program here takes.
-constexpr Seconds kSolverTime{20};
+constexpr Seconds kStageSolverTime{20};
 
 // Operators that two layers have alike.
 bool alike(const Operator& a, const Operator& b) {
@@ -39,11 +39,11 @@ class Builder {
   Builder(const IntraOperatorRequest& request, bool alike) : r_(request) {
     for (std::size_t v = r_.first; v < r_.last; ++v) {
       if (r_.operators[v].kind == OperatorKind::kEmbedding) embedding_ = v;
-      if (embedding_ != kNone && r_.operators[v].is_tied()) tied_head_ = v;
+      if (embedding_ != kNoOperator && r_.operators[v].is_tied()) tied_head_ = v;
     }
     choose_representatives();
     kin_ = representative_;
-    number_.assign(r_.last - r_.first, kNone);
+    number_.assign(r_.last - r_.first, kNoOperator);
     own_costs_.resize(r_.last - r_.first);
     if (!alike) {
       for (std::size_t v = r_.first; v < r_.last; ++v) representative_[v - r_.first] = v;
@@ -53,7 +53,7 @@ class Builder {
       if (choice == v) {
         const std::size_t kin = number_[kin_[v - r_.first] - r_.first];
         number_[v - r_.first] = out_.divisions.size();
-        out_.divisions.push_back(kin != kNone ? out_.divisions[kin] : options(r_.operators[v]));
+        out_.divisions.push_back(kin != kNoOperator ? out_.divisions[kin] : options(r_.operators[v]));
         chosen_.push_back(v);
         counts_.push_back(0);
       }
@@ -74,7 +74,7 @@ class Builder {
       out_.program.cost.push_back(std::move(costs));
     }
     add_edges();
-    if (tied_head_ != kNone)
+    if (tied_head_ != kNoOperator)
       add_pair(embedding_, tied_head_, 1, [&](const Division& e, const Division& h) { return tied_cost(e, h); });
     if (r_.memory_limit) add_budget();
     return std::move(out_);
@@ -153,14 +153,14 @@ class Builder {
         computation.backward + calls_cost(backward_collectives(op, division, r_.shape, r_.sequences, size));
     const double weights = weights_of(v, division);
     // With a tied head the table's gradients are paid for by the pair.
-    const bool paid = v == embedding_ && tied_head_ != kNone;
+    const bool paid = v == embedding_ && tied_head_ != kNoOperator;
     return r_.costs.micro_batches * (forward * (1 + again) + backward) + r_.costs.update(weights) +
            (paid ? 0.0 : gradient_cost(weights, axes_of(division, Sharding::kBatch)));
   }
 
   double tied_cost(const Division& embedding, const Division& head) const {
     for (std::size_t a = 0; a < kAxes; ++a) {
-      if (!same_table(embedding.along[a], head.along[a])) return kNever;
+      if (!same_table(embedding.along[a], head.along[a])) return kForbidden;
     }
     return gradient_cost(weights_of(embedding_, embedding),
                          axes_of(embedding, Sharding::kBatch) | axes_of(head, Sharding::kBatch));
@@ -243,7 +243,7 @@ class Builder {
 
   const IntraOperatorRequest& r_;
   DivisionProgram out_;
-  std::size_t embedding_ = kNone, tied_head_ = kNone;
+  std::size_t embedding_ = kNoOperator, tied_head_ = kNoOperator;
   std::vector<std::size_t> representative_;  // per operator
   std::vector<std::size_t> kin_;  // per operator the first that it is like, which may have choices of its own
   std::vector<std::vector<double>> own_costs_;  // of such a first one, per division
@@ -278,11 +278,11 @@ Bytes least_memory(const DivisionProgram& built) {
   ChoiceProgram small{use, built.program.pairs, {}};
   for (std::size_t i = 0; i < use.size(); ++i) {
     for (std::size_t k = 0; k < use[i].size(); ++k) {
-      if (std::isinf(built.program.cost[i][k])) small.cost[i][k] = kNever;
+      if (std::isinf(built.program.cost[i][k])) small.cost[i][k] = kForbidden;
     }
   }
   for (auto& pair : small.pairs) {
-    for (double& cost : pair.cost) cost = std::isinf(cost) ? kNever : 0;
+    for (double& cost : pair.cost) cost = std::isinf(cost) ? kForbidden : 0;
   }
   if (const auto least = reduced_minimum(small)) return Bytes{*least};
   double least = 0;
@@ -311,7 +311,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const Divisio
   const bool near = !found.options.empty() && found.cost <= found.bound * (1 + kTolerance);
   const bool small = each.program.cost.size() <= kMostChoices;
   if (found.options.empty() || (small && !near)) {
-    const ChoiceResult whole = solve(each.program, kSolverTime);
+    const ChoiceResult whole = solve(each.program, kStageSolverTime);
     if (!whole.options.empty()) return plan_from(each, whole);
   }
   if (found.options.empty()) {
@@ -333,7 +333,7 @@ namespace {
 // Of hundreds of layers the solver would take minutes; chains of layers reduce to nothing.
 ChoiceResult solved_exactly(const ChoiceProgram& program) {
   const auto options = reduced_options(program);
-  if (!options) return solve(program, kSolverTime);
+  if (!options) return solve(program, kStageSolverTime);
   ChoiceResult out{SolveStatus::kOptimal, improved(program, *options), 0};
   out.cost = cost_of(program, out.options);
   return out;

@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-constexpr Seconds kSolverTime{5};
+constexpr Seconds kDivisionSolverTime{5};
 constexpr int kPrices = 40;                       // halvings of the price's range
 constexpr double kNearEnough = 0.01;              // relative, to the bound
 constexpr int kCutsTried = 64, kNearCut = 2;      // layers; of more only cuts near the best
@@ -95,7 +95,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     if (few) bound_at(price);
     const ChoiceProgram alike = priced(once.program, price);
     const auto options = reduced_options(alike);
-    return spread(once, options ? *options : solve(alike, kSolverTime).options);
+    return spread(once, options ? *options : solve(alike, kDivisionSolverTime).options);
   };
   // A price at which the division is small enough; the range starts where a limit costs as much as all else.
   std::vector<std::size_t> fast = at_price(0), small;
@@ -109,7 +109,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
   // The integer program with its budget takes seconds: only where nothing is near the bound.
   const auto solve_alike = [&] {
     if (!few && !best.options.empty() && best.cost <= best.bound * (1 + kNearEnough)) return;
-    const ChoiceResult alike = solve(once.program, kSolverTime);
+    const ChoiceResult alike = solve(once.program, kDivisionSolverTime);
     if (!alike.options.empty()) consider(spread(once, alike.options));
   };
   if (!within_budgets(each.program, small)) {

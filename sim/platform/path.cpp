@@ -12,13 +12,13 @@ constexpr Range<Seconds> kTimeRange{{0.0}, {1e6}};
 constexpr Range<Bytes> kSizeRange{{0.0}, {1e15}};
 constexpr Range<std::int64_t> kCountRange{0, 1'000'000'000'000};
 
-constexpr const char* kTold = "Told of the measurement; the simulator does not use it.";
+constexpr const char* kOnlyReported = "Told of the measurement; the simulator does not use it.";
 
 void read_host(Fields& fields, const std::string& role, Reading& reading) {
   const Node* node = fields.child({role, "One of the two hosts between which the path was measured."});
   if (!node) return;
   Fields host(*node, fields.path_of(role), reading);
-  for (const char* key : {"host", "address", "machine", "kernel"}) host.text({key, kTold}, "");
+  for (const char* key : {"host", "address", "machine", "kernel"}) host.text({key, kOnlyReported}, "");
   host.ignore({"settings", "The kernel's settings in its own words; not used."});
   const TcpSettings any;
   if (const Node* tcp = host.child({"tcp", "The host's kernel settings, for VMs that name the path."}))
@@ -28,15 +28,15 @@ void read_host(Fields& fields, const std::string& role, Reading& reading) {
 
 // Reads each map of a list.
 template <class Each>
-void each_of(Fields& fields, const FileKey& key, Reading& reading, Each each) {
+void each_direction(Fields& fields, const FileKey& key, Reading& reading, Each each) {
   const auto items = fields.list(key, {ValueType::map()});
   for (std::size_t i = 0; i < items.size(); ++i) {
     Fields item(*items[i], fmt::format("{}.{}", fields.path_of(key.name), i), reading);
     each(item);
     item.integer({"repeats", "How often it was measured."}, {1, 1'000'000}, 1);
-    item.quantity<Bytes>({"send_window", kTold}, kSizeRange, Bytes{0});
-    item.integer({"segments", kTold}, kCountRange, 0);
-    item.integer({"retransmitted", kTold}, kCountRange, 0);
+    item.quantity<Bytes>({"send_window", kOnlyReported}, kSizeRange, Bytes{0});
+    item.integer({"segments", kOnlyReported}, kCountRange, 0);
+    item.integer({"retransmitted", kOnlyReported}, kCountRange, 0);
     item.done();
   }
 }
@@ -49,7 +49,7 @@ void check_order(Fields& item, auto least, auto median, auto most) {
 std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
   std::vector<PathRate> rates;
   const FileKey steady{"steady", "Rates of several connections together, after their slow start."};
-  each_of(fields, steady, reading, [&](Fields& item) {
+  each_direction(fields, steady, reading, [&](Fields& item) {
     PathRate rate;
     rate.connections = static_cast<int>(item.integer({"connections", "How many connections there were."}, {1, 10'000}));
     rate.rate = item.quantity<BytesPerSecond>({"rate", "The median of their rates together."}, kNetRange);
@@ -58,9 +58,9 @@ std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
     check_order(item, least, rate.rate, most);
     rate.in_flight = item.quantity<Bytes>(
         {"in_flight", "The most that one connection had sent and not yet acknowledged."}, kSizeRange, Bytes{0});
-    item.number({"growth", kTold}, {0, 1e6}, 1.0);
-    item.number({"receive_limited", kTold}, {0, 1e3}, 0.0);
-    item.number({"buffer_limited", kTold}, {0, 1e3}, 0.0);
+    item.number({"growth", kOnlyReported}, {0, 1e6}, 1.0);
+    item.number({"receive_limited", kOnlyReported}, {0, 1e3}, 0.0);
+    item.number({"buffer_limited", kOnlyReported}, {0, 1e3}, 0.0);
     rates.push_back(rate);
   });
   return rates;
@@ -68,7 +68,7 @@ std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
 
 std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& reading) {
   std::vector<PathPoint> points;
-  each_of(fields, key, reading, [&](Fields& item) {
+  each_direction(fields, key, reading, [&](Fields& item) {
     PathPoint point;
     point.size = item.quantity<Bytes>({"size", "The size of the message."}, kSizeRange);
     point.time =
@@ -78,9 +78,9 @@ std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& r
     check_order(item, point.least, point.time, point.most);
     point.pause = item.quantity<Seconds>({"pause", "How long the connection was idle before; 0: it was new."},
                                          kTimeRange, Seconds{0});
-    item.quantity<Bytes>({"in_flight", kTold}, kSizeRange, Bytes{0});
-    item.integer({"window_before", kTold}, kCountRange, 0);
-    item.integer({"threshold_before", kTold}, kCountRange, 0);
+    item.quantity<Bytes>({"in_flight", kOnlyReported}, kSizeRange, Bytes{0});
+    item.integer({"window_before", kOnlyReported}, kCountRange, 0);
+    item.integer({"threshold_before", kOnlyReported}, kCountRange, 0);
     points.push_back(point);
   });
   return points;
@@ -112,8 +112,8 @@ void read_round_trips(Fields& fields, Reading& reading) {
   if (!node) return;
   Fields trips(*node, fields.path_of("round_trips"), reading);
   trips.integer({"count", "How many were measured."}, {1, 1'000'000});
-  for (const char* key : {"least", "median", "p90", "most"}) trips.quantity<Seconds>({key, kTold}, kTimeRange);
-  trips.quantity<Seconds>({"kernel_least", kTold}, kTimeRange, Seconds{0});
+  for (const char* key : {"least", "median", "p90", "most"}) trips.quantity<Seconds>({key, kOnlyReported}, kTimeRange);
+  trips.quantity<Seconds>({"kernel_least", kOnlyReported}, kTimeRange, Seconds{0});
   trips.done();
 }
 

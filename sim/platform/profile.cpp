@@ -19,7 +19,7 @@ constexpr Range<std::int64_t> kRanks{1, 1 << 20};
 
 auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
-constexpr const char* kTold = "Told of the measurement; the simulator does not use it.";
+constexpr const char* kReportedOnly = "Told of the measurement; the simulator does not use it.";
 
 // What a point tells beside its time; the simulator has no use for it.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
@@ -30,7 +30,7 @@ constexpr const char* kFacts[] = {
     "library", "nccl",        "left_out",           "sources",         "remarks"};
 
 Seconds time_of(Fields& fields) {
-  for (const char* key : kSpread) fields.ignore({key, kTold});
+  for (const char* key : kSpread) fields.ignore({key, kReportedOnly});
   return fields.quantity<Seconds>({"time", "What one took, the median."}, kKernelTime);
 }
 
@@ -98,7 +98,7 @@ void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
   const bool one_host = fields.integer({"hosts", "Machines that they were in."}, kRanks) == 1;
   const Bytes size = fields.quantity<Bytes>({"size", "The size of the buffer."}, kCopySizes);
   const Seconds time = time_of(fields);
-  for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore({key, kTold});
+  for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore({key, kReportedOnly});
   if (!one_host || ranks < 2) return;
   // Bytes over a link of a ring are this part of the buffer, in so many steps (nccl-tests, doc/PERFORMANCE.md).
   const double steps = which == 0 ? 2 * (ranks - 1) : which < 3 ? ranks - 1 : 1;
@@ -129,7 +129,7 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
                                        fields.path_of("schema"), printable(schema).substr(0, 64), kSchema));
   profile.name = fields.name({"name", "What the profile is called."});
   profile.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
-  for (const char* key : kFacts) fields.ignore({key, kTold});
+  for (const char* key : kFacts) fields.ignore({key, kReportedOnly});
   const FileKey limit{"power_limit", "What it might draw meanwhile; counts where a VM states another limit.",
                       "what its board may"};
   if (fields.has(limit.name)) profile.power_limit = fields.quantity<Watts>(limit, {{1}, {1e5}});

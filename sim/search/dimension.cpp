@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "sim/explain/setting.h"
+#include "sim/search/group_space.h"
 
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostGpusOneByOne = 8;
 constexpr std::size_t kFewMicroBatches = 6;  // values of larger platforms
 
 template <class Value>

@@ -10,15 +10,13 @@
 #include "sim/crew/journal.h"
 #include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
-#ifdef SLMSIM_MPI
-#include "sim/crew/mpi/ranks.h"
+#include "sim/crew/ranks.h"
 #include "sim/model/operator_graph.h"
-#endif
 
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kAssessedAtOnce = 4;  // given to a worker
+constexpr std::size_t kAssessedByWorker = 4;  // given to a worker
 
 constexpr const char* kHeader = "plan";
 const JournalWords kWords = {"search", "--journal", "the scenario, a file it names, --set, --technique"};
@@ -54,9 +52,7 @@ class PlanCrew::Work {
 
   bool serve() {
     if (launch_.rank == 0) return false;
-#ifdef SLMSIM_MPI
     slmsim::serve(*transport_, answer());
-#endif
     return true;
   }
 
@@ -76,7 +72,7 @@ class PlanCrew::Work {
       }
     }
     Asking<Finding> asking;
-    asking.at_once = kMeasure ? 1 : kAssessedAtOnce;
+    asking.at_once = kMeasure ? 1 : kAssessedByWorker;
     asking.taken = [&](std::uint64_t question, const Finding& finding) {
       if (journal_) journal_->add(question, finding);
       found[question] = finding;
@@ -122,18 +118,12 @@ class PlanCrew::Work {
   }
 
   void begin_mpi() {
-#ifdef SLMSIM_MPI
     transport_ = Transport::begin();
     if (launch_.rank == 0) ranks_.emplace(*transport_);
-#else
-    refuse_without_mpi();
-#endif
   }
 
   bool ask(QuestionQueue& queue, const Asking<Finding>& asking) {
-#ifdef SLMSIM_MPI
     if (!crew_) return ask_all(*ranks_, queue, asking);
-#endif
     return ask_all(*crew_, queue, asking);
   }
 
@@ -157,10 +147,8 @@ class PlanCrew::Work {
   mutable DivisionMemo memo_;  // a cache
   std::vector<std::uint64_t> first_;
   Launch launch_;
-#ifdef SLMSIM_MPI
   std::unique_ptr<Transport> transport_;
   std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before MPI ends
-#endif
   std::optional<Journal> journal_;
   std::vector<Journal> parts_;
   std::unique_ptr<Crew> crew_;

@@ -8,9 +8,7 @@
 #include "sim/base/quantity.h"
 #include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
-#ifdef SLMSIM_MPI
-#include "sim/crew/mpi/ranks.h"
-#endif
+#include "sim/crew/ranks.h"
 
 namespace slmsim {
 namespace {
@@ -74,7 +72,6 @@ SweepOutcome conduct(Sweep& sweep, const SweepOptions& options, MakeWorkers make
 SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
   const auto rows = in_texts<PointRows>([&sweep](std::uint64_t point) { return rows_or_reason(sweep, point); });
   if (launch_of_environment().ranks > 1) {
-#ifdef SLMSIM_MPI
     const auto transport = Transport::begin();
     if (transport->rank() > 0) {
       serve(*transport, rows);
@@ -82,9 +79,6 @@ SweepOutcome run_sweep(Sweep& sweep, const SweepOptions& options) {
     }
     Ranks others(*transport);
     return conduct(sweep, options, [&](const Journal&, std::uint64_t) { return &others; });
-#else
-    refuse_without_mpi();
-#endif
   }
   return conduct(sweep, options, [&](const Journal& journal, std::uint64_t left) {
     const auto jobs = static_cast<std::size_t>(std::min<std::uint64_t>(options.jobs, left));

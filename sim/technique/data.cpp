@@ -9,7 +9,7 @@
 namespace slmsim {
 namespace {
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_data(const ExportRequest& request) {
   ExportWays out;
   out.alpa.method = fmt::format("alpa.DataParallel(num_micro_batches={})", request.plan.micro_batches);
   return out;
@@ -33,7 +33,7 @@ extern const Technique kData = {
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
     .variations = batch_variations,
-    .exports = exports,
+    .exports = exports_of_data,
 };
 
 }  // namespace slmsim

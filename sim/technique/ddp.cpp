@@ -60,7 +60,7 @@ Lowered lower_ddp(const LowerRequest& request) {
   return run.finish();
 }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_ddp(const ExportRequest& request) {
   ExportWays out = replica_exports(request);
   out.deepspeed.cannot = "DDP is PyTorch's own (torch.nn.parallel.DistributedDataParallel)";
   out.torch = ddp_of_torch(request.plan);
@@ -77,7 +77,7 @@ std::vector<const OptionSpec*> options() {
   return out;
 }
 
-std::vector<Variation> variations() { return {split_variations().front(), compression_variation()}; }
+std::vector<Variation> ddp_variations() { return {split_variations().front(), compression_variation()}; }
 
 }  // namespace
 
@@ -94,8 +94,8 @@ extern const Technique kDdp = {
     .launcher = launched_by_processes,
     .remarks = compression_remarks,
     .changes_training = compression_changes_training,
-    .variations = variations,
-    .exports = exports,
+    .variations = ddp_variations,
+    .exports = exports_of_ddp,
 };
 
 }  // namespace slmsim

@@ -7,9 +7,9 @@
 namespace slmsim {
 namespace {
 
-PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 1, .bucket = {}}); }
+PlanResult plan_deepspeed1(const PlanRequest& request) { return plan_replicas(request, {.stage = 1, .bucket = {}}); }
 
-Lowered lower(const LowerRequest& request) {
+Lowered lower_deepspeed1(const LowerRequest& request) {
   return reduce_and_gather(request, Collective::kAllReduce, "all-reduce grads");
 }
 
@@ -22,8 +22,8 @@ extern const Technique kDeepSpeed1 = {
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,
-    .plan = plan,
-    .lower = lower,
+    .plan = plan_deepspeed1,
+    .lower = lower_deepspeed1,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .variations = split_variations,

@@ -8,9 +8,9 @@
 namespace slmsim {
 namespace {
 
-PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 2, .bucket = {}}); }
+PlanResult plan_deepspeed2(const PlanRequest& request) { return plan_replicas(request, {.stage = 2, .bucket = {}}); }
 
-Lowered lower(const LowerRequest& request) {
+Lowered lower_deepspeed2(const LowerRequest& request) {
   return reduce_and_gather(request, Collective::kReduceScatter, "reduce-scatter grads");
 }
 
@@ -23,8 +23,8 @@ extern const Technique kDeepSpeed2 = {
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,
-    .plan = plan,
-    .lower = lower,
+    .plan = plan_deepspeed2,
+    .lower = lower_deepspeed2,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .variations = split_variations,

@@ -7,9 +7,9 @@
 namespace slmsim {
 namespace {
 
-PlanResult plan(const PlanRequest& request) { return plan_replicas(request, {.stage = 3, .bucket = {}}); }
+PlanResult plan_deepspeed3(const PlanRequest& request) { return plan_replicas(request, {.stage = 3, .bucket = {}}); }
 
-Lowered lower(const LowerRequest& request) {
+Lowered lower_deepspeed3(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   Tasks reduced;
@@ -27,8 +27,8 @@ extern const Technique kDeepSpeed3 = {
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,
-    .plan = plan,
-    .lower = lower,
+    .plan = plan_deepspeed3,
+    .lower = lower_deepspeed3,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .variations = split_variations,

@@ -187,11 +187,11 @@ std::string degrees_text(const TechniqueOptions& options, int value) {
                      options.get(kReplicas));
 }
 
-std::vector<Variation> variations() {
+std::vector<Variation> megatron_variations() {
   return {{.values = degrees_to_try, .apply = set_degrees, .words = degrees_text}};
 }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_megatron(const ExportRequest& request) {
   const MegatronPlan& m = request.plan.megatron();
   ExportWays out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
@@ -228,8 +228,8 @@ extern const Technique kMegatron = {
     .memory = memory_of_megatron,
     .launcher = launched_by_processes,
     .layers_at = layers_at,
-    .variations = variations,
-    .exports = exports,
+    .variations = megatron_variations,
+    .exports = exports_of_megatron,
 };
 
 }  // namespace slmsim

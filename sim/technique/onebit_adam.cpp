@@ -18,7 +18,7 @@ const Option<int> kFreezeStep{
     count_option({"warm_up", "The job's first steps, which exchange whole gradients: freeze_step.", "100000"},
                  1'000'000'000, 100'000)};
 
-PlanResult plan(const PlanRequest& request) {
+PlanResult plan_onebit_adam(const PlanRequest& request) {
   if (request.scenario.training.optimizer != UpdateRule::kAdam)
     return {std::nullopt, "1-bit Adam is an Adam of its own; set training.optimizer: adam"};
   if (request.group.devices.size() < 2)
@@ -52,7 +52,7 @@ void exchange_signs(ReplicaRun& run) {
   run.kernels(decode, "momenta of signs");
 }
 
-Lowered lower(const LowerRequest& request) {
+Lowered lower_onebit_adam(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   for (int batch = 0; batch < run.micro_batches(); ++batch) undivided_passes(run);
@@ -69,7 +69,7 @@ Lowered lower(const LowerRequest& request) {
   return run.finish();
 }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_onebit_adam(const ExportRequest& request) {
   ExportWays out = replica_exports(request);
   out.deepspeed.freeze_step = request.plan.workload.warm_up;
   return out;
@@ -84,14 +84,14 @@ extern const Technique kOneBitAdam = {
     .trains_adapters = true,
     .options = {&kBatchSplit, &kFreezeStep},
     .micro_batches = all_at_once,
-    .plan = plan,
-    .lower = lower,
+    .plan = plan_onebit_adam,
+    .lower = lower_onebit_adam,
     .memory = memory_of_replicas,
     .launcher = launched_by_processes,
     .remarks = compression_remarks,
     .changes_training = [](const TechniqueOptions&) { return true; },
     .variations = split_variations,
-    .exports = exports,
+    .exports = exports_of_onebit_adam,
 };
 
 }  // namespace slmsim

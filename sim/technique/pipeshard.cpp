@@ -226,7 +226,7 @@ Variation stages_variation() {
 // Values of the schedule: those of Schedule, and 1F1B with one more in flight for each boundary.
 constexpr int kOneAhead = 3;
 
-std::vector<Variation> variations() {
+std::vector<Variation> pipeshard_variations() {
   const Variation split = {
       .values = [](const VariationRequest& r) { return yes_or_no(!planner_cuts_stages(r.so_far)); },
       .apply = [](TechniqueOptions& o, int value, const Scenario&,
@@ -251,7 +251,7 @@ std::vector<Variation> variations() {
   return {planner_variation(), stages_variation(), split, schedule, tensor};
 }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_pipeshard(const ExportRequest& request) {
   ExportWays out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron = planned_for_megatron(request);
@@ -283,8 +283,8 @@ extern const Technique kPipeshard = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launcher,
-    .variations = variations,
-    .exports = exports,
+    .variations = pipeshard_variations,
+    .exports = exports_of_pipeshard,
 };
 
 }  // namespace slmsim

@@ -90,9 +90,9 @@ PlanResult plan_shard(const PlanRequest& request) {
   return {std::move(best->plan), ""};
 }
 
-std::vector<Variation> variations() { return {planner_variation(), tensor_variation()}; }
+std::vector<Variation> shard_variations() { return {planner_variation(), tensor_variation()}; }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_shard(const ExportRequest& request) {
   const MeshShape shape = request.plan.stages.front().shape();
   ExportWays out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
@@ -125,8 +125,8 @@ extern const Technique kShard = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .variations = variations,
-    .exports = exports,
+    .variations = shard_variations,
+    .exports = exports_of_shard,
 };
 
 }  // namespace slmsim

@@ -35,7 +35,7 @@ PlanResult plan_zero2(const PlanRequest& request) {
   return result;
 }
 
-std::vector<Variation> variations() {
+std::vector<Variation> zero2_variations() {
   auto all = batch_variations();
   const int hierarchical = static_cast<int>(all.size()) - 1;
   all.push_back({.values =
@@ -68,7 +68,7 @@ std::vector<Variation> variations() {
   return all;
 }
 
-ExportWays exports(const ExportRequest& request) {
+ExportWays exports_of_zero2(const ExportRequest& request) {
   const OperatorPlan& how = request.plan.operators();
   ExportWays out;
   out.deepspeed = {.stage = 2, .gradient_collective = how.gradient_collective, .gathered = how.gathered};
@@ -96,8 +96,8 @@ extern const Technique kZero2 = {
     .lower_again = lower_operators_again,
     .memory = memory_by_operators,
     .launcher = launched_by_driver,
-    .variations = variations,
-    .exports = exports,
+    .variations = zero2_variations,
+    .exports = exports_of_zero2,
 };
 
 }  // namespace slmsim

@@ -16,8 +16,8 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kLarge{10e6};
-constexpr double kMost = 1e15;  // of any number of the table
-const std::vector<std::string> kColumns = {"source", "machine", "gpus", "bytes", "seconds"};
+constexpr double kMostValue = 1e15;  // of any number of the table
+const std::vector<std::string> kAllReduceColumns = {"source", "machine", "gpus", "bytes", "seconds"};
 
 // What a machine of the tables is built of. Sailor's V100-16 is not known: two of its GPUs reach more than two NVLinks carry,
 // so that it is no DGX-1.
@@ -88,11 +88,11 @@ AllReduceReport validate_all_reduce(const std::filesystem::path& table) {
   std::map<const Machine*, Built> built;
   std::map<std::tuple<const Machine*, int, double>, Seconds> known;
   AllReduceReport report;
-  for (const TableRow& cells : read_table(table, kColumns, "source,machine,gpus,bytes,seconds")) {
+  for (const TableRow& cells : read_table(table, kAllReduceColumns, "source,machine,gpus,bytes,seconds")) {
     AllReduceRow row{cells.text("source"), cells.text("machine"), 0, {}, {}, {}};
-    const double gpus = cells.positive("gpus", kMost);
-    row.size = Bytes{cells.positive("bytes", kMost)};
-    row.measured = Seconds{cells.positive("seconds", kMost)};
+    const double gpus = cells.positive("gpus", kMostValue);
+    row.size = Bytes{cells.positive("bytes", kMostValue)};
+    row.measured = Seconds{cells.positive("seconds", kMostValue)};
     const Machine* machine = machine_of(row.source, row.machine);
     if (!machine) {
       const std::string name = row.source + " " + row.machine;

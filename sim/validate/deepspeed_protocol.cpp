@@ -14,16 +14,16 @@ namespace {
 // Points at which rows are simulated: as many as tell the ends of an interval.
 constexpr std::size_t kJudged = 48;
 
-struct Row {
+struct ProtocolRow {
   DeepSpeedFact fact;
   std::size_t experiment = 0;
   Candidate cell;
   int gpus = 0;
 };
 
-class Protocol {
+class DeepSpeedRunner {
  public:
-  Protocol(const std::filesystem::path& root, std::vector<DeepSpeedFact> facts, const ProtocolOptions& options)
+  DeepSpeedRunner(const std::filesystem::path& root, std::vector<DeepSpeedFact> facts, const ProtocolOptions& options)
       : options_(options) {
     for (auto& fact : facts) {
       if (fact.metric == "throughput") add(root, std::move(fact));
@@ -71,7 +71,7 @@ class Protocol {
     overrides.push_back(fmt::format("models.0.layers={}", layers_of_size(fact.size, model)));
     if (is_new) experiments_.push_back({file, overrides, {}});
     const Group& group = scenario->second.groups.front();
-    Row row{
+    ProtocolRow row{
         std::move(fact), at->second, {model.name, run.technique, group.names}, static_cast<int>(group.devices.size())};
     auto& cells = experiments_[at->second].cells;
     if (std::find(cells.begin(), cells.end(), row.cell) == cells.end()) cells.push_back(row.cell);
@@ -84,7 +84,7 @@ class Protocol {
     out.experiments = experiments_;
     out.pilots.resize(experiments_.size());
     out.own.resize(experiments_.size());
-    for (const Row& row : rows_) {
+    for (const ProtocolRow& row : rows_) {
       if (row.fact.use != "fit") continue;
       const auto& known = out.pilots[row.experiment];
       const double rate = row.fact.measured * kTera / row.gpus;
@@ -101,7 +101,7 @@ class Protocol {
   void judge(const Posterior& posterior, std::vector<JudgedThroughput>& into) {
     const Draws draws = draws_of(posterior, kJudged);
     std::map<std::size_t, Ensemble> known;
-    for (const Row& row : rows_) {
+    for (const ProtocolRow& row : rows_) {
       if (row.fact.use != "test" || !out_.complete) continue;
       auto at = known.find(row.experiment);
       if (at == known.end()) {
@@ -120,7 +120,7 @@ class Protocol {
   }
 
   const ProtocolOptions& options_;
-  std::vector<Row> rows_;
+  std::vector<ProtocolRow> rows_;
   std::vector<Experiment> experiments_;
   std::map<std::tuple<int, std::string, double, bool>, std::size_t> places_;
   std::map<std::filesystem::path, Scenario> scenarios_;
@@ -153,7 +153,7 @@ DeepSpeedProtocol validate_deepspeed_held_out(const std::filesystem::path& root,
       throw InputError({}, fmt::format("{}: no throughput has \"{}\" in the column use; fit and test are expected",
                                        reference.string(), use));
   }
-  return Protocol(root, std::move(facts), options).run();
+  return DeepSpeedRunner(root, std::move(facts), options).run();
 }
 
 }  // namespace slmsim

@@ -10,7 +10,7 @@
 namespace slmsim {
 namespace {
 
-const std::vector<std::string> kColumns = {"slice",     "gpus",    "n_gpus",         "model",
+const std::vector<std::string> kFabricColumns = {"slice",     "gpus",    "n_gpus",         "model",
                                            "technique", "minutes", "tflops_per_gpu", "status"};
 
 // Half a unit of the last place, at least what runs repeat to.
@@ -31,7 +31,7 @@ std::vector<Pilot> FabricRow::pilots(const Candidate& candidate) const {
 
 std::vector<FabricRow> read_fabric_rows(const std::filesystem::path& reference) {
   std::vector<FabricRow> out;
-  for (const auto& row : read_csv_table(reference, kColumns, "tests/reference/fabric.csv")) {
+  for (const auto& row : read_csv_table(reference, kFabricColumns, "tests/reference/fabric.csv")) {
     const auto count = parse_number(row.at("n_gpus"));
     out.push_back({row.at("slice"), row.at("gpus"), static_cast<int>(count.value_or(0)), row.at("model"),
                    row.at("technique"), parse_number(row.at("minutes")), parse_number(row.at("tflops_per_gpu")),

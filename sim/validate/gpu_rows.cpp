@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kMostErrors = 20;
 
 // The cells of one row, whose errors are collected.
-class Row {
+class GpuRow {
  public:
-  Row(const CsvRow& cells, const std::shared_ptr<Source>& file, std::size_t index, std::vector<Error>& errors)
+  GpuRow(const CsvRow& cells, const std::shared_ptr<Source>& file, std::size_t index, std::vector<Error>& errors)
       : cells_(cells), place_{file, static_cast<int>(index) + 2, 1}, errors_(errors) {}
 
   const std::string& text(const std::string& column) const { return cells_.at(column); }
@@ -57,7 +57,7 @@ std::vector<Value> read_rows(const std::filesystem::path& file, const std::vecto
   std::vector<Value> out;
   const auto table = read_csv_table(file, columns, "a table of times of kernels or operators");
   for (std::size_t i = 0; i < table.size(); ++i) {
-    Row row(table[i], source, i, errors);
+    GpuRow row(table[i], source, i, errors);
     out.push_back(read(row));
   }
   if (!errors.empty()) throw InputError(errors);
@@ -69,7 +69,7 @@ std::vector<Value> read_rows(const std::filesystem::path& file, const std::vecto
 std::vector<OperatorRow> read_operator_rows(const std::filesystem::path& file) {
   const std::vector<std::string> columns = {"gpu",      "precision", "hidden", "heads", "vocabulary",
                                             "sequence", "batch",     "op",     "pass",  "seconds"};
-  return read_rows<OperatorRow>(file, columns, [](Row& row) {
+  return read_rows<OperatorRow>(file, columns, [](GpuRow& row) {
     OperatorRow out;
     out.gpu = row.text("gpu");
     out.precision = static_cast<Precision>(row.choice("precision", precision_names()));
@@ -96,7 +96,7 @@ std::vector<OperatorRow> read_operator_rows(const std::filesystem::path& file) {
 
 std::vector<KernelRow> read_kernel_rows(const std::filesystem::path& file) {
   const std::vector<std::string> columns = {"source", "gpu", "precision", "kernel", "batch", "m", "n", "k", "seconds"};
-  return read_rows<KernelRow>(file, columns, [](Row& row) {
+  return read_rows<KernelRow>(file, columns, [](GpuRow& row) {
     KernelRow out;
     out.source = row.text("source");
     out.gpu = row.text("gpu");

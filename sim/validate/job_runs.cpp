@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kDrawnJobs = 10'000;
 
-constexpr double kMost = 1e12;
+constexpr double kMostOfJob = 1e12;
 
 Seconds stop_time(const TableRow& row, std::string text) {
   text.erase(0, text.find_first_not_of(' '));
@@ -43,16 +43,16 @@ std::vector<Stop> stops_in(const TableRow& row) {
 
 JobRun read_run(const TableRow& row) {
   JobRun out{row.text("run"), row.text("stretch"), row.text("source"), {}, {}, 0, 0, {}, {}};
-  const double iterations = row.number("iterations", 1, kMost), every = row.number("checkpoint_every", 0, kMost);
-  const Seconds iteration{row.number("iteration_s", 1e-6, kMost)};
-  out.elapsed = Seconds{row.number("elapsed_h", 1e-3, kMost) * 3600};
+  const double iterations = row.number("iterations", 1, kMostOfJob), every = row.number("checkpoint_every", 0, kMostOfJob);
+  const Seconds iteration{row.number("iteration_s", 1e-6, kMostOfJob)};
+  out.elapsed = Seconds{row.number("elapsed_h", 1e-3, kMostOfJob) * 3600};
   const Seconds training = iteration * iterations;
   Course& course = out.course;
-  if (const double evaluations = row.number("evaluate_every", 0, kMost); evaluations > 0)
-    course.evaluation = Seconds{row.number("evaluation_s", 0, kMost)} * std::floor(iterations / evaluations);
+  if (const double evaluations = row.number("evaluate_every", 0, kMostOfJob); evaluations > 0)
+    course.evaluation = Seconds{row.number("evaluation_s", 0, kMostOfJob)} * std::floor(iterations / evaluations);
   course.work = course.plain = training + course.evaluation;
   if (every > 0) course.interval = iteration * every;
-  course.pause = course.write = Seconds{row.number("checkpoint_s", 0, kMost)};
+  course.pause = course.write = Seconds{row.number("checkpoint_s", 0, kMostOfJob)};
   course.stops = stops_in(row);
   out.measured = training / out.elapsed;
   out.lost = out.elapsed - training;

@@ -9,14 +9,41 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kSizes[] = {"hidden", "heads", "layers", "sequence", "vocabulary", "intermediate"};
-constexpr const char* kNotCompared[] = {
-    "schema",     "gpu",          "optimizer",          "dropout",    "torch",       "cuda", "host",
-    "date",       "reason",       "forward_s",          "backward_s", "optimizer_s", "loss", "device",
-    "parameters", "memory_bytes", "peak_reserved_bytes"};
+constexpr const char* kNotCompared[] = {"schema",
+                                        "gpu",
+                                        "optimizer",
+                                        "dropout",
+                                        "torch",
+                                        "cuda",
+                                        "host",
+                                        "date",
+                                        "reason",
+                                        "forward_s",
+                                        "backward_s",
+                                        "optimizer_s",
+                                        "loss",
+                                        "device",
+                                        "parameters",
+                                        "memory_bytes",
+                                        "peak_reserved_bytes",
+                                        "configuration",
+                                        "built_s",
+                                        "first_step_s",
+                                        "took_s",
+                                        "host_s",
+                                        "memory",
+                                        "kernels",
+                                        "peak_requested_bytes",
+                                        "outside_bytes",
+                                        "segments",
+                                        "allocations_retried",
+                                        "kv_heads",
+                                        "tied_embedding"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
 
-MeasuredStep read_step(const Node& node, const std::string& path, Reading& reading) {
+// Nothing where the step failed, or trained in a way that is not compared.
+std::optional<MeasuredStep> read_step(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   MeasuredStep step;
   for (const char* key : kNotCompared) fields.ignore({key, "Told of the measurement; not compared."});
@@ -40,8 +67,15 @@ MeasuredStep read_step(const Node& node, const std::string& path, Reading& readi
   step.precision =
       static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
-  step.out_of_memory = fields.choice({"status", "Whether it ran."}, {"ok", "oom"}) == 1;
-  if (const Node* times = fields.child({"step_s", "Seconds of a step."}, !step.out_of_memory)) {
+  bool compared =
+      fields.choice({"family", "The model's architecture; a Llama is not compared."}, {"gpt2", "llama"}, 0) == 0;
+  compared &=
+      fields.choice({"compile", "What torch.compile took; not compared unless no."}, {"no", "blocks", "model"}, 0) == 0;
+  compared &= !fields.flag({"checkpoints", "Whether blocks were recomputed; such steps are not compared."}, false);
+  compared &= fields.integer({"lora", "The rank of adapters; such steps are not compared."}, {0, 1 << 20}, 0) == 0;
+  const auto status = fields.choice({"status", "Whether it ran."}, {"ok", "oom", "failed"});
+  step.out_of_memory = status == 1;
+  if (const Node* times = fields.child({"step_s", "Seconds of a step."}, status == 0)) {
     Fields spread(*times, fields.path_of("step_s"), reading);
     step.step = Seconds{spread.number({"median", "The median of the steps."}, kStepRange)};
     for (const char* key : {"least", "most", "count"}) spread.ignore({key, "Told of the measurement; not compared."});
@@ -50,6 +84,7 @@ MeasuredStep read_step(const Node& node, const std::string& path, Reading& readi
   if (fields.has("peak_allocated_bytes"))
     step.peak = Bytes{fields.number({"peak_allocated_bytes", "Tensors on one GPU at most, in bytes."}, kBytesRange)};
   fields.done();
+  if (!compared || status == 2) return std::nullopt;
   return step;
 }
 
@@ -90,9 +125,12 @@ std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& file)
                      "a list of measured steps is expected, as calibrate/reference/torch_step.py writes it");
   Reading reading;
   std::vector<MeasuredStep> steps;
-  for (std::size_t i = 0; i < root.items.size(); ++i)
-    steps.push_back(read_step(root.items[i], fmt::format("steps.{}", i), reading));
+  for (std::size_t i = 0; i < root.items.size(); ++i) {
+    if (auto step = read_step(root.items[i], fmt::format("steps.{}", i), reading)) steps.push_back(std::move(*step));
+  }
   reading.check();
+  if (steps.empty())
+    throw InputError(root.place, "no step here ran on a GPT-2 without torch.compile, checkpoints or LoRA");
   return steps;
 }
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::csv_text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(CsvColumn, IsWhereACellBegins) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::csv_text_test

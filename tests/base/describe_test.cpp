@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::describe_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(Describe, WritesQuantitiesInTheUnitThatIsShortest) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::describe_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::error_test {
 namespace {
 
 Place place_in(const std::string& text, int line, int column) {
@@ -65,4 +65,4 @@ TEST(InputError, KeepsTheWholeListAndSaysTheFirst) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::error_test

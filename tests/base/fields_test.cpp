@@ -8,7 +8,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::fields_test {
 namespace {
 
 using testing::ElementsAre;
@@ -256,4 +256,4 @@ TEST(SecondNames, LetAFileHaveKeysThatNobodyNeedsButNoOneElse) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fields_test

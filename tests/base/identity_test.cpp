@@ -2,7 +2,7 @@
 
 #include "sim/base/hash.h"
 
-namespace slmsim {
+namespace slmsim::identity_test {
 namespace {
 
 TEST(Identity, TellsTextsApartThatReadAlikeOneAfterAnother) {
@@ -16,4 +16,4 @@ TEST(Identity, TellsTextsApartThatReadAlikeOneAfterAnother) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::identity_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::in_parallel_test {
 namespace {
 
 TEST(InParallel, DoesEachOnce) {
@@ -49,4 +49,4 @@ TEST(InParallel, BeginsNoMoreOnceOneThrows) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::in_parallel_test

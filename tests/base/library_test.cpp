@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::library_test {
 namespace {
 
 TEST(Library, ThatIsMissingIsNamed) {
@@ -20,4 +20,4 @@ TEST(Library, GivesAFunctionOfIt) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::library_test

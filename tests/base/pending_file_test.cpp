@@ -8,7 +8,7 @@
 
 #include "sim/base/error.h"
 
-namespace slmsim {
+namespace slmsim::pending_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,4 +75,4 @@ TEST_F(PendingFileTest, SaysWhereItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::pending_file_test

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::quantity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(Quantity, AUnitThatIsNearlyOneIsSuggested) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::quantity_test

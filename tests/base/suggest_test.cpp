@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::suggest_test {
 namespace {
 
 const std::vector<std::string> kNames = {"Data", "ZeRO2", "Shard", "Pipeshard"};
@@ -68,4 +68,4 @@ TEST(Suggest, CaseAndPunctuationAreNoDifference) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::suggest_test

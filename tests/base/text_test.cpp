@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::text_test {
 namespace {
 
 // What a shell makes of it.
@@ -24,4 +24,4 @@ TEST(Text, IsOneWordOfAShell) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::text_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::unit_test {
 namespace {
 
 template <class A, class B>
@@ -84,4 +84,4 @@ TEST(Unit, BinaryPrefixesArePowersOf1024) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::unit_test

@@ -11,7 +11,7 @@
 #include "sim/base/yaml.h"
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::yaml_limit_test {
 namespace {
 
 using testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST(Merge, KeepsThePlacesOfTheWinners) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::yaml_limit_test

@@ -10,7 +10,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::yaml_test {
 namespace {
 
 using testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST(Yaml, NamesTheFileThatWasMeant) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::yaml_test

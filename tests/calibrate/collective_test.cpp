@@ -9,7 +9,7 @@
 #include "calibrate/common/failure.h"
 #include "calibrate/gpu/rank.h"
 
-namespace slmsim::calibrate {
+namespace slmsim::calibrate::collective_test {
 namespace {
 
 using testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(Ranks, ShareWhatTheFirstOneSays) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate
+}  // namespace slmsim::calibrate::collective_test

@@ -17,7 +17,7 @@
 #include "sim/platform/profile.h"
 #include "tests/errors_of.h"
 
-namespace slmsim::calibrate {
+namespace slmsim::calibrate::kernel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -145,4 +145,4 @@ TEST(GpuProfile, IsYamlThatTheSimulatorReads) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate
+}  // namespace slmsim::calibrate::kernel_test

@@ -7,7 +7,7 @@
 
 #include "fake_timer.h"
 
-namespace slmsim::calibrate {
+namespace slmsim::calibrate::loop_test {
 namespace {
 
 TEST(Summary, TakesTheMedianAndItsInterval) {
@@ -129,4 +129,4 @@ TEST(Loop, NoticesThatTheClockIsThrottled) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate
+}  // namespace slmsim::calibrate::loop_test

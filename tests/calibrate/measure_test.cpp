@@ -5,7 +5,7 @@
 
 #include "tests/calibrate/fake_wire.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::measure_test {
 namespace {
 
 using testing::Contains;
@@ -99,4 +99,4 @@ TEST(Measure, LooksOnlyOneWayWhereThatIsAsked) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::measure_test

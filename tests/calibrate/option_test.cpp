@@ -10,7 +10,7 @@
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/host.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::option_test {
 namespace {
 
 using testing::HasSubstr;
@@ -132,4 +132,4 @@ TEST(Host, TellsItsKernelsSettings) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::option_test

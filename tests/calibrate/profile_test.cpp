@@ -16,7 +16,7 @@
 #include "tests/calibrate/fake_wire.h"
 #include "tests/errors_of.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::profile_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -157,4 +157,4 @@ TEST(File, IsWrittenWholeOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::profile_test

@@ -9,7 +9,7 @@
 
 #include "calibrate/common/failure.h"
 
-namespace slmsim::calibrate {
+namespace slmsim::calibrate::runner_test {
 namespace {
 
 using testing::ElementsAre;
@@ -102,6 +102,7 @@ TEST_F(RunnerTest, DealsTheTimeOutAndSaysWhatDidNotFitIn) {
   const Outcome outcome = run_units({unit("a", 2), unit("b", 2), unit("c", 2)}, journal, control(3));
   EXPECT_THAT(outcome.kernels, ElementsAre("{a}", "{b}"));
   EXPECT_THAT(outcome.left_out, ElementsAre("c: the time was up"));
+  EXPECT_TRUE(outcome.unfinished);
   // At most 1 s each; of 1 s left for two, three times a half is more than that, too.
   EXPECT_THAT(shares_, ElementsAre(1, 1));
 }
@@ -135,4 +136,4 @@ TEST_F(RunnerTest, GivesUpWhatEndedTheProgramTwice) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate
+}  // namespace slmsim::calibrate::runner_test

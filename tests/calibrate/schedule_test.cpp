@@ -4,7 +4,7 @@
 
 #include "calibrate/netprobe/statistics.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::schedule_test {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST(Budget, HandsOnWhatIsNotUsed) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::schedule_test

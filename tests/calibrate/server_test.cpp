@@ -10,7 +10,7 @@
 #include "calibrate/netprobe/failure.h"
 #include "calibrate/netprobe/wire.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::server_test {
 namespace {
 
 using testing::HasSubstr;
@@ -394,4 +394,4 @@ TEST(Server, SaysThatItsPortIsTaken) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::server_test

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The reference training step on the CPU: what it counts, writes and refuses, and that slmsim reads it."""
+import csv
 import importlib.util
 import json
 import os
@@ -12,10 +13,156 @@ ROOT = os.environ["SLMSIM_SOURCE_DIR"]
 SCRIPT = os.path.join(ROOT, "calibrate/reference/torch_step.py")
 TINY = ["--hidden", "64", "--heads", "4", "--layers", "2", "--sequence", "32", "--vocabulary", "100"]
 CPU = ["--device", "cpu", "--warm-up", "1", "--steps", "3"]
+SIZES = {"hidden": 32, "heads": 4, "kv_heads": 4, "layers": 2, "sequence": 16, "vocabulary": 50, "intermediate": 96}
+MODELS = {"models": [{"name": "gpt2", "family": "gpt2", "tied_embedding": True, **SIZES},
+                     {"name": "llama", "family": "llama", "tied_embedding": False, **SIZES, "kv_heads": 2}]}
+
+# Runs a program beside torch_step.py with a model that does something when it is given four sequences, or with a stand-in
+# for what old versions of PyTorch lack.
+WRAPPER = """
+import math, os, runpy, sys, time, torch
+sys.path.insert(0, os.path.dirname(sys.argv[2]))
+import torch_model
+forward, act = torch_model.Model.forward, sys.argv[1]
+def disturbed(self, inputs, targets):
+    if len(inputs) == 4:
+        exec(act)
+    return forward(self, inputs, targets)
+def attention(q, k, v, is_causal, dropout_p=0.0):
+    future = torch.ones(q.size(2), k.size(2), dtype=torch.bool).triu(1)
+    scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.size(-1))
+    return torch.matmul(torch.softmax(scores.masked_fill(future, -1e4), -1).to(v.dtype), v)
+torch_model.Model.forward = disturbed
+torch.nn.functional.scaled_dot_product_attention = attention
+sys.argv = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 def step(*words):
     return subprocess.run([sys.executable, "-B", SCRIPT, *words], capture_output=True, text=True, check=False)
+
+
+def step_with(disturbance, *words, script=SCRIPT):
+    return subprocess.run([sys.executable, "-B", "-c", WRAPPER, disturbance, script, *words], capture_output=True,
+                          text=True, check=False)
+
+
+class Plan(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("models.json", json.dumps(MODELS))
+        self.words = [*CPU, "--models", self.file("models.json"), "--plan", self.file("plan"),
+                      "--output", self.file("steps.json"), "--kernels", self.file("kernels.csv")]
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.file(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def steps(self):
+        with open(self.file("steps.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def states(self):
+        return [(one["batch"], one["status"]) for one in self.steps()]
+
+    def test_each_line_is_a_measurement_that_is_made_once(self):
+        self.write("plan", "# two models\n--model gpt2 --batch 1,2 --precision bf16 --optimizer single\n\n"
+                           "--model llama --batch 2 --precision fp32 --attention sdpa --checkpoints\n"
+                           "--model llama --precision fp32 --lora 4\n")
+        done = step_with("", *self.words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = self.steps()
+        self.assertEqual([(one["model"], one["batch"], one["lora"]) for one in first],
+                         [("gpt2", 1, 0), ("gpt2", 2, 0), ("llama", 2, 0), ("llama", 1, 4)])
+        h, kv, wide, v = 32, 16, 96, 50
+        self.assertEqual(first[2]["parameters"], 2 * v * h + 2 * (2 * h * h + 2 * h * kv + 3 * h * wide + 2 * h) + h)
+        with open(self.file("kernels.csv"), encoding="utf-8", newline="") as text:
+            kernels = list(csv.DictReader(text))
+        self.assertEqual({row["configuration"] for row in kernels}, {one["configuration"] for one in first})
+        self.assertEqual(sum(int(row["count"]) for row in kernels), sum(one["kernels"]["count"] for one in first))
+
+        self.write("plan", "--model gpt2 --batch 1,2,3 --precision bf16 --optimizer single\n")
+        self.assertEqual(step_with("raise SystemExit(9)", *self.words).returncode, 0)
+        self.assertEqual(self.steps()[:-1], first)
+        self.assertEqual(self.steps()[-1]["batch"], 3)
+
+    def test_what_fails_stops_no_other(self):
+        self.write("plan", "--model gpt2 --precision fp16\n--model gpt2 --batch 4,2 --precision fp32\n")
+        done = step_with("raise ValueError('no such thing')", *self.words)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.states(), [(1, "failed"), (4, "failed"), (2, "ok")])
+        self.assertEqual(self.steps()[1]["reason"], "ValueError: no such thing")
+        compared = subprocess.run([os.environ["SLMSIM_BINARY"], "validate", "--measured", self.file("steps.json"),
+                                   "--gpu", "a30"], capture_output=True, text=True, check=False, cwd=ROOT)
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+        self.assertIn("Step time: 1 cells", compared.stdout)
+
+    def test_what_ends_the_program_or_hangs_is_not_tried_again(self):
+        self.write("plan", "--model gpt2 --batch 4,2 --precision fp32\n")
+        for disturbance, status in (("os._exit(9)", 9), ("time.sleep(600)", 1)):
+            done = step_with(disturbance, *self.words, "--give-up", "2")
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual(self.states(), [(4, "failed")])
+            self.assertEqual(step(*self.words).returncode, 3)
+            self.assertEqual(self.states(), [(4, "failed"), (2, "ok")])
+            os.remove(self.file("steps.json"))
+
+    def test_what_was_interrupted_is_tried_again(self):
+        self.write("plan", "--model gpt2 --batch 2,4 --precision fp32\n")
+        self.assertNotEqual(step_with("raise KeyboardInterrupt", *self.words).returncode, 0)
+        self.assertEqual(self.states(), [(2, "ok")])
+        self.assertEqual(step(*self.words).returncode, 0)
+        self.assertEqual(self.states(), [(2, "ok"), (4, "ok")])
+
+    def test_no_configuration_begins_late(self):
+        self.write("plan", "--model gpt2 --batch 1,2 --precision fp32\n")
+        done = step(*self.words, "--budget", "1e-9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the time is up", done.stderr)
+        self.assertFalse(os.path.exists(self.file("steps.json")))
+
+    def test_says_which_line_is_wrong(self):
+        self.write("plan", "--model gpt3\n")
+        done = step(*self.words)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no model 'gpt3'", done.stderr)
+
+    def test_plans_beside_the_program_are_right(self):
+        specification = importlib.util.spec_from_file_location("torch_step", SCRIPT)
+        torch_step = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(torch_step)
+        parser = torch_step.make_parser()
+        for name in ("steps.plan", "smoke.plan"):
+            plan = os.path.join(ROOT, "calibrate/reference", name)
+            models = os.path.join(ROOT, "calibrate/shapes/models.json")
+            options = parser.parse_args(["--models", models, "--plan", plan])
+            titles = [one.title for one in torch_step.configurations_of(parser, options)]
+            self.assertEqual(len(titles), len(set(titles)))
+
+
+class Attention(unittest.TestCase):
+    def test_writes_times_of_each_size_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "flash.csv")
+            script = os.path.join(ROOT, "calibrate/reference/torch_attention.py")
+            words = ["--device", "cpu", "--widths", "8", "--heads", "2", "--precisions", "fp32", "--point", "0.001",
+                     "--output", file]
+            for lengths in ("128,256", "128,256,512"):
+                done = step_with("", *words, "--lengths", lengths, "--backends", "flash,math", script=script)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            with open(file, encoding="utf-8", newline="") as text:
+                rows = list(csv.DictReader(text))
+            sizes = [(row["kernel"], row["backend"], row["batch"], row["m"], row["n"], row["k"]) for row in rows]
+            self.assertEqual(len(sizes), len(set(sizes)))
+            self.assertEqual(len(sizes), 2 * 2 * 3)
+            self.assertIn(("flash-backward", "flash", "8", "256", "256", "8"), sizes)
+            self.assertTrue(all(0 < float(row["low"]) <= float(row["seconds"]) <= float(row["high"]) for row in rows))
 
 
 class TorchStep(unittest.TestCase):

@@ -5,7 +5,7 @@
 #include "calibrate/netprobe/failure.h"
 #include "tests/calibrate/fake_wire.h"
 
-namespace slmsim::calibrate::netprobe {
+namespace slmsim::calibrate::netprobe::watch_test {
 namespace {
 
 using testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST(Watch, RefusesFilesOfAnotherForm) {
 }
 
 }  // namespace
-}  // namespace slmsim::calibrate::netprobe
+}  // namespace slmsim::calibrate::netprobe::watch_test

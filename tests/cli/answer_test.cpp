@@ -7,7 +7,7 @@
 
 #include "tests/cli/process.h"
 
-namespace slmsim {
+namespace slmsim::answer_test {
 namespace {
 
 using testing::AllOf;
@@ -182,4 +182,4 @@ TEST(Answer, CountsTheHooksOfStage3WhereNobodyStatesThem) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::answer_test

@@ -11,7 +11,7 @@
 #include "tests/cli/bad_text.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::bad_file_test {
 namespace {
 
 std::vector<BadCase> all_cases() {
@@ -55,4 +55,4 @@ TEST(BadFiles, AreAllToldInOneRun) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::bad_file_test

@@ -5,7 +5,7 @@
 
 #include "tests/cli/process.h"
 
-namespace slmsim {
+namespace slmsim::completion_test {
 namespace {
 
 using testing::AllOf;
@@ -172,4 +172,4 @@ TEST(Completion, ManPageIsPlainRoff) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::completion_test

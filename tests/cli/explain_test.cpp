@@ -3,7 +3,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::explain_test {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST(Explain, EndsWithOneWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::explain_test

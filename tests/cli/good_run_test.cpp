@@ -6,7 +6,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::good_run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -284,4 +284,4 @@ TEST(Run, HeedsTheFiguresOfEachGpuOfOneName) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::good_run_test

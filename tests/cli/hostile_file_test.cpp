@@ -5,7 +5,7 @@
 
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::hostile_file_test {
 namespace {
 
 const std::string kBase = "extends: " SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml\n";
@@ -162,4 +162,4 @@ TEST_F(HostileFile, WithACarriageReturnBeforeEachLineFeedOrAByteOrderMarkIsRead)
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::hostile_file_test

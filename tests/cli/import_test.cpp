@@ -6,7 +6,7 @@
 #include "tests/cli/prediction.h"
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::import_test {
 namespace {
 
 using testing::AllOf;
@@ -153,4 +153,4 @@ TEST(Import, NeedsTheSizesThatNsysDoesNotTell) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::import_test

@@ -8,7 +8,7 @@
 #include "tests/cli/process.h"
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::init_test {
 namespace {
 
 using testing::AllOf;
@@ -203,4 +203,4 @@ TEST_F(InitWithPrograms, AsksOnATerminal) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::init_test

@@ -5,7 +5,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::job_test {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(WholeJobs, AreWhatPlansGoBy) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::job_test

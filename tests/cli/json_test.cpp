@@ -7,7 +7,7 @@
 #include "tests/cli/prediction.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::json_test {
 namespace {
 
 using testing::UnorderedElementsAre;
@@ -185,4 +185,4 @@ INSTANTIATE_TEST_SUITE_P(All, RunJson, testing::ValuesIn(kShippedScenarios),
                          [](const auto& one) { return word_name(one.param); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::json_test

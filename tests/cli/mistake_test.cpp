@@ -8,7 +8,7 @@
 #include "tests/cli/bad_sweep.h"
 #include "tests/cli/bad_text.h"
 
-namespace slmsim {
+namespace slmsim::mistake_test {
 namespace {
 
 struct Mistake {
@@ -292,4 +292,4 @@ TEST(Mistake, AreTestedByTheHundreds) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::mistake_test

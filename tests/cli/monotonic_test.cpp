@@ -3,7 +3,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::monotonic_test {
 namespace {
 
 // Printed with nine digits.
@@ -82,4 +82,4 @@ TEST(SmallerBuffers, AreNeverFaster) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::monotonic_test

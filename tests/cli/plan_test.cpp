@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.h"
 
-namespace slmsim {
+namespace slmsim::plan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -230,4 +230,4 @@ TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::plan_test

@@ -4,7 +4,7 @@
 #include "tests/cli/prediction.h"
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::profile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,7 +149,9 @@ TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
   const std::string folder = SLMSIM_SOURCE_DIR "/calibrate/shapes/";
   for (const auto& [model, file] : {std::pair{"gpt2m", "gpt2m"}, {"gpt2l", "gpt2-577m"}, {"gpt2L", "gpt2-656m"}})
     EXPECT_EQ(slmsim_run({"shapes", model}).out, contents(folder + file + ".csv"));
-  EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "--format", "json"}).out,
+  for (const std::string model : {"gpt2", "llama-160m"})
+    EXPECT_EQ(slmsim_run({"shapes", model, "--batch", "1,4,16"}).out, contents(folder + model + ".csv"));
+  EXPECT_EQ(slmsim_run({"shapes", "gpt2m", "gpt2l", "gpt2L", "gpt2", "llama-160m", "--format", "json"}).out,
             contents(SLMSIM_SOURCE_DIR "/calibrate/shapes/models.json"));
 }
 
@@ -180,4 +182,4 @@ TEST(ValidateMeasured, SaysWhichGpuOrFileIsMissing) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::profile_test

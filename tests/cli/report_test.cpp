@@ -6,7 +6,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::report_test {
 namespace {
 
 std::string page_of(const std::vector<std::string>& arguments, int status = 0) {
@@ -158,4 +158,4 @@ TEST(ReportPage, RefusesBadInputAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::report_test

@@ -4,7 +4,7 @@
 #include "sim/scenario/technique.h"
 #include "tests/cli/process.h"
 
-namespace slmsim {
+namespace slmsim::schema_test {
 namespace {
 
 TEST(Schema, IsTheReferenceInTheDocumentation) {
@@ -38,4 +38,4 @@ TEST(Schema, PrintsOneFilesKeysAlone) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::schema_test

@@ -7,7 +7,7 @@
 
 #include "tests/cli/process.h"
 
-namespace slmsim {
+namespace slmsim::sweep_test {
 namespace {
 
 using testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST_F(SweepTest, RanksOfMpiEndWithTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::sweep_test

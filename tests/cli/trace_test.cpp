@@ -5,7 +5,7 @@
 #include "tests/cli/prediction.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::trace_test {
 namespace {
 
 struct Span {
@@ -217,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(All, Trace, testing::Values("Data", "ZeRO2", "Shard", "
                          [](const auto& one) { return word_name(one.param); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::trace_test

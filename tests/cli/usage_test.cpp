@@ -1,7 +1,7 @@
 // Command lines that no verb can run: words, options, overrides and places to write to.
 #include "tests/cli/refusal.h"
 
-namespace slmsim {
+namespace slmsim::usage_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -175,4 +175,4 @@ TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::usage_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::compression_test {
 namespace {
 
 // Memory of 100 B/s of which software reaches half; a launch takes 1/8 s; products are for nothing.
@@ -113,4 +113,4 @@ TEST(CompressionMemory, KeepsErrorsAndFactors) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::compression_test

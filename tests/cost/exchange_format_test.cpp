@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::exchange_format_test {
 namespace {
 
 // 200 B/s of memory, all of it reached, and no launch.
@@ -48,4 +48,4 @@ TEST(ExchangeFormat, CostsALaunchForEachKernel) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::exchange_format_test

@@ -7,7 +7,7 @@
 #include "sim/cost/kernel.h"
 #include "sim/model/operator_graph.h"
 
-namespace slmsim {
+namespace slmsim::kernel_name_test {
 namespace {
 
 // A small model of each family, with and without dropout, uses every kernel that its family has.
@@ -43,4 +43,4 @@ TEST(KernelNames, AreToldFromOtherWords) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::kernel_name_test

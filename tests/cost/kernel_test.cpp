@@ -7,7 +7,7 @@
 #include "calibrate/gpu/kernel.h"
 #include "sim/model/operator_graph.h"
 
-namespace slmsim {
+namespace slmsim::kernel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(Kernels, HaveAHalfRowWhereOutputsAreDivided) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::kernel_test

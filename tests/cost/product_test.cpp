@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::product_test {
 namespace {
 
 // The prologue is 32 steps; a 128 x 128 tile takes (1 + 8 (1/128 + 1/128)) / (1 + 8 (1/256 + 1/128)) of its FLOPs' time.
@@ -68,4 +68,4 @@ TEST(TileEfficiency, IsAtMostOne) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::product_test

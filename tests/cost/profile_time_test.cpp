@@ -9,7 +9,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/cost/measured_gpu.h"
 
-namespace slmsim {
+namespace slmsim::profile_time_test {
 namespace {
 
 using made_up::add;
@@ -224,4 +224,4 @@ TEST(ProfileTime, OfAClassThatWasNotMeasuredIsTheSoftwaresEfficiency) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::profile_time_test

@@ -4,7 +4,7 @@
 
 #include "sim/cost/optimizer.h"
 
-namespace slmsim {
+namespace slmsim::roofline_test {
 namespace {
 
 // 1 TFLOP/s and `bandwidth`, one multiprocessor (so that waves are always full), everything reached.
@@ -372,4 +372,4 @@ TEST(Adam, ReachesItsShareOfTheBandwidthAfterALaunch) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::roofline_test

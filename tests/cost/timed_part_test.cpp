@@ -5,7 +5,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/cost/measured_gpu.h"
 
-namespace slmsim {
+namespace slmsim::timed_part_test {
 namespace {
 
 using made_up::add;
@@ -150,4 +150,4 @@ TEST(TimedPart, OfAnOptimizerIsTheOneThatTheStackNames) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::timed_part_test

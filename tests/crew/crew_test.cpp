@@ -10,7 +10,7 @@
 
 #include "sim/crew/pool.h"
 
-namespace slmsim {
+namespace slmsim::crew_test {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(Pool, StopsWhenItIsTold) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::crew_test

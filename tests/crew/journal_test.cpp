@@ -8,7 +8,7 @@
 
 #include "sim/base/error.h"
 
-namespace slmsim {
+namespace slmsim::journal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ TEST_F(JournalTest, IsOpenInOneProgramOnly) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::journal_test

@@ -11,7 +11,7 @@
 
 #include "tests/emulated_gpu/memory.h"
 
-namespace emulated {
+namespace emulated::grid_test {
 namespace {
 
 using testing::Each;
@@ -153,4 +153,4 @@ TEST(EmulatedNumbers, AreThoseOfIeee754) {
 }
 
 }  // namespace
-}  // namespace emulated
+}  // namespace emulated::grid_test

@@ -5,7 +5,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::capacity_test {
 namespace {
 
 TEST(Capacity, BytesComeToALinkAsFastAsSocketsAndTheLinksBeforeLetThem) {
@@ -48,4 +48,4 @@ TEST(Capacity, OnlyTcpHasWindowsAndQueues) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::capacity_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::fair_shares_test {
 namespace {
 
 constexpr double kRounding = 1e-9;
@@ -113,4 +113,4 @@ TEST(FairShares, EachFlowHasABottleneckHoweverFlowsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fair_shares_test

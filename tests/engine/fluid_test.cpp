@@ -9,7 +9,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::fluid_test {
 namespace {
 
 struct FluidFlow {
@@ -126,4 +126,4 @@ TEST(Fluid, RandomFlowsFinishWhenTheFluidModelSays) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fluid_test

@@ -7,7 +7,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::in_order_test {
 namespace {
 
 constexpr int kConnections = 6, kRounds = 40;
@@ -86,4 +86,4 @@ TEST(InOrder, AConnectionThatIsGivenLessKeepsItsOwnState) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::in_order_test

@@ -5,7 +5,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::link_queues_test {
 namespace {
 
 LinkQueues of_ten_bytes_per_second(int links = 1) {
@@ -199,4 +199,4 @@ TEST(LinkQueues, HoldUpNothingOfConnectionsThatSocketsLimit) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::link_queues_test

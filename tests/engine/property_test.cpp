@@ -10,7 +10,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::property_test {
 namespace {
 
 struct RandomTask {
@@ -252,4 +252,4 @@ TEST(Property, ASecondRunInTheSameProcessAgreesWithinTheClock) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::property_test

@@ -5,7 +5,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::same_times_test {
 namespace {
 
 // Two rings of two, in step: a device sends, and what arrives lets the other one send.
@@ -83,4 +83,4 @@ TEST(SameTimes, AreAlikeNoMoreOnceOneTakesLonger) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::same_times_test

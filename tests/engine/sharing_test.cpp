@@ -3,7 +3,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::sharing_test {
 namespace {
 
 TEST(Sharing, ATransferTakesItsBytesOverTheRatePlusOneLatency) {
@@ -203,4 +203,4 @@ TEST(Sharing, ATaskThatWaitsForALaterOneIsABrokenInvariant) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::sharing_test

@@ -8,7 +8,7 @@
 #include "sim/engine/in_order.h"
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::slowdown_test {
 namespace {
 
 constexpr TaskGraph::Held kFourOfTen{4, 10};
@@ -155,4 +155,4 @@ TEST(Slowdown, IsWhatSmallStepsOfTimeGive) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::slowdown_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::tcp_sender_test {
 namespace {
 
 constexpr double kSegment = 1000, kRtt = 0.1;
@@ -201,4 +201,4 @@ TEST(TcpSender, AProgramThatSleepsWaitsForAThirdOfItsBuffer) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::tcp_sender_test

@@ -6,7 +6,7 @@
 
 #include "tests/engine/small_graph.h"
 
-namespace slmsim {
+namespace slmsim::window_test {
 namespace {
 
 constexpr double kFast = 1e12;  // B/s: thousands of bytes in nanoseconds, below kClock
@@ -199,4 +199,4 @@ TEST(Window, TwoIterationsInARowKeepBytesOnTheirWay) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::window_test

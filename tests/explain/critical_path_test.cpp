@@ -7,7 +7,7 @@
 
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::critical_path_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(WhatIfGraph, TellsKernelsFromLatencies) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::critical_path_test

@@ -9,7 +9,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::explain_test {
 namespace {
 
 using testing::IsEmpty;
@@ -297,4 +297,4 @@ TEST(Explain, TriesACompilerWhereTheStackHasOne) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::explain_test

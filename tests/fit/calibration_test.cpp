@@ -10,7 +10,7 @@
 #include "sim/fit/fit.h"
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::calibration_test {
 namespace {
 
 constexpr double kNoise = 0.05;
@@ -159,4 +159,4 @@ TEST(FittedFile, ReadsBackAsItWasWritten) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::calibration_test

@@ -7,7 +7,7 @@
 
 #include "sim/fit/sampler.h"
 
-namespace slmsim {
+namespace slmsim::emulator_test {
 namespace {
 
 Unknown by_factors_of_ten(const char* path) {
@@ -114,4 +114,4 @@ TEST_F(AnEmulator, IsNoWorseWhereSomePointsHaveNoFigure) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::emulator_test

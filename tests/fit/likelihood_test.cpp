@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::likelihood_test {
 namespace {
 
 using testing::DoubleNear;
@@ -80,4 +80,4 @@ TEST(Likelihood, IsImpossibleWhereNothingIsPredicted) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::likelihood_test

@@ -7,7 +7,7 @@
 #include "tests/errors_of.h"
 #include "tests/fit/written.h"
 
-namespace slmsim {
+namespace slmsim::network_run_test {
 namespace {
 
 using testing::ElementsAre;
@@ -129,4 +129,4 @@ curves:
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::network_run_test

@@ -7,7 +7,7 @@
 #include "tests/errors_of.h"
 #include "tests/fit/written.h"
 
-namespace slmsim {
+namespace slmsim::pilot_test {
 namespace {
 
 using testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST(TrainingLog, OfNoProgramIsAnError) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::pilot_test

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::sampler_test {
 namespace {
 
 using testing::DoubleNear;
@@ -175,4 +175,4 @@ TEST(Sampler, LeavesWideWhatNothingTellsOf) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::sampler_test

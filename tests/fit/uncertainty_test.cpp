@@ -7,7 +7,7 @@
 
 #include "sim/fit/next.h"
 
-namespace slmsim {
+namespace slmsim::uncertainty_test {
 namespace {
 
 using testing::DoubleNear;
@@ -217,4 +217,4 @@ TEST(Next, StopsWhereThePickIsSure) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::uncertainty_test

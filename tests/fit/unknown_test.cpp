@@ -8,7 +8,7 @@
 
 #include "sim/fit/scenario_fit.h"
 
-namespace slmsim {
+namespace slmsim::unknown_test {
 namespace {
 
 using testing::Contains;
@@ -100,4 +100,4 @@ TEST(Prior, ASpikeHasItsShare) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::unknown_test

@@ -4,7 +4,10 @@
 #include "sim/search/evaluate.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_findings(std::string_view text) {
   Finding finding;
   try {
     from_texts({std::string(text), ""}, finding);
@@ -15,3 +18,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   from_texts(to_texts(finding), again);
   if (finding.index() != again.index()) __builtin_trap();
 }
+
+const Target kFindings("findings", try_findings);
+
+}  // namespace
+}  // namespace slmsim::fuzz

@@ -1,4 +1,4 @@
-// Files of platforms/ and models/ and of stacks: SLMSIM_FUZZ_KIND says which.
+// Files of platforms/ and models/: a target for each kind.
 #include "sim/cost/software.h"
 #include "sim/model/operator_graph.h"
 #include "sim/model/transformer.h"
@@ -14,9 +14,9 @@ namespace {
 
 enum Kind { kModel, kGpu, kVm, kPath, kProfile, kPlatform };
 
-// What is sound is used a little.
-void read(const Node& node, Reading& reading) {
-  switch (SLMSIM_FUZZ_KIND) {
+// Sound files are used a little.
+void read_hardware(Kind kind, const Node& node, Reading& reading) {
+  switch (kind) {
     case kModel: {
       const Transformer model = read_transformer(node, "", "model", reading);
       reading.check();
@@ -44,13 +44,18 @@ void read(const Node& node, Reading& reading) {
   }
 }
 
-}  // namespace
-
-void try_input(std::string_view text) {
-  // JSON, where a key may stand twice, by its name.
-  Reading reading;
-  read(parse_yaml(text, text.starts_with('{') ? "in.json" : "in.yaml"), reading);
-  reading.check();
+TryInput reader_of(Kind kind) {
+  return [kind](std::string_view text) {
+    // JSON, where a key may stand twice, by its name.
+    Reading reading;
+    read_hardware(kind, parse_yaml(text, text.starts_with('{') ? "in.json" : "in.yaml"), reading);
+    reading.check();
+  };
 }
 
+const Target kTargets[] = {{"model", reader_of(kModel)},     {"gpu", reader_of(kGpu)},
+                           {"vm", reader_of(kVm)},           {"path", reader_of(kPath)},
+                           {"profile", reader_of(kProfile)}, {"platform", reader_of(kPlatform)}};
+
+}  // namespace
 }  // namespace slmsim::fuzz

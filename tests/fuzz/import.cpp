@@ -3,7 +3,10 @@
 #include "sim/import/gather.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_import(std::string_view text) {
   if (text.empty()) return;
   const auto& formats = import_formats();
   const auto& format = formats[static_cast<unsigned char>(text.front()) % formats.size()];
@@ -14,3 +17,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   }();
   gather(format, {as_file(text.substr(1))}, ImportRequest{}, &kGpu);
 }
+
+const Target kImport("import", try_import);
+
+}  // namespace
+}  // namespace slmsim::fuzz

@@ -14,7 +14,10 @@ void from_texts(const Texts& texts, Any& any) { any.texts = texts; }
 }  // namespace
 }  // namespace slmsim
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_journal(std::string_view text) {
   const Journal journal = Journal::read(as_file(text), {"sweep", "--output", "its file"});
   std::uint64_t held = 0;
   for (std::uint64_t question = 0; question < journal.of().questions; ++question) {
@@ -24,3 +27,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   }
   if (held != journal.count()) __builtin_trap();
 }
+
+const Target kJournal("journal", try_journal);
+
+}  // namespace
+}  // namespace slmsim::fuzz

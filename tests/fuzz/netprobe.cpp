@@ -39,9 +39,7 @@ void serve(std::string_view commands) {
   if (sent) session.run();
 }
 
-}  // namespace
-
-void try_input(std::string_view text) {
+void try_netprobe(std::string_view text) {
   if (text.empty()) return;
   const char way = text.front();
   text.remove_prefix(1);
@@ -53,4 +51,7 @@ void try_input(std::string_view text) {
   }
 }
 
+const Target kNetprobe("netprobe", try_netprobe);
+
+}  // namespace
 }  // namespace slmsim::fuzz

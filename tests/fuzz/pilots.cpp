@@ -3,13 +3,21 @@
 #include "sim/fit/training_log.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_pilots(std::string_view text) {
   constexpr std::string_view kLog = "log\n";
   if (text.starts_with(kLog)) {
     read_training_log(as_file(text.substr(kLog.size())), 4, 1024);
     return;
   }
-  static const Scenario kScenario =
+  static const Scenario kGatAmst =
       load_scenario(std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios" / "gat-amst.yaml", {"models=gpt2m"});
-  read_pilots(as_file(text), kScenario);
+  read_pilots(as_file(text), kGatAmst);
 }
+
+const Target kPilots("pilots", try_pilots);
+
+}  // namespace
+}  // namespace slmsim::fuzz

@@ -1,4 +1,4 @@
-// Goes through files of a corpus with any compiler: what once was a finding stays mended. Usage: replay_TARGET FILE|FOLDER...
+// Goes through files of a corpus with any compiler: what once was a finding stays mended. Usage: fuzz_replay TARGET FILE|FOLDER...
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,11 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool holds(const fs::path& file) {
+bool holds(const slmsim::fuzz::TryInput& try_input, const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();
   try {
-    slmsim::fuzz::try_input(text.str());
+    try_input(text.str());
   } catch (const slmsim::InputError&) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", file.c_str(), error.what());
@@ -28,9 +28,15 @@ bool holds(const fs::path& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto& all = slmsim::fuzz::targets();
+  const auto target = argc > 1 ? all.find(argv[1]) : all.end();
+  if (target == all.end()) {
+    std::fprintf(stderr, "fuzz_replay: there is no target \"%s\"\n", argc > 1 ? argv[1] : "");
+    return 2;
+  }
   int count = 0, failed = 0;
-  for (int i = 1; i < argc; ++i) {
-    const auto one = [&](const fs::path& file) { ++count, failed += holds(file) ? 0 : 1; };
+  for (int i = 2; i < argc; ++i) {
+    const auto one = [&](const fs::path& file) { ++count, failed += holds(target->second, file) ? 0 : 1; };
     if (!fs::is_directory(argv[i])) {
       one(argv[i]);
       continue;

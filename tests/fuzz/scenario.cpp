@@ -5,7 +5,10 @@
 
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_scenario(std::string_view text) {
   const auto rule = text.find("\n---\n");
   std::vector<Override> overrides;
   if (rule != std::string_view::npos) {
@@ -16,3 +19,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   ScenarioFile file(parse_yaml(text, place.string()), place);
   read_scenario(file.link(overrides), "in");
 }
+
+const Target kScenario("scenario", try_scenario);
+
+}  // namespace
+}  // namespace slmsim::fuzz

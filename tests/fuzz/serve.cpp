@@ -57,7 +57,10 @@ Request request_of(std::string_view text) {
 }  // namespace
 }  // namespace slmsim::web
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_serve(std::string_view text) {
   using namespace slmsim::web;
   // Whose jobs end before the next input, and before what they use is gone.
   App app({.guard = {.token = kToken, .hosts = {"127.0.0.1:1"}, .cookie = "slmsim-1"},
@@ -74,3 +77,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   if (!may && response.status == 200) __builtin_trap();
   if (holds(response.body) && !holds(text)) __builtin_trap();
 }
+
+const Target kServe("serve", try_serve);
+
+}  // namespace
+}  // namespace slmsim::fuzz

@@ -2,4 +2,12 @@
 #include "sim/validate/measured_step.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) { read_measured_steps(as_file(text)); }
+namespace slmsim::fuzz {
+namespace {
+
+void try_steps(std::string_view text) { read_measured_steps(as_file(text)); }
+
+const Target kSteps("steps", try_steps);
+
+}  // namespace
+}  // namespace slmsim::fuzz

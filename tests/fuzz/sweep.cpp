@@ -3,7 +3,10 @@
 
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_sweep(std::string_view text) {
   Reading reading;
   const Node node = parse_yaml(text, "in.yaml");
   if (const Node* axes = node.find("axes")) {
@@ -17,3 +20,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
     }
   }
 }
+
+const Target kSweep("sweep", try_sweep);
+
+}  // namespace
+}  // namespace slmsim::fuzz

@@ -6,7 +6,10 @@
 #include "sim/base/yaml.h"
 #include "tests/fuzz/target.h"
 
-void slmsim::fuzz::try_input(std::string_view text) {
+namespace slmsim::fuzz {
+namespace {
+
+void try_text(std::string_view text) {
   for (const auto dimension : {Dimension::kTime, Dimension::kData, Dimension::kDataRate, Dimension::kWorkRate}) {
     const ParsedQuantity parsed = parse_quantity(text, dimension);
     if (!parsed.problem.empty() || !(parsed.value > 1e-9) || !(parsed.value < 1e18)) continue;
@@ -21,3 +24,8 @@ void slmsim::fuzz::try_input(std::string_view text) {
   Node one = parse_yaml(text, "one.yaml"), other = one;
   merge(one, other);
 }
+
+const Target kText("text", try_text);
+
+}  // namespace
+}  // namespace slmsim::fuzz

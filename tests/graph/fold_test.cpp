@@ -3,7 +3,7 @@
 
 #include "tests/graph/ring_of_gpus.h"
 
-namespace slmsim {
+namespace slmsim::fold_test {
 namespace {
 
 constexpr Collective kAll[] = {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter};
@@ -169,4 +169,4 @@ TEST(Fold, ATransferOfSeveralTimesLetsOthersInBetween) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fold_test

@@ -7,7 +7,7 @@
 #include "tests/graph/gloo_rules.h"
 #include "tests/graph/ring_of_gpus.h"
 
-namespace slmsim {
+namespace slmsim::gloo_ring_test {
 namespace {
 
 constexpr double kLatency = 3, kPiece = 2;  // s
@@ -58,4 +58,4 @@ TEST(GlooRing, SendsTheSameBytesAsAnyRing) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::gloo_ring_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::hash_places_test {
 namespace {
 
 // Few hashes, so that most places are taken by others.
@@ -28,4 +28,4 @@ TEST(HashPlaces, FindsWhatIsThereAndAddsWhatIsNot) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::hash_places_test

@@ -6,7 +6,7 @@
 
 #include "tests/graph/ring_of_gpus.h"
 
-namespace slmsim {
+namespace slmsim::late_rank_test {
 namespace {
 
 constexpr RingRules kOneLoop{1, 1, Bytes{100}, Detail::kSteps};
@@ -83,4 +83,4 @@ TEST(LateRank, AnAggregatedRingDelaysEveryoneToo) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::late_rank_test

@@ -3,7 +3,7 @@
 
 #include "tests/graph/ring_of_gpus.h"
 
-namespace slmsim {
+namespace slmsim::ring_test {
 namespace {
 
 constexpr Collective kAll[] = {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter};
@@ -166,4 +166,4 @@ TEST(Ring, TheAggregatedFormAgreesWithTheStepsOnUniformRings) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::ring_test

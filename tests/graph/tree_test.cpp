@@ -9,7 +9,7 @@
 
 #include "tests/graph/ring_of_gpus.h"
 
-namespace slmsim {
+namespace slmsim::tree_test {
 namespace {
 
 using testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(Tree, OneRankHasItsResultAtOnce) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::tree_test

@@ -5,7 +5,7 @@
 
 #include "tests/import/import_text.h"
 
-namespace slmsim {
+namespace slmsim::format_test {
 namespace {
 
 using import_test::collectives;
@@ -301,4 +301,4 @@ TEST(ImportNsys, TakesTheSizesFromASecondFile) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::format_test

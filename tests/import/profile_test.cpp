@@ -10,7 +10,7 @@
 #include "tests/cost/measured_gpu.h"
 #include "tests/import/import_text.h"
 
-namespace slmsim {
+namespace slmsim::profile_test {
 namespace {
 
 using import_test::Files;
@@ -255,4 +255,4 @@ TEST(ProfileText, IsReadBackWithTheSamePoints) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::profile_test

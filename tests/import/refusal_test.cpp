@@ -3,7 +3,7 @@
 
 #include "tests/import/import_text.h"
 
-namespace slmsim {
+namespace slmsim::refusal_test {
 namespace {
 
 using import_test::Files;
@@ -203,4 +203,4 @@ TEST(ImportFormatNames, AreSuggested) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::refusal_test

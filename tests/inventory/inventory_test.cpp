@@ -9,7 +9,7 @@
 #include "sim/inventory/gpu_names.h"
 #include "sim/inventory/setup.h"
 
-namespace slmsim {
+namespace slmsim::inventory_test {
 namespace {
 
 using testing::ElementsAre;
@@ -329,4 +329,4 @@ TEST(Setup, RefusesMachinesWithoutGpus) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::inventory_test

@@ -6,7 +6,7 @@
 #include "sim/job/course.h"
 #include "sim/job/pace.h"
 
-namespace slmsim {
+namespace slmsim::draw_test {
 namespace {
 
 Course plain(double startup, double work) {
@@ -254,4 +254,4 @@ TEST(DrawnJobs, TellWhatWaitingForDataTakes) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::draw_test

@@ -8,7 +8,7 @@
 
 #include "sim/engine/simulate.h"
 
-namespace slmsim {
+namespace slmsim::jitter_test {
 namespace {
 
 constexpr double kErrors = 4;  // standard errors: one in 16 000 tests would fail by chance, were the seed not fixed
@@ -147,4 +147,4 @@ TEST(Jitter, IsTheSameForTheSameSeedAndNeverBelowItsLeast) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::jitter_test

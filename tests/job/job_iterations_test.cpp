@@ -7,7 +7,7 @@
 #include "sim/job/outcome.h"
 #include "sim/scenario/model_named.h"
 
-namespace slmsim {
+namespace slmsim::job_iterations_test {
 namespace {
 
 struct Study {
@@ -141,4 +141,4 @@ TEST(JobIterations, ThatLastForAJobSpreadItsLength) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::job_iterations_test

@@ -7,7 +7,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::outcome_test {
 namespace {
 
 const std::string kFails = "job.failures={vm: {mtbf: 4 h, repair: 2 min}}";
@@ -174,4 +174,4 @@ TEST(JobOutcome, IsTheSameForTheSameSeed) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::outcome_test

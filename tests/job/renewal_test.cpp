@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::renewal_test {
 namespace {
 
 Course course(double work, double mtbf) {
@@ -195,4 +195,4 @@ TEST(MeanStretch, FallsWithTheTimeBetweenFailuresAndGrowsWithTheCheckpoint) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::renewal_test

@@ -7,7 +7,7 @@
 
 #include "sim/scenario/scenario.h"
 
-namespace slmsim {
+namespace slmsim::step_change_test {
 namespace {
 
 // Two machines with a link of so many bytes per second between them, without TCP's windows.
@@ -92,4 +92,4 @@ TEST_F(StepChange, HasTheExcessOfItsMean) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::step_change_test

@@ -8,7 +8,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::compression_test {
 namespace {
 
 using testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST(CompressedGradients, RefuseOptionsWithoutEffect) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::compression_test

@@ -10,7 +10,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::fsdp_test {
 namespace {
 
 constexpr double kLayer = 3280, kRoot = 1792;  // parameters of the small model: 3280 L + 1792
@@ -259,4 +259,4 @@ TEST(Recompute, ByOperatorsRepeatsEverySecondProduct) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fsdp_test

@@ -6,7 +6,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::host_queue_test {
 namespace {
 
 // One GPU, stretches of so many seconds one after the other.
@@ -66,4 +66,4 @@ TEST(HostQueue, BindsSmallModelsAndNotLargeOnes) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::host_queue_test

@@ -7,7 +7,7 @@
 #include "tests/small_world.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::iterations_test {
 namespace {
 
 class OneGraph : public testing::TestWithParam<const Technique*> {};
@@ -39,4 +39,4 @@ INSTANTIATE_TEST_SUITE_P(Techniques, OneGraph, testing::Values(named("Data"), na
                          [](const auto& tested) { return word_name(tested.param->name); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::iterations_test

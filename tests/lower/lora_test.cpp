@@ -7,7 +7,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::lora_test {
 namespace {
 
 using testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST(Adapters, AreRefusedByTechniquesThatDoNotKnowThem) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::lora_test

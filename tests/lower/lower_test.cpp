@@ -9,7 +9,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::lower_test {
 namespace {
 
 // With 2 layers: P = 2 x 3280 + 1792 = 8352.
@@ -197,4 +197,4 @@ TEST(StageProgram, TimesGpusOfOneNameByTheirOwnFigures) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::lower_test

@@ -7,7 +7,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::megatron_test {
 namespace {
 
 struct World {
@@ -118,4 +118,4 @@ TEST(MegatronGradients, OfBf16AreInFp32) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::megatron_test

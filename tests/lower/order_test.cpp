@@ -7,7 +7,7 @@
 #include "sim/nccl/peers.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::order_test {
 namespace {
 
 constexpr std::array kOrders = {SendOrder::kAlpa, SendOrder::kDeepSpeed, SendOrder::kMegatron,
@@ -192,4 +192,4 @@ TEST(Messages, AreARendezvousButForWhatNcclHolds) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::order_test

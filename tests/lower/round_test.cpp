@@ -8,7 +8,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::round_test {
 namespace {
 
 // With 2 layers: P = 2 x 3280 + 1792 = 8352.
@@ -190,4 +190,4 @@ TEST(Round, TellsWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::round_test

@@ -5,7 +5,7 @@
 
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::schedule_test {
 namespace {
 
 std::string order(const Plan& plan, std::size_t stage) {
@@ -110,4 +110,4 @@ TEST(Schedule, EveryComputationOfAPipelineIsThereOnce) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::schedule_test

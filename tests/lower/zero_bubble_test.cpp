@@ -5,7 +5,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::zero_bubble_test {
 namespace {
 
 std::string order(const Plan& plan, std::size_t stage) {
@@ -116,4 +116,4 @@ TEST(Ahead, CostsActivations) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::zero_bubble_test

@@ -9,7 +9,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::advice_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(Advice, NamesTheBatchThatDividesAmongTheGpus) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::advice_test

@@ -10,7 +10,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::memory_limit_test {
 namespace {
 
 // A model that Shard's planner replicates on GPUs that are far apart, as computing costs nothing and a message 1 s.
@@ -232,4 +232,4 @@ TEST(TwoAxes, ActivationsThatChangeTheirLayoutAreGatheredAndSentAllToAll) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::memory_limit_test

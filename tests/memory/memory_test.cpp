@@ -10,7 +10,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::memory_test {
 namespace {
 
 constexpr double kParameters = 8352;  // of small_model(2)
@@ -167,4 +167,4 @@ TEST(Memory, APlanFitsUpToItsLimit) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::memory_test

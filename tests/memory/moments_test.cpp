@@ -8,7 +8,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::moments_test {
 namespace {
 
 constexpr double kP = 8352;               // parameters of small_model(2)
@@ -89,4 +89,4 @@ TEST(Recomputation, ThatStopsEarlyLeavesOutALayersLastProduct) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::moments_test

@@ -7,7 +7,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::precision_test {
 namespace {
 
 // With 2 layers: P = 2 x 3280 + 1792 = 8352.
@@ -108,4 +108,4 @@ TEST(Memory, FollowsThePrecisionInEveryTechnique) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::precision_test

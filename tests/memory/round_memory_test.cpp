@@ -9,7 +9,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::round_memory_test {
 namespace {
 
 constexpr double kParameters = 8352;  // of small_model(2)
@@ -72,4 +72,4 @@ TEST(RoundMemory, MayLieInHostMemory) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::round_memory_test

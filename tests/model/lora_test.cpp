@@ -6,7 +6,7 @@
 
 #include "sim/model/operator_graph.h"
 
-namespace slmsim {
+namespace slmsim::lora_test {
 namespace {
 
 using enum LoraTarget;
@@ -85,4 +85,4 @@ TEST(Lora, LetsNoGradientReachWhatLiesInFrontOfTheFirstAdapter) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::lora_test

@@ -5,7 +5,7 @@
 #include <boost/range/iterator_range.hpp>
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::operator_graph_test {
 namespace {
 
 // h = 4, a = 2, L = 1, S = 2, V = 10.
@@ -279,4 +279,4 @@ TEST(OperatorGraph, KeepsNothingForARelu) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::operator_graph_test

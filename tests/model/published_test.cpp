@@ -10,7 +10,7 @@
 #include "tests/errors_of.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::published_test {
 namespace {
 
 struct Published {
@@ -168,4 +168,4 @@ INSTANTIATE_TEST_SUITE_P(Each, ShippedModel, testing::ValuesIn(kShipped),
                          [](const auto& model) { return word_name(model.param.file); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::published_test

@@ -8,7 +8,7 @@
 #include "sim/model/operator_graph.h"
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::transformer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -262,4 +262,4 @@ TEST(Transformer, SaysOnceThatTheHiddenSizeIsMissing) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::transformer_test

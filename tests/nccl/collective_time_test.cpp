@@ -9,7 +9,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::collective_time_test {
 namespace {
 
 // A collective (or all-to-all, or a transfer to the next mesh) as the simulator times it, on connections that have been
@@ -83,4 +83,4 @@ TEST(TransferTime, IsLatencyAndEachPairsPart) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::collective_time_test

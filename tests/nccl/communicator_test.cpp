@@ -10,7 +10,7 @@
 
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::communicator_test {
 namespace {
 
 // An all-reduce by tree over two VMs of two GPUs whose links carry `rate`; the last rank is ready after `late` seconds.
@@ -150,4 +150,4 @@ TEST(HierarchicalPieces, KeepLinksInsideAndBetweenVmsBusyAtOnce) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::communicator_test

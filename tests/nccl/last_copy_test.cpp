@@ -8,7 +8,7 @@
 #include "sim/nccl/communicator.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::last_copy_test {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(LastCopy, IsNoneWhereLinesAreFlagged) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::last_copy_test

@@ -8,7 +8,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::nccl_rules_test {
 namespace {
 
 // VMs with 100 Gbit/s NICs and GPUs on PCIe 3 x16, or with NVLink of 25 GB/s times `nvlinks`.
@@ -317,4 +317,4 @@ TEST(NcclView, GpusBehindASwitchShareWhatKernelsReachOfItsLink) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::nccl_rules_test

@@ -8,7 +8,7 @@
 #include "sim/nccl/communicator.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::ring_orders_test {
 namespace {
 
 using Orders = std::vector<std::vector<std::size_t>>;
@@ -211,4 +211,4 @@ TEST(RingOrders, OfRailsEnterAndLeaveANodeNextToTheirNic) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::ring_orders_test

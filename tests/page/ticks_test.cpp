@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::ticks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(Ticks, AreEverywhereAndFew) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::ticks_test

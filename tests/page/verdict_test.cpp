@@ -5,7 +5,7 @@
 #include "sim/report/group_words.h"
 #include "sim/run/run.h"
 
-namespace slmsim {
+namespace slmsim::verdict_test {
 namespace {
 
 using testing::AllOf;
@@ -92,4 +92,4 @@ TEST(Comparison, TellsTheRuleInPlainWords) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::verdict_test

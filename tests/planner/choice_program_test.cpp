@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::choice_program_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -185,4 +185,4 @@ TEST(ReducedMinimum, SaysThatItCannotOnADenseGraph) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::choice_program_test

@@ -4,7 +4,7 @@
 
 #include "sim/model/operator_graph.h"
 
-namespace slmsim {
+namespace slmsim::division_memo_test {
 namespace {
 
 Transformer model(std::int64_t layers) { return {"m", Family::kGpt2, 256, 4, 4, layers, 128, 1024, 1024, true}; }
@@ -56,4 +56,4 @@ TEST(DivisionMemo, ForgetsTheOldestOfManyQuestions) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::division_memo_test

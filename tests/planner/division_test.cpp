@@ -14,7 +14,7 @@
 #include "sim/planner/intra_operator.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::division_test {
 namespace {
 
 constexpr Division kB(Sharding::kBatch);
@@ -310,4 +310,4 @@ TEST(TimeCosts, AreThoseOfTheSlowestGpuWhateverItsName) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::division_test

@@ -17,7 +17,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::inter_operator_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -381,4 +381,4 @@ TEST(Pipeshard, KeepsStagesApartThatAreFarApart) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::inter_operator_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim {
+namespace slmsim::gpu_name_test {
 namespace {
 
 TEST(GpuName, IsTheSameInWhateverSpelling) {
@@ -31,4 +31,4 @@ TEST(GpuName, TellsAVariantWhereBothNamesSayWhichTheyAre) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::gpu_name_test

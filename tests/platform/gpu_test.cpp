@@ -8,7 +8,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::gpu_test {
 namespace {
 
 using testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(Gpu, AgreesWithTheDataSheetsOfTheStudysCards) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::gpu_test

@@ -8,7 +8,7 @@
 
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::network_test {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST(Network, HasOneRoundTripWhicheverEndAsks) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::network_test

@@ -4,7 +4,7 @@
 #include "sim/platform/network.h"
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::node_test {
 namespace {
 
 using testing::ElementsAre;
@@ -158,4 +158,4 @@ TEST(Node, PartsThatNobodyReachesAreErrors) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::node_test

@@ -6,7 +6,7 @@
 #include "sim/platform/iperf3.h"
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::path_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST(Iperf3, IsRefusedWithoutARate) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::path_test

@@ -9,7 +9,7 @@
 #include "tests/errors_of.h"
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::platform_test {
 namespace {
 
 using testing::ElementsAre;
@@ -210,4 +210,4 @@ TEST(Platform, NeedsSitesAndVms) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::platform_test

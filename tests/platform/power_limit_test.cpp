@@ -6,7 +6,7 @@
 
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::power_limit_test {
 namespace {
 
 using testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST(PowerLimit, ThatCannotBeIsAnError) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::power_limit_test

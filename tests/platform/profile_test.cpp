@@ -7,7 +7,7 @@
 #include "sim/platform/network.h"
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::profile_test {
 namespace {
 
 using testing::Contains;
@@ -147,4 +147,4 @@ TEST(GpuProfile, LeavesTheDataSheetsRatesWhereNothingWasMeasured) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::profile_test

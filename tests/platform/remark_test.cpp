@@ -6,7 +6,7 @@
 
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::remark_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(VmTypes, ComeWithGpusThatThereAre) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::remark_test

@@ -7,7 +7,7 @@
 
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::site_way_test {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(SiteWay, IsNoneInsideASite) { EXPECT_THAT(site_ways(platform_of(kPair), kAl
 TEST(SiteWay, StopsAtSoMany) { EXPECT_THAT(site_ways(platform_of(kFar), 0), IsEmpty()); }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::site_way_test

@@ -7,7 +7,7 @@
 #include "sim/platform/network.h"
 #include "tests/platform/example.h"
 
-namespace slmsim {
+namespace slmsim::tcp_window_test {
 namespace {
 
 std::string with(std::string text, const std::string& old, const std::string& now) {
@@ -164,4 +164,4 @@ TEST(Route, IsCappedByTheSlowerEndsSocket) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::tcp_window_test

@@ -6,7 +6,7 @@
 #include "sim/predict/predict.h"
 #include "sim/technique/technique.h"
 
-namespace slmsim {
+namespace slmsim::alike_groups_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(AlikeGroups, AnIterationIsOfItsPlanAlone) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::alike_groups_test

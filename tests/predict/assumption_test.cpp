@@ -13,7 +13,7 @@
 #include "sim/base/describe.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::assumption_test {
 namespace {
 
 std::string about(const Scenario& scenario, const std::string& key) {
@@ -252,4 +252,4 @@ TEST(Assumption, TellsWhatFilesCallAssumedInferredOrTypical) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::assumption_test

@@ -3,7 +3,7 @@
 
 #include "sim/predict/measure.h"
 
-namespace slmsim {
+namespace slmsim::breakdown_test {
 namespace {
 
 double sum(const Breakdown& b) {
@@ -49,4 +49,4 @@ TEST(Breakdown, TakesFromComputingWhatIsNoOverhead) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::breakdown_test

@@ -10,7 +10,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::iterations_test {
 namespace {
 
 struct Job {
@@ -151,4 +151,4 @@ TEST(Iterations, TotalOfACycleIsItsSum) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::iterations_test

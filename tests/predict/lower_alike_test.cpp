@@ -7,7 +7,7 @@
 #include "tests/predict/whole.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::lower_alike_test {
 namespace {
 
 // Rounding of sums in another order.
@@ -164,4 +164,4 @@ INSTANTIATE_TEST_SUITE_P(Gpus, Alike, testing::ValuesIn(cases()),
                          [](const auto& one) { return word_name(one.param.name); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::lower_alike_test

@@ -6,7 +6,7 @@
 
 #include "sim/scenario/scenario.h"
 
-namespace slmsim {
+namespace slmsim::max_model_test {
 namespace {
 
 TEST(MaxModel, AnswersAreTheSameOnSeveralThreadsAndInTheOrderOfPredictions) {
@@ -33,4 +33,4 @@ TEST(MaxModel, AnswersAreTheSameOnSeveralThreadsAndInTheOrderOfPredictions) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::max_model_test

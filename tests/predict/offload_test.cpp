@@ -5,7 +5,7 @@
 #include "sim/predict/predict.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::offload_test {
 namespace {
 
 struct Case {
@@ -115,4 +115,4 @@ TEST(Offload, SumsTakeHostMemory) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::offload_test

@@ -6,7 +6,7 @@
 #include "sim/predict/predict.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::planner_test {
 namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
@@ -43,4 +43,4 @@ TEST(Planner, ByTimesCrossesNoOceanForActivations) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::planner_test

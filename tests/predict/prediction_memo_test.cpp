@@ -8,7 +8,7 @@
 #include "sim/technique/technique.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::prediction_memo_test {
 namespace {
 
 Scenario load(const std::string& name, Overrides overrides) {
@@ -126,4 +126,4 @@ TEST(PredictionMemo, LowersAnewWhereTasksStandForLatencies) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::prediction_memo_test

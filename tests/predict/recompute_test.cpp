@@ -6,7 +6,7 @@
 #include "sim/predict/predict.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::recompute_test {
 namespace {
 
 class EachTechnique : public testing::TestWithParam<const Technique*> {};
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(Techniques, EachTechnique, testing::ValuesIn(technique_
                          [](const auto& tested) { return word_name(tested.param->name); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::recompute_test

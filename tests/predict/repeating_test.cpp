@@ -6,7 +6,7 @@
 #include "tests/predict/many_micro_batches.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::repeating_test {
 namespace {
 
 using many_micro_batches::Case;
@@ -32,4 +32,4 @@ INSTANTIATE_TEST_SUITE_P(Plans, Repeating, testing::ValuesIn(many_micro_batches:
                          [](const auto& one) { return word_name(one.param.name); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::repeating_test

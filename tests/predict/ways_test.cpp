@@ -6,7 +6,7 @@
 #include "sim/predict/predict.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::ways_test {
 namespace {
 
 class Ways : public testing::TestWithParam<const char*> {
@@ -47,4 +47,4 @@ INSTANTIATE_TEST_SUITE_P(All, Ways, testing::Values("gat-amst", "bris-star", "ta
                          [](const auto& one) { return word_name(one.param); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::ways_test

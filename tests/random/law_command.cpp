@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kRounding = 1e-9;  // relative
+constexpr double kCommandRounding = 1e-9;  // relative
 constexpr std::size_t kMostChoices = 20'000;
 constexpr double kEffort = 1e6;  // tasks
 constexpr int kMostPlannedGpus = 8;
@@ -97,7 +97,7 @@ void a_plan_is_no_worse(const Drawn& drawn, Dice& dice, Faults& faults) {
   if (run == 0) return;
   if (found.best.empty()) return void(faults.emplace_back("plan finds nothing where run does"));
   const Found& best = found.best.front();
-  if (best.measured.job.value > run * (1 + kRounding))
+  if (best.measured.job.value > run * (1 + kCommandRounding))
     faults.push_back(fmt::format("plan: {:.9g} s, run {:.9g} s", best.measured.job.value, run));
   // What it prints for `slmsim run` gives the same numbers.
   const Folder folder;
@@ -105,7 +105,7 @@ void a_plan_is_no_worse(const Drawn& drawn, Dice& dice, Faults& faults) {
   const auto overrides = space.overrides(space.choices()[best.choice]);
   auto again = predicted(load_scenario(file, overrides));
   std::erase_if(again, [&](const Prediction& p) { return p.model != model.name; });
-  if (again.size() != 1 || relative(again.front().job.value, best.measured.job.value) > kRounding)
+  if (again.size() != 1 || relative(again.front().job.value, best.measured.job.value) > kCommandRounding)
     faults.push_back(fmt::format("plan: {:.9g} s, the command that it prints {:.9g} s: {}", best.measured.job.value,
                                  again.empty() ? 0.0 : again.front().job.value, fmt::join(overrides, " --set ")));
 }

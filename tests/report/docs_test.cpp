@@ -11,7 +11,7 @@
 #include "sim/report/report.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::docs_test {
 namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
@@ -91,4 +91,4 @@ TEST(Docs, ShowTheFactsThatValidatePrints) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::docs_test

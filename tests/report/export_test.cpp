@@ -7,7 +7,7 @@
 
 #include "sim/predict/predict.h"
 
-namespace slmsim {
+namespace slmsim::export_test {
 namespace {
 
 using testing::Contains;
@@ -278,4 +278,4 @@ TEST(Export, TellsWhatTorchftCannot) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::export_test

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::fit_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -29,4 +29,4 @@ TEST(FitTable, SaysWhichRunsAreNotMet) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fit_table_test

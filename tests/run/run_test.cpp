@@ -14,7 +14,7 @@
 #include "sim/run/iteration_trace.h"
 #include "sim/run/time_limit.h"
 
-namespace slmsim {
+namespace slmsim::run_test {
 namespace {
 
 using testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(TimeLimit, IsOverAtOnceOrNever) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::run_test

@@ -6,7 +6,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::extends_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST_F(Extends, TakesOneBaseOnly) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::extends_test

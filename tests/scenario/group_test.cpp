@@ -8,7 +8,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::group_test {
 namespace {
 
 using testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST_F(GroupKey, RefusesAMapForAGroup) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::group_test

@@ -4,7 +4,7 @@
 
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::job_test {
 namespace {
 
 using testing::Contains;
@@ -138,4 +138,4 @@ TEST_F(JobRulesOf, AScenarioRefuseDataAndJitterWithoutEffect) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::job_test

@@ -10,7 +10,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/own_file.h"
 
-namespace slmsim {
+namespace slmsim::names_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Names, OfGpusAreThoseOfVmsThatAreThereAsAWhole) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::names_test

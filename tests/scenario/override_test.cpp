@@ -5,7 +5,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::override_test {
 namespace {
 
 using testing::ElementsAre;
@@ -167,4 +167,4 @@ TEST_F(Override, AsksWhichNameItMeant) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::override_test

@@ -6,7 +6,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::path_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST_F(PathKey, ShowsAPathsErrorsInItsFile) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::path_test

@@ -4,7 +4,7 @@
 
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::plan_rules_test {
 namespace {
 
 using testing::Contains;
@@ -59,4 +59,4 @@ TEST_F(PlanRulesOf, AScenarioLetCompressorsVaryByTheirNames) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::plan_rules_test

@@ -4,7 +4,7 @@
 
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::reach_test {
 namespace {
 
 using testing::ElementsAre;
@@ -65,4 +65,4 @@ TEST_F(ReachOf, AScenarioInOnePieceIsTheSame) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::reach_test

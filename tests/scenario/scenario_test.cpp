@@ -8,7 +8,7 @@
 #include "sim/scenario/data_root.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::scenario_test {
 namespace {
 
 using testing::ElementsAre;
@@ -240,4 +240,4 @@ TEST(Scenario, TellsTheStudysSlicesApartByTheirRoundTrips) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::scenario_test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::stack_test {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(StackFile, OfEveryStackThatShipsIsWhole) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::stack_test

@@ -11,7 +11,7 @@
 #include "tests/named.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::technique_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST_F(Techniques, CannotCutABatchIntoMoreMicroBatchesThanSequences) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::technique_test

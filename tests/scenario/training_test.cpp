@@ -5,7 +5,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/scenario/folder.h"
 
-namespace slmsim {
+namespace slmsim::training_test {
 namespace {
 
 using testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST_F(TrainingOf, GivesEveryModelItsAdapters) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::training_test

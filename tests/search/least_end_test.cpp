@@ -9,7 +9,7 @@
 #include "tests/predict/many_micro_batches.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::least_end_test {
 namespace {
 
 using many_micro_batches::Case;
@@ -58,4 +58,4 @@ INSTANTIATE_TEST_SUITE_P(Plans, LeastIterationOf, testing::ValuesIn(many_micro_b
                          [](const auto& one) { return word_name(one.param.name); });
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::least_end_test

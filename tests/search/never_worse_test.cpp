@@ -7,7 +7,7 @@
 #include "tests/named.h"
 #include "tests/search/clusters.h"
 
-namespace slmsim {
+namespace slmsim::never_worse_test {
 namespace {
 
 constexpr double kRounding = 1e-9;  // relative: sums in another order
@@ -162,4 +162,4 @@ TEST_P(DrawnSlow, ClusterHasNoPlanThatIsWorseThanRun) {
 INSTANTIATE_TEST_SUITE_P(Of40, DrawnSlow, testing::Range(1u, 41u));
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::never_worse_test

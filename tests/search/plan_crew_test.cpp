@@ -4,7 +4,7 @@
 #include "sim/report/plan_table.h"
 #include "tests/search/clusters.h"
 
-namespace slmsim {
+namespace slmsim::plan_crew_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ TEST(PlanCrew, WantsPricesForDollars) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::plan_crew_test

@@ -7,7 +7,7 @@
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
 
-namespace slmsim {
+namespace slmsim::readme_plan_test {
 namespace {
 
 TEST(Docs, ShowThePlansThatAreFound) {
@@ -29,4 +29,4 @@ TEST(Docs, ShowThePlansThatAreFound) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::readme_plan_test

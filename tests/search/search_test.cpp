@@ -13,7 +13,7 @@
 #include "tests/search/clusters.h"
 #include "tests/word_name.h"
 
-namespace slmsim {
+namespace slmsim::search_test {
 namespace {
 
 constexpr double kRounding = 1e-9;  // relative: sums in another order
@@ -272,4 +272,4 @@ TEST(Space, EndsItsListWhereItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::search_test

@@ -10,7 +10,7 @@
 #include "sim/search/bound.h"
 #include "tests/search/clusters.h"
 
-namespace slmsim {
+namespace slmsim::whole_job_test {
 namespace {
 
 constexpr double kRounding = 1e-9;  // relative: sums in another order
@@ -131,4 +131,4 @@ TEST(Finding, OfWholeJobsIsWrittenAndReadWithoutLoss) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::whole_job_test

@@ -5,7 +5,7 @@
 
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::algorithm_test {
 namespace {
 
 using testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST(Algorithm, TakesGroupsThatAreNotThereAsFailed) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::algorithm_test

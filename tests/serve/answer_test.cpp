@@ -6,7 +6,7 @@
 #include "tests/cli/process.h"
 #include "tests/serve/world.h"
 
-namespace slmsim::web {
+namespace slmsim::web::answer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -175,4 +175,4 @@ TEST_F(Answers, RefuseWhatIsNoQuestion) {
 }
 
 }  // namespace
-}  // namespace slmsim::web
+}  // namespace slmsim::web::answer_test

@@ -8,7 +8,7 @@
 #include "sim/serve/asset.h"
 #include "tests/serve/world.h"
 
-namespace slmsim::web {
+namespace slmsim::web::app_test {
 namespace {
 
 using testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST_F(Pages, ForgetOldJobs) {
 }
 
 }  // namespace
-}  // namespace slmsim::web
+}  // namespace slmsim::web::app_test

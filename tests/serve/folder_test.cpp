@@ -5,7 +5,7 @@
 #include "tests/errors_of.h"
 #include "tests/serve/world.h"
 
-namespace slmsim::web {
+namespace slmsim::web::folder_test {
 namespace {
 
 using testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST_F(PageFiles, AreOfAFolder) {
 }
 
 }  // namespace
-}  // namespace slmsim::web
+}  // namespace slmsim::web::folder_test

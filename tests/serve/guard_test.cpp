@@ -2,7 +2,7 @@
 
 #include "tests/serve/world.h"
 
-namespace slmsim::web {
+namespace slmsim::web::guard_test {
 namespace {
 
 int status_of(const Request& request) {
@@ -86,4 +86,4 @@ TEST(Guard, DrawsTokensThatDiffer) {
 }
 
 }  // namespace
-}  // namespace slmsim::web
+}  // namespace slmsim::web::guard_test

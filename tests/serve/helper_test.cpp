@@ -7,7 +7,7 @@
 
 #include "tests/serve/world.h"
 
-namespace slmsim::web {
+namespace slmsim::web::helper_test {
 namespace {
 
 class HelperProcesses : public PageFolder {
@@ -73,4 +73,4 @@ TEST_F(HelperProcesses, TellProgressOfLongWork) {
 }
 
 }  // namespace
-}  // namespace slmsim::web
+}  // namespace slmsim::web::helper_test

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+namespace slmsim::docs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,3 +113,4 @@ TEST(Docs, PagesAreFoundFromTheReadme) {
 TEST(Docs, TheReadmeIsReadInOneGo) { EXPECT_LE(lines_of(kRoot / "README.md").size(), kLongestReadme); }
 
 }  // namespace
+}  // namespace slmsim::docs_test

@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+namespace slmsim::rooms_test {
 namespace {
 
 using testing::Contains;
@@ -101,7 +102,7 @@ TEST(Rooms, KnowYamlCppSimgridCbcMpiAndHttplibInOnePlaceEach) {
         }
       }
       if (include == "mpi.h") {
-        EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi/mpi_library.cpp");
+        EXPECT_EQ(file.path.generic_string(), "sim/crew/mpi_library.cpp");
       }
       if (include == "httplib.h") {
         EXPECT_EQ(file.path.generic_string(), "sim/serve/http_library.cpp");
@@ -187,3 +188,4 @@ TEST(Headers, OpenWithACommentAndAreIncludedOnce) {
 }
 
 }  // namespace
+}  // namespace slmsim::rooms_test

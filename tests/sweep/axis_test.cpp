@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slmsim {
+namespace slmsim::axis_test {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(Axes, MultiplyAndTheLastMovesFastest) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::axis_test

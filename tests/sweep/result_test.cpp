@@ -9,7 +9,7 @@
 
 #include "sim/sweep/sweep.h"
 
-namespace slmsim {
+namespace slmsim::result_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,4 +48,4 @@ TEST(Parts, MustBeOfOneSweepCompleteAndOnce) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::result_test

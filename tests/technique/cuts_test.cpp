@@ -7,7 +7,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::cuts_test {
 namespace {
 
 // Layers per stage of a pipeline over `stages` GPUs.
@@ -69,4 +69,4 @@ TEST(Cuts, TheHeaviestStageIsAsLightAsAnyCutMakesIt) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::cuts_test

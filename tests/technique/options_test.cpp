@@ -5,7 +5,7 @@
 #include "tests/named.h"
 #include "tests/small_world.h"
 
-namespace slmsim {
+namespace slmsim::options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::options_test

@@ -7,7 +7,7 @@
 
 #include "tests/cli/prediction.h"
 
-namespace slmsim {
+namespace slmsim::toy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(Toy, IsPlannedWithWhatItLetsVary) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::toy_test

@@ -8,7 +8,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::allreduce_facts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(ErrorSummary, KnowsWhatNineTenthsAreWithin) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::allreduce_facts_test

@@ -8,7 +8,7 @@
 #include "sim/predict/predict.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::deepspeed_facts_test {
 namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
@@ -289,4 +289,4 @@ TEST(Megatron, SelectiveRecomputationNeedsMoreMemoryThanFullAndLessThanNone) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::deepspeed_facts_test

@@ -8,7 +8,7 @@
 #include "sim/validate/facts.h"
 #include "tests/named.h"
 
-namespace slmsim {
+namespace slmsim::fabric_findings_test {
 namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
@@ -114,4 +114,4 @@ TEST(FabricMemory, AgreesWithAsManyFactsAsOneBatchSizeCanExplain) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::fabric_findings_test

@@ -9,7 +9,7 @@
 
 #include "sim/cost/roofline.h"
 
-namespace slmsim {
+namespace slmsim::gpu_validation_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ TEST_F(GpuTables, TellsWhatIsWrongWithTheirFileAndLine) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::gpu_validation_test

@@ -9,7 +9,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::job_runs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST_F(JobRuns, AreRefusedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::job_runs_test

@@ -7,7 +7,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::measured_step_test {
 namespace {
 
 using testing::ElementsAre;
@@ -108,4 +108,4 @@ TEST(ErrorSummary, CountsMeasuredZerosApartAndWhatDoesNotRunAsWhollyWrong) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::measured_step_test

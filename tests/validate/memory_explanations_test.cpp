@@ -8,7 +8,7 @@
 #include "sim/validate/facts.h"
 #include "tests/own_file.h"
 
-namespace slmsim {
+namespace slmsim::memory_explanations_test {
 namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
@@ -55,4 +55,4 @@ TEST(MemoryExplanations, EndWhereTheyAreStopped) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::memory_explanations_test

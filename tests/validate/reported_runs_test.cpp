@@ -11,7 +11,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::reported_runs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST_F(ReportedRuns, UnderLimitsOfPowerKeepTheSpeedThatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::reported_runs_test

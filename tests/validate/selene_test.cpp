@@ -7,7 +7,7 @@
 
 #include "sim/predict/predict.h"
 
-namespace slmsim {
+namespace slmsim::selene_test {
 namespace {
 
 struct Measured {
@@ -51,4 +51,4 @@ TEST(Gpt2, OnOneA100IsPredictedWithinFifteenPercentWhereItIsCompiled) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::selene_test

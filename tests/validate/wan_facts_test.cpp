@@ -9,7 +9,7 @@
 
 #include "tests/errors_of.h"
 
-namespace slmsim {
+namespace slmsim::wan_facts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(WanFacts, SayWhereATableIsWrong) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::wan_facts_test

@@ -3,7 +3,7 @@
 
 #include "tests/wan/collective.h"
 
-namespace slmsim::wan {
+namespace slmsim::wan::collective_live_test {
 namespace {
 
 CollectiveCase small(const char* collective, int ranks) {
@@ -44,4 +44,4 @@ TEST(LiveCollective, RefusesAnOddNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::collective_live_test

@@ -9,7 +9,7 @@
 
 #include "tests/wan/gloo_graph.h"
 
-namespace slmsim::wan {
+namespace slmsim::wan::collective_test {
 namespace {
 
 constexpr char kFile[] = SLMSIM_SOURCE_DIR "/tests/wan/results/collectives.csv";
@@ -100,4 +100,4 @@ TEST(StoredCollectives, ArePredicted) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::collective_test

@@ -5,7 +5,7 @@
 
 #include "tests/wan/transfer.h"
 
-namespace slmsim::wan {
+namespace slmsim::wan::live_test {
 namespace {
 
 // Runs, or skips the test with the kernel's reason.
@@ -66,4 +66,4 @@ TEST(LiveWan, EachHostHasKernelSettingsOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::live_test

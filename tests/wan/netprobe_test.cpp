@@ -16,7 +16,7 @@
 #include "tests/errors_of.h"
 #include "tests/wan/relay.h"
 
-namespace slmsim::wan {
+namespace slmsim::wan::netprobe_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +172,4 @@ TEST_F(Netprobe, WritesNothingWhereItsServerIsLost) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::netprobe_test

@@ -16,7 +16,7 @@
 #include "tests/wan/nic_table.h"
 #include "tests/wan/route.h"
 
-namespace slmsim::wan {
+namespace slmsim::wan::nic_test {
 namespace {
 
 constexpr char kFile[] = SLMSIM_SOURCE_DIR "/tests/wan/results/nic_sharing.csv";
@@ -124,4 +124,4 @@ TEST(StoredSharing, OneQueueForAllFavoursTheNearMoreThanTheSimulatorSays) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::nic_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slmsim::wan {
+namespace slmsim::wan::queue_test {
 namespace {
 
 constexpr std::size_t kSize = 1500;
@@ -50,4 +50,4 @@ TEST(FairQueue, DropsOnlyWhenAQueueStandsForAnInterval) {
 }
 
 }  // namespace
-}  // namespace slmsim::wan
+}  // namespace slmsim::wan::queue_test

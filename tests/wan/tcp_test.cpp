@@ -13,7 +13,7 @@
 #include "tests/wan/route.h"
 #include "tests/wan/table.h"
 
-namespace slmsim {
+namespace slmsim::tcp_test {
 namespace {
 
 using wan::Row;
@@ -88,4 +88,4 @@ TEST(StoredTcp, IsPredictedAsWellAsTheModelReachesNow) {
 }
 
 }  // namespace
-}  // namespace slmsim
+}  // namespace slmsim::tcp_test

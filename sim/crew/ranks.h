@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/crew/crew.h"
-#include "sim/crew/mpi/transport.h"
+#include "sim/crew/transport.h"
 
 namespace slmsim {
 

@@ -1,7 +1,7 @@
 // The only file that knows MPI.
 #include <mpi.h>
 
-#include "sim/crew/mpi/transport.h"
+#include "sim/crew/transport.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,12 @@
-#include "sim/crew/mpi/ranks.h"
+#include "sim/crew/ranks.h"
 
 #include <chrono>
 #include <cstring>
+#include <fmt/core.h>
+#include <stdexcept>
 #include <thread>
 
+#include "sim/base/error.h"
 #include "sim/base/library.h"
 
 namespace slmsim {
@@ -14,12 +17,12 @@ enum Tag { kQuestions = 1, kEvent, kEnd };
 // MPI's own waiting takes a whole core.
 constexpr auto kPause = std::chrono::microseconds(100);
 
-struct Head {
+struct EventHead {
   std::uint64_t kind = 0, question = 0, first = 0, second = 0, how = 0, questions = 0;
 };
 
 std::string packed(const CrewEvent& event) {
-  const Head head{static_cast<std::uint64_t>(event.kind),
+  const EventHead head{static_cast<std::uint64_t>(event.kind),
                   event.question,
                   event.answer.first.size(),
                   event.answer.second.size(),
@@ -34,7 +37,7 @@ std::string packed(const CrewEvent& event) {
 }
 
 CrewEvent unpacked(const std::string& bytes, std::size_t worker) {
-  Head head;
+  EventHead head;
   std::memcpy(&head, bytes.data(), sizeof head);
   CrewEvent event{.worker = worker, .kind = static_cast<CrewEvent::Kind>(head.kind), .question = head.question};
   std::size_t at = sizeof head;
@@ -53,7 +56,15 @@ CrewEvent unpacked(const std::string& bytes, std::size_t worker) {
 }  // namespace
 
 std::unique_ptr<Transport> Transport::begin() {
-  return std::unique_ptr<Transport>(library_function<Transport*()>("libslmsim_mpi.so", "slmsim_mpi_transport")());
+  Transport* (*begin_mpi)() = nullptr;
+  try {
+    begin_mpi = library_function<Transport*()>("libslmsim_mpi.so", "slmsim_mpi_transport");
+  } catch (const std::logic_error& reason) {
+    throw InputError({}, fmt::format("an MPI launcher started several of these, but this slmsim has no MPI ({}); build it "
+                                     "where MPI is installed, or cut a sweep with --shard",
+                                     reason.what()));
+  }
+  return std::unique_ptr<Transport>(begin_mpi());
 }
 
 Ranks::~Ranks() {

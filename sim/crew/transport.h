@@ -16,7 +16,7 @@ struct RankMessage {
 
 class Transport {
  public:
-  // Begins MPI, whose end is the object's. Throws std::logic_error where its library is not installed with the program.
+  // Begins MPI; the object's destructor ends it. Throws InputError if the program was built or installed without MPI.
   static std::unique_ptr<Transport> begin();
   virtual ~Transport() = default;
 
