@@ -28,9 +28,10 @@ grep -q '</html>' report.html
 wheel=$(find "$folder" -name 'slmsim-*.whl')
 if [[ $wheel ]]; then
   apt install --no-install-recommends python3-venv
-  python3 -B -c "$module" | cmp - table
+  PYTHONDONTWRITEBYTECODE='' python3 -c "$module" | cmp - table
   # Its libraries stay, for the wheel.
   apt remove slmsim
+  [[ ! -e /usr/lib/python3/dist-packages/slmsim && ! -e /usr/share/slmsim ]]
   python3 -m venv venv
   venv/bin/pip install --no-index "$wheel"
   venv/bin/slmsim "${run[@]}" | cmp - table
