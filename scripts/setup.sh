@@ -15,17 +15,16 @@ min_cmake=3.22
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev
   libcpp-httplib-dev)
-# MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
-# Without the Python packages the test of JSON Schemas is skipped, without zsh and fish those of their completions.
+# All of these are optional: without one, what it is for is left out or skipped with a message that names it.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
-  python3-jsonschema python3-yaml zsh fish)
-# Without these the tests of figures and of the page in a browser are skipped.
+  python3-jsonschema python3-yaml zsh fish file)
+# Figures, and the page in a browser.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
-# Without the first two the Python module is not built, without the others tests of its frames, types, notebooks and of the
-# documentation's site are skipped.
-python_packages=(python3-dev pybind11-dev python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
-# What .ci/run and scripts/check-tidy.sh need beside these.
-check_packages=(clang clang-tidy ccache git)
+# The Python module is built with the first two; the others are for its tests, the documentation's site and PyTorch's hooks.
+python_packages=(python3-dev pybind11-dev python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material
+  python3-torch)
+# What .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh need beside these.
+check_packages=(clang clang-tidy ccache git mmdebstrap)
 
 say() { printf '== %s\n' "$*"; }
 
