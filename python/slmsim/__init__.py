@@ -13,8 +13,15 @@ from __future__ import annotations as _annotations
 import json as _json
 from typing import Any as _Any
 
+try:
+    from ._core import __version__
+except ModuleNotFoundError as _error:
+    if _error.name != f"{__name__}._core":
+        raise
+    from ._missing import advice as _advice
+
+    raise ImportError(_advice(), name=_error.name) from None
 from . import _core
-from ._core import __version__
 from ._errors import InputError, Problem
 from ._pictures import Picture
 from ._results import Explanation, Fit, Pick, Plan, Run, Sweep

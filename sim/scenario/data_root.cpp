@@ -34,15 +34,17 @@ fs::path own_library() {
   return file->l_name;
 }
 
-// bin/slmsim -> share/slmsim, and lib/python3/dist-packages/slmsim/_core.so likewise. Nothing where the system does not tell
-// where the program lies.
-fs::path data_of_program() {
+// From the place of the program or, in another program, of the library with this code: bin/slmsim -> share/slmsim,
+// lib/python3/dist-packages/slmsim/_core.so -> share/slmsim, and where `pip install --target` puts all of a package into one
+// folder slmsim/_core.so -> share/slmsim. Empty where the system does not say where the program lies.
+std::vector<fs::path> data_of_program() {
   std::error_code failed;
   const fs::path library = own_library();
   const fs::path code = library.empty() ? fs::read_symlink("/proc/self/exe", failed) : fs::absolute(library, failed);
-  const fs::path relative = library.empty() ? SLMSIM_DATA_FROM_PROGRAM : SLMSIM_DATA_FROM_MODULE;
-  if (failed || relative.empty()) return {};
-  return (code.parent_path() / relative).lexically_normal();
+  if (failed) return {};
+  const fs::path folder = code.parent_path();
+  if (library.empty()) return {(folder / SLMSIM_DATA_FROM_PROGRAM).lexically_normal()};
+  return {(folder / SLMSIM_DATA_FROM_MODULE).lexically_normal(), folder.parent_path() / "share/slmsim"};
 }
 
 // The name that a file states; empty where it cannot be read.
@@ -71,7 +73,8 @@ std::vector<fs::path> data_roots(const fs::path& file) {
     add(folder);
     if (folder == folder.parent_path()) break;
   }
-  for (const fs::path& known : {data_of_program(), fs::path(SLMSIM_INSTALLED_DATA), fs::path(SLMSIM_SOURCE_DATA)}) {
+  for (const fs::path& known : data_of_program()) add(known);
+  for (const fs::path& known : {fs::path(SLMSIM_INSTALLED_DATA), fs::path(SLMSIM_SOURCE_DATA)}) {
     if (!known.empty()) add(known);
   }
   return roots;

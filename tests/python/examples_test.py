@@ -4,6 +4,7 @@
 Skipped (exit status 77) where the Python module was not built or pandas is missing. $SLMSIM_EXAMPLES_OUT names a folder for
 the executed notebooks, to look at.
 """
+import glob
 import os
 import pathlib
 import subprocess
@@ -13,7 +14,7 @@ import unittest
 SLMSIM, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
 PACKAGE = os.path.join(os.path.dirname(SLMSIM), "python")
 EXAMPLES = pathlib.Path(SOURCE, "examples")
-if not os.path.isdir(os.path.join(PACKAGE, "slmsim")):
+if not glob.glob(os.path.join(PACKAGE, "slmsim/_core.*.so")):
     print("skipped: the Python module was not built")
     sys.exit(77)
 try:

@@ -4,6 +4,7 @@ lets others run meanwhile, and leaves no trace.
 
 Skipped (exit status 77) where it was not built.
 """
+import glob
 import json
 import multiprocessing
 import os
@@ -20,7 +21,7 @@ import xml.etree.ElementTree as ElementTree
 
 SLMSIM, SOURCE = os.environ["SLMSIM_BINARY"], os.environ["SLMSIM_SOURCE_DIR"]
 PACKAGE = os.path.join(os.path.dirname(SLMSIM), "python")
-if not os.path.isdir(os.path.join(PACKAGE, "slmsim")):
+if not glob.glob(os.path.join(PACKAGE, "slmsim/_core.*.so")):
     print("skipped: the Python module was not built")
     sys.exit(77)
 sys.dont_write_bytecode = True
