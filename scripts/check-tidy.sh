@@ -4,15 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-base=${1:-$(git merge-base HEAD origin/main 2>/dev/null || true)}
-if [[ -z $base || $base == "$(git rev-parse HEAD)" ]]; then base=HEAD~1; fi
-git rev-parse --verify --quiet "$base^{commit}" >/dev/null ||
-  { echo "there is no commit $base to compare with: the checkout is too shallow" >&2; exit 2; }
+# shellcheck source=scripts/changed.sh
+source scripts/changed.sh
+base=$(change_base "$@")
 
 # Only to know how each file is compiled; nothing is built here. The files of a room are read as one, as most of the time
 # goes into headers: what one file shadows of another's, and that it is included, is then nothing to speak of.
 tree=build/tidy
-cmake --preset debug -B "$tree" -DSLMSIM_UNITY=ON >/dev/null
+cmake --preset debug -B "$tree" >/dev/null
 compiled=$(grep -o '"file": "[^"]*"' "$tree/compile_commands.json" | sed "s|.*\"$PWD/||; s|\"\$||")
 
 # A header is read with the source of its name, else with the first that includes it.
@@ -29,7 +28,7 @@ while read -r file; do
   [[ -n $source ]] || continue
   grep -qxF "$source" <<< "$compiled" || source=$(grep -lF "/$source\"" "$tree"/sim/CMakeFiles/*/Unity/*.cxx || true)
   if [[ -n $source ]]; then files[$source]=1; fi
-done < <(git diff --name-only --diff-filter=d "$base" -- sim calibrate python; git ls-files --others --exclude-standard sim calibrate python)
+done < <(changed_since "$base" sim calibrate python)
 
 echo "clang-tidy: ${#files[@]} files and rooms changed since $base"
 ((${#files[@]})) || exit 0

@@ -2,11 +2,11 @@
 # Fuzzes one parser, or all, as many at a time as there are cores: minutes in continuous integration, hours by hand.
 # Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; one hour each where nothing is said. What is found to be new is
 # kept and gone on from; tally tells the executions of all runs of this tree.
-# Needs Debian's clang. Builds into build/fuzz; findings are left there as crash-*, and the exit status is then 1. A finding that
+# Needs Debian's clang. Builds into build-sanitize; findings are left there as crash-*, and the exit status is then 1. A finding that
 # is mended belongs into tests/fuzz/corpus/TARGET, where every build goes through it (ctest -R '^fuzz\.').
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
-tree=build/fuzz
+tree=build-sanitize
 mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 
 if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
@@ -32,7 +32,7 @@ for target in "${targets[@]}"; do
 done
 command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-get install clang)" >&2; exit 2; }
 ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-[[ -e $tree/build.ninja ]] || cmake --preset fuzz
+[[ -e $tree/build.ninja ]] || cmake --preset sanitize
 cmake --build "$tree" --parallel "$(nproc)" --target fuzz
 
 # What is found that is new goes into the first folder; a hang is a minute for one input.

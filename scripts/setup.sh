@@ -15,20 +15,19 @@ min_cmake=3.22
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
   libboost-graph-dev libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev coinor-libcbc-dev
   libcpp-httplib-dev)
-# MPI is optional: without it a sweep does not run under an MPI launcher, and its test is skipped. So is Gloo.
-# Without the Python packages the test of JSON Schemas is skipped, without zsh and fish those of their completions.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
-  python3-jsonschema python3-yaml zsh fish)
-# Without these the tests of figures and of the page in a browser are skipped.
-picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
-# The Python module is built where these are installed.
-module_packages=(python3-dev pybind11-dev)
-# Without the others the tests of the module's frames, types and notebooks and of the documentation's site are skipped.
-python_packages=("${module_packages[@]}" python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material)
 # Needed by cpack, beside build_packages, to find the libraries that the Debian package depends on.
 package_packages=(file)
-# What .ci/run and scripts/check-tidy.sh need beside these.
-check_packages=(clang clang-tidy ccache git)
+# All of these are optional: without one, what it is for is left out or skipped with a message that names it.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
+  python3-jsonschema python3-yaml zsh fish "${package_packages[@]}")
+# Figures, and the page in a browser.
+picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
+# The Python module is built where these are.
+module_packages=(python3-dev pybind11-dev)
+# For its tests, the documentation's site and PyTorch's hooks.
+python_packages=("${module_packages[@]}" python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material python3-torch)
+# What .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh need beside these.
+check_packages=(clang clang-tidy ccache git mmdebstrap)
 
 say() { printf '== %s\n' "$*"; }
 

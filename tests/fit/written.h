@@ -1,16 +1,18 @@
-// A file of a test's own text.
+// A file of the running test's own text.
 #pragma once
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include <gtest/gtest.h>
+#include "tests/own_file.h"
 
 namespace slmsim {
 
 inline std::filesystem::path written(const std::string& name, const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / name;
+  const auto folder = own_file("");
+  std::filesystem::create_directories(folder);
+  const auto file = folder / name;
   std::ofstream(file) << text;
   return file;
 }

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# A newcomer's machine: a Debian 12 that has apt, certificates and ccache, and nothing else, with a commit of this checkout in
+# /slmsim. Needs root and mmdebstrap; takes the machine's own package sources and, bound in, ccache's folder.
+# Usage: scripts/bare-debian.sh FOLDER [COMMAND...]    makes FOLDER if it is missing, copies HEAD into it, runs COMMAND in /slmsim
+#        scripts/bare-debian.sh --remove FOLDER
+set -euo pipefail
+if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
+  sed -n 's/^# \?//; 2,5p' "$0"
+  exit 0
+fi
+((EUID == 0)) || { echo "error: only root may mount what a Debian in a folder needs" >&2; exit 2; }
+repo=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+
+mounts=(proc sys dev dev/pts dev/shm root/.cache/ccache)
+if [[ $1 == --remove ]]; then
+  root=$(readlink -m "$2")
+  for ((i = ${#mounts[@]} - 1; i >= 0; --i)); do
+    mountpoint -q "$root/${mounts[i]}" && umount "$root/${mounts[i]}"
+  done
+  # What is still mounted must not be removed with the rest.
+  ! grep -qF " $root/" /proc/mounts || { echo "error: something is still mounted below $root" >&2; exit 1; }
+  rm -rf --one-file-system "$root"
+  exit
+fi
+
+root=$(readlink -m "$1")
+shift
+if [[ ! -e $root/etc/debian_version ]]; then
+  command -v mmdebstrap >/dev/null || { echo "error: mmdebstrap is not installed (apt-get install mmdebstrap)" >&2; exit 2; }
+  sources=$(ls /etc/apt/sources.list.d/debian.sources 2>/dev/null || ls /etc/apt/sources.list)
+  mmdebstrap --quiet --variant=minbase --include=ca-certificates,ccache bookworm "$root" "$sources"
+  # What the network here needs of apt, names and certificates.
+  cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+  cp /etc/resolv.conf /etc/hosts "$root/etc/"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+fi
+cache=${CCACHE_DIR:-$HOME/.cache/ccache}
+mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+mountpoint -q "$root/sys" || mount -t sysfs sys "$root/sys"
+mountpoint -q "$root/dev" || { mount --bind /dev "$root/dev"; mount --make-private "$root/dev"; }
+mountpoint -q "$root/dev/pts" || mount -t devpts -o ptmxmode=0666 devpts "$root/dev/pts"
+mountpoint -q "$root/dev/shm" || mount -t tmpfs shm "$root/dev/shm"
+mountpoint -q "$root/root/.cache/ccache" || mount --bind "$cache" "$root/root/.cache/ccache"
+
+# Files that the last commit had and this one has not go; what was built there stays.
+find "$root/slmsim" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
+git -C "$repo" archive HEAD | tar -x -C "$root/slmsim"
+(($#)) || exit 0
+exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+  chroot "$root" bash -c 'cd /slmsim && exec "$@"' bash "$@"
