@@ -25,9 +25,7 @@ fi
 say "slmsim in $repo_root: install what is missing, build, package"
 install_missing "${build_packages[@]}" "${package_packages[@]}" ${wheel:+"${module_packages[@]}"}
 # The same build tree as quickstart.sh and test.sh use.
-tests=()
-is_installed "${test_packages[@]}" || tests=(-DSLMSIM_TESTS=OFF)
-configure_and_build slmsim_package "${tests[@]}" "$@"
+configure_and_build slmsim_package "$@"
 
 out=build/package
 say "packaging: cpack -G DEB"

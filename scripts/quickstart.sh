@@ -20,12 +20,8 @@ fi
 say "slmsim in $repo_root: install what is missing, build, predict $scenario"
 install_missing "${build_packages[@]}"
 
-# One build tree serves this script and test.sh. Only slmsim is built here, with the Python module where its packages
-# are, so the test libraries may be
-# missing, but then CMake must not look for them.
-tests=()
-is_installed "${test_packages[@]}" || tests=(-DSLMSIM_TESTS=OFF)
-configure_and_build slmsim_package "${tests[@]}" "$@"
+# One build tree serves this script and test.sh; the Python module is built too where its packages are.
+configure_and_build slmsim_package "$@"
 
 say "running: build/slmsim run $scenario"
 run_as_builder build/slmsim run "$scenario"
