@@ -33,6 +33,7 @@ if [[ ! -e $root/etc/debian_version ]]; then
   cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # what goes with the folder need not reach the disk
 fi
 cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"

@@ -43,7 +43,8 @@ std::vector<Sizes> sizes_for(const std::string& name, const std::string& precisi
   if (name.starts_with("gemm")) return kProducts;
   if (name.starts_with("adam")) return kParameters;
   std::vector<Sizes> sizes = kRows;
-  const bool meets = name.find("softmax") != std::string::npos || name.find("norm") != std::string::npos;
+  const bool meets = name.find("softmax") != std::string::npos || name.find("norm") != std::string::npos ||
+                     name.starts_with("loss");
   const auto& more = !meets ? kManyRows : precision == "fp32" ? kSomeRows : std::vector<Sizes>{};
   sizes.insert(sizes.end(), more.begin(), more.end());
   return sizes;
