@@ -6,6 +6,8 @@
 
 #include <Eigen/Dense>
 
+#include "sim/cost/product.h"
+
 namespace slmsim {
 namespace {
 
@@ -22,6 +24,34 @@ std::optional<double> interpolate(const std::vector<KernelSample>& samples, cons
   RatioFit fit(target);
   for (const auto& sample : samples) fit.add(sample);
   return fit.ratio();
+}
+
+// How much longer a product takes for its rows' alignment; 1 of other kernels.
+double alignment_cost(const Gpu& gpu, Precision precision, const std::string& name, const auto& sizes) {
+  if (!is_product(name)) return 1;
+  // Rows that lie in memory are those of the second factor and the result, and of the first: k x m where it is transposed.
+  const bool transposed = name == "gemm-tn";
+  const MatrixShape shape{1, 1, sizes.n, transposed ? sizes.m : sizes.k};
+  const FlopsPerSecond full = peak_of(gpu, precision) * (efficiency_of(gpu, precision).share * gpu.sustained);
+  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
+}
+
+// Among products whose rows are aligned alike; else among all.
+std::optional<double> interpolate(const Gpu& gpu, Precision precision, const KernelShape& kernel,
+                                  const std::vector<KernelSample>& samples) {
+  const KernelSizes target = sizes_of(kernel);
+  if (!is_product(kernel.name)) return interpolate(samples, target);
+  const double own = alignment_cost(gpu, precision, kernel.name, kernel);
+  RatioFit alike(target), all(target);
+  for (const auto& sample : samples) {
+    const double cost = alignment_cost(gpu, precision, kernel.name, sample.point);
+    if (cost == own) alike.add(sample);
+    KernelSample corrected = sample;
+    corrected.ratio += std::log(own / cost);
+    all.add(corrected);
+  }
+  const auto ratio = alike.ratio();
+  return ratio ? ratio : all.ratio();
 }
 
 auto key_of(const auto& kernel) { return std::tie(kernel.batch, kernel.m, kernel.n, kernel.k); }
@@ -70,12 +100,13 @@ ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape
                                         [](const auto& a, const auto& b) { return key_of(a.point) < key_of(b); });
     if (known != samples->end() && key_of(known->point) == key_of(kernel))
       return {known->point.time, {.measured = known->point.time, .interpolated = {}, .roofline = {}}};
-    if (const auto ratio = interpolate(*samples, sizes_of(kernel))) {
+    if (const auto ratio = interpolate(gpu, precision, kernel, *samples)) {
       const Seconds time = ideal * std::exp(*ratio);
       return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
     }
   }
-  return by_roofline(ideal * std::exp(table.usual_ratio(kernel.name, precision)));
+  const double cost = alignment_cost(gpu, precision, kernel.name, kernel);
+  return by_roofline(ideal * (cost * std::exp(table.usual_ratio(kernel.name, precision))));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // logarithm, over the logarithms of the kernel's sizes, by a linear fit weighted by 1 / distance^4 (moving least squares,
 // Lancaster and Salkauskas, Math. Comp. 37 (1981)), which goes through every measured point. Where the next measured
 // point is farther than a factor of four, summed over the sizes, the roofline takes the place of interpolation, scaled
-// by KernelTable::usual_ratio.
+// by KernelTable::usual_ratio. Products are interpolated among those whose rows are aligned alike (sim/cost/product.h).
 #pragma once
 
 #include <array>

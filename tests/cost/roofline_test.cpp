@@ -69,6 +69,54 @@ TEST(Roofline, TakesWhatAGpuLacksAtFp32sPeak) {
   EXPECT_DOUBLE_EQ(peak_of(gpu, Precision::kBf16).value, 1e12);
 }
 
+// Products of fp32 draw less power than those of tensor cores.
+TEST(Roofline, TakesWhatIsSustainedOfTensorCoresAlone) {
+  Gpu gpu = kFastMemory;
+  gpu.architecture = "Not stated";
+  gpu.sustained = 0.8;
+  for (auto& efficiency : gpu.efficiency) efficiency.share = 0.5;
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kFp16), 0.4);
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kTf32), 0.4);
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kFp32), 0.5);
+}
+
+TEST(Roofline, TakesTheGradientsOfAnUnalignedProductAsItsForwardPass) {
+  Gpu gpu = kFastMemory;
+  gpu.architecture = "Hopper";
+  Software reached;
+  reached.memory = 1;
+  reached.matrix["Hopper"] = 1;
+  const Operator odd = linear(1024, 513, 1024), even = linear(1024, 512, 1024);
+  // 2 bytes: 0.12 of the peak, in all three products.
+  const OperatorTime slow = time_of(odd, {}, gpu, reached), fast = time_of(even, {}, gpu, reached);
+  EXPECT_GT(slow.forward.value, fast.forward.value / 0.12);
+  EXPECT_GT(slow.backward.value, fast.backward.value / 0.12);
+  reached.pads = true;
+  EXPECT_LT(time_of(odd, {}, gpu, reached).forward.value, 1.5 * fast.forward.value);
+}
+
+// 132 multiprocessors at 1 GHz take 0.76 cycles per element, 5.76 ps; the bytes of such a pass 0.706 ps at 10 TB/s.
+TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
+  Gpu gpu = gpu_with({1e13}, 132);
+  gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{132 * 128 * 2 * 1e9};
+  gpu.compute_capability = 90;
+  Software reached;
+  const Moves plain{.elements = 0, .bytes = 20};
+  Moves casts = plain, of_bf16 = plain;
+  casts.casts = 2;
+  of_bf16.bf16_casts = 1;
+  const auto per_element = [&](const Moves& moves, Precision precision) {
+    return part_time(moves, 1e6, gpu, precision, reached).value / 1e6;
+  };
+  const double beyond = 0.76 / (132 * 1e9) - 7.06 / 1e13;
+  EXPECT_NEAR(per_element(plain, Precision::kBf16), 2e-12, 1e-18);
+  EXPECT_NEAR(per_element(casts, Precision::kFp16), 2e-12 + 2 * beyond, 1e-18);
+  EXPECT_NEAR(per_element(of_bf16, Precision::kFp16), 2e-12, 1e-18);
+  EXPECT_NEAR(per_element(of_bf16, Precision::kBf16), 2e-12 + beyond, 1e-18);
+  gpu.memory_bandwidth = {1e12};
+  EXPECT_NEAR(per_element(casts, Precision::kFp16), 20e-12, 1e-18);
+}
+
 TEST(Roofline, TakesTheRootOfTheSquaresOfComputingAndMemory) {
   // Three matrices of 1024 x 1024 fp16 are 6.29 MB: 6.29 ms at 1 GB/s, longer than the 2.2 ms of work.
   const double memory = 3 * 1024 * 1024 * 2 / 1e9;
