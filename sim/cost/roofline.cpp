@@ -111,6 +111,7 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
 // much. Stacks state bytes that would pass at the full bandwidth, of which such kernels reach kReached.
 constexpr double kReached = 0.85, kAlike = 1.5;
 bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision) {
+  if (stated.casts_of(precision) > 0) return false;  // slmsim-calibrate's load several elements at once
   const double own = kernel_bytes(timed.name, precision), other = stated.bytes_of(precision) * kReached;
   return other <= own * kAlike && own <= other * kAlike;
 }

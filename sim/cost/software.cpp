@@ -8,6 +8,16 @@ namespace {
 constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
 constexpr double kLogSumExp = 4;      // bytes that flash attention keeps per row of the scores
 
+// What functions that are written out in Python keep beside (Software::written_out).
+double written_out_bytes(const Operator& op, double size, bool autocast) {
+  const bool rms_norm = op.kind == OperatorKind::kNorm && op.weights * op.tokens <= op.outputs;
+  if (rms_norm || op.role == Role::kSwiglu) return op.outputs * size;
+  if (!autocast || op.input_unneeded) return 0;
+  const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;  // every second product of a layer
+  const double copies = op.role == Role::kQkv && op.rotated > 0 ? 2 : gated ? 1 : 0;
+  return copies * op.saved_elements * size;
+}
+
 bool is_half(Precision precision) { return element_bytes(precision) < 4; }
 
 }  // namespace
@@ -94,7 +104,8 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
-  const double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
   // Without dropout the product with the values keeps its copy of the softmax in 16 bits where that is in fp32.
   const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;

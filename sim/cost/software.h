@@ -133,6 +133,10 @@ struct Software {
   // What is kept for the backward pass: outputs of norms and activations, or only what they read (Megatron Core's
   // recompute_modules layernorm, moe_act), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
   bool keeps_norms = true, keeps_activations = true;
+  // Whether RMSNorm and SwiGLU are written out in Python, an operation after the other: RMSNorm keeps the normalised rows
+  // beside its input, SwiGLU what SiLU writes. Under autocast queries, keys, values, gate and what it gates have products of
+  // their own, each of which keeps a copy of its input in 16 bits (Hugging Face's Llama and models after it).
+  bool written_out = false;
   double loss_memory = 8;
   // Whether computing a layer anew ends with the last tensor that its backward pass needs, and leaves out the layer's last
   // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).

@@ -131,6 +131,11 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
       {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
+  software.written_out = fields.flag(
+      {"written_out",
+       "Whether RMSNorm and SwiGLU are written out in Python, and products that read the same input keep copies of it under "
+       "autocast: more is kept for the backward pass."},
+      false);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.recompute_stops_early = fields.flag(

@@ -95,6 +95,52 @@ TEST(Roofline, TakesTheGradientsOfAnUnalignedProductAsItsForwardPass) {
   EXPECT_LT(time_of(odd, {}, gpu, reached).forward.value, 1.5 * fast.forward.value);
 }
 
+TEST(KeptBytes, OfWhatIsWrittenOutInPythonAreMore) {
+  Software plain, written;
+  plain.autocast = written.autocast = true;
+  written.written_out = true;
+  const auto more = [&](const Operator& op) {
+    return kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, written) -
+           kept_bytes(op, Precision::kBf16, AttentionKernel::kUnfused, plain);
+  };
+  // 10 tokens of 16 elements: an RMSNorm has a scale, a layer norm a shift too.
+  Operator norm{.kind = OperatorKind::kNorm, .role = Role::kAttentionNorm};
+  norm.outputs = norm.inputs = norm.saved_elements = 160;
+  norm.tokens = 10;
+  norm.weights = 16;
+  EXPECT_DOUBLE_EQ(more(norm), 160 * 4);
+  norm.weights = 32;
+  EXPECT_DOUBLE_EQ(more(norm), 0);
+  Operator swiglu{.kind = OperatorKind::kActivation, .role = Role::kSwiglu};
+  swiglu.outputs = 640;
+  EXPECT_DOUBLE_EQ(more(swiglu), 640 * 2);
+  // Three products read one input, and two.
+  Operator qkv = linear(10, 48, 16);
+  qkv.saved_elements = 160;
+  EXPECT_DOUBLE_EQ(more(qkv), 0);
+  qkv.rotated = 320;
+  EXPECT_DOUBLE_EQ(more(qkv), 2 * 160 * 2);
+  Operator up = linear(10, 128, 16);
+  up.role = Role::kMlpUp;
+  up.saved_elements = 160;
+  EXPECT_DOUBLE_EQ(more(up), 0);
+  up.second = 0.5;
+  EXPECT_DOUBLE_EQ(more(up), 160 * 2);
+  written.autocast = plain.autocast = false;
+  EXPECT_DOUBLE_EQ(more(up), 0);
+}
+
+TEST(KeptBytes, OfAutocastHoldTheScoresIn16BitsWithoutDropoutToo) {
+  Operator values;
+  values.role = Role::kValues;
+  values.matrix = {2, 10, 8, 10};
+  Software plain, autocast;
+  autocast.autocast = true;
+  EXPECT_DOUBLE_EQ(kept_bytes(values, Precision::kBf16, AttentionKernel::kUnfused, plain), 0);
+  EXPECT_DOUBLE_EQ(kept_bytes(values, Precision::kBf16, AttentionKernel::kUnfused, autocast), 2 * 10 * 10 * 2);
+  EXPECT_DOUBLE_EQ(kept_bytes(values, Precision::kBf16, AttentionKernel::kFlash, autocast), 0);
+}
+
 // 132 multiprocessors at 1 GHz take 0.76 cycles per element, 5.76 ps; the bytes of such a pass 0.706 ps at 10 TB/s.
 TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
   Gpu gpu = gpu_with({1e13}, 132);
