@@ -26,25 +26,16 @@ std::optional<double> interpolate(const std::vector<KernelSample>& samples, cons
   return fit.ratio();
 }
 
-// How much longer a product takes for its rows' alignment; 1 of other kernels.
-double alignment_cost(const Gpu& gpu, Precision precision, const std::string& name, const auto& sizes) {
-  if (!is_product(name)) return 1;
-  // Rows that lie in memory are those of the second factor and the result, and of the first: k x m where it is transposed.
-  const bool transposed = name == "gemm-tn";
-  const MatrixShape shape{1, 1, sizes.n, transposed ? sizes.m : sizes.k};
-  const FlopsPerSecond full = peak_of(gpu, precision) * (efficiency_of(gpu, precision).share * gpu.sustained);
-  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
-}
-
 // Among products whose rows are aligned alike; else among all.
 std::optional<double> interpolate(const Gpu& gpu, Precision precision, const KernelShape& kernel,
                                   const std::vector<KernelSample>& samples) {
   const KernelSizes target = sizes_of(kernel);
   if (!is_product(kernel.name)) return interpolate(samples, target);
-  const double own = alignment_cost(gpu, precision, kernel.name, kernel);
+  const double own = alignment_cost(gpu, precision, kernel);
   RatioFit alike(target), all(target);
   for (const auto& sample : samples) {
-    const double cost = alignment_cost(gpu, precision, kernel.name, sample.point);
+    const KernelPoint& point = sample.point;
+    const double cost = alignment_cost(gpu, precision, {kernel.name, point.batch, point.m, point.n, point.k});
     if (cost == own) alike.add(sample);
     KernelSample corrected = sample;
     corrected.ratio += std::log(own / cost);
@@ -64,6 +55,15 @@ Precision stored(Precision precision, const std::string& kernel) {
 ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpolated = {}, .roofline = time}}; }
 
 }  // namespace
+
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
+  if (!is_product(kernel.name)) return 1;
+  // Rows that lie in memory are those of the second factor and the result, and of the first: k x m where it is transposed.
+  const MatrixShape shape{1, 1, kernel.n, kernel.name == "gemm-tn" ? kernel.m : kernel.k};
+  const double share = efficiency_of(gpu, precision).share * gpu.sustained;
+  const FlopsPerSecond full = peak_of(gpu, precision) * (share > 0 ? share : 1.0);
+  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
+}
 
 void RatioFit::add(const KernelSample& sample) {
   Eigen::Map<System> squares(squares_.data());
@@ -105,7 +105,7 @@ ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape
       return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
     }
   }
-  const double cost = alignment_cost(gpu, precision, kernel.name, kernel);
+  const double cost = alignment_cost(gpu, precision, kernel);
   return by_roofline(ideal * (cost * std::exp(table.usual_ratio(kernel.name, precision))));
 }
 

@@ -38,6 +38,10 @@ struct ProfileTime {
   TimeBasis basis;
 };
 
+// How much longer a product takes for the alignment of its rows; 1 of other kernels. Products of one cost are interpolated
+// among each other.
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel);
+
 // Whether the GPU's profile holds times of this kernel in this precision.
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel);
 
