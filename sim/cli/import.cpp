@@ -207,7 +207,8 @@ Command add_import(CLI::App& app) {
   auto* verb = app.add_subcommand("import", "make a GPU's profile from what others measured");
   auto options = std::make_shared<ImportOptions>();
   verb->add_option("FORMAT", options->format, "of the files, see below")->required();
-  verb->add_option("FILE", options->files, "tables of this format, of one GPU or with --where; of measured a folder")->required();
+  verb->add_option("FILE", options->files, "tables of this format, of one GPU or with --where; of measured a folder")
+      ->required();
   verb->add_option("--output,-o", options->output, "write the profile to this file, and print a summary");
   verb->add_option(
       "--gpu", options->gpu,

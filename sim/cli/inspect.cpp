@@ -62,7 +62,8 @@ void check_folder(const fs::path& folder) {
   });
   if (!any)
     throw InputError(Place{std::make_shared<Source>(Source{folder.string(), ""}), 0, 0},
-                     "holds no gpu.yaml, flash.csv or steps.json, as calibrate/run_on_gpu.sh writes them");
+                     "this is a folder; name a file in it, or a folder with gpu.yaml, flash.csv or steps.json of "
+                     "calibrate/run_on_gpu.sh");
 }
 
 int check(const std::vector<std::string>& files) {

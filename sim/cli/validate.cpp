@@ -146,8 +146,9 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--reference", options->reference,
                    "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
                    "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
-  verb->add_option("--measured", options->measured,
-                   "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");
+  verb->add_option(
+      "--measured", options->measured,
+      "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile,
                    "with --measured: the GPU's profile, a name of platforms/profiles or a file");

@@ -32,8 +32,8 @@ ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision p
   const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
   const FlopsPerSecond large = unaligned_rate(software.product_rate(gpu, precision), gpu, precision, alignment);
   const FlopsPerSecond rate = large * tile_efficiency(shape, gpu.multiprocessors);
-  return {Flops{shape.flops()} / rate,
-          Bytes{elements * element_bytes(precision)} / (gpu.bandwidth() * software.memory), software.launch};
+  return {Flops{shape.flops()} / rate, Bytes{elements * element_bytes(precision)} / (gpu.bandwidth() * software.memory),
+          software.launch};
 }
 
 constexpr int kAligned = 16;  // bytes

@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                         "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
 
-bool is_spread(const std::string& key) { return std::find(std::begin(kSpread), std::end(kSpread), key) != std::end(kSpread); }
+bool is_spread(const std::string& key) {
+  return std::find(std::begin(kSpread), std::end(kSpread), key) != std::end(kSpread);
+}
 
 std::string scalar_text(const Node& node) {
   const bool plain = std::all_of(node.scalar.begin(), node.scalar.end(), [](char c) {
@@ -66,11 +68,15 @@ std::string profile_of_folder(const fs::path& folder, const std::string& name, c
   const bool has_flash = fs::exists(folder / "flash.csv", ignored);
   const std::string flash = has_flash ? flash_text(folder / "flash.csv") : "";
   std::string out = fmt::format(
-      "# A GPU's profile made by {}\n# from what calibrate/run_on_gpu.sh measured. time: the median of the times of a size.\n",
+      "# A GPU's profile made by {}\n# from what calibrate/run_on_gpu.sh measured. time: the median of the times of a "
+      "size.\n",
       command);
   for (const auto& [key, place, value] : root.entries) {
     if (value.kind == Node::Kind::kScalar)
-      out += fmt::format("{}: {}\n", key, key == "name" ? name : key == "schema" ? value.scalar : yaml_quoted(value.scalar));
+      out += fmt::format("{}: {}\n", key,
+                         key == "name"     ? name
+                         : key == "schema" ? value.scalar
+                                           : yaml_quoted(value.scalar));
     if (value.kind != Node::Kind::kSequence) continue;
     std::string items;
     for (const auto& item : value.items) {

@@ -8,7 +8,6 @@
 namespace slmsim {
 
 // The text of the profile. Throws InputError with everything that is wrong in both files.
-std::string profile_of_folder(const std::filesystem::path& folder, const std::string& name,
-                              const std::string& command);
+std::string profile_of_folder(const std::filesystem::path& folder, const std::string& name, const std::string& command);
 
 }  // namespace slmsim

@@ -72,9 +72,7 @@ class ReplicaMoments {
   bool on_gpu() const { return replicas_.optimizer == StatePlace::kGpu; }
   // DDP's buckets hold copies of all gradients. DeepSpeed's engine without ZeRO, whose optimizer makes two copies, flattens a
   // bucket at a time in their place (engine.py, buffered_allreduce_fallback).
-  bool in_buckets() const {
-    return is_torch() && ranks_ > 1;
-  }
+  bool in_buckets() const { return is_torch() && ranks_ > 1; }
   // PyTorch alone, without DeepSpeed's engine.
   bool is_torch() const {
     return replicas_.stage == 0 && replicas_.bucket > Bytes{0} && framework_.gradient_copies < kEngineCopies;

@@ -51,14 +51,16 @@ std::string to_markdown(const std::vector<StepComparison>& steps, const std::vec
     own.second.push_back(memories.back());
     agree += step.status_agrees() ? 1 : 0;
     if (p.basis) basis += *p.basis;
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", printable(m.gpu), printable(m.title),
-                       m.gpus, stack, m.out_of_memory ? "out of memory" : time_cell(m.step),
-                       p.status == Status::kOk ? time_cell(p.iteration) : predicted_status(step),
-                       percent(step.time_error()), m.peak ? memory_cell(*m.peak) : "",
-                       memory_cell(step.predicted_peak()), percent(step.memory_error()),
-                       m.reserved ? memory_cell(*m.reserved) : "");
+    out +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", printable(m.gpu), printable(m.title),
+                    m.gpus, stack, m.out_of_memory ? "out of memory" : time_cell(m.step),
+                    p.status == Status::kOk ? time_cell(p.iteration) : predicted_status(step),
+                    percent(step.time_error()), m.peak ? memory_cell(*m.peak) : "", memory_cell(step.predicted_peak()),
+                    percent(step.memory_error()), m.reserved ? memory_cell(*m.reserved) : "");
   }
-  out += "\n| stack | steps | time, median error | worst | peak memory, median error | worst |\n|---|--:|--:|--:|--:|--:|\n";
+  out +=
+      "\n| stack | steps | time, median error | worst | peak memory, median error | worst "
+      "|\n|---|--:|--:|--:|--:|--:|\n";
   const auto summary = [&](const std::string& what, const auto& time, const auto& memory) {
     const ErrorSummary t = summary_of_errors(time), b = summary_of_errors(memory);
     out += fmt::format("| {} | {} | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n", what, time.size(), 100 * t.median,
@@ -87,9 +89,8 @@ std::string to_csv(const std::vector<StepComparison>& steps) {
     const auto cell = [](bool known, double value) { return known ? fmt::format("{:.9g}", value) : std::string(); };
     out += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(m.gpu), csv_cell(m.title), m.stack(), m.model, m.gpus,
-        m.batch,
-        precision_names()[static_cast<std::size_t>(m.precision)], m.out_of_memory ? "oom" : "ok", name_of(p.status),
-        cell(!m.out_of_memory, m.step.value), cell(p.status == Status::kOk, p.iteration.value),
+        m.batch, precision_names()[static_cast<std::size_t>(m.precision)], m.out_of_memory ? "oom" : "ok",
+        name_of(p.status), cell(!m.out_of_memory, m.step.value), cell(p.status == Status::kOk, p.iteration.value),
         cell(m.peak.has_value(), m.peak.value_or(Bytes{}).value), cell(!p.memory.empty(), step.predicted_peak().value),
         cell(m.reserved.has_value(), m.reserved.value_or(Bytes{}).value));
   }

@@ -125,17 +125,16 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   if (const Node* cast =
           fields.child({"weight_cast", "What casting moves per weight that a product reads.", "nothing"}))
     software.weight_cast = read_kernel(*cast, fields.path_of("weight_cast"), reading);
-  software.pads =
-      fields.flag({"pads", "Whether rows of products are padded to 16 bytes; others are slower."}, false);
+  software.pads = fields.flag({"pads", "Whether rows of products are padded to 16 bytes; others are slower."}, false);
   software.keeps_norms = fields.flag(
       {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
-  software.written_out = fields.flag(
-      {"written_out",
-       "Whether RMSNorm and SwiGLU are written out in Python, and products that read the same input keep copies of it under "
-       "autocast: more is kept for the backward pass."},
-      false);
+  software.written_out = fields.flag({"written_out",
+                                      "Whether RMSNorm and SwiGLU are written out in Python, and products that read "
+                                      "the same input keep copies of it under "
+                                      "autocast: more is kept for the backward pass."},
+                                     false);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.recompute_stops_early = fields.flag(

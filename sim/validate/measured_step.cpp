@@ -9,17 +9,17 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kSizes[] = {"hidden", "heads", "layers", "vocabulary"};
-constexpr const char* kNotCompared[] = {"schema",       "gpu",
-                                        "torch",        "cuda",
-                                        "host",         "date",
-                                        "reason",       "forward_s",
-                                        "backward_s",   "optimizer_s",
-                                        "loss",         "device",
-                                        "parameters",   "memory_bytes",
-                                        "built_s",      "first_step_s",
-                                        "took_s",       "host_s",
-                                        "memory",       "kernels",
-                                        "segments",     "peak_requested_bytes",
+constexpr const char* kNotCompared[] = {"schema",        "gpu",
+                                        "torch",         "cuda",
+                                        "host",          "date",
+                                        "reason",        "forward_s",
+                                        "backward_s",    "optimizer_s",
+                                        "loss",          "device",
+                                        "parameters",    "memory_bytes",
+                                        "built_s",       "first_step_s",
+                                        "took_s",        "host_s",
+                                        "memory",        "kernels",
+                                        "segments",      "peak_requested_bytes",
                                         "outside_bytes", "allocations_retried"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
@@ -39,7 +39,8 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     step.sizes += fmt::format(", {}: {}", key, fields.integer({key, "A size of the model."}, kSizeRange));
   step.sequence = static_cast<int>(fields.integer({"sequence", "Tokens of a sequence."}, kSizeRange));
   step.sizes += fmt::format(", sequence: {}", step.sequence);
-  const auto wide = fields.integer({"intermediate", "Width inside an MLP; GPT-2's is four times the hidden size."}, kSizeRange);
+  const auto wide =
+      fields.integer({"intermediate", "Width inside an MLP; GPT-2's is four times the hidden size."}, kSizeRange);
   if (fields.has("kv_heads")) {
     const auto heads = fields.integer({"kv_heads", "Heads of keys and values."}, kSizeRange);
     if (llama) step.sizes += fmt::format(", kv_heads: {}", heads);
@@ -86,15 +87,15 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
                            fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
                                        precision_names()[static_cast<std::size_t>(step.precision)]));
   fields.done();
-  const char* why = status == 2                   ? "the measurement failed"
-                    : compile == 1                ? "torch.compile of single blocks is no stack of this program"
-                    : step.compiled && !halves    ? "torch.compile without autocast is not described"
-                    : step.flash && !halves       ? "memory-efficient attention of fp32 is no kernel of this program"
-                    : adam == 2                   ? "the optimizer's loop over single tensors is not described"
-                    : rank > 0                    ? "adapters of one product for queries, keys and values are not described"
-                    : llama && dropout > 0        ? "Llama has no dropout"
-                    : !llama && !tied             ? "GPT-2's head is the embedding"
-                                                  : nullptr;
+  const char* why = status == 2                ? "the measurement failed"
+                    : compile == 1             ? "torch.compile of single blocks is no stack of this program"
+                    : step.compiled && !halves ? "torch.compile without autocast is not described"
+                    : step.flash && !halves    ? "memory-efficient attention of fp32 is no kernel of this program"
+                    : adam == 2                ? "the optimizer's loop over single tensors is not described"
+                    : rank > 0             ? "adapters of one product for queries, keys and values are not described"
+                    : llama && dropout > 0 ? "Llama has no dropout"
+                    : !llama && !tied      ? "GPT-2's head is the embedding"
+                                           : nullptr;
   if (why)
     out.skipped.push_back({step.title, why});
   else

@@ -79,10 +79,11 @@ TEST(MeasuredSteps, AreComparedWithTheStepOfTheSameBatch) {
 // One step in a list of its own, with further keys.
 MeasuredSteps read_one(const std::string& more) {
   const std::string file = testing::TempDir() + "slmsim-step.json";
-  std::ofstream(file) << "[{\"schema\": \"slmsim/step/1\", \"hidden\": 64, \"heads\": 2, \"layers\": 2, \"sequence\": 128, "
-                         "\"vocabulary\": 256, \"intermediate\": 256, \"batch\": 4, \"status\": \"ok\", "
-                         "\"step_s\": {\"median\": 0.1}, "
-                      << more << "}]";
+  std::ofstream(file)
+      << "[{\"schema\": \"slmsim/step/1\", \"hidden\": 64, \"heads\": 2, \"layers\": 2, \"sequence\": 128, "
+         "\"vocabulary\": 256, \"intermediate\": 256, \"batch\": 4, \"status\": \"ok\", "
+         "\"step_s\": {\"median\": 0.1}, "
+      << more << "}]";
   return read_measured_steps(file);
 }
 
