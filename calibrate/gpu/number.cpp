@@ -6,9 +6,7 @@
 namespace slmsim::calibrate {
 namespace {
 
-// Of the sum of absolute values: fp32 sums of up to some 100 000 terms in any order, and approximate functions. Sums
-// that are split over multiprocessors may be rounded to the stored type once more on their way.
-constexpr double kSumError = 1e-5;
+// Of the sum of absolute values: sums that are split over multiprocessors may be rounded to the stored type once more.
 constexpr double kSplitSum = 0.25;
 constexpr double kHalfSpacing = 0x1p-24;  // of fp16 below its smallest normal number
 

@@ -39,6 +39,7 @@ PHASES = ("forward", "backward", "optimizer")
 DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # categories of PyTorch's traces
 KERNEL_COLUMNS = ("configuration", "kind", "count", "us", "name")
 NAME_LENGTH = 120
+COMPILING_S = 40  # of a configuration with torch.compile, until one was timed
 BROKEN_OFF = "the program ended while it measured this"
 
 
@@ -71,7 +72,7 @@ def make_parser():
     parser.add_argument("--time-limit", type=float, default=60, help="seconds per configuration; then fewer steps count")
     parser.add_argument("--label", default="", help="a word that tells a configuration from an equal one")
     parser.add_argument("--plan", help="file with a line of options per measurement; the others hold for all lines")
-    parser.add_argument("--budget", type=float, help="seconds of the whole run; no configuration begins later")
+    parser.add_argument("--budget", type=float, help="seconds of the whole run; a configuration that may take longer than what is left is not begun")
     parser.add_argument("--give-up", type=float, default=120, help="seconds after which a configuration has failed")
     parser.add_argument("--kernels", help="also write the kernels of one step of each configuration to this CSV file")
     parser.add_argument("--output", help="JSON file; default standard output")
@@ -484,12 +485,15 @@ def main():
         machine["memory_bytes"] = torch.cuda.get_device_properties(device).total_memory
 
     results = Results(options)
+    longest = {}  # seconds of a configuration, without and with torch.compile
+    not_begun = 0
     for configuration in configurations:
-        left = options.budget - (time.monotonic() - begun) if options.budget else float("inf")
-        if left <= 0:
-            print("torch_step.py: the time is up", file=sys.stderr)
-            break
         if options.plan and results.has(configuration.title):
+            continue
+        left = options.budget - (time.monotonic() - begun) if options.budget else float("inf")
+        compiles = configuration.options.compile != "no"
+        if left <= longest.get(compiles, COMPILING_S if compiles else 0):
+            not_begun += 1
             continue
         record = {**configuration.record(), **machine, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
         reason, broken = refusal(torch, configuration), False
@@ -497,7 +501,7 @@ def main():
         if rank == 0 and options.plan:
             results.put({**record, "status": "failed", "reason": BROKEN_OFF})
             # Ends the program even where it hangs in a library.
-            faulthandler.dump_traceback_later(min(options.give_up, left + 10), exit=True)
+            faulthandler.dump_traceback_later(min(options.give_up, left), exit=True)
         started = time.monotonic()
         try:
             set_precision(torch, configuration)
@@ -517,6 +521,7 @@ def main():
             result, broken = {"status": "failed", "reason": reason}, "CUDA error" in str(error)
         faulthandler.cancel_dump_traceback_later()
         result["took_s"] = time.monotonic() - started
+        longest[compiles] = max(longest.get(compiles, 0), result["took_s"])
         if rank == 0:
             results.put({**record, **result}, rows)
             print(f"{configuration.title} x {ranks}: {told(result)} ({result['took_s']:.1f} s)", file=sys.stderr)
@@ -525,6 +530,8 @@ def main():
         gc.collect()
         if result["status"] == "oom" and ranks > 1:
             break
+    if not_begun:
+        print(f"torch_step.py: {not_begun} configurations were not begun: the time is up", file=sys.stderr)
     if rank == 0 and not options.output:
         json.dump(results.results, sys.stdout, indent=1)
         print()

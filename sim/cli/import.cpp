@@ -12,6 +12,7 @@
 #include "sim/import/format.h"
 #include "sim/import/gather.h"
 #include "sim/import/layouts.h"
+#include "sim/import/measured_folder.h"
 #include "sim/import/profile_text.h"
 #include "sim/import/thin.h"
 #include "sim/inventory/gpu_names.h"
@@ -129,7 +130,41 @@ void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t r
   if (gpu) thin_kernels(profile, *gpu, most);
 }
 
+// What was written must be read: a mistake is ours, and not the user's.
+GpuProfile read_back(const std::string& text, const std::string& name) {
+  Reading reading;
+  try {
+    GpuProfile profile = read_profile(parse_yaml(text, name), "", reading);
+    reading.check();
+    return profile;
+  } catch (const InputError& error) {
+    throw std::logic_error("the profile cannot be read back: " + to_string(error.errors().front()));
+  }
+}
+
+// The format that is a folder.
+constexpr const char* kMeasured = "measured";
+
+int make_profile_of_folder(const ImportOptions& options) {
+  if (options.files.size() != 1) throw InputError({}, "measured takes one folder, as calibrate/run_on_gpu.sh fills it");
+  for (const auto& [option, given] : {std::pair{"--gpu", !options.gpu.empty()},
+                                      {"--precision", !options.precision.empty()},
+                                      {"--where", !options.where.empty()},
+                                      {"--shapes", !options.shapes.empty()},
+                                      {"--least", !options.least.empty()}}) {
+    if (given) throw InputError({}, fmt::format("{} is for tables; measured takes all of the folder", option));
+  }
+  const std::string name = name_of(options);
+  const std::string text = profile_of_folder(options.files.front(), name, command_of(options));
+  const GpuProfile profile = read_back(text, name);
+  write_result(text, options.output);
+  if (!options.output.empty())
+    write_result(fmt::format("{}: {} kernels of {}\n", name, points_of(profile), printable(profile.gpu)), "");
+  return kDone;
+}
+
 int make_profile(const ImportOptions& options) {
+  if (options.format == kMeasured) return make_profile_of_folder(options);
   const ImportFormat& format = import_format(options.format);
   const ImportRequest request = request_of(options);
   const std::string name = name_of(options);
@@ -145,14 +180,7 @@ int make_profile(const ImportOptions& options) {
   thin(profile, gpu, options.rows);
 
   const std::string text = to_yaml(profile);
-  // What was written must be read: a mistake is ours, and not the user's.
-  Reading reading;
-  try {
-    read_profile(parse_yaml(text, name), "", reading);
-    reading.check();
-  } catch (const InputError& error) {
-    throw std::logic_error("the profile cannot be read back: " + to_string(error.errors().front()));
-  }
+  read_back(text, name);
   write_result(text, options.output);
   if (!options.output.empty()) write_result(to_summary(profile), "");
   return kDone;
@@ -161,12 +189,14 @@ int make_profile(const ImportOptions& options) {
 std::string help_text() {
   std::string out = "\nFormats:\n";
   for (const auto& format : import_formats()) out += fmt::format("  {:<15} {}\n", format.name, format.about);
+  out += fmt::format("  {:<15} The folder that calibrate/run_on_gpu.sh fills: gpu.yaml and flash.csv.\n", kMeasured);
   return out +
          "\nslmsim list formats tells their columns. The profile is named in a GPU's file (profile: NAME, in "
          "platforms/profiles),\nor for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
          "\nExamples:\n"
          "  slmsim import neusight linear.csv bmm.csv --where 'gpu=Tesla T4' --gpu t4 -o t4.yaml\n"
          "  slmsim import sailor A100-40/profiled-data-fp16/*_algo0.csv --gpu a100-40 -o a100.yaml\n"
+         "  slmsim import measured results -o platforms/profiles/my-gpu.yaml\n"
          "  slmsim import nccl-tests all_reduce_perf.txt -o collectives.yaml\n"
          "  slmsim import csv mine.csv --gpu a30 --least '10 us' -o a30.yaml";
 }
@@ -177,7 +207,8 @@ Command add_import(CLI::App& app) {
   auto* verb = app.add_subcommand("import", "make a GPU's profile from what others measured");
   auto options = std::make_shared<ImportOptions>();
   verb->add_option("FORMAT", options->format, "of the files, see below")->required();
-  verb->add_option("FILE", options->files, "tables of this format; of one GPU, or with --where")->required();
+  verb->add_option("FILE", options->files, "tables of this format, of one GPU or with --where; of measured a folder")
+      ->required();
   verb->add_option("--output,-o", options->output, "write the profile to this file, and print a summary");
   verb->add_option(
       "--gpu", options->gpu,

@@ -11,12 +11,14 @@
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
 #include "sim/import/format.h"
+#include "sim/import/gather.h"
 #include "sim/model/operator_graph.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
+#include "sim/validate/measured_step.h"
 
 namespace slmsim {
 namespace {
@@ -39,10 +41,40 @@ std::string check_sweep(const std::string& file) {
   return fmt::format("sweep of {} points", sweep.points());
 }
 
+// The files of a folder that calibrate/run_on_gpu.sh fills.
+void check_folder(const fs::path& folder) {
+  bool any = false;
+  const auto report = [&](const char* name, const auto& kind) {
+    std::error_code ignored;
+    const fs::path file = folder / name;
+    if (!fs::exists(file, ignored)) return;
+    any = true;
+    fmt::print("{}: ok, a {}\n", file.string(), kind(file));
+  };
+  report("gpu.yaml", [](const fs::path& file) { return check_file(file.string()); });
+  report("flash.csv", [](const fs::path& file) {
+    return fmt::format("table of {} kernels", points_of(gather(import_format("csv"), {file.string()}, {}).points));
+  });
+  report("steps.json", [](const fs::path& file) {
+    const MeasuredSteps steps = read_measured_steps(file);
+    return fmt::format("list of {} measured steps, {} of them not compared", steps.steps.size() + steps.skipped.size(),
+                       steps.skipped.size());
+  });
+  if (!any)
+    throw InputError(Place{std::make_shared<Source>(Source{folder.string(), ""}), 0, 0},
+                     "this is a folder; name a file in it, or a folder with gpu.yaml, flash.csv or steps.json of "
+                     "calibrate/run_on_gpu.sh");
+}
+
 int check(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const auto& file : files) {
     try {
+      std::error_code ignored;
+      if (fs::is_directory(file, ignored)) {
+        check_folder(file);
+        continue;
+      }
       const std::string kind = is_sweep(file) ? check_sweep(file) : check_file(file);
       fmt::print("{}: ok, a {}\n", file, kind);
     } catch (const InputError& error) {

@@ -129,11 +129,11 @@ int validate_steps(const ValidateOptions& options) {
   if (options.gpu.empty())
     throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
   const bool csv = wants_csv(options);
-  const auto steps = read_measured_steps(options.measured);
+  const MeasuredSteps measured = read_measured_steps(options.measured);
   std::vector<Override> overrides;
   for (const auto& text : options.overrides) overrides.push_back(parse_override(text));
-  const auto comparisons = compare_steps(steps, options.gpu, options.profile, overrides);
-  write_result(csv ? to_csv(comparisons) : to_markdown(comparisons), options.output);
+  const auto comparisons = compare_steps(measured.steps, options.gpu, options.profile, overrides);
+  write_result(csv ? to_csv(comparisons) : to_markdown(comparisons, measured.skipped), options.output);
   return kDone;
 }
 
@@ -146,8 +146,9 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--reference", options->reference,
                    "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
                    "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
-  verb->add_option("--measured", options->measured,
-                   "training steps as calibrate/reference/torch_step.py writes them (JSON)");
+  verb->add_option(
+      "--measured", options->measured,
+      "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");
   verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile,
                    "with --measured: the GPU's profile, a name of platforms/profiles or a file");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace slmsim {
 namespace {
@@ -39,9 +40,20 @@ double parts(std::int64_t size, std::int64_t tile) {
 
 }  // namespace
 
-bool is_aligned(const MatrixShape& shape) {
-  constexpr std::int64_t kElements = 2;
-  return shape.n % kElements == 0 && shape.k % kElements == 0;
+int row_alignment(const MatrixShape& shape, Precision precision) {
+  constexpr std::int64_t kWidest = 16;  // bytes that a thread loads at once
+  const auto size = static_cast<std::int64_t>(element_bytes(precision));
+  return static_cast<int>(std::gcd(kWidest, std::gcd(shape.n * size, shape.k * size)));
+}
+
+FlopsPerSecond unaligned_rate(FlopsPerSecond aligned, const Gpu& gpu, Precision precision, int alignment) {
+  if (precision == Precision::kFp32 || alignment >= 16) return aligned;
+  const bool halves = element_bytes(precision) < 4;
+  if (gpu.architecture == "Hopper") {
+    const double share = !halves ? kHopperTf32 : alignment < 4 ? kHopperAt2Bytes : kHopperAt4Bytes;
+    return std::min(aligned, peak_of(gpu, precision) * (share * gpu.left.cores));
+  }
+  return halves && alignment < 4 ? aligned * (1 / kUnalignedCost) : aligned;
 }
 
 double tile_efficiency(const MatrixShape& shape, int multiprocessors) {

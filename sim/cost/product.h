@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sim/model/operator.h"
+#include "sim/platform/gpu.h"
 
 namespace slmsim {
 
@@ -18,12 +19,23 @@ namespace slmsim {
 // one that fills tiles or waves badly.
 double tile_efficiency(const MatrixShape& shape, int multiprocessors);
 
-// Of a product of 16-bit numbers, whether the rows of its result and of its factors, n and k long, suit them: rows that
-// begin at multiples of 4 bytes, two elements, the least that a thread loads at once or copies asynchronously (PTX ISA,
-// cp.async). DeepBench's products with 5124 = 4 x 1281 columns or inner sums of 1530 = 2 x 765 run as fast as others on V100
-// and T4; odd ones take kUnalignedCost times as long, as measured of heads with GPT-2's 50257 tokens on A100 (18.7 to 35.6 ms,
-// as against 9.2 to 17.5 by FLOPs; at 25128 they agree).
-bool is_aligned(const MatrixShape& shape);
+// Bytes at whose multiples all rows of a product's three matrices begin, 16 at most: the power of two that divides rows of n
+// and of k elements. The same holds for the two products of its backward pass, which read and write the same tensors.
+int row_alignment(const MatrixShape& shape, Precision precision);
+
+// Rate of a large product whose rows begin at multiples of so many bytes, where it reaches `aligned` at 16 bytes.
+//
+// Hopper: kernels whose loads are narrower than 16 bytes are those of earlier architectures (cutlass_75 and cutlass_80 in place
+// of warp-group products), and reach a fixed share of the peak: measured on one H200, three layouts of 4096 x 4096 x 4096 and
+// of GPT-2's head (tests/reference/h200/alignment.csv): 16-bit numbers at 2 bytes 80 to 149 TFLOP/s, at 4 and 8 bytes 195 to
+// 274, TF32 at 4 and 8 bytes 112 to 133. Products on CUDA cores (fp32) do not differ.
+//
+// Earlier architectures, 16-bit numbers: rows at multiples of 4 bytes suit them, the least that a thread copies
+// asynchronously (PTX ISA, cp.async). DeepBench's products with 5124 = 4 x 1281 columns or inner sums of 1530 = 2 x 765 run as
+// fast as others on V100 and T4; odd ones take kUnalignedCost times as long, as measured of heads with GPT-2's 50257 tokens on
+// A100 (18.7 to 35.6 ms, as against 9.2 to 17.5 by FLOPs; at 25128 they agree).
+FlopsPerSecond unaligned_rate(FlopsPerSecond aligned, const Gpu& gpu, Precision precision, int alignment);
 inline constexpr double kUnalignedCost = 2;
+inline constexpr double kHopperAt2Bytes = 0.12, kHopperAt4Bytes = 0.26, kHopperTf32 = 0.25;  // of the peak
 
 }  // namespace slmsim

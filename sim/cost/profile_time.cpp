@@ -6,6 +6,8 @@
 
 #include <Eigen/Dense>
 
+#include "sim/cost/product.h"
+
 namespace slmsim {
 namespace {
 
@@ -24,6 +26,25 @@ std::optional<double> interpolate(const std::vector<KernelSample>& samples, cons
   return fit.ratio();
 }
 
+// Among products whose rows are aligned alike; else among all.
+std::optional<double> interpolate(const Gpu& gpu, Precision precision, const KernelShape& kernel,
+                                  const std::vector<KernelSample>& samples) {
+  const KernelSizes target = sizes_of(kernel);
+  if (!is_product(kernel.name)) return interpolate(samples, target);
+  const double own = alignment_cost(gpu, precision, kernel);
+  RatioFit alike(target), all(target);
+  for (const auto& sample : samples) {
+    const KernelPoint& point = sample.point;
+    const double cost = alignment_cost(gpu, precision, {kernel.name, point.batch, point.m, point.n, point.k});
+    if (cost == own) alike.add(sample);
+    KernelSample corrected = sample;
+    corrected.ratio += std::log(own / cost);
+    all.add(corrected);
+  }
+  const auto ratio = alike.ratio();
+  return ratio ? ratio : all.ratio();
+}
+
 auto key_of(const auto& kernel) { return std::tie(kernel.batch, kernel.m, kernel.n, kernel.k); }
 
 // tf32 is fp32 to kernels that are no products.
@@ -34,6 +55,15 @@ Precision stored(Precision precision, const std::string& kernel) {
 ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpolated = {}, .roofline = time}}; }
 
 }  // namespace
+
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
+  if (!is_product(kernel.name)) return 1;
+  // Rows that lie in memory are those of the second factor and the result, and of the first: k x m where it is transposed.
+  const MatrixShape shape{1, 1, kernel.n, kernel.name == "gemm-tn" ? kernel.m : kernel.k};
+  const double share = efficiency_of(gpu, precision).share * gpu.sustained;
+  const FlopsPerSecond full = peak_of(gpu, precision) * (share > 0 ? share : 1.0);
+  return full / unaligned_rate(full, gpu, precision, row_alignment(shape, precision));
+}
 
 void RatioFit::add(const KernelSample& sample) {
   Eigen::Map<System> squares(squares_.data());
@@ -70,12 +100,13 @@ ProfileTime at_measured_clock(const Gpu& gpu, Precision asked, const KernelShape
                                         [](const auto& a, const auto& b) { return key_of(a.point) < key_of(b); });
     if (known != samples->end() && key_of(known->point) == key_of(kernel))
       return {known->point.time, {.measured = known->point.time, .interpolated = {}, .roofline = {}}};
-    if (const auto ratio = interpolate(*samples, sizes_of(kernel))) {
+    if (const auto ratio = interpolate(gpu, precision, kernel, *samples)) {
       const Seconds time = ideal * std::exp(*ratio);
       return {time, {.measured = {}, .interpolated = time, .roofline = {}}};
     }
   }
-  return by_roofline(ideal * std::exp(table.usual_ratio(kernel.name, precision)));
+  const double cost = alignment_cost(gpu, precision, kernel);
+  return by_roofline(ideal * (cost * std::exp(table.usual_ratio(kernel.name, precision))));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // logarithm, over the logarithms of the kernel's sizes, by a linear fit weighted by 1 / distance^4 (moving least squares,
 // Lancaster and Salkauskas, Math. Comp. 37 (1981)), which goes through every measured point. Where the next measured
 // point is farther than a factor of four, summed over the sizes, the roofline takes the place of interpolation, scaled
-// by KernelTable::usual_ratio.
+// by KernelTable::usual_ratio. Products are interpolated among those whose rows are aligned alike (sim/cost/product.h).
 #pragma once
 
 #include <array>
@@ -37,6 +37,10 @@ struct ProfileTime {
   Seconds time;
   TimeBasis basis;
 };
+
+// How much longer a product takes for the alignment of its rows; 1 of other kernels. Products of one cost are interpolated
+// among each other.
+double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel);
 
 // Whether the GPU's profile holds times of this kernel in this precision.
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel);

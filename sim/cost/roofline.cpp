@@ -26,13 +26,28 @@ struct ProductParts {
   }
 };
 
-ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
+ProductParts product_parts(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software,
+                           int alignment) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double elements = static_cast<double>(shape.batch) * (m * k + k * n + m * n);
-  const FlopsPerSecond rate = software.product_rate(gpu, precision) * tile_efficiency(shape, gpu.multiprocessors);
-  const bool slow = !software.pads && element_bytes(precision) < 4 && !is_aligned(shape);
-  return {Flops{shape.flops()} / rate * (slow ? kUnalignedCost : 1.0),
-          Bytes{elements * element_bytes(precision)} / (gpu.bandwidth() * software.memory), software.launch};
+  const FlopsPerSecond large = unaligned_rate(software.product_rate(gpu, precision), gpu, precision, alignment);
+  const FlopsPerSecond rate = large * tile_efficiency(shape, gpu.multiprocessors);
+  return {Flops{shape.flops()} / rate, Bytes{elements * element_bytes(precision)} / (gpu.bandwidth() * software.memory),
+          software.launch};
+}
+
+constexpr int kAligned = 16;  // bytes
+
+int alignment_of(const MatrixShape& shape, Precision precision, const Software& software) {
+  return software.pads ? kAligned : row_alignment(shape, precision);
+}
+
+// With rows of 16 bytes, as TorchInductor pads them.
+MatrixShape padded(MatrixShape shape, Precision precision) {
+  if (precision == Precision::kFp32) return shape;
+  const std::int64_t elements = kAligned / static_cast<std::int64_t>(element_bytes(precision));
+  for (auto* size : {&shape.n, &shape.k}) *size = (*size + elements - 1) / elements * elements;
+  return shape;
 }
 
 // What the share leaves of each dimension.
@@ -70,10 +85,11 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
                          const Software& software) {
   // Backward: gradient of the inputs (m x n by n x k) and of the second factor (k x m by m x n).
   const auto [batch, m, n, k] = forward;
-  const ProductKernels kernels = product_kernels(op, forward);
+  const ProductKernels kernels = product_kernels(op, software.pads ? padded(forward, precision) : forward);
+  const int alignment = alignment_of(forward, precision, software);
   OperatorTime out;
   const auto time = [&](const KernelShape& kernel, const MatrixShape& shape, Seconds& bound) {
-    const ProductParts parts = product_parts(shape, gpu, precision, software);
+    const ProductParts parts = product_parts(shape, gpu, precision, software, alignment);
     const Seconds taken = timed(
         gpu, precision, kernel, [&] { return parts.time(); }, out.basis);
     bound += taken * parts.bound();
@@ -95,6 +111,7 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
 // much. Stacks state bytes that would pass at the full bandwidth, of which such kernels reach kReached.
 constexpr double kReached = 0.85, kAlike = 1.5;
 bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision) {
+  if (stated.casts_of(precision) > 0) return false;  // slmsim-calibrate's load several elements at once
   const double own = kernel_bytes(timed.name, precision), other = stated.bytes_of(precision) * kReached;
   return other <= own * kAlike && own <= other * kAlike;
 }
@@ -177,7 +194,7 @@ OperatorTime& operator+=(OperatorTime& sum, const OperatorTime& other) {
 }  // namespace
 
 Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software) {
-  return product_parts(shape, gpu, precision, software).time();
+  return product_parts(shape, gpu, precision, software, alignment_of(shape, precision, software)).time();
 }
 
 Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software) {
@@ -185,7 +202,9 @@ Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision
   if (bytes <= 0 || elements <= 0) return {};
   const Seconds memory = Bytes{elements * bytes} / gpu.bandwidth();
   const Seconds cores{elements * moves.cycles / (gpu.multiprocessors * gpu.clock() * gpu.left.cores)};
-  return std::max(memory, cores) + software.launch;
+  const Seconds cast{elements * kCastCycles / (gpu.multiprocessors * gpu.clock() * gpu.left.cores)};
+  const Seconds beyond = std::max(Seconds{0}, cast - Bytes{elements * kCastBytes} / gpu.bandwidth());
+  return std::max(memory, cores) + beyond * moves.casts_of(precision) + software.launch;
 }
 
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,

@@ -8,6 +8,16 @@ namespace {
 constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
 constexpr double kLogSumExp = 4;      // bytes that flash attention keeps per row of the scores
 
+// What functions that are written out in Python keep beside (Software::written_out).
+double written_out_bytes(const Operator& op, double size, bool autocast) {
+  const bool rms_norm = op.kind == OperatorKind::kNorm && op.weights * op.tokens <= op.outputs;
+  if (rms_norm || op.role == Role::kSwiglu) return op.outputs * size;
+  if (!autocast || op.input_unneeded) return 0;
+  const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;  // every second product of a layer
+  const double copies = op.role == Role::kQkv && op.rotated > 0 ? 2 : gated ? 1 : 0;
+  return copies * op.saved_elements * size;
+}
+
 bool is_half(Precision precision) { return element_bytes(precision) < 4; }
 
 }  // namespace
@@ -44,7 +54,8 @@ AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) cons
 double Software::matrix_of(const Gpu& gpu, Precision precision) const {
   if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
   if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
-  return efficiency_of(gpu, precision).share * gpu.sustained;
+  // In fp32 products run on CUDA cores, whose power lets the clock be.
+  return efficiency_of(gpu, precision).share * (precision == Precision::kFp32 ? 1.0 : gpu.sustained);
 }
 
 FlopsPerSecond Software::product_rate(const Gpu& gpu, Precision precision) const {
@@ -93,9 +104,14 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
-  const double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
-  if (attention != AttentionKernel::kFlash) return kept + op.saved_scores * own_size + op.saved_score_bytes;
+  // Without dropout the product with the values keeps its copy of the softmax in 16 bits where that is in fp32.
+  const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;
+  const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
+  const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);
+  if (attention != AttentionKernel::kFlash) return kept + scores * own_size + op.saved_score_bytes;
   return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
 }
 

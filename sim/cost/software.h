@@ -7,7 +7,9 @@
 //   bytes = elements x element size + fixed bytes            (masks, fp32 statistics, what a kernel cannot hide)
 //   time  = max(bytes / bandwidth, cycles / (multiprocessors x clock))
 //
-// where `cycles` of a multiprocessor bind only where memory is very fast for the cores (GH200). Where a stack does not
+// where `cycles` of a multiprocessor bind only where memory is very fast for the cores (GH200). PyTorch's kernels that convert
+// 16 bits to 32, or read a tensor of another shape, load one element at a time (unrolled_elementwise_kernel,
+// elementwise_kernel): each such pass, of kCastBytes, takes at least kCastCycles. Where a stack does not
 // state a kernel, the operator's own inputs and outputs are moved, at `memory` of the bandwidth.
 #pragma once
 
@@ -45,12 +47,19 @@ const std::vector<std::string>& kernel_part_names();
 struct Moves {
   double elements = 0, bytes = 0, cycles = 0;
   double bf16_bytes = 0;  // beside, where a kernel converts fp16 as it reads and bf16 needs a kernel of its own
+  // Of the bytes, passes by kernels that load one element at a time; and those that bf16 adds.
+  double casts = 0, bf16_casts = 0;
+  double casts_of(Precision precision) const { return casts + (precision == Precision::kBf16 ? bf16_casts : 0.0); }
   double bytes_of(Precision precision) const {
     return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0);
   }
 
   bool operator==(const Moves&) const = default;
 };
+
+// 6 bytes at 85 % of memory's rate. Measured on one H200: bf16 and fp16 to fp32 2.91 ps per element, 0.76 cycles of each of 132
+// multiprocessors at 1980 MHz; masks and sums of different formats take as long (tests/reference/h200/elementwise.csv).
+inline constexpr double kCastBytes = 7.06, kCastCycles = 0.76;
 
 struct KernelMoves {
   Moves forward, backward;
@@ -67,6 +76,9 @@ const std::vector<std::string>& attention_kernel_names();
 struct HostTime {
   Seconds forward, backward;
 
+  friend HostTime operator*(const HostTime& time, double factor) {
+    return {time.forward * factor, time.backward * factor};
+  }
   bool operator==(const HostTime&) const = default;
 };
 
@@ -121,6 +133,10 @@ struct Software {
   // What is kept for the backward pass: outputs of norms and activations, or only what they read (Megatron Core's
   // recompute_modules layernorm, moe_act), and bytes per logit beside the logits (eager: an fp32 softmax and its gradient).
   bool keeps_norms = true, keeps_activations = true;
+  // Whether RMSNorm and SwiGLU are written out in Python, an operation after the other: RMSNorm keeps the normalised rows
+  // beside its input, SwiGLU what SiLU writes. Under autocast queries, keys, values, gate and what it gates have products of
+  // their own, each of which keeps a copy of its input in 16 bits (Hugging Face's Llama and models after it).
+  bool written_out = false;
   double loss_memory = 8;
   // Whether computing a layer anew ends with the last tensor that its backward pass needs, and leaves out the layer's last
   // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).

@@ -33,7 +33,7 @@ double error_of(const RatioFit& fit, const KernelSample& sample) {
 }
 
 struct Series {
-  std::vector<KernelPoint>* points;
+  std::vector<KernelPoint>* points = nullptr;
   std::vector<KernelSample> samples;
 };
 
@@ -42,12 +42,17 @@ std::vector<Series> series_of(GpuProfile& profile, const Gpu& gpu) {
   for (auto& [name, by_precision] : profile.kernels) {
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       if (by_precision[p].empty()) continue;
-      Series& series = all.emplace_back(Series{&by_precision[p], {}});
+      // Products that are aligned alike are interpolated among each other.
+      std::map<double, Series> alike;
       for (const auto& point : by_precision[p]) {
         const KernelShape shape{name, point.batch, point.m, point.n, point.k};
-        const Seconds ideal = ideal_time(gpu, static_cast<Precision>(p), shape, profile.launch);
+        const auto precision = static_cast<Precision>(p);
+        const Seconds ideal = ideal_time(gpu, precision, shape, profile.launch);
+        Series& series = alike[alignment_cost(gpu, precision, shape)];
+        series.points = &by_precision[p];
         series.samples.push_back({point, sizes_of(shape), std::log(point.time / ideal)});
       }
+      for (auto& [cost, series] : alike) all.push_back(std::move(series));
     }
   }
   return all;
@@ -121,13 +126,16 @@ std::vector<double> errors_of(const std::vector<Series>& all, const Kept& kept) 
 }
 
 void drop_others(std::vector<Series>& all, const Kept& kept) {
+  for (auto& series : all) series.points->clear();
   for (std::size_t s = 0; s < all.size(); ++s) {
-    std::vector<KernelPoint> points;
     for (std::size_t i = 0; i < kept[s].size(); ++i) {
-      if (kept[s][i]) points.push_back(all[s].samples[i].point);
+      if (kept[s][i]) all[s].points->push_back(all[s].samples[i].point);
     }
-    *all[s].points = std::move(points);
   }
+  const auto sizes = [](const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); };
+  for (auto& series : all)
+    std::sort(series.points->begin(), series.points->end(),
+              [&](const auto& a, const auto& b) { return sizes(a) < sizes(b); });
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
     const double products = op.unreached ? 0.0 : op.frozen ? 1.0 : 2.0;
     layer.backward_work += work * (products + again);
     layer.basis += time.basis;
-    const HostTime& host = scenario.software.host;
+    const HostTime host = scenario.software.host * gpu.host;
     layer.host_forward += host.forward;
     layer.host_backward += (op.unreached ? Seconds{0} : host.backward) + (again > 0 ? host.forward : Seconds{0});
   }

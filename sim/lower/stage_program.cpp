@@ -101,6 +101,12 @@ Flops work_of(const Stage& stage, std::size_t index, std::size_t rank, const Ope
   return Flops{op.matrix.flops() * share.sequences / (share.columns * share.rows)};
 }
 
+double slowest_host(const std::vector<int>& mesh, const Platform& platform) {
+  double out = 0;
+  for (const int device : mesh) out = std::max(out, platform.devices[static_cast<std::size_t>(device)].gpu.host);
+  return out;
+}
+
 }  // namespace
 
 StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, double sequences, Recompute recompute,
@@ -109,6 +115,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   const double size = element_bytes(scenario.training.precision);
   const MeshShape shape = stage.shape();
   const auto times = all_times(operators, stage, sequences, scenario);
+  const HostTime host = scenario.software.host * slowest_host(stage.mesh, scenario.platform);
   std::vector<Layout> outputs;
   std::vector<std::vector<CollectiveCall>> reduced;
   for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +144,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       }
       for (std::size_t rank = 0; rank < gpus; ++rank)
         forward.add(rank, times[i][rank].forward, work_of(stage, i, rank, op, sequences), op.layer);
-      forward.launch(scenario.software.host.forward);
+      forward.launch(host.forward);
       for (const auto& call : reduced[i]) forward.end_with(call, op.layer);
     }
   }
@@ -169,7 +176,6 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
       program.weights.time[rank] += later;
       if (apart) program.weights.work[rank] += product;
     }
-    const HostTime& host = scenario.software.host;
     // One of the two products of a backward pass.
     const Seconds later = weights_apart && op.has_weights() ? host.backward / 2.0 : Seconds{0};
     backward.launch(host.backward - later + (again > 0 ? host.forward : Seconds{0}));

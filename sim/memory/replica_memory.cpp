@@ -26,18 +26,33 @@ LowRankBucket all_gradients(const OperatorGraph& operators, int rank) {
   return out;
 }
 
+// Elements of the largest tensor that is trained.
+double largest_tensor(const OperatorGraph& operators) {
+  double out = 0;
+  for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
+    const Operator& op = operators[v];
+    const bool table = op.kind == OperatorKind::kEmbedding;
+    const double own = table ? static_cast<double>(op.rows * op.columns) : op.weights - op.bias;
+    if (op.parameters > 0) out = std::max(out, own);
+  }
+  return out;
+}
+
 // What a GPU holds at each moment of an iteration. DeepSpeed's files are those of release 0.7.1.
 class ReplicaMoments {
  public:
-  // `held`: parameters on each GPU where they are not divided; `trained`: those that have gradients.
-  ReplicaMoments(const Plan& plan, double held, double trained, const CompressionMemory& compressed,
+  ReplicaMoments(const Plan& plan, const OperatorGraph& operators, const CompressionMemory& compressed,
                  const Scenario& scenario)
       : replicas_(plan.replicas()),
         framework_(scenario.framework),
+        training_(scenario.training),
+        software_(scenario.software),
         bytes_(scenario.training),
         compressed_(compressed),
-        held_(held),
-        trained_(trained),
+        held_(held_parameters(operators, plan.stages.front()).all),
+        trained_(trained_count(operators)),
+        largest_(largest_tensor(operators)),
+        tied_(tied_parameters(operators)),
         ranks_(static_cast<double>(plan.stages.front().mesh.size())),
         several_(plan.micro_batches > 1) {}
 
@@ -57,13 +72,30 @@ class ReplicaMoments {
   bool on_gpu() const { return replicas_.optimizer == StatePlace::kGpu; }
   // DDP's buckets hold copies of all gradients. DeepSpeed's engine without ZeRO, whose optimizer makes two copies, flattens a
   // bucket at a time in their place (engine.py, buffered_allreduce_fallback).
-  bool in_buckets() const {
+  bool in_buckets() const { return is_torch() && ranks_ > 1; }
+  // PyTorch alone, without DeepSpeed's engine.
+  bool is_torch() const {
     return replicas_.stage == 0 && replicas_.bucket > Bytes{0} && framework_.gradient_copies < kEngineCopies;
   }
   double own() const { return trained_ / ranks_; }
   // DeepSpeed lets go of gradients when the optimizer has stepped (zero_grad), but for those of earlier micro-batches and
-  // ZeRO-3's (stage3.py, __param_id_to_grad_partition); DDP's stay.
-  bool keeps_gradients() const { return replicas_.stage == 0 || replicas_.stage == 3 || several_; }
+  // ZeRO-3's (stage3.py, __param_id_to_grad_partition). So does PyTorch since 2.0 (Optimizer.zero_grad, set_to_none), but
+  // for those that lie in DDP's buckets.
+  bool keeps_gradients() const {
+    if (several_ || replicas_.stage == 3) return true;
+    if (is_torch()) return in_buckets() && replicas_.bucket_views;
+    return replicas_.stage == 0;
+  }
+  // Copies of the weights in 16 bits are gone with the activations that autocast keeps them for.
+  Bytes copies_left(Bytes parameters) const { return is_torch() && software_.autocast ? Bytes{0} : parameters; }
+  // What PyTorch's Adam holds while it steps: over lists of tensors (foreach) the roots of all second moments, tensor by tensor
+  // two of the largest (torch/optim/adamw.py).
+  Bytes temporaries() const {
+    if (!is_torch() || training_.optimizer != UpdateRule::kAdam) return {};
+    const double full = element_bytes(Precision::kFp32);
+    if (software_.adam_kernel == "adam_foreach") return Bytes{full * trained_};
+    return Bytes{software_.adam_kernel == "adam_single" ? 2 * full * largest_ : 0.0};
+  }
 
   Bytes gradients() const {
     if (replicas_.stage < 2) return Bytes{bytes_.gradient * trained_};
@@ -93,8 +125,12 @@ class ReplicaMoments {
   DeviceMemory backward(DeviceMemory m, const ActivationBytes& activations) const {
     m.moment = Moment::kBackward;
     m.gradients = gradients();
+    m.parameters = copies_left(m.parameters);
     m.activations = activations.layer;
     m.buffers += open() + filled();
+    // The lookup's gradient of a tied table is added to the head's when the layers are through.
+    const Bytes table{is_torch() ? bytes_.gradient * tied_ : 0.0};
+    m.buffers += std::max(Bytes{0}, table - m.activations);
     if (replicas_.stage == 1 && on_gpu() && bucket() > m.activations) {
       m.buffers += bucket() - m.activations;  // in their place
     }
@@ -105,9 +141,11 @@ class ReplicaMoments {
     m.moment = Moment::kStep;
     m.gradients = gradients();
     if (replicas_.stage == 0) {
+      m.parameters = copies_left(m.parameters);
       // Reduced behind the passes bucket by bucket, where DDP does not, and what waits encoded; then copied.
-      const Bytes reduced = (in_buckets() ? Bytes{0} : bucket()) + compressed_.passing;
-      m.buffers += std::max(reduced, Bytes{trained_ * bytes_.gradient_copy * framework_.gradient_copies});
+      const Bytes reduced = (is_torch() ? Bytes{0} : bucket()) + compressed_.passing;
+      const Bytes copied{trained_ * bytes_.gradient_copy * framework_.gradient_copies};
+      m.buffers += std::max(reduced, copied + temporaries());
     } else if (on_gpu()) {
       // Those of its own part, flattened, then converted; by ZeRO-3 a sub-group at a time (stage_1_and_2.py, step;
       // stage3.py, _prepare_fp32_grad_for_sub_group).
@@ -130,9 +168,11 @@ class ReplicaMoments {
 
   const ReplicaPlan& replicas_;
   const Framework& framework_;
+  const Training& training_;
+  const Software& software_;
   StateBytes bytes_;
   CompressionMemory compressed_;
-  double held_, trained_, ranks_;
+  double held_, trained_, largest_, tied_, ranks_;
   bool several_;
 };
 
@@ -146,8 +186,7 @@ std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGra
   const CompressionMemory compressed =
       compression_memory(compression, all_gradients(operators, compression.rank), static_cast<int>(stage.mesh.size()),
                          element_bytes(scenario.training.gradient_precision));
-  const ReplicaMoments moments(plan, held_parameters(operators, stage).all, trained_count(operators), compressed,
-                               scenario);
+  const ReplicaMoments moments(plan, operators, compressed, scenario);
   const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
     DeviceMemory empty = empty_memory(stage.mesh[rank], scenario);

@@ -60,6 +60,7 @@ struct VmType {
   std::string currency = "USD";
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
+  double host = 1;    // time that its host needs per launch, in proportion to the software stacks' figures
 
   bool operator==(const VmType&) const = default;
 };

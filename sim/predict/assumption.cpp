@@ -69,7 +69,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     const bool measured = gpu.kernels && gpu.kernels->knows_products();
     if (overridden || measured) continue;
     const MatrixEfficiency& e = efficiency_of(gpu, precision);
-    if (gpu.sustained < 1)
+    if (gpu.sustained < 1 && counted_as(gpu, precision) != Precision::kFp32)
       out.push_back(
           {gpu.name + ".sustained",
            fmt::format("products of {} are taken at {:.2f} of the peak while it trains, {:.2f} alone, by other "

@@ -8,7 +8,8 @@
 
 namespace slmsim {
 
-std::string to_markdown(const std::vector<StepComparison>& steps);
+// `skipped`: named below the table with the reason.
+std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped = {});
 std::string to_csv(const std::vector<StepComparison>& steps);
 
 }  // namespace slmsim

@@ -10,7 +10,7 @@
 namespace slmsim {
 namespace {
 
-constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4};
+constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100};
 constexpr Range<Seconds> kHostRange{{0}, {1}};
 
 Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
@@ -20,7 +20,9 @@ Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
       fields.number({"bytes", "Bytes moved beside, whatever the precision."}, kBytes, 0.0),
       fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
                     0.0),
-      fields.number({"bf16_bytes", "Bytes that bf16 moves beside."}, kBytes, 0.0)};
+      fields.number({"bf16_bytes", "Bytes that bf16 moves beside."}, kBytes, 0.0),
+      fields.number({"casts", "Passes among these that load one element at a time."}, kCasts, 0.0),
+      fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0)};
   fields.done();
   return moves;
 }
@@ -123,12 +125,16 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
   if (const Node* cast =
           fields.child({"weight_cast", "What casting moves per weight that a product reads.", "nothing"}))
     software.weight_cast = read_kernel(*cast, fields.path_of("weight_cast"), reading);
-  software.pads =
-      fields.flag({"pads", "Whether sizes of 16-bit products are padded; odd ones take twice as long."}, false);
+  software.pads = fields.flag({"pads", "Whether rows of products are padded to 16 bytes; others are slower."}, false);
   software.keeps_norms = fields.flag(
       {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
+  software.written_out = fields.flag({"written_out",
+                                      "Whether RMSNorm and SwiGLU are written out in Python, and products that read "
+                                      "the same input keep copies of it under "
+                                      "autocast: more is kept for the backward pass."},
+                                     false);
   software.loss_memory = fields.number(
       {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.recompute_stops_early = fields.flag(

@@ -8,84 +8,98 @@
 namespace slmsim {
 namespace {
 
-constexpr const char* kSizes[] = {"hidden", "heads", "layers", "sequence", "vocabulary", "intermediate"};
-constexpr const char* kNotCompared[] = {"schema",
-                                        "gpu",
-                                        "optimizer",
-                                        "dropout",
-                                        "torch",
-                                        "cuda",
-                                        "host",
-                                        "date",
-                                        "reason",
-                                        "forward_s",
-                                        "backward_s",
-                                        "optimizer_s",
-                                        "loss",
-                                        "device",
-                                        "parameters",
-                                        "memory_bytes",
-                                        "peak_reserved_bytes",
-                                        "configuration",
-                                        "built_s",
-                                        "first_step_s",
-                                        "took_s",
-                                        "host_s",
-                                        "memory",
-                                        "kernels",
-                                        "peak_requested_bytes",
-                                        "outside_bytes",
-                                        "segments",
-                                        "allocations_retried",
-                                        "kv_heads",
-                                        "tied_embedding"};
+constexpr const char* kSizes[] = {"hidden", "heads", "layers", "vocabulary"};
+constexpr const char* kNotCompared[] = {"schema",        "gpu",
+                                        "torch",         "cuda",
+                                        "host",          "date",
+                                        "reason",        "forward_s",
+                                        "backward_s",    "optimizer_s",
+                                        "loss",          "device",
+                                        "parameters",    "memory_bytes",
+                                        "built_s",       "first_step_s",
+                                        "took_s",        "host_s",
+                                        "memory",        "kernels",
+                                        "segments",      "peak_requested_bytes",
+                                        "outside_bytes", "allocations_retried"};
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
 
-// Nothing where the step failed, or trained in a way that is not compared.
-std::optional<MeasuredStep> read_step(const Node& node, const std::string& path, Reading& reading) {
+// One entry of the list, as a step or as what is skipped.
+void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
   Fields fields(node, path, reading);
   MeasuredStep step;
-  for (const char* key : kNotCompared) fields.ignore({key, "Told of the measurement; not compared."});
+  for (const char* key : kNotCompared) fields.ignore({key, "Recorded with the measurement; not compared."});
   fields.choice({"schema", "The form of the file."}, {"slmsim/step/1"});
-  step.model = fields.name({"model", "What the model is called."}, "model");
+  step.model = fields.name({"model", "Name of the model."}, "model");
   step.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
-  step.sizes = fmt::format("name: {}, family: gpt2", step.model);
-  for (const char* key : kSizes) {
-    const auto size = fields.integer({key, "A size of the model."}, {1, 1 << 30});
-    // GPT-2's width inside an MLP is fixed.
-    if (std::string_view(key) != "intermediate") step.sizes += fmt::format(", {}: {}", key, size);
+  const bool llama = fields.choice({"family", "The model's architecture."}, {"gpt2", "llama"}, 0) == 1;
+  step.sizes = fmt::format("name: {}, family: {}", step.model, llama ? "llama" : "gpt2");
+  constexpr Range<std::int64_t> kSizeRange{1, 1 << 30};
+  for (const char* key : kSizes)
+    step.sizes += fmt::format(", {}: {}", key, fields.integer({key, "A size of the model."}, kSizeRange));
+  step.sequence = static_cast<int>(fields.integer({"sequence", "Tokens of a sequence."}, kSizeRange));
+  step.sizes += fmt::format(", sequence: {}", step.sequence);
+  const auto wide =
+      fields.integer({"intermediate", "Width inside an MLP; GPT-2's is four times the hidden size."}, kSizeRange);
+  if (fields.has("kv_heads")) {
+    const auto heads = fields.integer({"kv_heads", "Heads of keys and values."}, kSizeRange);
+    if (llama) step.sizes += fmt::format(", kv_heads: {}", heads);
   }
+  const bool tied = fields.flag({"tied_embedding", "Whether the head uses the embedding's weights."}, !llama);
+  const double dropout = fields.number({"dropout", "Share that GPT-2 drops."}, {0, 1}, llama ? 0.0 : 0.1);
+  if (llama)
+    step.sizes += fmt::format(", intermediate: {}, tied_embedding: {}", wide, tied ? "yes" : "no");
+  else
+    step.sizes += fmt::format(", dropout: {}", dropout > 0 ? "yes" : "no");
   step.gpus = static_cast<int>(fields.integer({"gpus", "GPUs that trained, data parallel."}, kCounts, 1));
   step.batch = static_cast<int>(fields.integer({"batch", "Sequences per GPU and step."}, kCounts));
   step.micro_batches =
-      static_cast<int>(fields.integer({"micro_batches", "A GPU's sequences were cut into so many."}, kCounts, 1));
+      static_cast<int>(fields.integer({"micro_batches", "Micro-batches of a GPU's sequences."}, kCounts, 1));
   if (std::int64_t{step.batch} * step.gpus > kCounts.high)
     fields.error("batch", fmt::format("{} sequences on each of {} GPUs are more than {} in all; that is beyond this "
                                       "simulator",
                                       step.batch, step.gpus, kCounts.high));
   step.precision =
       static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
+  const bool halves = element_bytes(step.precision) < 4;
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
-  bool compared =
-      fields.choice({"family", "The model's architecture; a Llama is not compared."}, {"gpt2", "llama"}, 0) == 0;
-  compared &=
-      fields.choice({"compile", "What torch.compile took; not compared unless no."}, {"no", "blocks", "model"}, 0) == 0;
-  compared &= !fields.flag({"checkpoints", "Whether blocks were recomputed; such steps are not compared."}, false);
-  compared &= fields.integer({"lora", "The rank of adapters; such steps are not compared."}, {0, 1 << 20}, 0) == 0;
+  const auto compile = fields.choice({"compile", "What torch.compile took."}, {"no", "blocks", "model"}, 0);
+  step.compiled = compile == 2;
+  step.checkpoints = fields.flag({"checkpoints", "Whether blocks were recomputed."}, false);
+  const auto adam = fields.choice({"optimizer", "PyTorch's AdamW."}, {"fused", "foreach", "single"}, 0);
+  step.foreach = adam == 1;
+  const auto rank = fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0);
   const auto status = fields.choice({"status", "Whether it ran."}, {"ok", "oom", "failed"});
   step.out_of_memory = status == 1;
   if (const Node* times = fields.child({"step_s", "Seconds of a step."}, status == 0)) {
     Fields spread(*times, fields.path_of("step_s"), reading);
     step.step = Seconds{spread.number({"median", "The median of the steps."}, kStepRange)};
-    for (const char* key : {"least", "most", "count"}) spread.ignore({key, "Told of the measurement; not compared."});
+    for (const char* key : {"least", "most", "count"})
+      spread.ignore({key, "Recorded with the measurement; not compared."});
     spread.done();
   }
   if (fields.has("peak_allocated_bytes"))
     step.peak = Bytes{fields.number({"peak_allocated_bytes", "Tensors on one GPU at most, in bytes."}, kBytesRange)};
+  if (fields.has("peak_reserved_bytes"))
+    step.reserved =
+        Bytes{fields.number({"peak_reserved_bytes", "What PyTorch's allocator took at most, in bytes."}, kBytesRange)};
+  step.title = fields.text({"configuration", "The title."},
+                           fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
+                                       precision_names()[static_cast<std::size_t>(step.precision)]));
   fields.done();
-  if (!compared || status == 2) return std::nullopt;
-  return step;
+  const char* why = status == 2                ? "the measurement failed"
+                    : compile == 1             ? "torch.compile of single blocks is no stack of this program"
+                    : step.compiled && !halves ? "torch.compile without autocast is not described"
+                    : step.flash && !halves    ? "memory-efficient attention of fp32 is no kernel of this program"
+                    : adam == 2                ? "the optimizer's loop over single tensors is not described"
+                    : rank > 0             ? "adapters of one product for queries, keys and values are not described"
+                    : llama && dropout > 0 ? "Llama has no dropout"
+                    : !llama && !tied      ? "GPT-2's head is the embedding"
+                                           : nullptr;
+  if (why)
+    out.skipped.push_back({step.title, why});
+  else
+    out.steps.push_back(std::move(step));
 }
 
 // Mixed precision by autocast keeps fp32 weights and gradients, and a copy of the weights in training precision. The
@@ -95,9 +109,9 @@ std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
   for (int i = 0; i < step.gpus; ++i) gpus += (i ? ", \"" : "\"") + gpu + "\"";
   return fmt::format(R"(name: step
 models: [{{{}}}]
-techniques: {{Data: {{micro_batches: {}}}}}
+techniques: {{DDP: {{micro_batches: {}, recompute: {}}}}}
 training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
-software: {{stack: {}, attention: {}, usable_memory: 1.0}}
+software: {{stack: {}, attention: {}, recompute_stops_early: {}, usable_memory: 1.0}}
 platform:
   name: machine
   sites: {{here: {{}}}}
@@ -111,32 +125,49 @@ platform:
         tcp: {{net.ipv4.tcp_rmem: 6 MiB, net.ipv4.tcp_wmem: 4 MiB, copy_rate: 1 GB/s}}
       gpus: [{}]
 )",
-                     step.sizes, step.micro_batches, step.batch * step.gpus, step.batch * step.gpus,
-                     precision_names()[static_cast<std::size_t>(step.precision)],
-                     element_bytes(step.precision) < 4 ? "autocast" : "eager", step.flash ? "flash" : "unfused", gpus);
+                     step.sizes, step.micro_batches, step.checkpoints ? "full" : "none", step.batch * step.gpus,
+                     step.batch * step.gpus, precision_names()[static_cast<std::size_t>(step.precision)], step.stack(),
+                     step.flash ? "flash" : "unfused", step.checkpoints ? "yes" : "no", gpus);
 }
+
+// Of each of PyTorch's two cuBLAS handles, of the forward pass and of autograd's thread (aten/src/ATen/cuda/CublasHandlePool.cpp,
+// getChosenWorkspaceSize): from Hopper on 32 MiB, before 2 x 4 MiB and 8 x 16 KiB.
+Bytes cublas_workspaces(const Gpu& gpu) {
+  constexpr int kHopper = 90;
+  constexpr double kHandles = 2, kBefore = 2 * 4096 * 1024 + 8 * 16 * 1024;
+  return Bytes{kHandles * (gpu.compute_capability >= kHopper ? 32 * kMebi : kBefore)};
+}
+
+// One kernel that reads gradient, weights and both moments in fp32 and writes the last three, in place of the stack's steps
+// over lists of tensors.
+constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.adam_kernel=adam"};
 
 }  // namespace
 
-std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& file) {
-  const Node root = read_yaml(file);
+std::string MeasuredStep::stack() const {
+  return compiled ? "compiled-autocast" : element_bytes(precision) < 4 ? "autocast" : "eager";
+}
+
+MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
+  std::error_code ignored;
+  const Node root = read_yaml(std::filesystem::is_directory(place, ignored) ? place / "steps.json" : place);
   if (root.kind != Node::Kind::kSequence || root.items.empty())
     throw InputError(root.place,
                      "a list of measured steps is expected, as calibrate/reference/torch_step.py writes it");
   Reading reading;
-  std::vector<MeasuredStep> steps;
-  for (std::size_t i = 0; i < root.items.size(); ++i) {
-    if (auto step = read_step(root.items[i], fmt::format("steps.{}", i), reading)) steps.push_back(std::move(*step));
-  }
+  MeasuredSteps out;
+  for (std::size_t i = 0; i < root.items.size(); ++i)
+    read_step(root.items[i], fmt::format("steps.{}", i), reading, out);
   reading.check();
-  if (steps.empty())
-    throw InputError(root.place, "no step here ran on a GPT-2 without torch.compile, checkpoints or LoRA");
-  return steps;
+  if (out.steps.empty())
+    throw InputError(root.place, fmt::format("no step here can be compared; the first is left out since {}",
+                                             out.skipped.front().why));
+  return out;
 }
 
 Bytes StepComparison::predicted_peak() const {
   const DeviceMemory* memory = fullest(prediction.memory);
-  return memory ? memory->total() - memory->framework : Bytes{0};
+  return memory ? memory->total() - memory->framework + workspaces : Bytes{0};
 }
 
 std::optional<double> StepComparison::time_error() const {
@@ -161,9 +192,12 @@ std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps
     std::vector<Override> all;
     for (int i = 0; i < step.gpus && !profile.empty(); ++i)
       all.push_back(parse_override(fmt::format("platform.vms.vm.gpus.{}.profile=\"{}\"", i, profile)));
+    if (!step.foreach) {
+      for (const char* text : kFusedAdam) all.push_back(parse_override(text));
+    }
     all.insert(all.end(), overrides.begin(), overrides.end());
     const Scenario scenario = read_scenario(file.link(all), file.name());
-    out.push_back({step, predict(scenario).front()});
+    out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu)});
   }
   return out;
 }

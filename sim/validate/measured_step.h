@@ -1,13 +1,16 @@
 // Training steps that somebody measured with other software on one machine, against this program's predictions.
 //
-// Enters: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per batch size:
-//   model, hidden, heads, layers, sequence, vocabulary, intermediate   a GPT-2 with its head tied to the embedding
+// Enters: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per configuration:
+//   configuration                             its title
+//   model, family, hidden, heads, kv_heads, layers, sequence, vocabulary, intermediate, tied_embedding, dropout
 //   gpus, batch, micro_batches, precision     batch: sequences per GPU and step; data parallel on several GPUs
 //   attention                                 eager, or sdpa: flash attention where GPU and precision can
-//   status                                    ok, or oom with a reason
+//   compile, optimizer, checkpoints, lora     torch.compile; AdamW fused, foreach or single; recomputed blocks; adapters
+//   status                                    ok, or oom with a reason, or failed
 //   step_s: {median, least, most, count}      seconds of a step
-//   peak_allocated_bytes                      of tensors on one GPU, without the CUDA context
-// Other keys (gpu, torch, date, ...) are kept out of the comparison.
+//   peak_allocated_bytes, peak_reserved_bytes of PyTorch on one GPU, without the CUDA context
+// Other keys (gpu, torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP of the software stack that
+// trains like it: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model.
 #pragma once
 
 #include <filesystem>
@@ -22,27 +25,43 @@
 namespace slmsim {
 
 struct MeasuredStep {
-  std::string model, gpu;  // as the file calls them
-  std::string sizes;       // the model's, as YAML
+  std::string title, model, gpu;  // as the file calls them
+  std::string sizes;              // the model's, as YAML
+  int sequence = 1;
   int gpus = 1, batch = 1, micro_batches = 1;
   Precision precision = Precision::kFp16;
-  bool flash = false;  // attention by PyTorch's scaled_dot_product_attention
+  bool flash = false;     // attention by PyTorch's scaled_dot_product_attention
+  bool compiled = false;  // the whole model by torch.compile
+  bool foreach = false;   // AdamW over lists of tensors; otherwise fused
+  bool checkpoints = false;
   bool out_of_memory = false;
   Seconds step;
-  std::optional<Bytes> peak;
+  std::optional<Bytes> peak, reserved;
+
+  std::string stack() const;
 };
 
-// Throws InputError with everything that is wrong.
-std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& file);
+struct SkippedStep {
+  std::string title, why;
+};
+
+struct MeasuredSteps {
+  std::vector<MeasuredStep> steps;
+  std::vector<SkippedStep> skipped;  // what cannot be described, or did not run
+};
+
+// `place`: a file, or a folder with a steps.json. Throws InputError with everything that is wrong.
+MeasuredSteps read_measured_steps(const std::filesystem::path& place);
 
 struct StepComparison {
   MeasuredStep measured;
   Prediction prediction;
+  Bytes workspaces;  // of cuBLAS, which PyTorch's allocator holds and the prediction counts with the CUDA context
 
   // Relative to the measured value, where both ran.
   std::optional<double> time_error() const;
   std::optional<double> memory_error() const;
-  Bytes predicted_peak() const;  // without the CUDA context
+  Bytes predicted_peak() const;  // of PyTorch's allocator
   bool status_agrees() const;
 };
 

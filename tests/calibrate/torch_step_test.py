@@ -138,7 +138,7 @@ class Plan(unittest.TestCase):
         torch_step = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(torch_step)
         parser = torch_step.make_parser()
-        for name in ("steps.plan", "smoke.plan"):
+        for name in ("steps.plan", "smoke.plan", "extra.plan"):
             plan = os.path.join(ROOT, "calibrate/reference", name)
             models = os.path.join(ROOT, "calibrate/shapes/models.json")
             options = parser.parse_args(["--models", models, "--plan", plan])

@@ -46,6 +46,47 @@ TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
               0);
 }
 
+// What calibrate/run_on_gpu.sh leaves: times with their spread, and attention that PyTorch timed.
+constexpr const char* kMeasured =
+    "schema: slmsim/gpu-profile/1\nname: a30\ngpu: \"NVIDIA A30\"\npower_limit: \"165 W\"\nkernels:\n"
+    "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us, low: 199 us, samples: "
+    "9, "
+    "clock: 1440 to 1440 MHz}\n"
+    "launches:\n  - {kind: in-a-row, time: 2 us, low: 1.9 us}\n"
+    "transfers:\n  - {kind: host-to-device, memory: pinned, size: 1000000 B, time: 50 us, low: 49 us}\n";
+constexpr const char* kFlash =
+    "kernel,precision,batch,m,n,k,seconds,low,high,samples,backend,gpu\n"
+    "flash-forward,bf16,16,1024,1024,64,0.0001,0.0001,0.0001,9,flash,NVIDIA A30\n"
+    "flash-backward,bf16,16,1024,1024,64,0.0003,0.0003,0.0003,9,math,NVIDIA A30\n";
+
+TEST(Import, TakesAFolderOfMeasurementsWhole) {
+  const TemporaryFolder folder;
+  folder.write("gpu.yaml", kMeasured);
+  folder.write("flash.csv", kFlash);
+  const std::string here = std::filesystem::path(folder.file("gpu.yaml")).parent_path().string();
+  const Finished check = slmsim_run({"check", here});
+  ASSERT_EQ(check.status, 0) << check.err;
+  EXPECT_THAT(check.out,
+              AllOf(HasSubstr("gpu.yaml: ok, a GPU profile\n"), HasSubstr("flash.csv: ok, a table of 2 kernels\n")));
+  const std::string profile = folder.file("mine.yaml");
+  const Finished run = slmsim_run({"import", "measured", here, "-o", profile});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "mine: 2 kernels of NVIDIA A30\n");
+  EXPECT_EQ(slmsim_run({"check", profile}).out, profile + ": ok, a GPU profile\n");
+  const std::string text = contents(profile);
+  EXPECT_THAT(text, HasSubstr("name: mine\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us}\n"));
+  EXPECT_THAT(text,
+              HasSubstr("kernel: flash-forward, precision: bf16, batch: 16, m: 1024, n: 1024, k: 64, time: 100 us"));
+  EXPECT_THAT(text, Not(HasSubstr("flash-backward")));  // another kernel than flash attention's
+  EXPECT_THAT(text, HasSubstr("launches:\n  - {kind: in-a-row, time: 2 us}\n"));
+  EXPECT_THAT(text, HasSubstr("{kind: host-to-device, memory: pinned, size: 1000000 B, time: 50 us}"));
+  EXPECT_EQ(slmsim_run({"import", "measured", here, "--gpu", "a30"}).status, 2);
+  EXPECT_EQ(slmsim_run({"import", "measured", folder.file("no-folder")}).status, 2);
+  EXPECT_EQ(slmsim_run({"check", SLMSIM_SOURCE_DIR "/docs"}).status, 2);
+}
+
 TEST(Import, GivesTheSameBytesEachTime) {
   const TemporaryFolder folder;
   const std::string table = folder.write("mine.csv", kTable), profile = folder.file("imported.yaml");

@@ -165,11 +165,14 @@ TEST(ValidateMeasured, ComparesStepsWithMedianAndWorst) {
   const Finished run =
       slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--profile", profile});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("| Made up: nobody measured this | gpt2m | 1 | 1 | fp16 | 100.00 | "));
+  EXPECT_THAT(run.out,
+              HasSubstr("| Made up: nobody measured this | gpt2m, batch 1x1024, fp16 | 1 | autocast | 100.00 | "));
   EXPECT_THAT(run.out, HasSubstr("% measured"));
   const Finished csv =
       slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--format", "csv"});
-  EXPECT_THAT(csv.out, HasSubstr("Made up: nobody measured this,gpt2m,1,1,fp16,ok,ok,0.1,"));
+  EXPECT_THAT(
+      csv.out,
+      HasSubstr("Made up: nobody measured this,\"gpt2m, batch 1x1024, fp16\",autocast,gpt2m,1,1,fp16,ok,ok,0.1,"));
 }
 
 TEST(ValidateMeasured, SaysWhichGpuOrFileIsMissing) {

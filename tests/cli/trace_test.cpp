@@ -201,7 +201,7 @@ TEST(LargeTrace, ShowsAThousandGpus) {
   folder.write("platforms/large.yaml", platform);
   const std::string scenario = folder.write("large.yaml",
                                             "platform: large\nmodels: [gpt2L]\ngroups: [all]\n"
-                                            "techniques: {Pipeshard: {stages: 16, micro_batches: 16}}\n"
+                                            "techniques: {Pipeshard: {stages: 16, micro_batches: 8}}\n"
                                             "training: {batch: 1024, epochs: 1, blocks_per_epoch: 10240}\n");
   const Finished run = slmsim_run({"run", scenario, "--trace", folder.file("trace.json")});
   ASSERT_EQ(run.status, 0) << run.err;

@@ -48,14 +48,44 @@ TEST(TileEfficiency, MakesNoProductFasterThanAPartOfIt) {
   }
 }
 
-TEST(Alignment, AsksForRowsOfAllThreeMatricesThatBeginAtMultiplesOfFourBytes) {
-  EXPECT_TRUE(is_aligned({1, 1024, 50304, 768}));
-  EXPECT_TRUE(is_aligned({1, 1023, 50304, 768}));   // rows may be of any number
-  EXPECT_FALSE(is_aligned({1, 1024, 50257, 768}));  // the logits
-  EXPECT_FALSE(is_aligned({1, 1024, 768, 50257}));  // their gradient
-  // DeepBench, V100 and T4: at the rate of others.
-  EXPECT_TRUE(is_aligned({1, 9124, 5124, 2048}));
-  EXPECT_TRUE(is_aligned({1, 48000, 1024, 1530}));
+TEST(Alignment, IsThatOfTheRowsOfAllThreeMatrices) {
+  const auto halves = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return row_alignment({1, m, n, k}, Precision::kBf16);
+  };
+  EXPECT_EQ(halves(1024, 50304, 768), 16);
+  EXPECT_EQ(halves(1023, 50304, 768), 16);  // rows may be of any number
+  EXPECT_EQ(halves(1024, 50257, 768), 2);   // the logits
+  EXPECT_EQ(halves(1024, 768, 50257), 2);   // their gradient
+  EXPECT_EQ(halves(1024, 50258, 768), 4);
+  EXPECT_EQ(halves(9124, 5124, 2048), 8);
+  EXPECT_EQ(halves(48000, 1024, 1530), 4);
+  const auto tf32 = [](std::int64_t n) { return row_alignment({1, 1024, n, 768}, Precision::kTf32); };
+  EXPECT_EQ(tf32(50257), 4);
+  EXPECT_EQ(tf32(50258), 8);
+  EXPECT_EQ(tf32(50260), 16);
+}
+
+TEST(Alignment, HasItsRateByArchitectureAndPrecision) {
+  Gpu gpu;
+  gpu.peak = {FlopsPerSecond{1000}, FlopsPerSecond{1000}, FlopsPerSecond{500}, FlopsPerSecond{60}};
+  const auto rate = [&](double aligned, Precision precision, int bytes) {
+    return unaligned_rate(FlopsPerSecond{aligned}, gpu, precision, bytes).value;
+  };
+  gpu.architecture = "Hopper";
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kBf16, 2), 120);
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kFp16, 4), 260);
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kFp16, 8), 260);
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kBf16, 16), 700);
+  EXPECT_DOUBLE_EQ(rate(300, Precision::kTf32, 8), 125);
+  EXPECT_DOUBLE_EQ(rate(300, Precision::kTf32, 16), 300);
+  EXPECT_DOUBLE_EQ(rate(50, Precision::kFp32, 4), 50);
+  EXPECT_DOUBLE_EQ(rate(100, Precision::kBf16, 2), 100);  // no faster than when aligned
+  gpu.left.cores = 0.5;
+  EXPECT_DOUBLE_EQ(rate(350, Precision::kBf16, 2), 60);
+  gpu.architecture = "Ampere";
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kBf16, 2), 350);
+  EXPECT_DOUBLE_EQ(rate(700, Precision::kBf16, 4), 700);  // DeepBench, V100 and T4: at the rate of others
+  EXPECT_DOUBLE_EQ(rate(300, Precision::kTf32, 4), 300);
 }
 
 TEST(TileEfficiency, IsAtMostOne) {

@@ -59,6 +59,21 @@ TEST(ProfileTime, GoesByWhatALimitOfPowerLeaves) {
   EXPECT_DOUBLE_EQ(time_of(gpu, {"gelu-forward", 1, 1024, 1024, 1}).value, 4e-6 / 0.9);
 }
 
+// Rows of 2 bytes take other kernels: times near by tell nothing of them, nor they of others.
+TEST(ProfileTime, InterpolatesAmongProductsOfTheSameAlignment) {
+  Gpu hopper = made_up::gpu();
+  hopper.architecture = "Hopper";
+  GpuProfile profile;
+  const auto ideal = [&](const KernelShape& shape) { return ideal_time(hopper, Precision::kFp16, shape, {}); };
+  const KernelShape odd = product(1024, 1025, 1024), even = product(1024, 1008, 1024);
+  add(profile, odd, ideal(odd) * 8.0);
+  add(profile, even, ideal(even) * 1.5);
+  hopper.kernels = std::make_shared<const KernelTable>(hopper, profile);
+  const auto ratio = [&](const KernelShape& shape) { return time_of(hopper, shape) / ideal(shape); };
+  EXPECT_NEAR(ratio(product(1024, 1024, 1024)), 1.5, 1e-3);
+  EXPECT_NEAR(ratio(product(1024, 1009, 1024)), 8, 1e-2);
+}
+
 TEST(ProfileTime, FollowsAPowerLawOfTheSizes) {
   // Where the ratio to the data sheet is c m^0.1 n^-0.05 k^-0.1, a linear fit of the logarithms is exact.
   GpuProfile profile;

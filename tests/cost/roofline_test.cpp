@@ -69,6 +69,31 @@ TEST(Roofline, TakesWhatAGpuLacksAtFp32sPeak) {
   EXPECT_DOUBLE_EQ(peak_of(gpu, Precision::kBf16).value, 1e12);
 }
 
+TEST(Roofline, TakesWhatIsSustainedOfTensorCoresAlone) {
+  Gpu gpu = kFastMemory;
+  gpu.architecture = "Not stated";
+  gpu.sustained = 0.8;
+  for (auto& efficiency : gpu.efficiency) efficiency.share = 0.5;
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kFp16), 0.4);
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kTf32), 0.4);
+  EXPECT_DOUBLE_EQ(Software{}.matrix_of(gpu, Precision::kFp32), 0.5);
+}
+
+TEST(Roofline, TakesTheGradientsOfAnUnalignedProductAsItsForwardPass) {
+  Gpu gpu = kFastMemory;
+  gpu.architecture = "Hopper";
+  Software reached;
+  reached.memory = 1;
+  reached.matrix["Hopper"] = 1;
+  const Operator odd = linear(1024, 513, 1024), even = linear(1024, 512, 1024);
+  // 2 bytes: 0.12 of the peak, in all three products.
+  const OperatorTime slow = time_of(odd, {}, gpu, reached), fast = time_of(even, {}, gpu, reached);
+  EXPECT_GT(slow.forward.value, fast.forward.value / 0.12);
+  EXPECT_GT(slow.backward.value, fast.backward.value / 0.12);
+  reached.pads = true;
+  EXPECT_LT(time_of(odd, {}, gpu, reached).forward.value, 1.5 * fast.forward.value);
+}
+
 TEST(Roofline, TakesTheRootOfTheSquaresOfComputingAndMemory) {
   // Three matrices of 1024 x 1024 fp16 are 6.29 MB: 6.29 ms at 1 GB/s, longer than the 2.2 ms of work.
   const double memory = 3 * 1024 * 1024 * 2 / 1e9;

@@ -37,6 +37,8 @@ const std::vector<Sizes> kManyRows = {{257, 4, 2}, {1025, 1, 1025}, {1026, 6, 31
 // Kernels with a block per row that all its threads meet in take long here.
 const std::vector<Sizes> kSomeRows = {{259, 2, 1}};
 const std::vector<Sizes> kProducts = {{1, 1, 1}, {31, 33, 1}, {33, 1, 31}, {17, 40, 65}};
+// Every position and a whole head: angles of up to 1023, which fp32 holds to 3e-5.
+const std::vector<Sizes> kEveryPosition = {{1024, 128, 1}};
 const std::vector<Sizes> kParameters = {{1, 1, 1}, {31, 1, 1}, {1028, 1, 1}, {70'001, 1, 1}};
 
 std::vector<Sizes> sizes_for(const std::string& name, const std::string& precision) {
@@ -47,6 +49,7 @@ std::vector<Sizes> sizes_for(const std::string& name, const std::string& precisi
                      name.starts_with("loss");
   const auto& more = !meets ? kManyRows : precision == "fp32" ? kSomeRows : std::vector<Sizes>{};
   sizes.insert(sizes.end(), more.begin(), more.end());
+  if (name.starts_with("rotary")) sizes.insert(sizes.end(), kEveryPosition.begin(), kEveryPosition.end());
   return sizes;
 }
 

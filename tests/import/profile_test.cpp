@@ -84,11 +84,12 @@ TEST(WhatLacks, IsTold) {
   EXPECT_THAT(nothing.remarks, ElementsAre(HasSubstr("no kernel was timed")));
 }
 
-// Products of random sizes with times that a GPU could have; `scatter` of 0.1 is up to 5 % more or less beside.
-ImportedProfile many(std::size_t count, double scatter = 0) {
+// Products of random sizes, multiples of `step`, with times that a GPU could have; `scatter` of 0.1 is up to 5 % more or less
+// beside.
+ImportedProfile many(std::size_t count, double scatter = 0, std::int64_t step = 1) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> logarithm(std::log(64), std::log(16384)), part(-0.5, 0.5);
-  const auto size = [&] { return static_cast<std::int64_t>(std::exp(logarithm(random))); };
+  const auto size = [&] { return static_cast<std::int64_t>(std::exp(logarithm(random))) / step * step; };
   ImportedProfile profile;
   auto& into = profile.points.kernels["gemm-nt"][kFp16];
   std::set<KernelShape> known;
@@ -122,7 +123,7 @@ class Thinning : public testing::TestWithParam<int> {};
 
 TEST_P(Thinning, LeavesOutOnlyWhatIsPredictedWithinTheTolerance) {
   const double tolerance = GetParam() / 100.0;
-  const auto profile = many(1500);
+  const auto profile = many(1500, 0, 2);  // all aligned alike: others are thinned apart
   const Gpu gpu = made_up::gpu();
   std::vector<KernelSample> samples;
   for (const auto& point : profile.points.kernels.at("gemm-nt")[kFp16]) {
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Within, Thinning, testing::Values(2, 5, 10),
                          [](const auto& test) { return "Percent" + std::to_string(test.param); });
 
 TEST(Thinning, KeepsToTheNumberAndTellsTheTolerance) {
-  const auto all = many(1500);
+  const auto all = many(1500, 0, 2);
   auto thinned = all;
   thin_kernels(thinned, made_up::gpu(), 800);
   EXPECT_LE(points_of(thinned.points), 800);

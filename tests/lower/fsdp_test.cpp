@@ -5,6 +5,7 @@
 
 #include "sim/lower/layer_work.h"
 #include "sim/memory/fsdp_memory.h"
+#include "sim/memory/operator_memory.h"
 #include "sim/model/operator_graph.h"
 #include "sim/plan/holding.h"
 #include "tests/named.h"
@@ -224,9 +225,7 @@ TEST(Recompute, OfTheCoreOfAttentionKeepsQueriesKeysAndValues) {
     if (op.role == Role::kQkv) saved -= op.outputs * 2;  // one sequence per GPU, 2 B
   }
   const auto activations = [](const Case& c) {
-    Scenario scenario = c.scenario;
-    scenario.framework.gradient_copies = 0;  // so that the passes need most
-    return memory_of(c.plan, c.operators, scenario)[0].activations.value;
+    return activations_by_moment(c.plan, c.operators, 0, c.scenario).kept.value;
   };
   EXPECT_DOUBLE_EQ(activations(none) - activations(core), saved);
 }

@@ -69,6 +69,52 @@ TEST(Moments, OfAnUndividedOptimizerAreItsCopiesOfTheGradients) {
   }
 }
 
+// One GPU, so many sequences in each of the micro-batches, in fp32: weights, gradients and moments of 4, 4 and 8 bytes.
+DeviceMemory alone(int sequences, int micro_batches) {
+  Scenario scenario = small_scenario(1, 1);
+  scenario.training.precision = scenario.training.gradient_precision = Precision::kFp32;
+  scenario.training.batch = sequences * micro_batches;
+  scenario.nccl.buffer = scenario.memory.framework = Bytes{0};
+  const Transformer model = small_model(2);
+  const OperatorGraph operators = build_operator_graph(model);
+  return memory_of(plan_of(scenario, model, operators, with(named("DDP"), micro_batches)), operators, scenario)[0];
+}
+
+TEST(Moments, OfPyTorchHoldNoGradientsBeforeTheBackwardPass) {
+  const double parameters = parameter_count(build_operator_graph(small_model(2)));
+  const DeviceMemory one = alone(10, 1);
+  EXPECT_EQ(one.moment, Moment::kForward);
+  EXPECT_EQ(one.gradients.value, 0);
+  EXPECT_NEAR(one.total().value - one.activations.value, 12 * parameters, 1e-6);
+  // But for those of earlier micro-batches.
+  const DeviceMemory several = alone(10, 2);
+  EXPECT_EQ(several.moment, Moment::kForward);
+  EXPECT_NEAR(several.total().value - one.total().value, 4 * parameters, 1e-6);
+}
+
+TEST(Moments, OfPyTorchsStepHoldWhatItsAdamComputes) {
+  // Roots of all second moments, or two tensors of the largest, by lists and tensor by tensor; activations are few.
+  const auto step = [](const char* adam) {
+    Scenario scenario = small_scenario(1, 1);
+    scenario.training.precision = scenario.training.gradient_precision = Precision::kFp32;
+    scenario.training.batch = 1;
+    scenario.software.adam_kernel = adam;
+    scenario.nccl.buffer = scenario.memory.framework = Bytes{0};
+    Transformer model = small_model(1);
+    model.sequence = 1;
+    model.vocabulary = 100'000;
+    const OperatorGraph operators = build_operator_graph(model);
+    return std::pair{memory_of(plan_of(scenario, model, operators, with(named("DDP"), 1)), operators, scenario)[0],
+                     trained_count(operators)};
+  };
+  const auto [foreach, trained] = step("adam_foreach");
+  EXPECT_EQ(foreach.moment, Moment::kStep);
+  EXPECT_NEAR(foreach.total().value, (16 + 4) * trained, 1e-6);
+  const auto [single, same] = step("adam_single");
+  EXPECT_EQ(single.moment, Moment::kStep);
+  EXPECT_NEAR(single.total().value, 16 * same + 2 * 4 * 100'000.0 * 16, 1e-6);
+}
+
 // FLOPs of a layer's backward pass with what it computes anew.
 double anew(bool dropout, bool early) {
   Scenario scenario = small_scenario(1, 1);

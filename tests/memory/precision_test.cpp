@@ -67,11 +67,11 @@ TEST(Memory, FollowsTheOptimizerInEveryTechnique) {
 
 TEST(Memory, FollowsThePrecisionInEveryTechnique) {
   constexpr auto kHalf = Precision::kFp16, kFull = Precision::kFp32;
-  // With two micro-batches ZeRO's gradients are there from the first on.
+  // With two micro-batches gradients are there from the first on.
   const Case cases[] = {
       {"DDP", kHalf, kHalf, 2, 2, 12},
-      {"DDP", kFull, kFull, 4, 4, 8},
-      {"DDP", kHalf, kFull, 2, 4, 12},
+      {"{DDP: {micro_batches: 2}}", kFull, kFull, 4, 4, 8},
+      {"{DDP: {micro_batches: 2}}", kHalf, kFull, 2, 4, 12},
       {"{ZeRO-1: {micro_batches: 2}}", kFull, kFull, 4, 4, 8 / 2.0},
       {"{ZeRO-2: {micro_batches: 2}}", kHalf, kHalf, 2, 2 / 2.0, 12 / 2.0},
       {"{ZeRO-2: {micro_batches: 2}}", kFull, kFull, 4, 4 / 2.0, 8 / 2.0},

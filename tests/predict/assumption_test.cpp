@@ -127,6 +127,8 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       // which hardware a VM is of: without these keys it is the plain one
       "platform.vms.NAME.type.cloud",
       "platform.vms.NAME.type.rdma",
+      // in proportion to the stack's figures, which are told whole
+      "platform.vms.NAME.type.host",
       // the stack's, which is told whole
       "software.attention",
       "software.loss_memory",

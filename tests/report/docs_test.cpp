@@ -9,6 +9,7 @@
 #include "sim/report/facts_table.h"
 #include "sim/report/job_run_table.h"
 #include "sim/report/report.h"
+#include "sim/report/step_table.h"
 #include "tests/named.h"
 
 namespace slmsim::docs_test {
@@ -88,6 +89,26 @@ TEST(Docs, ShowTheFactsThatValidatePrints) {
   EXPECT_EQ(part_of("README.md", "accuracy"),
             accuracy_of("FABRIC study", fabric) + accuracy_of("DeepSpeed study", deepspeed))
       << kHow;
+}
+
+// docs/validation/steps.md: one H200, from its data sheet and with its profile.
+TEST(Docs, ShowWhatValidatePrintsOfMeasuredSteps) {
+  const MeasuredSteps measured = read_measured_steps(kRoot / "tests/reference/h200");
+  const std::vector<Override> host = {parse_override("platform.vms.vm.type.host=2.2")};
+  for (const std::string profile : {"", "h200"}) {
+    const auto steps = compare_steps(measured.steps, "h200", profile, host);
+    EXPECT_EQ(part_of("docs/validation/steps.md", profile.empty() ? "steps" : "steps-profile"),
+              to_markdown(steps, measured.skipped))
+        << kHow;
+    std::vector<std::optional<double>> times, memories;
+    for (const auto& step : steps) {
+      times.push_back(step.time_error());
+      memories.push_back(step.memory_error());
+    }
+    EXPECT_LE(summary_of_errors(times).median, 0.05) << profile;
+    EXPECT_LE(summary_of_errors(memories).median, 0.01) << profile;
+    EXPECT_LE(summary_of_errors(memories).worst, 0.1) << profile;
+  }
 }
 
 }  // namespace

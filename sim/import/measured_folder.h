@@ -1,0 +1,13 @@
+// A profile from the folder that calibrate/run_on_gpu.sh fills: gpu.yaml, as slmsim-calibrate writes it, and attention from
+// flash.csv, which PyTorch timed. Of each time the median is kept, without its spread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace slmsim {
+
+// The text of the profile. Throws InputError with everything that is wrong in both files.
+std::string profile_of_folder(const std::filesystem::path& folder, const std::string& name, const std::string& command);
+
+}  // namespace slmsim
