@@ -3,7 +3,7 @@
 # Usage: scripts/campaign.sh [PART...]; by default all parts in their order, some three hours on two cores.
 #   files     every source file by itself with every warning
 #   tidy      clang-tidy on everything
-#   searches  the slow tests under the sanitizers
+#   rooms     all rooms' tests, slow ones too, under asserts and sanitizers
 #   random    an hour of random clusters, from the seed where the last campaign of this tree ended
 #   fuzz      six minutes of each fuzzer
 set -euo pipefail
@@ -13,10 +13,11 @@ cd "$repo_root"
 
 files() { scripts/check-files.sh all; }
 tidy() { scripts/check-tidy.sh "$(git rev-list --max-parents=0 HEAD | tail -n 1)"; }
-searches() {
+rooms() {
   cmake --preset sanitize
   cmake --build --preset sanitize --parallel "$(nproc)" --target room_tests
-  ctest --preset sanitize -j "$(nproc)" -L slow -E '^random'
+  ctest --preset sanitize -j "$(nproc)" -LE 'wan|gpu' \
+    -E '^(wan|plots|python|docs\.site|browser|install|random|fuzz|fault|emulated_gpu|structure|calibrate\.(torch|run))|_NOT_BUILT$'
 }
 random() {
   cmake --preset release
@@ -24,7 +25,7 @@ random() {
 }
 fuzz() { scripts/fuzz.sh all 0.1; }
 
-parts=(files tidy searches random fuzz)
+parts=(files tidy rooms random fuzz)
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
   sed -n 's/^# \?//; 2,8p' "$0"
   exit 0
