@@ -11,7 +11,7 @@ from chromium import browser  # noqa: F401  # first: it ends where there is no b
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE = 150  # seconds; a page that hangs must not hang the tests
+PATIENCE = 300  # seconds; a page that hangs must not hang the tests
 
 
 class Server:
