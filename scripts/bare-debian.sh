@@ -17,7 +17,7 @@ if [[ $1 == --remove ]]; then
   for ((i = ${#mounts[@]} - 1; i >= 0; --i)); do
     mountpoint -q "$root/${mounts[i]}" && umount "$root/${mounts[i]}"
   done
-  # What is still mounted must not be removed with the rest.
+  # A folder that is still mounted must not be removed with the rest.
   ! grep -qF " $root/" /proc/mounts || { echo "error: something is still mounted below $root" >&2; exit 1; }
   rm -rf --one-file-system "$root"
   exit
@@ -29,11 +29,11 @@ if [[ ! -e $root/etc/debian_version ]]; then
   command -v mmdebstrap >/dev/null || { echo "error: mmdebstrap is not installed (apt-get install mmdebstrap)" >&2; exit 2; }
   sources=$(ls /etc/apt/sources.list.d/debian.sources 2>/dev/null || ls /etc/apt/sources.list)
   mmdebstrap --quiet --variant=minbase --include=ca-certificates,ccache bookworm "$root" "$sources"
-  # What the network here needs of apt, names and certificates.
+  # The machine's own settings of apt, names and certificates.
   cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # what goes with the folder need not reach the disk
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # a lost folder is made anew: no fsync
 fi
 cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"

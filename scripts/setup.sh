@@ -26,7 +26,7 @@ picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
 module_packages=(python3-dev pybind11-dev)
 # For its tests, the documentation's site and PyTorch's hooks.
 python_packages=("${module_packages[@]}" python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material python3-torch)
-# What .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh need beside these.
+# Needed by .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh beside these.
 check_packages=(clang clang-tidy ccache git mmdebstrap)
 
 say() { printf '== %s\n' "$*"; }
