@@ -27,6 +27,7 @@ root=$(readlink -m "$1")
 shift
 if [[ ! -e $root/etc/debian_version ]]; then
   command -v mmdebstrap >/dev/null || { echo "error: mmdebstrap is not installed (apt-get install mmdebstrap)" >&2; exit 2; }
+  mkdir -p "$root"
   sources=$(ls /etc/apt/sources.list.d/debian.sources 2>/dev/null || ls /etc/apt/sources.list)
   mmdebstrap --quiet --variant=minbase --include=ca-certificates,ccache bookworm "$root" "$sources"
   # The machine's own settings of apt, names and certificates.
