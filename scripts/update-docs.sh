@@ -23,9 +23,8 @@ shown explain explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=al
 { accuracy "FABRIC study" "$work/facts"; accuracy "DeepSpeed study" "$work/deepspeed"; } > "$work/accuracy"
 "$slmsim" validate job --output "$work/jobs"
 "$slmsim" validate runs --output "$work/runs"
-host=platform.vms.vm.type.host=2.2
-"$slmsim" validate --measured tests/reference/h200 --gpu h200 --set $host --output "$work/steps"
-"$slmsim" validate --measured tests/reference/h200 --gpu h200 --profile h200 --set $host --output "$work/steps-profile"
+"$slmsim" validate --measured tests/reference/h200 --gpu h200 --set platform.vms.vm.type.host=2.2 --output "$work/steps"
+"$slmsim" validate --measured tests/reference/h200 --gpu h200 --profile h200 --output "$work/steps-profile"
 "$slmsim" plan scenarios/{tacc-tacc,utah-gpn,utah-mass,bris-star,gat-amst}.yaml --format markdown --output "$work/plans"
 
 SLMSIM=$slmsim scripts/compare.py "$work"

@@ -18,13 +18,10 @@ import statistics
 import sys
 import time
 
+from torch_here import fail, load_torch
+
 COLUMNS = ("kernel", "precision", "batch", "m", "n", "k", "seconds", "low", "high", "samples", "backend", "gpu")
 BACKENDS = ("flash", "efficient", "math", "cudnn")
-
-
-def fail(text):
-    print(f"torch_attention.py: error: {text}", file=sys.stderr)
-    sys.exit(2)
 
 
 def numbers(text):
@@ -141,13 +138,8 @@ def write_file(name, rows):
 def main():
     options = arguments()
     begun = time.monotonic()
-    try:
-        import torch
-    except ImportError as error:
-        fail(f"PyTorch is not installed ({error})")
+    torch = load_torch(options.device)
     on_gpu = options.device == "cuda"
-    if on_gpu and not torch.cuda.is_available():
-        fail("PyTorch sees no GPU (nvidia-smi and CUDA_VISIBLE_DEVICES tell which are seen)")
     if not hasattr(torch.nn.functional, "scaled_dot_product_attention"):
         fail(f"PyTorch {torch.__version__} has no scaled_dot_product_attention; 2.0 is the first that has")
     dtypes = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}

@@ -34,6 +34,8 @@ import sys
 import tempfile
 import time
 
+from torch_here import fail, load_torch
+
 SIZES = ("hidden", "heads", "layers", "sequence", "vocabulary", "intermediate")
 PHASES = ("forward", "backward", "optimizer")
 DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # categories of PyTorch's traces
@@ -41,11 +43,6 @@ KERNEL_COLUMNS = ("configuration", "kind", "count", "us", "name")
 NAME_LENGTH = 120
 COMPILING_S = 40  # of a configuration with torch.compile, until one was timed
 BROKEN_OFF = "the program ended while it measured this"
-
-
-def fail(text):
-    print(f"torch_step.py: error: {text}", file=sys.stderr)
-    sys.exit(2)
 
 
 def make_parser():
@@ -457,13 +454,8 @@ def main():
     options = parser.parse_args()
     begun = time.monotonic()
     configurations = configurations_of(parser, options)
-    try:
-        import torch
-    except ImportError as error:
-        fail(f"PyTorch is not installed ({error})")
+    torch = load_torch(options.device)
     on_gpu = options.device == "cuda"
-    if on_gpu and not torch.cuda.is_available():
-        fail("PyTorch sees no GPU (nvidia-smi and CUDA_VISIBLE_DEVICES tell which are seen)")
     if not options.plan and refusal(torch, configurations[0]):
         fail(refusal(torch, configurations[0]))
     ranks, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/csv_table.h"
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/base/yaml.h"
@@ -57,6 +58,22 @@ std::string flash_text(const fs::path& file) {
   return out;
 }
 
+// The three operators of docs/measuring.md#host, forward and backward, on the host that the software stacks' figures are of.
+constexpr double kUsualHost = 3 * (35 + 40);  // us
+
+// What this machine's host needs in proportion; nothing where no host.csv is.
+std::string host_text(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return "";
+  for (const TableRow& row : read_table(file, {"what", "kernels", "us_per_call"}, "tests/reference/h200/host.csv")) {
+    if (row.text("what") == "norm, linear, sum and their backward")
+      return fmt::format(
+          "host: {:.3g}\n",
+          row.number("us_per_call", kHostShare.low * kUsualHost, kHostShare.high * kUsualHost) / kUsualHost);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string profile_of_folder(const fs::path& folder, const std::string& name, const std::string& command) {
@@ -77,13 +94,18 @@ std::string profile_of_folder(const fs::path& folder, const std::string& name, c
                          key == "name"     ? name
                          : key == "schema" ? value.scalar
                                            : yaml_quoted(value.scalar));
+    if (key == "name") out += host_text(folder / "host.csv");
     if (value.kind != Node::Kind::kSequence) continue;
     std::string items;
     for (const auto& item : value.items) {
       if (item.kind == Node::Kind::kMap) items += map_text(item);
     }
     if (key == "kernels") items += flash;
-    if (!items.empty()) out += key + ":\n" + items;
+    if (!items.empty()) {
+      out += key;
+      out += ":\n";
+      out += items;
+    }
   }
   if (!root.find("kernels") && !flash.empty()) out += "kernels:\n" + flash;
   return out;

@@ -1,5 +1,5 @@
-// A profile from the folder that calibrate/run_on_gpu.sh fills: gpu.yaml, as slmsim-calibrate writes it, and attention from
-// flash.csv, which PyTorch timed. Of each time the median is kept, without its spread.
+// A profile from the folder that calibrate/run_on_gpu.sh fills: gpu.yaml, as slmsim-calibrate writes it, attention from
+// flash.csv and the host's speed from host.csv, both timed by PyTorch. Of each time the median is kept, without its spread.
 #pragma once
 
 #include <filesystem>

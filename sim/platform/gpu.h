@@ -57,7 +57,9 @@ struct Gpu {
   MeasuredBuses buses;
   Watts measured_limit;          // of its power, while it was measured; 0: not told
   PowerShares left_of_measured;  // of the rates that it was measured at
-  double host = 1;  // time that its VM's host needs per launch, in proportion to the software stacks' figures
+  // Time that its VM's host needs per launch, in proportion to the software stacks' figures: the VM type's, else that of the
+  // machine on which the profile was measured.
+  double host = 1;
 
   // Cycles per second, unlimited: the fp32 peak over the lanes that do two FLOP each in a cycle (CUDA C++ Programming Guide,
   // arithmetic instructions: 64 lanes in a multiprocessor of 6.0, 7.x and 8.0, 128 in others).

@@ -123,6 +123,7 @@ bool Profiles::attach(const std::string& name, Gpu& gpu) {
   gpu.measured_on = profile->second.gpu;
   gpu.buses = profile->second.buses;
   gpu.measured_limit = profile->second.power_limit;
+  gpu.host = profile->second.host.value_or(gpu.host);
   if (profile->second.kernels.empty() && profile->second.launch <= Seconds{0}) return true;
   auto& table = tables_[{name, gpu.memory_bandwidth, gpu.peak}];
   if (!table) table = std::make_shared<const KernelTable>(gpu, profile->second);

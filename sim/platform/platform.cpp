@@ -145,7 +145,7 @@ class PlatformReader {
     std::vector<Gpu> read;
     for (std::size_t i = 0; i < gpus.size(); ++i)
       read.push_back(read_gpu(*gpus[i], fmt::format("{}.{}", fields.path_of("gpus"), i), reading_, &profiles_));
-    for (Gpu& gpu : read) gpu.host = vm.type.host;
+    for (Gpu& gpu : read) gpu.host = vm.type.host.value_or(gpu.host);
     read_power_limit(read, fields);
     read_vm_inside(vm, fields);
     for (std::size_t i = 0; i < count; ++i) {

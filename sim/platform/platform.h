@@ -60,7 +60,8 @@ struct VmType {
   std::string currency = "USD";
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
-  double host = 1;    // time that its host needs per launch, in proportion to the software stacks' figures
+  // Time that its host needs per launch, in proportion to the software stacks' figures; nothing: its GPUs' profiles say.
+  std::optional<double> host;
 
   bool operator==(const VmType&) const = default;
 };

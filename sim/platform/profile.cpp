@@ -133,6 +133,12 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
   const FileKey limit{"power_limit", "What it might draw meanwhile; counts where a VM states another limit.",
                       "what its board may"};
   if (fields.has(limit.name)) profile.power_limit = fields.quantity<Watts>(limit, {{1}, {1e5}});
+  const FileKey host{
+      "host",
+      "Time that the host of its machine needs to launch operators, in proportion to the software stacks' "
+      "figures; counts where the VM's type states no other.",
+      "1"};
+  if (fields.has(host.name)) profile.host = fields.number(host, kHostShare);
   each_of(fields, {"launches", "Times of empty kernels."}, reading, [&](Fields& launch) {
     const std::string kind = launch.text({"kind", "How they were launched: in-a-row, or else."}, "");
     const Seconds time = time_of(launch);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct MeasuredBuses {
   bool operator==(const MeasuredBuses&) const = default;
 };
 
+inline constexpr Range<double> kHostShare{0.05, 20};  // of a host's time, in proportion to the software stacks' figures
+
 struct GpuProfile {
   std::string name;
   std::string gpu;  // as the driver calls it, "NVIDIA A30"
@@ -49,7 +52,8 @@ struct GpuProfile {
   std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
   Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
   MeasuredBuses buses;
-  Watts power_limit;  // of the GPU, meanwhile; 0: not told
+  Watts power_limit;           // of the GPU, meanwhile; 0: not told
+  std::optional<double> host;  // its machine's time per launch, in proportion to the software stacks' figures
 };
 
 bool is_profile(const Node& node);

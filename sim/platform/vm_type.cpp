@@ -105,11 +105,11 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
                       "no cost is told"};
   if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
   type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
-  type.host =
-      fields.number({"host",
+  const FileKey host{"host",
                      "Time that its host needs to launch operators, in proportion to the software stacks' figures; "
-                     "docs/measuring.md shows how to measure it."},
-                    {0.05, 20}, 1.0);
+                     "docs/measuring.md shows how to measure it.",
+                     "that of its GPUs' profiles, else 1"};
+  if (fields.has(host.name)) type.host = fields.number(host, kHostShare);
   if (const Node* inside = fields.child({"inside", "The parts of the node and the links between them.",
                                          "every GPU has a PCIe slot, and the VM one network card"}))
     type.inside = read_inside(*inside, fields.path_of("inside"), reading);

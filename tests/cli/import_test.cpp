@@ -63,6 +63,7 @@ TEST(Import, TakesAFolderOfMeasurementsWhole) {
   const TemporaryFolder folder;
   folder.write("gpu.yaml", kMeasured);
   folder.write("flash.csv", kFlash);
+  folder.write("host.csv", "what,kernels,us_per_call\nadd,1,7.2\n\"norm, linear, sum and their backward\",0,450\n");
   const std::string here = std::filesystem::path(folder.file("gpu.yaml")).parent_path().string();
   const Finished check = slmsim_run({"check", here});
   ASSERT_EQ(check.status, 0) << check.err;
@@ -74,7 +75,7 @@ TEST(Import, TakesAFolderOfMeasurementsWhole) {
   EXPECT_EQ(run.out, "mine: 2 kernels of NVIDIA A30\n");
   EXPECT_EQ(slmsim_run({"check", profile}).out, profile + ": ok, a GPU profile\n");
   const std::string text = contents(profile);
-  EXPECT_THAT(text, HasSubstr("name: mine\n"));
+  EXPECT_THAT(text, HasSubstr("name: mine\nhost: 2\n"));  // 450 us, in proportion to 3 x (35 + 40) us
   EXPECT_THAT(text,
               HasSubstr("  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us}\n"));
   EXPECT_THAT(text,

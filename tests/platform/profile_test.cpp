@@ -47,6 +47,17 @@ TEST(GpuProfile, HoldsKernelsByNameAndPrecisionInTheOrderOfTheirSizes) {
   EXPECT_THAT(points[static_cast<std::size_t>(Precision::kFp32)], IsEmpty());
 }
 
+TEST(GpuProfile, HasTheHostThatTheVmDoesNotState) {
+  EXPECT_FALSE(read("").host);
+  EXPECT_DOUBLE_EQ(read("host: 2.2\n").host.value(), 2.2);
+  EXPECT_THAT(errors_in(kHead + "host: 50\n"), Contains(HasSubstr("0.05 to 20")));
+  Profiles profiles;
+  profiles.add("here", read("host: 2.2\n"));
+  Gpu gpu;
+  ASSERT_TRUE(profiles.attach("here", gpu));
+  EXPECT_DOUBLE_EQ(gpu.host, 2.2);
+}
+
 TEST(GpuProfile, TakesTheBestOfPinnedCopies) {
   const GpuProfile profile = read(
       "transfers:\n"
