@@ -1,5 +1,5 @@
 // Forward and backward passes of PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023; torch/distributed/fsdp,
-// _runtime_utils.py). Each layer is a unit; the root unit has all else, the embedding and the head.
+// _runtime_utils.py). Each layer is a unit; the root unit has the rest, the embedding and the head.
 //
 //   - A unit's parameters are gathered before its forward and before its backward pass and freed after each; the root's stay
 //     from the first use to the last. Strategies of ZeRO-2 keep all of them from the forward to the backward pass.
@@ -19,7 +19,8 @@
 
 namespace slmsim {
 
-// All micro-batches of an iteration. The tasks after which every rank has its reduced gradients, where the optimizer is.
+// All micro-batches of an iteration. Returns the tasks after which every rank has its reduced gradients at the
+// optimizer.
 Tasks fsdp_passes(ReplicaRun& run, const FsdpPlan& plan);
 
 }  // namespace slmsim
