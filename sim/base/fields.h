@@ -42,7 +42,7 @@ struct Parameter {
   std::vector<std::string> one_of;
   ValueType type;  // allowed under the key
   std::string_view measure =
-      {};                   // the program that measures it (FileKey::measured_by); empty: none
+      {};  // the program that measures it, as its key states (FileKey::measured_by); empty: none is known
   bool by_default = false;  // not stated: the default is used
 
   bool operator==(const Parameter&) const = default;

@@ -47,7 +47,7 @@ class FairShares {
     double rate = 0;  // the flow's
   };
   struct Link {
-    double bandwidth = 0, room = 0, level = 0;  // while rates rise: remaining bandwidth, and the level at which it is used up
+    double bandwidth = 0, room = 0, level = 0;  // while rates rise: remaining bandwidth, and level at which it is used
     double fastest = 0;                         // highest rate over it
     std::size_t rising = 0;
     std::vector<Member> flows;

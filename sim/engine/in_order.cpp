@@ -22,7 +22,7 @@ const ConnectionState& state_of(const std::vector<ConnectionState>& before, std:
 // Gives connections with equal initial state equal numbers.
 std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Capacity>& limits,
                                    const std::vector<ConnectionState>& before) {
-  constexpr std::size_t kLookedAt = 8;  // the most recent numbers to compare with: equal connections are near each other
+  constexpr std::size_t kLookedAt = 8;  // recent numbers to compare with: equal connections are near each other
   std::vector<int> out;
   std::vector<std::size_t> firsts;
   for (std::size_t i = 0; i < limits.size(); ++i) {

@@ -66,7 +66,7 @@ namespace {
 
 // Memory of one micro-batch.
 struct KeptByLayers {
-  std::map<int, double> bytes;  // of each layer during its backward pass; -1 and the last for operators outside the layers
+  std::map<int, double> bytes;  // of each layer during its backward pass; -1 and the last: outside the layers
   double input = 0;             // of a layer's input
   double kept = 0;              // total, of tensors that are not recomputed
   double anew = 0;              // of the largest recomputed layer

@@ -13,7 +13,7 @@ using RankOrder = std::vector<std::size_t>;
 
 constexpr double kLeastStep = 0.49;  // of the best speed: slower ones are not tried (search.cc)
 constexpr int kMostRings = 16;       // maxChannels: half of MAXCHANNELS
-constexpr int kMostTries = 1 << 20;  // NCCL's search has a limit too (NCCL_SEARCH_TIMEOUT), and keeps the best result so far
+constexpr int kMostTries = 1 << 20;  // NCCL's search is limited too (NCCL_SEARCH_TIMEOUT), and keeps its best result
 constexpr double kRounding = 1 + 1e-9;
 
 // Rings of one speed that fit on the links together.

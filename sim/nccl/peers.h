@@ -40,7 +40,7 @@ class Peers {
   const Scenario& scenario_;
   std::map<std::pair<int, int>, int> connections_;
   std::map<std::pair<int, int>, TaskId>
-      posted_;  // receive of the pair's last send, if some of its bytes wait for it
+      posted_;  // the receive of the pair's last send, if some bytes of that send wait for it
 };
 
 }  // namespace slmsim

@@ -61,7 +61,7 @@ struct Workload {
   int steps = 1;  // optimizer steps of a round, each on a batch of its own
   Exchange exchange = Exchange::kGradients;
   bool backward = true;  // false: forward passes only
-  int warm_up = 0;  // number of the job's first steps that exchange whole gradients where later ones compress them
+  int warm_up = 0;       // number of the job's first steps that exchange whole gradients where later ones compress them
   bool warming = false;  // this is such a step
 
   bool operator==(const Workload&) const = default;
@@ -135,7 +135,7 @@ struct MegatronPlan {
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
   bool overlap =
-      true;  // the tensor-parallel exchange of an input's gradient overlaps with the gradient of the weights
+      true;  // the tensor-parallel exchange of an input's gradient overlaps with the computation of the weights' gradient
   bool distributed_optimizer = false;      // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
   Precision gradients = Precision::kFp16;  // stored, accumulated and exchanged
   SendOrder order = SendOrder::kAsynchronous;

@@ -186,7 +186,7 @@ class Builder {
     }
     std::sort(all.begin(), all.end());
     std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>
-        known;  // of edges between equal operators
+        known;  // costs of edges between operators that are equal
     for (std::size_t at = 0, count = 0; at < all.size(); at += count) {
       const auto [producer, reader] = all[at];
       count = static_cast<std::size_t>(std::find_if(all.begin() + static_cast<long>(at), all.end(),
@@ -245,8 +245,8 @@ class Builder {
   const IntraOperatorRequest& r_;
   DivisionProgram out_;
   std::size_t embedding_ = kNoOperator, tied_head_ = kNoOperator;
-  std::vector<std::size_t> representative_;  // per operator
-  std::vector<std::size_t> kin_;  // per operator, the first equal one, which may have choices of its own
+  std::vector<std::size_t> representative_;     // per operator
+  std::vector<std::size_t> kin_;                // per operator, the first equal one, which may have choices of its own
   std::vector<std::vector<double>> own_costs_;  // of such a first operator, per division
   std::vector<std::size_t> number_;             // of a representative's choice
   std::vector<std::size_t> chosen_;             // the representative of each choice

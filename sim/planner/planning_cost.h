@@ -19,10 +19,10 @@ struct PlanningCosts {
   std::function<double(const CollectiveCall&)> collective;                   // in each micro-batch
   std::function<double(Bytes, Axes)> gradients;                              // all-reduced once per iteration
   std::function<ComputationCost(const Operator&, const Division&)> compute;  // in each micro-batch
-  std::function<double(double)> update;                                      // of a number of weights, once per iteration
-  double micro_batches = 1;                                                  // factor of the per-micro-batch costs
-  bool may_recompute = false;        // may leave a divisible product whole
-  bool batch_on_first_axis = false;  // of a mesh with two axes: sequences are divided along the first if possible
+  std::function<double(double)> update;  // of a number of weights, once per iteration
+  double micro_batches = 1;              // factor of the per-micro-batch costs
+  bool may_recompute = false;            // may leave a divisible product whole
+  bool batch_on_first_axis = false;      // of a mesh with two axes: sequences are divided along the first if possible
 };
 
 // Alpa's unitless costs (arXiv 2201.12023; artifact: LogicalDeviceMesh), which are independent of the GPUs' distances.

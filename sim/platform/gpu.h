@@ -57,7 +57,7 @@ struct Gpu {
   MeasuredBuses buses;
   Watts measured_limit;          // power limit during measurement; 0: not stated
   PowerShares left_of_measured;  // relative to the measured rates
-  double host = 1;  // host time per launch relative to the software stacks' figures
+  double host = 1;               // host time per launch relative to the software stacks' figures
 
   // Cycles per second, unlimited: the fp32 peak divided by two FLOP per lane and cycle (CUDA C++ Programming Guide,
   // arithmetic instructions: 64 lanes in a multiprocessor of 6.0, 7.x and 8.0, 128 in others).

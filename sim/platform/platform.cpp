@@ -108,7 +108,7 @@ class PlatformReader {
   int site(Fields& fields, const std::string& key, const Node* node) {
     if (!node) return 0;
     const int index = index_of(platform_.sites, node->scalar);
-    if (index >= 0 || platform_.sites.empty()) return index < 0 ? 0 : index;  // without sites the error is reported there
+    if (index >= 0 || platform_.sites.empty()) return index < 0 ? 0 : index;  // the error is reported for the sites
     reading_.error(node->place,
                    fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key), node->scalar.substr(0, 64),
                                did_you_mean(node->scalar, names_of(platform_.sites))));

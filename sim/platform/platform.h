@@ -46,10 +46,10 @@ struct VmType {
   // Names of the GPU types that it ships with; all GPUs are of one of these; empty: any type. And their number; 0: any.
   std::vector<std::string> gpus;
   int gpu_count = 0;
-  BytesPerSecond nic;         // each direction
-  bool peer_to_peer = false;  // GPUs reach each other over PCIe without staging through host memory
-  bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all
-  double pcie_share = 1;      // share of the slot's rate for sending to another GPU and receiving at once, each
+  BytesPerSecond nic;              // each direction
+  bool peer_to_peer = false;       // GPUs reach each other over PCIe without staging through host memory
+  bool nvlink = false;             // the VM's GPUs are joined by NVLink, all to all
+  double pcie_share = 1;           // share of the slot's rate for sending to another GPU and receiving at once, each
   bool says_how_gpus_meet = true;  // or the defaults apply
   Seconds device_latency;          // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;

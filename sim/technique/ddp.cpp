@@ -47,7 +47,7 @@ Lowered lower_ddp(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   Tasks reduced = run.none();
-  bool synced = true;  // buffers are broadcast after a synchronised micro-batch, the last one (require_forward_param_sync)
+  bool synced = true;  // buffers are broadcast after a synchronised micro-batch (require_forward_param_sync)
   for (int batch = 0; batch < run.micro_batches(); ++batch) {
     Tasks begin = reduced;  // the backward pass ends with its last bucket
     if (synced && run.plan().buffers > Bytes{0})

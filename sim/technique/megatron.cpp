@@ -62,7 +62,7 @@ Division division_of(const Operator& op, const MegatronPlan& m) {
 // Layers of the first and last stages, where the scenario states them, and of each other stage, if the rest is
 // divisible.
 struct StageLayers {
-  int first = 0, last = 0, stages = 1;  // 0: as the others
+  int first = 0, last = 0, stages = 1;  // 0: equal to the others
 
   StageLayers(const TechniqueOptions& options, const MegatronPlan& m)
       : first(options.get(kFirstLayers)), last(options.get(kLastLayers)), stages(m.pipeline * m.chunks) {}
