@@ -35,7 +35,7 @@ int letter_column(const Place& place);
 // count letters, as editors do.
 std::string to_string(const Error& error);
 
-// The text without control characters, so that the contents of a file cannot steer a terminal.
+// The text with spaces for control characters, so that the contents of a file cannot steer a terminal.
 std::string printable(std::string_view text);
 
 class InputError : public std::runtime_error {

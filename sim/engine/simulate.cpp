@@ -255,8 +255,7 @@ class Run {
     schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
   }
 
-  // Rates of computations beside NCCL's kernels, of flows that just started or ended, and of flows that share links
-  // with them.
+  // Rates of computations beside NCCL's kernels, of flows that started or ended, and of flows that share their links.
   void share() {
     if (computing_) computing_->settle(clock(), [this](TaskId id, double date) { computed_at(id, date); });
     if (!shares_ || shares_->is_settled()) return;
@@ -312,9 +311,8 @@ class Run {
     if (engine_) share();
   }
 
-  // Acknowledgements arrive at the return links over that length, and follow the data there. Arrivals after the first
-  // one has returned are ignored. If a piece takes longer to leave than a round trip, its first acknowledgements
-  // arrived before its last byte left.
+  // Acknowledgements arrive at the return links over `length`, behind the data there; those after the first one's return
+  // are ignored. If a piece takes longer than a round trip to leave, the first ones arrived before its last byte left.
   void answer(std::uint32_t index, double bytes, double due, double length) {
     const double way_back = channels_[index].connection->route.latency.value;
     Answer answer{.channel = index, .bytes = bytes, .begin = due - way_back, .due = due};

@@ -68,7 +68,7 @@ class Computing {
     }
     changed_.clear();
   }
-  // Whether the task ends at this earlier announced time; if so, it no longer runs.
+  // Whether `date`, announced earlier, is still the task's end; if so, the task is no longer running.
   bool ends(TaskId task, double date);
 
  private:

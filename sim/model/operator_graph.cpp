@@ -99,7 +99,7 @@ class Builder {
     return add(op, {from});
   }
 
-  // Share of the second products' outputs, for the next products of a layer with these widths.
+  // Share of the outputs that belong to every second product, for a layer's next products with these widths.
   double share_of_second(std::initializer_list<std::int64_t> widths) {
     double second = 0, all = 0;
     for (const std::int64_t width : widths) {

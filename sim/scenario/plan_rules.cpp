@@ -138,7 +138,7 @@ void check_dollars(const Scenario& scenario) {
                                    fmt::join(missing, ", "), missing.front()));
 }
 
-// Prices by VM, or by GPU where every GPU has one.
+// Requires a price of every GPU, or else of every VM.
 void check_cost(const Scenario& scenario) {
   const auto& by_gpu = scenario.plan.dollars_per_hour;
   const auto names = gpu_names(scenario.platform);

@@ -13,7 +13,7 @@ namespace slmsim {
 struct GroupFacts {
   int gpus = 0;
   int vms = 0;
-  int least_of_vm = 0;     // the largest divisor of every VM's number of GPUs
+  int least_of_vm = 0;     // greatest common divisor of the VMs' numbers of GPUs
   bool mixed = false;      // GPUs of different models
   bool equal_vms = false;  // several VMs with equally many GPUs, at least two
 
