@@ -33,7 +33,7 @@ class TableRow {
 };
 
 // Throws InputError where the file is missing, lacks one of the columns or has a row of another length. `example` names a
-// file as it should be.
+// valid file.
 std::vector<TableRow> read_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                  const std::string& example);
 // The same rows without their places.

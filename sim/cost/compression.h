@@ -1,13 +1,13 @@
 // Compressed exchange of gradients between replicas: bytes on the wire, kernels and memory.
 //
-//   bf16, fp16    as numbers of 16 bits, which are added up as they are (fp16_compress_hook and bf16_compress_hook of
+//   bf16, fp16    as numbers of 16 bits, which are added directly (fp16_compress_hook and bf16_compress_hook of
 //                 torch.distributed.algorithms.ddp_comm_hooks.default_hooks)
 //   fp8, int8, int4  with a scale for each block (exchange_format.h), summed by shares (nccl/share_sum.h)
 //   powersgd      each matrix M of n x m as P Q^T of rank r (Vogels et al., arXiv 1905.13727, algorithm 1), as
-//                 powerSGD_hook does it: vectors, and matrices of which (n + m) r is not less than half, go as they are
-//   topk          the share `density` of numbers that are largest, and where they are; the rest is added to the next
+//                 powerSGD_hook does; vectors, and matrices with (n + m) r at least half of n m, are not compressed
+//   topk          the largest numbers, a share `density` of all, with their indices; the rest is added to the next
 //                 step's gradients (Aji and Heafield, arXiv 1704.05021, section 3; Lin et al., arXiv 1712.01887)
-//   onebit        signs and a scale (1-bit Adam: Tang et al., arXiv 2102.02888, algorithm 1), of momenta and not gradients
+//   onebit        signs and a scale (1-bit Adam: Tang et al., arXiv 2102.02888, algorithm 1), of momenta, not gradients
 //
 // Kernels are bound by memory: each takes its bytes at the software's share of the bandwidth, plus a launch. `element`
 // is always the bytes of a gradient.

@@ -1,6 +1,6 @@
 // The optimizer's update of the weights on a GPU: its state and its time.
 //
-// State beside weights, gradients and fp32 master, in bytes per parameter:
+// State in addition to weights, gradients and fp32 master, in bytes per parameter:
 //   adam      8     two moments in fp32 (Kingma and Ba, arXiv 1412.6980)
 //   adam8bit  2.03  two moments of a byte, each block of 256 with an fp32 scale (Dettmers et al., arXiv 2110.02861)
 //   momentum  4     one, in fp32: SGD with momentum

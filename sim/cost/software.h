@@ -4,7 +4,7 @@
 // A kernel other than a matrix product is bound by memory and moves the same bytes on every GPU, stated per element of
 // the operator's output and as bytes at the data sheet's bandwidth:
 //
-//   bytes = elements x element size + fixed bytes            (masks, fp32 statistics, what a kernel cannot hide)
+//   bytes = elements x element size + fixed bytes            (masks, fp32 statistics, traffic that a kernel cannot hide)
 //   time  = max(bytes / bandwidth, cycles / (multiprocessors x clock))
 //
 // where `cycles` of a multiprocessor bind only if memory is very fast relative to the cores (GH200). PyTorch's kernels

@@ -6,7 +6,7 @@
 //   - latency: a transfer arrives one latency after its last byte left;
 //   - order: a connection carries its transfers one after the other;
 //   - sockets: a connection's rate is at most what its sockets can copy;
-//   - TCP's window: at most a window of bytes is on its way (tcp_sender.h);
+//   - TCP's window: at most a window of bytes is in flight (tcp_sender.h);
 //   - queues: acknowledgements wait behind data where both directions are full (link_queues.h).
 #pragma once
 

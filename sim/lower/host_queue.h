@@ -5,7 +5,7 @@
 //
 //   host_i   a delay after host_(i-1)
 //   gpu_i    a computation after gpu_(i-1), its inputs, and host_(i-1)
-//   end_i    when both are over
+//   end_i    the later end of both
 //
 // Where the host needs less time than the GPU in every stretch, it is never the later one and gets no tasks.
 // Consecutive stretches can be merged: their time is linear in max and plus (Baccelli et al., Synchronization and

@@ -1,19 +1,19 @@
 // The order of computation and communication on each stage of a pipeline, by framework.
 //
-// All orders are those of NCCL's sends and receives, which take place when both ends are there:
+// All orders are those of NCCL's sends and receives, which take place when both ends have posted:
 //   kDeepSpeed   deepspeed/runtime/pipe/schedule.py, TrainSchedule, and p2p.py: every command is on the stage's one stream,
-//                so that computing waits for each message, sent or received. Between a forward and a backward pass the
-//                gradient is received before the activation is sent (RecvGrad, SendActivation); all else is sent first.
+//                so computation waits for each message, sent or received. Between a forward and a backward pass the
+//                gradient is received before the activation is sent (RecvGrad, SendActivation); otherwise sends come first.
 //   kMegatron    megatron/core/pipeline_parallel/schedules.py, forward_backward_pipelining_without_interleaving, and
 //                p2p_communication.py: likewise, but after each forward pass of the steady state one exchange sends the
 //                activation and receives the gradient (send_forward_recv_backward), after each backward pass one sends the
-//                gradient and receives the next activation, and computing waits for both.
+//                gradient and receives the next activation, and computation waits for both.
 //   kAlpa        alpa/pipeline_parallel/runtime_emitter.py: messages are posted in the tick of the schedule in which they are
-//                consumed, tick by tick and mesh by mesh, on one stream for each pair of GPUs, both directions alike
-//                (collective_group/nccl_collective_group.py). Computing does not wait for what it sends. With more forward
+//                consumed, tick by tick and mesh by mesh, on one stream for each pair of GPUs, for both directions
+//                (collective_group/nccl_collective_group.py). Computation does not wait for its sends. With more forward
 //                passes in flight than 1F1B's (1f1b_overlap_friendly) they are posted in the tick that produces them
 //                (OverlapFriendlyPipelineInstEmitter).
-//   kAsynchronous  a message goes as soon as it is computed, and nothing waits for it but what needs it.
+//   kAsynchronous  a message is sent as soon as it is computed, and only its consumers wait for it.
 #pragma once
 
 #include <vector>

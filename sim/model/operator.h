@@ -25,7 +25,7 @@ enum class Role {
   kMlpNorm,
   kMlpUp,
   kGelu,
-  kSwiglu,  // or another function that gates
+  kSwiglu,  // or another gating function
   kRelu,
   kMlpDown,
   kMlpBranchNorm,

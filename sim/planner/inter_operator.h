@@ -4,10 +4,10 @@
 // An iteration of M micro-batches takes
 //   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
 // with t_s the time of stage s for one micro-batch, forward and backward, t_max the largest of them, and c_s the time of
-// sending activations on (and getting their gradient back). Where stages are far apart, r_s counts: the 1F1B schedule
-// lets w = (stages from s on) micro-batches be under way behind stage s, and the next one waits until the first is
-// back. With a_s the way there and back, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w)
-// times the largest t from s on. Without traffic r_s never counts, and T is Alpa's.
+// sending the activations, or their gradient back. Where stages are far apart, r_s matters: the 1F1B schedule allows
+// w = (stages from s on) micro-batches in flight behind stage s, and the next one waits until the first has returned.
+// With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w) times the
+// largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
 // dynamic program keeps all Pareto-optimal triples of sum, t_max and r, and thereby covers every t_max that Alpa

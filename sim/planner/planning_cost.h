@@ -30,9 +30,9 @@ struct PlanningCosts {
 //   all-gather a + b (n-1)/n x + 0.1              all-reduce a + 2 b (n-1)/n x + 0.01
 //   reduce-scatter a + b (n-1)/n x + 0.001        all-to-all a + b (n-1)/n^2 x n/2 + 0.001
 // with a = (1, 1) and b = (1, 0.1); ShardParallel flattens its mesh to one axis with the larger a and the smaller b.
-// Over both axes the costs add up. Computation costs nothing, since a product that can be divided must be
+// Over both axes the costs add up. Computation is free, since every divisible product must be divided
 // (allow_recompute_heavy_op = False); sequences go along the first of two axes (force_batch_dim_to_mesh_dim = 0); and
-// gradients weigh as if reduced in every micro-batch (grad_acc_num_micro_batches is disabled).
+// gradients count as if reduced in every micro-batch (grad_acc_num_micro_batches is disabled).
 PlanningCosts alpa_costs(const MeshShape& shape);
 double alpa_cost(const CollectiveCall& call, const MeshShape& shape);
 

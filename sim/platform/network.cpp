@@ -10,7 +10,7 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
-constexpr Bytes kFirstReceiveWindow{65535};  // what a receiver offers before it knows the sender's rate (RFC 7323)
+constexpr Bytes kFirstReceiveWindow{65535};  // a receiver's window before it knows the sender's rate (RFC 7323)
 constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
 bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
 
