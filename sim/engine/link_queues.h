@@ -105,7 +105,7 @@ class LinkQueues {
 
     void turn(const Point& point) {
       if (points.back().date == point.date) points.pop_back();
-      // Of two consecutive idle points the first suffices.
+      // The first of two consecutive idle points suffices.
       if (points.size() > 1 && is_idle(points.back()) && is_idle(*std::prev(points.end(), 2))) points.pop_back();
       points.push_back(point);
     }

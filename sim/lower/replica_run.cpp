@@ -14,7 +14,7 @@
 namespace slmsim {
 namespace {
 
-// Of a broadcast: more pieces would only add tasks.
+// Pieces of a broadcast; more would only add tasks.
 constexpr double kMostPieces = 64;
 
 // A drive's rate under asynchronous I/O: the share of its rated throughput that requests reach, and its controller's

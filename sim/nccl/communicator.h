@@ -81,7 +81,7 @@ struct Communicator::Part {
 // equally many GPUs, at least two.
 std::vector<std::vector<std::size_t>> equal_vms(const Platform& platform, std::span<const int> devices);
 // The rings over which NCCL spreads its channels, as orders of the ranks. In one node with pairwise links between GPUs
-// (Network::route_inside), cycles over those links: all cycles for up to four equally joined GPUs, else as many as fit
+// (Network::route_inside), cycles over those links: all cycles for up to four equally joined GPUs, else the number that fits
 // on the links (mesh_rings.h). Between nodes one for each rail, which enters and leaves a node by GPUs near its NIC.
 // Else one.
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices);

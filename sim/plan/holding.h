@@ -13,7 +13,7 @@ double held_weights(const OperatorGraph& operators, const Stage& stage, std::siz
 
 struct HeldParameters {
   double all = 0;  // on each GPU of the stage
-  // Of these, parameters held equally by all GPUs along the axes with different sequences: their gradients must be
+  // The part of these held equally by all GPUs along the axes with different sequences: their gradients must be
   // summed.
   std::array<double, kAllAxes + 1> shared_along{};
 

@@ -1,4 +1,4 @@
-// Cache of earlier choices of Alpa's planner. Its costs do not depend on the network (planning_cost.h), so many points
+// Cache of earlier choices of Alpa's planner. Its costs do not depend on the network (planning_cost.h), so points
 // of a sweep and many candidates of a search repeat the same request.
 #pragma once
 

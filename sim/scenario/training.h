@@ -1,4 +1,4 @@
-// What is trained and for how long, in the terms of a scenario: sequences or tokens, epochs or one length.
+// The length and content of a training, in the terms of a scenario: sequences or tokens, epochs or one length.
 #pragma once
 
 #include <string>
