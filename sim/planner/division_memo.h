@@ -1,5 +1,5 @@
-// Cache of earlier choices of Alpa's planner. Its costs do not depend on the network (planning_cost.h), so points
-// of a sweep and many candidates of a search repeat the same request.
+// Cache of earlier choices of Alpa's planner. Since its costs do not depend on the network (planning_cost.h), points
+// of a sweep and candidates of a search often repeat the same request.
 #pragma once
 
 #include <cstddef>
