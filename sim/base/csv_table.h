@@ -1,4 +1,4 @@
-// A table as a CSV file holds it: a header and rows of as many cells, quoted where they hold commas.
+// A CSV table: a header and rows with one cell per column, quoted where they hold commas.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace slmsim {
 
 using CsvRow = std::map<std::string, std::string>;
 
-// A row with its place; what is wrong in it is told with file and line.
+// A row with its place. Errors in it name the file and the line.
 class TableRow {
  public:
   TableRow(CsvRow cells, Place place) : cells_(std::move(cells)), place_(std::move(place)) {}
 
   const std::string& text(const std::string& column) const { return cells_.at(column); }
-  // A number in these bounds, or above 0. Throw InputError where the cell is none.
+  // A number within these bounds, or above 0. Throws InputError where the cell holds no such number.
   double number(const std::string& column, double least, double most) const;
   double positive(const std::string& column, double most) const;
   int count(const std::string& column, int most) const;  // whole and above 0
@@ -33,10 +33,10 @@ class TableRow {
 };
 
 // Throws InputError where the file is missing, lacks one of the columns or has a row of another length. `example` names a
-// file as it should be.
+// valid file.
 std::vector<TableRow> read_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                  const std::string& example);
-// The same without places.
+// The same rows without their places.
 std::vector<CsvRow> read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& columns,
                                    const std::string& example);
 

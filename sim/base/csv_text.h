@@ -8,12 +8,12 @@
 namespace slmsim {
 
 struct CsvRecord {
-  int line = 0;  // on which it begins, from 1
+  int line = 0;  // line of its first cell, from 1
   std::vector<std::string> cells;
 };
 
-// Empty lines are no records. A byte order mark and the carriage returns of line ends are dropped. A quote that nothing
-// closes holds the rest of the text.
+// Empty lines are skipped. A byte order mark and carriage returns at line ends are dropped. An unclosed quote runs to
+// the end of the text.
 std::vector<CsvRecord> csv_records(std::string_view text);
 
 // The column, in bytes from 1, at which a cell of the record on this line begins; 1 where the line has no such cell.

@@ -16,7 +16,7 @@ std::vector<Fork> forks_at(const Description& run, const std::string& map) {
   return out;
 }
 
-// Alternatives with the same keys are one, which has several words of its forks.
+// Alternatives with the same keys are merged; the bundle holds several choices for each of their forks.
 struct Bundle {
   std::vector<KeyRecord> keys;
   bool closed = true;
@@ -33,7 +33,7 @@ void add_words(Bundle& bundle, const std::vector<Fork>& forks) {
   }
 }
 
-// What the key forks on is narrowed to the words that lead here.
+// Limits the choices of a forking key to those that lead to this bundle.
 void narrow(KeyRecord& record, const Bundle& bundle) {
   const auto words = bundle.words.find(record.key);
   if (words == bundle.words.end()) return;
@@ -42,7 +42,7 @@ void narrow(KeyRecord& record, const Bundle& bundle) {
   }
 }
 
-// "family: llama", "with step". The value of a key says more than that it is there, and what is there more than what is not.
+// "family: llama", "with step". A key's value is preferred to its presence, and presence to absence.
 std::string when_text(const Bundle& bundle) {
   std::vector<std::string> values, there, absent;
   for (const auto& key : bundle.order) {
@@ -95,7 +95,7 @@ KeyTree describe(const Reader& read) {
     Reading reading;
     reading.description = &run;
     read(sample, reading);
-    // The next way: at the last fork that has one, the next option.
+    // The next path: the next option at the last fork that has one.
     auto forks = run.forks;
     runs.push_back(std::move(run));
     while (!forks.empty() && forks.back().taken + 1 == forks.back().options.size()) forks.pop_back();

@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kShownLineLength = 160;  // longer lines are cut: an error must stay readable
+constexpr std::size_t kShownLineLength = 160;  // longer lines are cut so that the error stays readable
 
 std::string_view line_of(std::string_view text, int line) {
   for (int i = 1; i < line; ++i) {
@@ -25,7 +25,7 @@ std::string_view shortened(std::string_view text) {
   return text.substr(0, kMost);
 }
 
-// UTF-8 letters: bytes that do not continue one.
+// Number of UTF-8 letters: bytes that do not continue one.
 int letters(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -38,7 +38,7 @@ bool is_inside(const Place& place, std::string_view line) {
   return place.column >= 1 && static_cast<std::size_t>(place.column) <= line.size() + 1;
 }
 
-// A reader needs the first errors, not ten thousand.
+// Keeps the first errors only.
 std::vector<Error> bounded(std::vector<Error> errors) {
   constexpr std::size_t kMost = 50;
   if (errors.size() <= kMost) return errors;

@@ -1,5 +1,4 @@
-// What is wrong with an input, and where. Errors are collected, not thrown one by one, so that a user sees
-// all of them at once; whoever reads a file throws one InputError with the whole list when it is done.
+// Errors in an input, with their places. A reader collects all errors and throws one InputError with the whole list.
 #pragma once
 
 #include <memory>
@@ -10,7 +9,7 @@
 
 namespace slmsim {
 
-// A text that was read, kept so that an error can show the line it speaks of.
+// A text that was read, kept so that an error can show the line it refers to.
 struct Source {
   std::string name;  // path as the user would type it, or "--set"
   std::string text;
@@ -23,20 +22,20 @@ struct Place {
   int column = 0;
 };
 
-// `text` reads "what is wrong; what would be right".
+// `text` reads "the problem; the remedy".
 struct Error {
   Place place;
   std::string text;
 };
 
-// The column as editors count, in letters; as it is where the source has no such place.
+// The column in letters, as editors count; unchanged where the source has no such place.
 int letter_column(const Place& place);
 
 // "FILE:LINE:COLUMN: error: TEXT" and, below it, the source line with a caret under the column; here columns
 // count letters, as editors do.
 std::string to_string(const Error& error);
 
-// The text without control characters: what a file or a word holds must not steer a terminal.
+// The text with spaces for control characters, so that the contents of a file cannot steer a terminal.
 std::string printable(std::string_view text);
 
 class InputError : public std::runtime_error {

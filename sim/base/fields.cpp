@@ -92,7 +92,7 @@ void Fields::record(const FileKey& key, const ValueType& as_read, bool required,
   }
   ValueType type = as_read;
   type.nullable |= nullable_.contains(key.name) || (!second_names_.empty() && !required);
-  const bool constant = key.otherwise.empty();  // what absence means may lie in another key's value
+  const bool constant = key.otherwise.empty();  // the meaning of absence may depend on another key's value
   const bool listed = type.kind == ValueType::Kind::kList && type.count.low > 0;
   reading_.description->add({path_,
                              key.name,

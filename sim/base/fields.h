@@ -1,12 +1,12 @@
-// Reads the fields of a YAML map: names each key it knows, checks kind, unit and range, and notes every error
-// and every value's provenance. After done(), keys that nobody asked for are errors.
+// Reads the fields of a YAML map: names each known key, checks kind, unit and range, and records every error and every
+// value's provenance. After done(), unread keys are errors.
 //
-// Each key is named with what it means. Where the Reading describes (sim/base/describe.h), nothing is read: the calls
-// leave records of the keys, everything is there, and nothing is an error.
+// Each key is named together with its meaning. Where the Reading describes (sim/base/describe.h), nothing is read: the
+// calls record the keys, every key is present, and nothing is an error.
 //
-// A value may stand plain (`rtt: 103 ms`) or with where it comes from:
+// A value may be plain (`rtt: 103 ms`) or state its provenance:
 //   rtt: {value: 103 ms, provenance: measured, source: "ping, Table I"}
-// or, where it is not known, with what it may be; then `value` is what is used, and what a fit begins with:
+// or, where it is unknown, its possible values; then `value` is used, and a fit starts from it:
 //   batch: {value: 8, one_of: [4, 8, 16]}
 //   copy_rate: {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s], scale: log}
 #pragma once
@@ -25,8 +25,8 @@
 
 namespace slmsim {
 
-// Where a number comes from: a data sheet, a measurement, a fit to measurements (then `source` says which),
-// a typical value from the literature or a default of the software, or a guess.
+// Where a number comes from: a data sheet, a measurement, a fit to measurements (`source` names them), a typical value
+// from the literature or a default of the software, or a guess.
 enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical, kAssumed };
 const std::vector<std::string>& provenance_names();
 
@@ -35,25 +35,25 @@ struct Parameter {
   std::string value;  // as written
   Provenance provenance = Provenance::kDatasheet;
   std::string source;
-  double spread = 0;  // of the value, where it is known: eight of ten such values lie within this share of it
-  // Where it is stated in place of known, what else it may be: ends of `between` in base units, or the words of `one_of`.
+  double spread = 0;  // relative, where known: eight of ten such values lie within it
+  // Possible values where the value is uncertain: ends of `between` in base units, or the words of `one_of`.
   std::optional<Range<double>> between;
-  bool log_scale = false;  // of `between`: equal factors are as likely, not equal differences
+  bool log_scale = false;  // of `between`: equal factors are equally likely, not equal differences
   std::vector<std::string> one_of;
-  ValueType type;  // what may stand under the key
+  ValueType type;  // allowed under the key
   std::string_view measure =
-      {};                   // what measures it, as its key says (FileKey::measured_by); empty: nothing that is known
-  bool by_default = false;  // nobody stated it
+      {};  // the program that measures it, as its key states (FileKey::measured_by); empty: none is known
+  bool by_default = false;  // not stated: the default is used
 
   bool operator==(const Parameter&) const = default;
 };
 
-// What reading a file leaves beside its values.
+// The by-products of reading a file: errors, stated provenances and defaults.
 struct Reading {
   std::vector<Error> errors;
   std::vector<Parameter> parameters;   // the values that state a provenance
-  std::vector<Parameter> defaults;     // of keys that say what measures them, those that nobody stated
-  Description* description = nullptr;  // where the keys are described in place of read
+  std::vector<Parameter> defaults;     // unstated values of keys that name a measuring program
+  Description* description = nullptr;  // set where the keys are described and not read
 
   bool describing() const { return description != nullptr; }
   void error(const Place& place, std::string text) {
@@ -63,18 +63,17 @@ struct Reading {
   void check() const;
 };
 
-// Second names of keys, as another program's file has them: "hidden" is its "n_embd".
+// Second names of keys, as in another program's file: "hidden" for "n_embd".
 using SecondNames = std::map<std::string, std::string>;
 
 class Fields {
  public:
-  // `path` names the map in messages and parameters ("platform.links.wan"). With second names the map is of another
-  // program's format: where it does not have a key, what stands under the key's second name is read in its place, and
-  // a null is as good as no key.
+  // `path` names the map in messages and parameters ("platform.links.wan"). With second names the map has another
+  // program's format: a missing key is looked up under its second name, and null counts as absent.
   Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names = {});
 
-  // Each returns the value, or `fallback` where the key is absent. Without a fallback an absent key is an
-  // error and the range's low end is returned, so that reading can go on.
+  // Each returns the value, or `fallback` where the key is absent. Without a fallback an absent key is an error and the
+  // low end of the range is returned, so that reading continues.
   template <class Q>
   Q quantity(const FileKey& key, Range<Q> range, std::optional<Q> fallback = std::nullopt) {
     const std::optional<double> back = fallback ? std::optional(fallback->value) : std::nullopt;
@@ -84,24 +83,23 @@ class Fields {
   std::int64_t integer(const FileKey& key, Range<std::int64_t> range,
                        std::optional<std::int64_t> fallback = std::nullopt);
   bool flag(const FileKey& key, bool fallback);
-  // A name: letters, digits and - _ . only, at most 64 long.
+  // A name: letters, digits, "-", "_" and "." only, at most 64 characters.
   std::string name(const FileKey& key, const std::optional<std::string>& fallback = std::nullopt);
   std::string text(const FileKey& key, const std::string& fallback);
   std::size_t choice(const FileKey& key, const std::vector<std::string>& choices,
                      std::optional<std::size_t> fallback = std::nullopt);
-  // The items of a list, of which each may be any of these (a single value counts as a list of one); empty where
-  // absent. How many there must be the caller says in an error of its own.
+  // Items of a list; each may have any of these types. A single value counts as a list of one; empty where absent. The
+  // caller reports a wrong number of items.
   std::vector<const Node*> list(const FileKey& key, const std::vector<ValueType>& items, Count count = kAnyCount);
-  // The map or value under a key, nullptr where absent; `required` makes absence an error. It is for the caller to
-  // check that it is of this type.
+  // The map or value under a key, nullptr where absent; `required` makes absence an error. The caller checks its type.
   const Node* child(const FileKey& key, bool required = false) { return child(key, ValueType::map(), required); }
   const Node* child(const FileKey& key, const ValueType& type, bool required = false);
-  // What a file says that is named here, after the linker has put its map in the name's place.
+  // Contents of a file that is named here, after the linker has replaced the name by the file's map.
   const Node* file(const FileKey& key, const FileKind& kind, bool required = false) {
     return child(key, ValueType::of_file(kind), required);
   }
-  // Reads the map under each name of a map of names: `read(entry, fields)`. Returns how many there are; nothing where
-  // there is no map.
+  // Reads the map under each name of a map of names: `read(entry, fields)`. Returns the number of names, or nothing
+  // where there is no map.
   template <class Read>
   std::optional<std::size_t> each(const FileKey& key, bool required, Read read) {
     const auto entries = named_entries(key, required);
@@ -114,28 +112,28 @@ class Fields {
     return entries ? std::optional(entries->size()) : std::nullopt;
   }
 
-  // What was read last under this key, where it stated its provenance; valid until something else is read.
+  // The last value read under this key if it states its provenance; valid until the next read.
   const Parameter* stated(const std::string& key) const;
 
-  // Where other keys depend on a key: on whether it is there, as has() tells, or on its value, as choice() does. Both
-  // ways, or every choice, are described.
+  // For keys that other keys depend on: forks_on() for a key's presence, as has() returns it; forking_choice() for its
+  // value, as choice() returns it. Every path is described.
   bool forks_on(const std::string& key);
   std::size_t forking_choice(const FileKey& key, const std::vector<std::string>& choices,
                              std::optional<std::size_t> fallback = std::nullopt);
 
   bool describing() const { return reading_.describing(); }
   bool is_map() const { return node_.kind == Node::Kind::kMap; }
-  // Whether the key is there; either way it is a known one from now on.
+  // Whether the key is present; it counts as known from now on.
   bool has(const std::string& key) { return know(key), describing() || find_node(key) != nullptr; }
-  // Whether the key is there and not null.
+  // Whether the key is present and not null.
   bool has_value(const std::string& key);
-  // Whether a number stands there, where a word may stand too.
+  // Whether the value is a number, where a word is allowed too.
   bool has_number(const std::string& key);
-  // Of a key and its second name the one that the map has.
+  // The one of the key and its second name that the map uses.
   const std::string& stated_name(const std::string& key) const;
-  // A key that may stand here and is not looked at; `type` is what it usually is.
+  // A key that is allowed and ignored; `type` is its usual type.
   void ignore(const FileKey& key, const ValueType& type = ValueType::any());
-  // A key that was read and taken out before: only described.
+  // A key that was read and removed earlier; only described here.
   void describe(const FileKey& key, const ValueType& type);
   void error(const std::string& key, const std::string& text);
   void error_at(const Place& place, const std::string& text) { reading_.error(place, text); }
@@ -143,10 +141,10 @@ class Fields {
     return path_.empty() ? stated_name(key) : path_ + "." + stated_name(key);
   }
 
-  // Call last: keys that were not asked for are errors.
+  // Call last: unread keys are errors.
   void done();
-  // In its place, for a file of another program, which has keys that nobody needs: only those are errors that another
-  // file or an override laid upon it.
+  // Replaces done() for a file of another program: unread keys are errors only where another file or an override has
+  // set them.
   void done_but_for_its_own();
 
  private:
@@ -154,14 +152,14 @@ class Fields {
   bool is_known(const std::string& key) const;
   const Node* find_node(const std::string& key) const;
   const Node* find(const std::string& key, bool required);
-  // The scalar under that key with its provenance taken off; nullptr and an error where it is something else. Where there is
-  // none, `fallback` tells what is taken in its place.
+  // The scalar under that key without its provenance; nullptr and an error where it is something else. `fallback` names
+  // the value that is used if the key is absent.
   struct Scalar {
     const Node* node = nullptr;
     Parameter* stated = nullptr;  // where it states its provenance; valid until something else is read
   };
   Scalar scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback);
-  // Notes what a value that states its provenance may be: `parse` reads one of its words, empty where it is none.
+  // Records the possible values of a parameter; `parse` reads one of them and returns nothing where it is invalid.
   void open_value(Parameter& parameter, const std::string& key, const ValueType& type,
                   const std::function<std::optional<double>(const std::string&)>& parse);
   double read_quantity(const FileKey& key, Dimension dimension, double low, double high,
@@ -177,11 +175,11 @@ class Fields {
   std::string path_;
   Reading& reading_;
   SecondNames second_names_;
-  std::vector<std::string> known_;  // as they were asked for: a set would take a quarter of reading
+  std::vector<std::string> known_;  // in the order of reading; a set would take a quarter of the reading time
   std::set<std::string> nullable_;  // while describing
 };
 
-// True if `text` is a plain name: letters, digits, - _ . only, 1 to 64 long, not starting with a dot.
+// True if `text` is a plain name: letters, digits, "-", "_" and "." only, 1 to 64 characters, not starting with a dot.
 bool is_name(const std::string& text);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// The kinds of files that other files name: what each is called and the folder in which names are looked up.
+// The kinds of files that other files name, with the folder in which names are looked up.
 #pragma once
 
 namespace slmsim {
@@ -7,7 +7,7 @@ struct FileKind {
   const char* name;           // of its schema: `slmsim schema gpu`
   const char* what;           // in messages
   const char* folder;         // below a data root
-  bool named_inside = false;  // a file is found by the name that it states too, which its own need not be
+  bool named_inside = false;  // a file is also found by the name that it states, which may differ from its own
 };
 
 inline constexpr FileKind kModelFile{"model", "model", "models", true};

@@ -1,4 +1,4 @@
-// FNV-1a of 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv): tells one text from another, guards nothing.
+// 64-bit FNV-1a (Fowler, Noll and Vo; draft-eastlake-fnv), for identification; it is not a cryptographic hash.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = kFnvBa
   return hash;
 }
 
-// 16 hexadecimal digits: what a result that is kept for later was made from, which is a version of the program and texts in
-// their order.
+// Key of a cached result, 16 hexadecimal digits: hash of the program's version and of the texts in order.
 std::string identity_of(std::string_view version, const std::vector<std::string>& texts);
 
 }  // namespace slmsim

@@ -11,8 +11,8 @@
 
 namespace slmsim {
 
-// work(0), ..., work(count - 1), each once, on this thread and at most `threads` - 1 further ones: fewer where the system gives
-// no more. Once one throws none is begun any more; what is thrown is what the first of them, in their order, threw.
+// Runs work(0), ..., work(count - 1), each once, on this thread and at most `threads` - 1 others; fewer where the
+// system refuses. After an exception no further work starts; the exception of the lowest index is rethrown.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t threads, Work work) {
   std::atomic<std::size_t> next = 0;

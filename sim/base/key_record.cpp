@@ -37,7 +37,7 @@ void Description::add(KeyRecord record) {
     keys.push_back(std::move(record));
     return;
   }
-  // Asked for in two ways: a word or a number; or twice, and only once it has to be there.
+  // A key may be read twice: as a word or a number, or as optional and then required.
   for (auto& type : record.types) {
     const auto same = [&](ValueType other) { return other.nullable = type.nullable, other == type; };
     if (std::none_of(known->types.begin(), known->types.end(), same)) known->types.push_back(std::move(type));

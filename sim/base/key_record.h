@@ -1,7 +1,7 @@
-// What a reader tells of the keys it asks for: the source of the key reference and of the JSON Schema.
+// Records of the keys that a reader reads: the source of the key reference and of the JSON Schema.
 //
-// Nothing here is filled by hand. A reader that runs while its Reading describes (sim/base/describe.h) finds every key
-// there, and each call of Fields leaves a record in place of reading.
+// Records are never written by hand. A reader whose Reading describes (sim/base/describe.h) finds every key present,
+// and each call of Fields leaves a record.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,18 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// What measures a value that a file states: a program, or for what a training framework itself costs, pilot runs and a fit.
+// Programs that measure a value of a file. The costs of a training framework come from pilot runs and a fit.
 inline constexpr std::string_view kNetprobe = "slmsim-netprobe", kCalibrate = "slmsim-calibrate", kFit = "slmsim fit";
 inline constexpr std::string_view kTorchStep = "calibrate/reference/torch_step.py";
 
-// A key where it is read: its name, one plain sentence of what it means, and, where absence means something that no
-// constant can say, what that is ("rtt / 2").
+// A key where it is read: its name, its meaning in one plain sentence, and, where no constant describes absence, the
+// value that absence implies ("rtt / 2").
 struct FileKey {
   FileKey(std::string key, std::string_view meaning, std::string_view absence = {})
       : name(std::move(key)), about(meaning), otherwise(absence) {}
 
-  // Where it is a property of somebody's machine or software: what measures it. Its default is then a guess about that
-  // machine, which readers leave in Reading::defaults, and not how a program behaves that nobody told otherwise.
+  // Names the program that measures a property of the user's machine or software. Its default is then a guess, which
+  // readers leave in Reading::defaults, and not the behaviour of a program with its default settings.
   FileKey measured_by(std::string_view program) && {
     measure = program;
     return std::move(*this);
@@ -47,13 +47,13 @@ struct FileKey {
   std::string_view about, otherwise, measure = {};
 };
 
-// Stands for any name where the keys of a map are names that the user gives ("sites.NAME.rtt").
+// Placeholder for any name in a map whose keys are the user's names ("sites.NAME.rtt").
 inline constexpr const char* kAnyName = "NAME";
 
 using Count = Range<std::size_t>;
 inline constexpr Count kAnyCount{0, std::numeric_limits<std::size_t>::max()};
 
-// What may stand under a key.
+// The values allowed under a key.
 struct ValueType {
   enum class Kind { kQuantity, kNumber, kInteger, kFlag, kChoice, kName, kText, kFile, kList, kMap, kAny };
 
@@ -61,9 +61,9 @@ struct ValueType {
   Dimension dimension = Dimension::kTime;  // of a quantity
   double low = 0, high = 0;                // of a quantity, a number, a whole number
   std::vector<std::string> choices;
-  const FileKind* file = nullptr;  // its name, its path, or the map that it holds
+  const FileKind* file = nullptr;  // its name, its path, or its contents as a map
   std::vector<ValueType> items;    // of a list: each may be any of these
-  Count count = kAnyCount;         // of a list's items; from 1 on the list must be there
+  Count count = kAnyCount;         // of a list's items; a minimum of 1 or more makes the list required
   bool stated = false;             // may also be written with its provenance
   bool nullable = false;
 
@@ -93,33 +93,33 @@ struct ValueType {
 };
 
 struct KeyRecord {
-  std::string map, key;  // the map by its path, "links.NAME" or, of a list's items, "axes.0"
+  std::string map, key;  // path of the map, "links.NAME" or, for a list's items, "axes.0"
   std::string about;
   std::vector<ValueType> types;  // any of these
   bool required = false;
-  std::string fallback;   // as it would be written; empty: none
-  std::string otherwise;  // in place of it: what absence means
+  std::string fallback;   // as it would be written; empty: no default
+  std::string otherwise;  // the meaning of absence where there is no constant default
 
   bool operator==(const KeyRecord&) const = default;
 };
 
-// A place where other keys of the map depend on a key: on which of `options` it has, or on whether it is there.
+// A place where other keys of the map depend on a key: on its choice among `options`, or on its presence.
 struct Fork {
   std::string map;
-  std::string key;  // empty: on whether a key is there, "with step" or "without step"
+  std::string key;  // empty: the fork is on a key's presence, "with step" or "without step"
   std::size_t taken = 0;
   std::vector<std::string> options;
 
   bool operator==(const Fork&) const = default;
 };
 
-// One run of a reader that describes.
+// One run of a describing reader.
 struct Description {
-  std::vector<std::size_t> script;  // which way to take at the first forks; the first one at all others
-  std::vector<KeyRecord> keys;      // in the order in which they were asked for, each once
+  std::vector<std::size_t> script;  // option taken at the first forks; the first option at all others
+  std::vector<KeyRecord> keys;      // in the order of reading, each once
   std::vector<Fork> forks;
   std::set<std::string> closed;  // maps in which other keys are errors
-  std::deque<Node> samples;      // that the reader was given
+  std::deque<Node> samples;      // handed to the reader
   std::deque<Entry> entries;
 
   void add(KeyRecord record);

@@ -1,4 +1,4 @@
-// The middle of values, in whatever unit they are: of an even number of them the mean of the two in the middle.
+// Median of values in any unit: for an even count, the mean of the two middle values.
 #pragma once
 
 #include <algorithm>

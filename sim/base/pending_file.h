@@ -1,5 +1,5 @@
-// A file that appears whole or not at all: it is written beside its place under a temporary name, and renamed once it is
-// complete. What was not committed is gone again.
+// A file that appears whole or not at all: it is written under a temporary name in the same folder and renamed when
+// complete. Uncommitted files are removed.
 #pragma once
 
 #include <cstdio>
@@ -11,25 +11,25 @@ namespace slmsim {
 
 class PendingFile {
  public:
-  // The temporary name is the file's with `suffix`; where several programs may write the same file at once, each needs
-  // one of its own. Nothing is created yet.
+  // The temporary name is the file's with `suffix`; programs that may write the same file at once need different
+  // suffixes. Nothing is created yet.
   PendingFile(std::filesystem::path file, const std::string& suffix);
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
   ~PendingFile();
 
   const std::filesystem::path& partial() const { return partial_; }
-  // What stands under the temporary name, if only left by a program that was killed, is replaced and not followed.
+  // An existing file or link of the temporary name is replaced and not followed.
   void write(std::string_view text);
-  // After the last write. Throws InputError where not everything could be written.
+  // Call after the last write. Throws InputError where not everything was written.
   void complete();
-  // To its place. Throws InputError where it cannot get there.
+  // Renames the file to its final name. Throws InputError where that fails.
   void commit();
 
  private:
   std::filesystem::path file_, partial_;
   std::FILE* out_ = nullptr;
-  int failed_ = 0;  // errno of the first thing that failed
+  int failed_ = 0;  // errno of the first failure
 };
 
 }  // namespace slmsim

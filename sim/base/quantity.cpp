@@ -72,14 +72,13 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// from_chars, which does not read a plus sign.
+// from_chars does not accept a plus sign.
 std::from_chars_result read_number(std::string_view text, double& value) {
   const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
   return std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
 }
 
-// Three significant digits, and never a power of ten: 999.9 ms are 1 s, and what is beyond the last unit is
-// written out.
+// Three significant digits and no power of ten: 999.9 ms are 1 s, and values beyond the last unit are written out.
 std::string scaled(double value, std::span<const Unit> ladder) {
   constexpr double kRoundsToThousand = 999.5;
   std::size_t fit = 0;
@@ -94,15 +93,15 @@ std::string scaled(double value, std::span<const Unit> ladder) {
                      : fmt::format("{:.3g} {}", scaled, ladder[fit].name);
 }
 
-// "GBit/s" and "TFLOPS" as people write them.
+// Normalises spellings such as "GBit/s" and "TFLOPS".
 std::string folded(std::string_view unit) {
   std::string out = lower_case(std::string(unit));
   std::erase_if(out, [](unsigned char c) { return !std::isalpha(c); });
   return out;
 }
 
-// What was meant by a unit that is not known: the one that is written so but for case and slashes, or those that begin so
-// ("10 Gb" of a rate: Gbps, Gbit/s). Empty where it may be anything.
+// Candidates for an unknown unit: the unit that differs only in case and slashes, or those with this beginning ("10 Gb"
+// of a rate: Gbps, Gbit/s). Empty where nothing fits.
 std::string likely_units(std::string_view unit, Dimension dimension) {
   constexpr std::size_t kMostOffered = 2;
   const std::string wanted = folded(unit);
@@ -163,7 +162,7 @@ std::string exact_text(double value, Dimension dimension) {
   std::string shortest;
   std::size_t least = 0;
   for (const auto& unit : units_of(dimension)) {
-    constexpr std::size_t kExponent = 8;  // so many letters more are better than a power of ten
+    constexpr std::size_t kExponent = 8;  // a text longer by this is better than a power of ten
     std::string text = fmt::format("{:.12g} {}", value / unit.factor, unit.name);
     const std::size_t length = text.size() + (text.find('e') < text.find(' ') ? kExponent : 0);
     if (shortest.empty() || length < least) {

@@ -1,4 +1,4 @@
-// Quantities as people write them: a number and a unit, "103 ms", "100 Gbps", "24 GiB".
+// Quantities as text: a number and a unit, "103 ms", "100 Gbps", "24 GiB".
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace slmsim {
 
-// A finite decimal number that is the whole of `text`.
+// The whole of `text` as a finite decimal number.
 std::optional<double> parse_number(std::string_view text);
 
-// Either a value in base units or what is wrong with the text ("what is wrong; what would be right").
+// A value in base units, or an error ("the problem; the remedy").
 struct ParsedQuantity {
   double value = 0.0;
   std::string problem;
@@ -24,7 +24,7 @@ struct ParsedQuantity {
 enum class Dimension { kTime, kData, kDataRate, kWorkRate, kPower };
 ParsedQuantity parse_quantity(std::string_view text, Dimension dimension);
 std::vector<std::string> unit_names(Dimension dimension);
-// In the unit that makes it shortest, read back as the same value but for its last digits: "1500 B", "25 MiB".
+// In the unit that gives the shortest text; it reads back as the same value up to rounding: "1500 B", "25 MiB".
 std::string exact_text(double value, Dimension dimension);
 
 template <class Q>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
   throw InputError({std::make_shared<Source>(Source{path.string(), ""}), 0, 0}, text);
 }
 
-// "; did you mean ...?" where the folder has a file of nearly that name, or of that name with another ending.
+// "; did you mean ...?" where the folder has a file of a similar name, or of the same name with another ending.
 std::string beside(const fs::path& path) {
   constexpr std::size_t kMostRead = 4096;
   const fs::path folder = path.parent_path();

@@ -1,4 +1,4 @@
-// Files that are read: regular ones, since a pipe or a device may never end.
+// Opens regular files only, since a pipe or a device may never end.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace slmsim {
 
-// Throws InputError where there is no such file (with the nearest name beside it), it is a folder, a pipe or a device, or it
-// may not be read.
+// Throws InputError where the file is missing (with the nearest name), is a folder, a pipe or a device, or is not
+// readable.
 std::ifstream open_regular_file(const std::filesystem::path& path);
 
-// All of it. Throws InputError likewise, and where it has more bytes than these.
+// The whole file. Throws InputError as above, and where it exceeds `most_bytes`.
 std::string read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
 
 }  // namespace slmsim

@@ -1,5 +1,5 @@
-// Whole random numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number
-// generators, OOPSLA 2014). As good from any beginning, so that numbered sequences need no leap.
+// Integer random numbers that are equal on every machine: SplitMix64 (Steele, Lea and Flood, Fast splittable
+// pseudorandom number generators, OOPSLA 2014). Any seed is equally good, so numbered sequences need no jump.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class SplitMix64 {
 
   // 64 bits.
   std::uint64_t next() { return mixed(state_ += kStep); }
-  // 53 of them, as many as a double holds.
+  // The upper 53 bits, which a double holds exactly.
   std::uint64_t next53() { return next() >> 11U; }
 
   static std::uint64_t mixed(std::uint64_t z) {

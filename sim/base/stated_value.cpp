@@ -1,4 +1,4 @@
-// Values that say where they come from: {value: 8, provenance: measured, source: "..."}, and what else they may be.
+// Values that state their provenance, {value: 8, provenance: measured, source: "..."}, and their possible values.
 #include <algorithm>
 
 #include <fmt/format.h>

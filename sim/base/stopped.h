@@ -1,4 +1,4 @@
-// Work that was ended early, because whoever asked for it no longer wants it.
+// Cancellation of work whose result is no longer wanted.
 #pragma once
 
 #include <exception>
@@ -11,7 +11,7 @@ class Stopped : public std::exception {
   const char* what() const noexcept override { return "stopped"; }
 };
 
-// Throws Stopped where `stop` says so; an empty one never does.
+// Throws Stopped if `stop` returns true; an empty `stop` never throws.
 inline void stop_if(const std::function<bool()>& stop) {
   if (stop && stop()) throw Stopped();
 }

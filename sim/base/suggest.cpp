@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64;  // a longer "name" is not a typing mistake
 constexpr std::size_t kListedNames = 24;
-constexpr std::size_t kLeastPart = 3;    // shorter words are in too many names by chance
-constexpr std::size_t kMostOffered = 4;  // names that contain what was written
-constexpr std::size_t kMostLonger = 8;   // names that begin with it
+constexpr std::size_t kLeastPart = 3;    // shorter words occur in too many names by chance
+constexpr std::size_t kMostOffered = 4;  // names that contain the word
+constexpr std::size_t kMostLonger = 8;   // names that begin with the word
 
-// Without case and what joins words.
+// Lower case, without separators.
 std::string bare(std::string_view text) {
   std::string out = lower_case(std::string(text.substr(0, kLongestWord)));
   std::erase_if(out, [](unsigned char c) { return std::ispunct(c) || std::isspace(c); });
@@ -53,7 +53,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::size_t best_distance = kLongestWord;
   for (const auto& candidate : candidates) {
     const std::size_t far = std::min(best_distance, std::max(word.size(), candidate.size()) / 3 + 1);
-    // Each letter that one has more than the other is one to insert.
+    // A difference in length is a lower bound of the distance.
     if (difference(word.size(), candidate.size()) >= far) continue;
     const std::size_t d = distance(wanted, lower_case(candidate));
     if (d < far) {
@@ -76,13 +76,13 @@ std::vector<std::string> that_contain(std::string_view word, const std::vector<s
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  // "zero3" is ZeRO-3, though ZeRO2 is nearer by letters than by what was meant.
+  // "zero3" means ZeRO-3, although ZeRO2 is nearer in edit distance.
   const std::string wanted = bare(word);
   std::vector<std::string> same;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(same),
                [&](const std::string& candidate) { return bare(candidate) == wanted; });
   if (!same.empty() && !wanted.empty()) return fmt::format("did you mean \"{}\"?", fmt::join(same, "\" or \""));
-  // "a100" is nearer to "h100" by letters than to "a100-40", which is what was meant.
+  // "a100" means "a100-40", although "h100" is nearer in edit distance.
   if (const auto longer = that_contain(word, candidates);
       !longer.empty() &&
       longer.size() <=

@@ -1,4 +1,4 @@
-// "Did you mean": the known name nearest to a misspelt one.
+// Suggests known names for a misspelt one.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace slmsim {
 
-// The candidate at the smallest edit distance (insert, delete, replace, swap neighbours; case ignored), or ""
-// when none is near: at most one third of the longer word may differ.
+// The candidate at the smallest edit distance (insert, delete, replace, swap neighbours; case ignored). Returns ""
+// where it exceeds one third of the longer word.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// Names that begin with the word, or else those that contain it; case ignored. None for a word of one or two letters.
+// Names that begin with the word, or else those that contain it; case ignored. Empty for a word of one or two letters.
 std::vector<std::string> that_contain(std::string_view word, const std::vector<std::string>& candidates);
 
-// "did you mean \"X\"?": with names that are the same but for case and punctuation, else with the few that begin with the word or contain it, else with the nearest one; "known
-// are: a, b, c" where there is neither. Ends an error's text.
+// Ends an error's text. "did you mean \"X\"?" with the names that differ only in case and punctuation, else with the
+// few that begin with the word or contain it, else with the nearest one; "known are: a, b, c" where none fits.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace slmsim

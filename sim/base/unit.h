@@ -14,7 +14,7 @@ template <int Time, int Data, int Work>
 struct Quantity {
   double value = 0.0;
 
-  // clang-tidy 14 takes the 0 that a defaulted comparison compares with for a null pointer.
+  // clang-tidy 14 mistakes the 0 of a defaulted comparison for a null pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   constexpr auto operator<=>(const Quantity&) const = default;
   constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
@@ -51,7 +51,7 @@ using Flops = Quantity<0, 0, 1>;
 using BytesPerSecond = Quantity<-1, 1, 0>;
 using FlopsPerSecond = Quantity<-1, 0, 1>;
 
-// Electrical power, and energy in joules; the three dimensions above do not reach there.
+// Electrical power, and energy in joules; the three dimensions above do not cover them.
 struct Watts {
   double value = 0.0;
   constexpr bool operator==(const Watts&) const = default;

@@ -76,7 +76,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool has_key = false;
     std::string key;
     Place key_place;
-    std::unordered_map<std::string, std::size_t> entry_of;  // where each key stands
+    std::unordered_map<std::string, std::size_t> entry_of;  // index of each key's entry
   };
 
   Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
     throw InputError(std::move(errors_));
   }
 
-  // yaml-cpp takes the rest of the file for a quoted text whose end is missing.
+  // yaml-cpp reads the rest of the file as the text of an unclosed quote.
   bool is_closed(const YAML::Mark& mark) const {
     const std::string& text = source_->text;
     auto at = static_cast<std::size_t>(std::max(0, mark.pos));
@@ -158,7 +158,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_entry(Open& parent, Node node) {
     parent.has_key = false;
-    // For an empty value yaml-cpp marks what comes after it.
+    // For an empty value yaml-cpp marks the next token.
     if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
     const auto [at, is_new] = parent.entry_of.try_emplace(parent.key, parent.node.entries.size());
     if (!is_new) {
@@ -175,7 +175,7 @@ class TreeBuilder : public YAML::EventHandler {
     parent.node.entries.push_back({parent.key, parent.key_place, std::move(node)});
   }
 
-  // An alias counts as what it stands for, in number and in depth.
+  // An alias counts as the node that it refers to, in number and in depth.
   void count(const Node& node, const Place& at, int depth) {
     if (++nodes_ > kMaxNodes) too_large(at);
     if (depth > kMaxDepth) too_deep(at);
@@ -200,7 +200,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Error> errors_;
 };
 
-// A bare NUL or an invalid UTF-8 sequence: the file is no text.
+// Position of a bare NUL or an invalid UTF-8 sequence, which make the file binary.
 std::size_t first_binary_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -215,7 +215,7 @@ std::size_t first_binary_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Line and column of the first tab that indents something; the parser calls it anything but that.
+// Line and column of the first tab used for indentation; the parser's own error does not name it.
 std::optional<std::pair<int, int>> tab_in_indentation(std::string_view text) {
   for (int line = 1; !text.empty(); ++line) {
     const std::string_view row = text.substr(0, text.find('\n'));

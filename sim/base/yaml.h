@@ -1,8 +1,8 @@
-// A YAML (or JSON) file as a tree of nodes that know their place in it.
+// A YAML (or JSON) file as a tree of nodes with their places in it.
 //
-// This is the only room that knows yaml-cpp. yaml-cpp 0.7's own node tree keeps the first of two equal keys
-// without a word and expands aliases without bound; here the tree is built from its events, so that duplicate
-// keys are errors and depth, size and expansion have limits.
+// The only users of yaml-cpp. yaml-cpp 0.7's own node tree silently keeps the first of two equal keys and expands
+// aliases without bound. This tree is built from its events, so that duplicate keys are errors and depth, size and
+// expansion are limited.
 #pragma once
 
 #include <filesystem>
@@ -40,19 +40,20 @@ struct Entry {
 // "a map", "a list", "a single value", "nothing": for error messages.
 std::string kind_name(Node::Kind kind);
 
-// Limits that keep hostile input from taking the machine; far above anything a person writes.
+// Limits against hostile input, far above the size of any hand-written file.
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
 inline constexpr std::size_t kMaxNodes = 100'000;
 inline constexpr int kMaxDepth = 48;
 
-// Throws InputError with everything that is wrong: missing or unreadable or oversized file, binary content,
-// syntax, duplicate keys, nesting or alias expansion beyond the limits, more than one document. In a .json file, which a
-// program wrote, a key may stand twice with the same value, as in iperf3's.
+// Throws InputError with all errors: missing, unreadable or oversized file, binary content, syntax, duplicate keys,
+// nesting or alias expansion beyond the limits, more than one document. In a .json file a key may occur twice with the
+// same value, as in iperf3's output.
 Node read_yaml(const std::filesystem::path& path);
 Node parse_yaml(std::string_view text, const std::string& name);
 
-// Lays `over` upon `base`: maps are merged key by key, everything else is replaced, and so is a map that states a
-// value with its provenance, which must not keep the source of another value. Places stay those of the winner.
+// Lays `over` upon `base`: maps are merged key by key, everything else is replaced. A map that states a value with its
+// provenance is replaced too, so that it never keeps the source of another value. Places are those of the surviving
+// nodes.
 void merge(Node& base, const Node& over);
 
 }  // namespace slmsim

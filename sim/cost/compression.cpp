@@ -6,21 +6,22 @@
 namespace slmsim {
 namespace {
 
-// Of powerSGD_hook: a matrix is compressed where this many times its factors are less than it (min_compression_rate).
+// powerSGD_hook compresses a matrix whose factors are smaller by at least this factor (min_compression_rate).
 constexpr double kLeastRate = 2;
-constexpr double kSector = 32;      // bytes of GPU memory that an access to a single number moves
+constexpr double kSector = 32;      // bytes of GPU memory moved by an access to a single number
 constexpr double kMomentBytes = 4;  // fp32
 constexpr double kSignBits = 1, kBitsOfByte = 8;
 
-// Bytes per fp32 number that DeepSpeed's kernels move, one after the other. An elementwise kernel in place reads 4 and
-// writes 4; where it takes two tensors 12; to bytes or booleans it reads 4 and writes 1.
+// Bytes per fp32 number that DeepSpeed's consecutive kernels move. An elementwise kernel in place reads 4 and writes 4;
+// with two tensors it moves 12; to bytes or booleans it reads 4 and writes 1.
 constexpr int kMomentumKernels = 2, kEncodeKernels = 15, kUnpackKernels = 6, kDecodeKernels = 7;
-// mul_ of the momentum; its addition reads the gradient beside.
+// mul_ of the momentum; its addition also reads the gradient.
 constexpr double kMomentum = 8 + 8;
 // add_ error 12, norm 4; error: sign 8, add_ 8, bool 5, float 5, add_ 8, mul_ 8, mul 8, subtraction 12; signs: sign_ 8, add_
 // 8, bool 5, packing 1 and an eighth.
 constexpr double kEncode = 12 + 4 + 62 + 21 + 1 + kSignBits / kBitsOfByte;
-// Unpacking an eighth and 1, float 5, add_ 8, mul_ 8, scale 8; then what becomes of it: the sum reads 4, the copy moves 8.
+// Unpacking an eighth and 1, float 5, add_ 8, mul_ 8, scale 8; then the use of the result: the sum reads 4, the copy
+// moves 8.
 constexpr double kUnpack = kSignBits / kBitsOfByte + 1 + 5 + 8 + 8 + 8;
 constexpr double kSummed = 4, kCopied = 8;
 
@@ -44,9 +45,9 @@ class Kernels {
   Seconds time_;
 };
 
-// Gram-Schmidt on n x rank: each column's norm (reads n) and division (2 n); of the c columns behind it their products with
-// it (reads n (c + 1), writes n c), the sums of these (reads n c), these times the column (reads n, writes n c) and a
-// subtraction (reads 2 n c, writes n c).
+// Gram-Schmidt on n x rank: each column's norm (reads n) and division (2 n); for the c columns after it, their products
+// with it (reads n (c + 1), writes n c), the sums of these (reads n c), these times the column (reads n, writes n c)
+// and a subtraction (reads 2 n c, writes n c).
 void orthogonalise(Kernels& kernels, double n, double rank, double element) {
   for (double behind = rank - 1; behind >= 0; --behind) {
     kernels.move(n * element);
@@ -135,7 +136,7 @@ LowRankTimes low_rank_times(const LowRankBucket& bucket, Precision gradients, co
     product(between, m);
     product(after, m);
   }
-  if (!bucket.matrices.empty()) after.move(2 * bucket.q() * element);  // to the mean
+  if (!bucket.matrices.empty()) after.move(2 * bucket.q() * element);  // division to the mean
   after.move(3 * all);
   return {before.time(), between.time(), after.time()};
 }
@@ -148,9 +149,9 @@ TopKTimes top_k_times(double numbers, double density, int ranks, double element,
   Kernels before(gpu, software), after(gpu, software);
   before.move(3 * all);                                   // error and gradients
   before.move(2 * all);                                   // their absolute values
-  before.move(element * all, static_cast<int>(element));  // a byte of each after the other
+  before.move(element * all, static_cast<int>(element));  // reads one byte of each after the other
   before.move(all + one);
-  before.move(one + kept * kSector);  // values from where they are, and zeros there
+  before.move(one + kept * kSector);  // reads the values at their places, and writes zeros there
   before.move(kIndexBytes * kept + kept * 2 * kSector);
   after.move(all);
   after.move(ranks * (one + kept * 2 * kSector));
@@ -174,7 +175,7 @@ CompressionMemory compression_memory(const Compression& compression, const LowRa
                                      double element) {
   const double numbers = all.elements();
   if (const auto format = format_of(compression)) {
-    // By shares, what is received lies beside what is sent.
+    // A sum by shares keeps received data beside the data to send.
     const double copies = adds_up(*format) ? 1 : 2;
     return {{}, wire_bytes(*format, numbers) * copies};
   }
@@ -187,7 +188,7 @@ CompressionMemory compression_memory(const Compression& compression, const LowRa
       return {Bytes{numbers * element}, Bytes{(ranks + 1.0) * kept * (element + kIndexBytes)}};
     }
     case Compressor::kOneBit:
-      // Errors of the rank and of its share, in fp32; signs sent and received, and what they become.
+      // Errors of the rank and of its share, in fp32; signs sent and received, and the decoded numbers.
       return {Bytes{numbers * kMomentBytes * (1 + 1.0 / ranks)},
               sign_bytes(numbers) * 2.0 + Bytes{numbers * kMomentBytes}};
     default:

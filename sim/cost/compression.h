@@ -1,16 +1,16 @@
-// Gradients that replicas tell each other in fewer bytes: what goes on the wire, what kernels it takes, what is kept.
+// Compressed exchange of gradients between replicas: bytes on the wire, kernels and memory.
 //
-//   bf16, fp16    as numbers of 16 bits, which are added up as they are (fp16_compress_hook and bf16_compress_hook of
+//   bf16, fp16    as numbers of 16 bits, which are added directly (fp16_compress_hook and bf16_compress_hook of
 //                 torch.distributed.algorithms.ddp_comm_hooks.default_hooks)
 //   fp8, int8, int4  with a scale for each block (exchange_format.h), summed by shares (nccl/share_sum.h)
 //   powersgd      each matrix M of n x m as P Q^T of rank r (Vogels et al., arXiv 1905.13727, algorithm 1), as
-//                 powerSGD_hook does it: vectors, and matrices of which (n + m) r is not less than half, go as they are
-//   topk          the share `density` of numbers that are largest, and where they are; the rest is added to the next
+//                 powerSGD_hook does; vectors, and matrices with (n + m) r at least half of n m, are not compressed
+//   topk          the largest numbers, a share `density` of all, with their indices; the rest is added to the next
 //                 step's gradients (Aji and Heafield, arXiv 1704.05021, section 3; Lin et al., arXiv 1712.01887)
-//   onebit        signs and a scale (1-bit Adam: Tang et al., arXiv 2102.02888, algorithm 1), of momenta and not gradients
+//   onebit        signs and a scale (1-bit Adam: Tang et al., arXiv 2102.02888, algorithm 1), of momenta, not gradients
 //
-// Kernels are bound by memory: each takes its bytes at the share of the bandwidth that the software reaches, and a launch.
-// `element` is always the bytes of a gradient.
+// Kernels are bound by memory: each takes its bytes at the software's share of the bandwidth, plus a launch. `element`
+// is always the bytes of a gradient.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 namespace slmsim {
 
 enum class Compressor { kNone, kBf16, kFp16, kFp8, kInt8, kInt4, kPowerSgd, kTopK, kOneBit };
-// Those of gradients, as scenarios write them: all but the last.
+// Compressors of gradients, as scenarios write them: all but the last.
 const std::vector<std::string>& compressor_names();
 
 struct Compression {
@@ -35,56 +35,56 @@ struct Compression {
   bool operator==(const Compression&) const = default;
 };
 
-// Where numbers are exchanged in a format of their own.
+// Format of the exchanged numbers, where the compressor has one.
 std::optional<ExchangeFormat> format_of(const Compression& compression);
 
-// Gradients that are exchanged together, cut into those of matrices that are worth it and the rest.
+// Gradients exchanged together, divided into the matrices worth compressing and the rest.
 struct LowRank {
   double rows = 0, columns = 0, rank = 0;
 };
 struct LowRankBucket {
   std::vector<LowRank> matrices;
-  double plain = 0;  // elements that go as they are
+  double plain = 0;  // elements sent uncompressed
 
   void add(const GradientTensors& tensors, int rank);
-  double elements() const;  // of all gradients in it
+  double elements() const;  // of all its gradients
   double p() const;         // of all P
   double q() const;
 };
 
-// What a GPU does in turn: adds the error and copies, orthogonalises Q and computes P = M Q; when P is summed orthogonalises
-// it and computes Q = M^T P; when Q is summed computes P Q^T and the error. Orthogonalising is Gram-Schmidt column by column,
-// in two kernels, and four more for the columns behind it; above rank 2 PyTorch calls a QR factorisation of fp32 matrices,
-// which is taken to take as long.
+// Steps on a GPU: before P is summed, add the error, copy, orthogonalise Q and compute P = M Q; before Q is summed,
+// orthogonalise P and compute Q = M^T P; after that, compute P Q^T and the error. Orthogonalising is Gram-Schmidt
+// column by column, in two kernels, and four more for the columns after it; above rank 2 PyTorch calls a QR
+// factorisation of fp32 matrices, which is assumed to take equally long.
 struct LowRankTimes {
   Seconds before, between, after;
 };
 LowRankTimes low_rank_times(const LowRankBucket& bucket, Precision gradients, const Gpu& gpu, const Software& software);
 
-// Of topk: numbers that each rank sends of so many, and their bytes with where they are (32 bits).
+// topk: the number of values that each rank sends out of `numbers`, and the bytes of each value's index (32 bits).
 double kept_numbers(double numbers, double density);
 inline constexpr double kIndexBytes = 4;
-// Before: the error is added, the largest are found (a radix select of 8 bits at a time reads all numbers once for each
-// byte, and once more: aten/src/ATen/native/cuda/TensorTopK.cu) and taken out. After: zeros, and what `ranks` ranks sent is
-// added where it belongs, each a sector of 32 bytes that is read and written.
+// Before: the error is added, the largest values are found (a radix select of 8 bits at a time reads all numbers once
+// for each byte, and once more: aten/src/ATen/native/cuda/TensorTopK.cu) and extracted. After: the result is zeroed,
+// and the values of `ranks` ranks are added at their places, each a sector of 32 bytes that is read and written.
 struct TopKTimes {
   Seconds before, after;
 };
 TopKTimes top_k_times(double numbers, double density, int ranks, double element, const Gpu& gpu,
                       const Software& software);
 
-// Of 1-bit momenta in fp32, as NcclBackend.compressed_allreduce has it (deepspeed/runtime/comm/nccl.py): unfused kernels that
-// add the error, take the norm, the new error and the signs, and pack these; of the rank's share unpack and add up those of
-// all ranks, and do the same; unpack all. `momentum` comes before.
+// 1-bit momenta in fp32, as in NcclBackend.compressed_allreduce (deepspeed/runtime/comm/nccl.py). Unfused kernels add
+// the error, take the norm, the new error and the signs, and pack these; unpack and add up all ranks' signs of the
+// rank's share and compress the sum likewise; and unpack all. `momentum` comes first.
 struct SignTimes {
   Seconds momentum, encode, sum, decode;
 };
 SignTimes sign_times(double numbers, int ranks, double element, const Gpu& gpu, const Software& software);
-Bytes sign_bytes(double numbers);  // of all signs; a rank's scale is kScaleBytes
+Bytes sign_bytes(double numbers);  // of all signs; each rank also sends a scale of kScaleBytes
 inline constexpr double kScaleBytes = 4;
 
-// Memory of a GPU, of all gradients that it has: `kept` from step to step; `passing` from their encoding until they are
-// decoded, which on a slow network is until after the backward pass for all of them.
+// GPU memory for all gradients of a GPU: `kept` from step to step; `passing` from encoding to decoding, which on a slow
+// network is, for all of them, after the backward pass.
 struct CompressionMemory {
   Bytes kept, passing;
 };

@@ -1,13 +1,13 @@
-// The number formats in which replicas tell each other gradients, or differences of parameters, and what it costs to write
-// and to read them.
+// Number formats for the exchange of gradients or parameter differences between replicas, and the costs of encoding and
+// decoding.
 //
 // A number of b bits is b / 8 bytes on the wire. Formats of 8 and 4 bits scale each block of kScaleBlock numbers by one
 // number in fp32 of its own (block-wise quantization: Dettmers et al., arXiv 2110.02861, section 2.1, has 2048 a block):
 //
 //   bytes on the wire = numbers x (b / 8 + 4 / kScaleBlock)
 //
-// A kernel that encodes reads fp32 and writes what goes on the wire, one that decodes the other way around. Memory bounds
-// both: they take their bytes at the share of the bandwidth that the software reaches (`memory_efficiency`), and a launch.
+// Encoding kernels read fp32 and write the wire format; decoding kernels do the reverse. Both are bound by memory: they
+// take their bytes at the software's share of the bandwidth (`memory_efficiency`), plus a launch.
 #pragma once
 
 #include <string>
@@ -22,22 +22,22 @@ const std::vector<std::string>& exchange_format_names();  // as scenarios write 
 
 inline constexpr double kScaleBlock = 2048;
 
-// Whether numbers of this format can be added as they are, as NCCL's reductions do: those with a scale cannot, they must be
-// read before and written again after each sum.
+// Whether numbers of this format can be added directly, as NCCL's reductions do. Formats with a scale cannot: each sum
+// decodes and encodes them.
 bool adds_up(ExchangeFormat format);
 
-// On the wire, of so many numbers.
+// Bytes on the wire for `numbers` numbers.
 Bytes wire_bytes(ExchangeFormat format, double numbers);
 
-// Of a kernel that moves so much of the GPU's memory and computes next to nothing.
+// Time of a kernel that moves `moved` bytes of the GPU's memory, with negligible computation.
 Seconds elementwise_time(Bytes moved, const Gpu& gpu, const Software& software);
 
-// From numbers of `element` bytes, fp32 where it is not said, and back to them; 0 where the format is fp32.
+// From numbers of `element` bytes (default: fp32), and back to them; 0 where the format is fp32.
 Seconds encode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
                     double element = 4);
 Seconds decode_time(ExchangeFormat format, double numbers, const Gpu& gpu, const Software& software,
                     double element = 4);
-// A rank's share of a sum over so many ranks, of `numbers` in all: it reads its share from each and writes their sum.
+// A rank's share of a sum of `numbers` numbers over `ranks` ranks: it reads its share from each and writes their sum.
 Seconds sum_time(ExchangeFormat format, double numbers, int ranks, const Gpu& gpu, const Software& software);
 
 }  // namespace slmsim

@@ -11,17 +11,17 @@
 namespace slmsim {
 namespace {
 
-// Sizes of Adam's arrays beside a model's own: they tell the constant part from the rate.
+// Sizes of Adam's arrays in addition to a model's own; they separate the constant part from the rate.
 constexpr double kAdamSizes[] = {1e6, 1e7, 1e8};
 
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
-// Its own name first, then another kernel that does the like.
+// The kernel's own name first, then a similar kernel.
 std::vector<std::string> families_of(const Operator& op, KernelPart part) {
   const std::string own = kernel_part_names()[static_cast<std::size_t>(part)];
   switch (part) {
     case KernelPart::kNorm:
-      // A layer norm has a shift beside its scale.
+      // A layer norm has a shift as well as a scale.
       if (op.weights * op.tokens <= op.outputs) return {"rmsnorm", own};
       break;
     case KernelPart::kFusedSoftmax:
@@ -45,7 +45,7 @@ ProductKernels product_kernels(const Operator& op, const MatrixShape& shape) {
 }
 
 std::vector<RowKernels> part_kernels(const Operator& op, const PartUse& use, double part) {
-  // Rows are tokens, but of attention, whose scores have a row per token and head.
+  // Rows are tokens, except for attention, whose scores have a row per token and head.
   const double columns = op.kind == OperatorKind::kSoftmax ? op.tokens : use.elements / op.tokens;
   const std::int64_t rows = whole(use.elements * part / columns);
   const std::int64_t table = use.part == KernelPart::kEmbedding ? std::max<std::int64_t>(1, op.rows) : 1;
@@ -93,7 +93,7 @@ std::vector<UsedKernel> kernels_of(const OperatorGraph& operators, const std::ve
         add(kernels.forward, name_of(op.role));
         add(kernels.backward, name_of(op.role));
       };
-      // Whatever a stack uses.
+      // For each kind of attention that a stack may use.
       for (const auto attention : {AttentionKernel::kUnfused, AttentionKernel::kFusedSoftmax}) {
         for (const PartUse& use : parts_of(op, attention)) add_both(part_kernels(op, use, count).front());
       }

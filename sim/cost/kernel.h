@@ -1,5 +1,5 @@
-// The kernels of which an operator consists, by the names and sizes under which slmsim-calibrate times them and a GPU's
-// profile holds them.
+// The kernels of each operator, by the names and sizes under which slmsim-calibrate times them and a GPU's profile
+// stores them.
 //
 //   gemm-nn, -nt, -tn   `batch` products of (m x k) by (k x n), row-major; t: the factor lies transposed in memory
 //   and, each -forward and -backward, m rows of n elements: softmax, fused_softmax (scaled, causal), mask (scaling and
@@ -17,32 +17,32 @@
 
 namespace slmsim {
 
-// Of a product whose size on one GPU is `shape`: forward, then the gradients of the inputs and of the second factor.
-// Weights lie as k x n, so that Y = X W is nn, dX = dY W^T is nt and dW = X^T dY is tn; keys and an embedding that is
-// the head lie transposed, so that these are nt, nn and tn.
+// Kernels of a product with this `shape` on one GPU: forward, then the gradients of the inputs and of the second
+// factor. Weights are stored as k x n, so Y = X W is nn, dX = dY W^T is nt and dW = X^T dY is tn; keys and an embedding
+// used as the head are stored transposed, so theirs are nt, nn and tn.
 struct ProductKernels {
   KernelShape forward, inputs_gradient, factor_gradient;
 };
 ProductKernels product_kernels(const Operator& op, const MatrixShape& shape);
 
-// Of a stack's kernel between products (parts_of), when a GPU does `part` sequences of the operator (less than one where its
-// outputs are divided): the names under which it may have been timed, its own first.
+// Kernels of a stack between products (parts_of), for `part` sequences of the operator on one GPU (less than one where
+// its outputs are divided): the names under which they may have been timed, the kernel's own first.
 struct RowKernels {
   KernelShape forward, backward;
 };
 std::vector<RowKernels> part_kernels(const Operator& op, const PartUse& use, double part);
 
-// Stacks make of these anything from no kernel, or a part of another one, to several, so that the one that is timed need
-// not be theirs: embedding, bias, rotary, mask, dropout.
+// Whether stacks implement this part differently: by no kernel, a part of another one, or several. The timed kernel may
+// then differ from the stack's: embedding, bias, rotary, mask, dropout.
 bool differs_by_stack(KernelPart part);
 
-// Attention of this size, as scores' or values' product on one GPU tells it.
+// Flash attention of the size that a scores or values product has on one GPU.
 RowKernels flash_kernels(const Operator& op, const MatrixShape& shape);
 
 KernelShape adam_kernel(double parameters);
 
-// Every kernel of a model for each of these numbers of sequences, each once, with the names of the operators that use
-// it ("qkv", "mlp up"), and Adam over some sizes up to the model's. Undivided operators.
+// Every kernel of a model for each of these numbers of sequences, once each, with the names of the operators that use
+// it ("qkv", "mlp up"), and Adam over sizes up to the model's. Operators are undivided.
 struct UsedKernel {
   KernelShape shape;
   std::vector<std::string> operators;

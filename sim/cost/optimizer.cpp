@@ -49,7 +49,7 @@ Seconds update_time(double parameters, const Gpu& gpu, const Update& update, con
   const double read = element_bytes(update.gradients) + 4 + state;
   const double written = 4 + state + (master ? element_bytes(update.weights) : 0);
   if (gpu.kernels && gpu.kernels->knows_others() && parameters > 0) {
-    // Measured with Adam's state and gradients in training precision; others are longer or shorter.
+    // Measured with Adam's state and gradients in training precision; other formats scale the time.
     const double measured =
         element_bytes(update.weights) + 4 + 8 + 4 + 8 + (master ? element_bytes(update.weights) : 0);
     const ProfileTime kernel = profile_time(gpu, update.weights, adam_kernel(parameters));

@@ -11,20 +11,20 @@ namespace {
 struct Tile {
   std::int64_t m, n;
 };
-// Of cuBLAS and CUTLASS; both ways round, since either side of a product may be the narrow one.
+// Tiles of cuBLAS and CUTLASS in both orientations, since either side of a product may be the narrow one.
 constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64},
                            {64, 32},   {32, 32},   {16, 64},   {64, 16},  {16, 32},  {32, 16}, {16, 16}};
 constexpr double kSplits[] = {1, 2, 4, 8, 16, 32};
-constexpr double kLeastDepth = 64;  // of the inner sum in each part that it is split into
+constexpr double kLeastDepth = 64;  // of the inner sum in each part of a split
 
-// The three were chosen together on public measurements of ten GPUs (slmsim validate gpu), one value for all of them.
-constexpr double kReuse = 8;         // loads weigh as much as arithmetic in a tile of this harmonic size
+// The three were fitted together to public measurements of ten GPUs (slmsim validate gpu), one value for all of them.
+constexpr double kReuse = 8;         // harmonic size of a tile whose loads cost as much as its arithmetic
 constexpr double kPrologue = 32;     // steps of the inner sum
-constexpr double kWholeWaves = 0.5;  // how much of the last wave's idle share is lost: blocks begin and end unevenly
+constexpr double kWholeWaves = 0.5;  // lost part of the last wave's idle share: blocks begin and end unevenly
 
 constexpr double kRounding = 1e-12;  // relative
 
-// The time of a tile's step in proportion to its FLOPs: 1 for the largest.
+// Relative time per FLOP of a tile's step: 1 for the largest tile.
 double load_of(const Tile& tile) {
   const auto load = [](const Tile& t) {
     return 1 + kReuse * (1 / static_cast<double>(t.m) + 1 / static_cast<double>(t.n));
@@ -32,7 +32,7 @@ double load_of(const Tile& tile) {
   return load(tile) / load(kTiles[0]);
 }
 
-// Tiles that cover so many rows or columns.
+// Number of tiles that cover `size` rows or columns.
 double parts(std::int64_t size, std::int64_t tile) {
   const std::int64_t count = (size - 1) / tile + 1;
   return static_cast<double>(count);
@@ -41,7 +41,7 @@ double parts(std::int64_t size, std::int64_t tile) {
 }  // namespace
 
 int row_alignment(const MatrixShape& shape, Precision precision) {
-  constexpr std::int64_t kWidest = 16;  // bytes that a thread loads at once
+  constexpr std::int64_t kWidest = 16;  // bytes of one load by a thread
   const auto size = static_cast<std::int64_t>(element_bytes(precision));
   return static_cast<int>(std::gcd(kWidest, std::gcd(shape.n * size, shape.k * size)));
 }
@@ -62,12 +62,12 @@ double tile_efficiency(const MatrixShape& shape, int multiprocessors) {
   for (const Tile& tile : kTiles) {
     const double area = static_cast<double>(tile.m * tile.n) * load_of(tile);
     const double tiles = static_cast<double>(shape.batch) * parts(shape.m, tile.m) * parts(shape.n, tile.n);
-    if (tiles / multiprocessors * area * k > least * (1 + kRounding)) continue;  // whatever it is split into
+    if (tiles / multiprocessors * area * k > least * (1 + kRounding)) continue;  // slower than the best at any split
     for (const double splits : kSplits) {
       if (splits > 1 && k / splits < kLeastDepth) break;
       const double waves = tiles * splits / multiprocessors;
       const double rounds = waves < 1 ? 1 : waves + kWholeWaves * (std::ceil(waves) - waves);
-      // The parts of a split sum are added up, which takes about a prologue more.
+      // Adding the parts of a split sum takes about one more prologue.
       const double depth = k / splits + kPrologue * (splits > 1 ? 2 : 1);
       least = std::min(least, rounds * area * depth);
     }

@@ -12,21 +12,21 @@ namespace slmsim {
 namespace {
 
 constexpr double kFar = 1.3862943611198906;  // log 4: the sum over the sizes of |log|
-constexpr double kOnPoint = 1e-12;           // keeps the weight of a point at no distance finite
-// Keeps the slope at zero along sizes in which the points do not differ.
+constexpr double kOnPoint = 1e-12;           // keeps the weight of a point at distance zero finite
+// Keeps the slope at zero for sizes that do not vary among the points.
 constexpr double kRidge = 1e-6;
 
 using Terms = Eigen::Matrix<double, 5, 1>;  // the constant, and a slope for each size
 using System = Eigen::Matrix<double, 5, 5>;
 
-// The ratio at `target`, where the nearest sample is no farther than kFar.
+// The ratio at `target`, if the nearest sample is within kFar.
 std::optional<double> interpolate(const std::vector<KernelSample>& samples, const KernelSizes& target) {
   RatioFit fit(target);
   for (const auto& sample : samples) fit.add(sample);
   return fit.ratio();
 }
 
-// Among products whose rows are aligned alike; else among all.
+// Among products with the same row alignment; else among all.
 std::optional<double> interpolate(const Gpu& gpu, Precision precision, const KernelShape& kernel,
                                   const std::vector<KernelSample>& samples) {
   const KernelSizes target = sizes_of(kernel);
@@ -47,7 +47,7 @@ std::optional<double> interpolate(const Gpu& gpu, Precision precision, const Ker
 
 auto key_of(const auto& kernel) { return std::tie(kernel.batch, kernel.m, kernel.n, kernel.k); }
 
-// tf32 is fp32 to kernels that are no products.
+// Kernels other than products treat tf32 as fp32.
 Precision stored(Precision precision, const std::string& kernel) {
   return precision == Precision::kTf32 && !is_product(kernel) ? Precision::kFp32 : precision;
 }
@@ -58,7 +58,7 @@ ProfileTime by_roofline(Seconds time) { return {time, {.measured = {}, .interpol
 
 double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel) {
   if (!is_product(kernel.name)) return 1;
-  // Rows that lie in memory are those of the second factor and the result, and of the first: k x m where it is transposed.
+  // The stored rows are those of the second factor and the result, and of the first: k x m where it is transposed.
   const MatrixShape shape{1, 1, kernel.n, kernel.name == "gemm-tn" ? kernel.m : kernel.k};
   const double share = efficiency_of(gpu, precision).share * gpu.sustained;
   const FlopsPerSecond full = peak_of(gpu, precision) * (share > 0 ? share : 1.0);

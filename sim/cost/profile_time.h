@@ -1,10 +1,10 @@
 // A kernel's time on a GPU with a measured profile.
 //
-// The ratio of a time to what the data sheet promises (sim/platform/kernel_table.h) is what is interpolated: its
-// logarithm, over the logarithms of the kernel's sizes, by a linear fit weighted by 1 / distance^4 (moving least squares,
-// Lancaster and Salkauskas, Math. Comp. 37 (1981)), which goes through every measured point. Where the next measured
-// point is farther than a factor of four, summed over the sizes, the roofline takes the place of interpolation, scaled
-// by KernelTable::usual_ratio. Products are interpolated among those whose rows are aligned alike (sim/cost/product.h).
+// The ratio of a time to the data sheet's (sim/platform/kernel_table.h) is interpolated: its logarithm, over the
+// logarithms of the kernel's sizes, by a linear fit weighted by 1 / distance^4 (moving least squares, Lancaster and
+// Salkauskas, Math. Comp. 37 (1981)), which passes through every measured point. Where the nearest measured point is
+// farther than a factor of four, summed over the sizes, the roofline replaces interpolation, scaled by
+// KernelTable::usual_ratio. Products are interpolated among those with the same row alignment (sim/cost/product.h).
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@
 
 namespace slmsim {
 
-// The ratio at one set of sizes, from samples that are added one by one. Who thins a profile adds to it what is kept.
+// The ratio at one set of sizes, from samples added one by one. Thinning a profile adds the kept samples only.
 class RatioFit {
  public:
   explicit RatioFit(const KernelSizes& target) : target_(target) {}
   void add(const KernelSample& sample);
-  // The logarithm; nothing where no sample was near enough.
+  // The logarithm of the ratio; nothing where no sample was near enough.
   std::optional<double> ratio() const;
 
  private:
   KernelSizes target_;
-  // Sums over the samples, of the normal equations of a constant and four slopes.
+  // Sums over the samples for the normal equations of a constant and four slopes.
   std::array<double, 25> squares_{};
   std::array<double, 5> products_{};
   double nearest_ = std::numeric_limits<double>::infinity();
@@ -38,14 +38,14 @@ struct ProfileTime {
   TimeBasis basis;
 };
 
-// How much longer a product takes for the alignment of its rows; 1 of other kernels. Products of one cost are interpolated
+// Slowdown of a product by the alignment of its rows; 1 for other kernels. Products of equal cost are interpolated
 // among each other.
 double alignment_cost(const Gpu& gpu, Precision precision, const KernelShape& kernel);
 
 // Whether the GPU's profile holds times of this kernel in this precision.
 bool was_timed(const Gpu& gpu, Precision precision, const std::string& kernel);
 
-// `gpu` has a table that knows the kernel's class.
+// Requires that the GPU's table knows the kernel's class.
 ProfileTime profile_time(const Gpu& gpu, Precision asked, const KernelShape& kernel);
 
 }  // namespace slmsim

@@ -19,7 +19,7 @@ struct ProductParts {
 
   Seconds kernel() const { return Seconds{std::hypot(compute.value, memory.value)}; }
   Seconds time() const { return kernel() + launch; }
-  // The share of its time that multiprocessors bound.
+  // The share of its time that is bound by multiprocessors.
   double bound() const {
     const Seconds whole = kernel();
     return whole > Seconds{0} ? (compute / whole) * (compute / whole) * (whole / time()) : 0.0;
@@ -42,7 +42,7 @@ int alignment_of(const MatrixShape& shape, Precision precision, const Software& 
   return software.pads ? kAligned : row_alignment(shape, precision);
 }
 
-// With rows of 16 bytes, as TorchInductor pads them.
+// Pads rows to 16 bytes, as TorchInductor does.
 MatrixShape padded(MatrixShape shape, Precision precision) {
   if (precision == Precision::kFp32) return shape;
   const std::int64_t elements = kAligned / static_cast<std::int64_t>(element_bytes(precision));
@@ -50,7 +50,7 @@ MatrixShape padded(MatrixShape shape, Precision precision) {
   return shape;
 }
 
-// What the share leaves of each dimension.
+// The shape of a GPU's share.
 MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
   const auto part = [](std::int64_t size, int ways) { return std::max<std::int64_t>(1, (size + ways - 1) / ways); };
   auto& outputs = weights ? shape.n : shape.batch;  // attention is divided by heads
@@ -59,15 +59,14 @@ MatrixShape divided(MatrixShape shape, const Share& share, bool weights) {
   return shape;
 }
 
-// A product with weights treats all tokens of all sequences as rows; attention has one product per sequence
-// and head.
+// A product with weights treats all tokens of all sequences as rows; attention has one product per sequence and head.
 MatrixShape for_sequences(MatrixShape shape, double sequences, bool weights) {
   auto& grows = weights ? shape.m : shape.batch;
   grows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(static_cast<double>(grows) * sequences)));
   return shape;
 }
 
-// By the profile where it knows a kernel's class; else what the data sheet and the software say.
+// By the profile where it knows the kernel's class; else by the data sheet and the software stack.
 template <class Stated>
 Seconds timed(const Gpu& gpu, Precision precision, const KernelShape& kernel, Stated stated, TimeBasis& basis) {
   const bool known = gpu.kernels && !kernel.name.empty() && gpu.kernels->knows_class_of(kernel.name);
@@ -107,17 +106,17 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
   return out;
 }
 
-// What slmsim-calibrate times of a kernel that stacks make in different ways stands for a stack's where that moves about as
-// much. Stacks state bytes that would pass at the full bandwidth, of which such kernels reach kReached.
+// A kernel that stacks implement differently uses slmsim-calibrate's time only if that kernel moves a similar number of
+// bytes. Stacks state bytes at the full bandwidth, of which such kernels reach kReached.
 constexpr double kReached = 0.85, kAlike = 1.5;
 bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision) {
-  if (stated.casts_of(precision) > 0) return false;  // slmsim-calibrate's load several elements at once
+  if (stated.casts_of(precision) > 0) return false;  // slmsim-calibrate's kernels load several elements at once
   const double own = kernel_bytes(timed.name, precision), other = stated.bytes_of(precision) * kReached;
   return other <= own * kAlike && own <= other * kAlike;
 }
 
-// The first that was timed; else the last, which its class may tell of, or none where stacks differ: in some parts all do, and
-// those that cast do in every one.
+// The first kernel that was timed; else the last, whose class may have a ratio. None where stacks differ: some parts
+// differ always, and parts with casts differ in every stack.
 KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, bool differs, const Moves& stated,
                          const Gpu& gpu, Precision precision) {
   for (const auto& one : known) {
@@ -129,8 +128,8 @@ KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, boo
   return forward ? known.back().forward : known.back().backward;
 }
 
-// Scores and values by flash attention, half of it each. It computes what lies on and below the diagonal: two products
-// forward; backward the scores once more, and the gradients of both products.
+// Scores and values by flash attention, half of it each. It computes the entries on and below the diagonal: two
+// products forward; backward the scores again, and the gradients of both products.
 OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu& gpu, Precision precision,
                         const Software& software) {
   const FlopsPerSecond rate = software.product_rate(gpu, precision) * software.flash.left_on(gpu.architecture);
@@ -156,7 +155,8 @@ OperatorTime flash_time(const Operator& op, const MatrixShape& shape, const Gpu&
   return out;
 }
 
-// Of its part of the weights, once in a pass, whatever the sequences; what is frozen has no gradient to be cast back.
+// Casts of the GPU's part of the weights, once per pass, independent of the sequences; frozen weights have no gradient
+// to cast back.
 OperatorTime weight_cast_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
                               const Software& software) {
   const double weights = op.weights / (share.columns * share.rows);
@@ -172,10 +172,10 @@ OperatorTime counted_time(const Operator& op, double part, const Gpu& gpu, Preci
                           const Software& software) {
   const double size = element_bytes(precision);
   const double forward = (op.inputs + op.outputs) * part * size;
-  // Backward reads the output's gradient and what was kept, and writes the inputs' gradient.
+  // Backward reads the output's gradient and the kept tensors, and writes the inputs' gradient.
   const double kept = kept_bytes(op, precision, AttentionKernel::kUnfused, software);
   const double backward = ((op.inputs + op.outputs) * size + kept) * part;
-  // On the CUDA cores, in fp32; the matrix products' share of the peak says nothing about these kernels.
+  // On the CUDA cores, in fp32; the matrix products' share of the peak does not apply to these kernels.
   const FlopsPerSecond rate = peak_of(gpu, Precision::kFp32) * gpu.left.cores;
   return {at_rate(op.flops * part, rate, forward, gpu, software),
           at_rate(2 * op.flops * part, rate, backward, gpu, software),
@@ -275,7 +275,7 @@ OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision p
     const OperatorTime whole = flash_time(op, op.matrix, gpu, precision, software);
     return {whole.forward - software.launch * 0.5, whole.backward - software.launch * 0.5, {}, {}};
   }
-  // What was measured may be better than the efficiency of those that were not.
+  // A measured product may be faster than the efficiency of unmeasured ones.
   const FlopsPerSecond most = gpu.kernels ? peak_of(gpu, precision) * std::max(1.0, gpu.left_of_measured.cores)
                                           : software.product_rate(gpu, precision);
   const Seconds full = Flops{op.matrix.flops()} / most;

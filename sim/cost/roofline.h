@@ -1,6 +1,6 @@
-// How long an operator takes on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), else, and where the profile
-// does not hold its kernels, by the data sheet: products by sim/cost/product.h, what lies between them by the software
-// stack's kernels (sim/cost/software.h). What a stack does not state moves its inputs and outputs once,
+// Time of an operator on a GPU: by the GPU's measured profile (sim/cost/profile_time.h), or, for kernels that it lacks,
+// by the data sheet: products by sim/cost/product.h, other kernels by the software stack (sim/cost/software.h). An
+// operator without stated kernels moves its inputs and outputs once,
 //
 //   time = max(FLOPs / fp32 peak, bytes / (memory efficiency * bandwidth)) + launch
 #pragma once
@@ -13,12 +13,12 @@ namespace slmsim {
 
 // The part of an operator that one GPU computes.
 struct Share {
-  int columns = 1;       // over how many GPUs the outputs are divided (attention: the heads)
-  int rows = 1;          // over how many GPUs the inner sum is divided
-  double sequences = 1;  // that this GPU computes in one micro-batch
+  int columns = 1;       // number of GPUs over which the outputs are divided (attention: the heads)
+  int rows = 1;          // number of GPUs over which the inner sum is divided
+  double sequences = 1;  // per micro-batch on this GPU
 };
 
-// On what a time rests: kernels that were measured at just this size, at others near by, or the roofline.
+// The basis of a time: kernels measured at exactly this size, interpolated between sizes, or by the roofline.
 struct TimeBasis {
   Seconds measured, interpolated, roofline;
   TimeBasis& operator+=(const TimeBasis& other);
@@ -28,9 +28,9 @@ struct TimeBasis {
   Seconds total() const { return measured + interpolated + roofline; }
 };
 
-// Of an operator's times what it would take longer in proportion if the GPU had fewer multiprocessors: that of its products
-// and flash attention, as far as memory does not bound them. Of compute and memory, whose squares a product's time is the
-// root of the sum of, that is compute's share of the squares (the derivative of the logarithm).
+// The part of an operator's times that scales inversely with the number of multiprocessors: that of its products and
+// flash attention, as far as memory does not bound them. A product's time is the root of the sum of the squares of
+// compute and memory; the part is compute's share of these squares (the derivative of the logarithm).
 struct BoundTime {
   Seconds forward, backward, weights_gradient;
 };
@@ -39,21 +39,21 @@ struct OperatorTime {
   Seconds forward;
   Seconds backward;
   TimeBasis basis;           // of both together
-  Seconds weights_gradient;  // the part of `backward` that nothing in front of the operator waits for
+  Seconds weights_gradient;  // part of `backward` on which no earlier operator depends
   BoundTime bound{};
 };
 
-// A product of one GPU, by its data sheet. `shape` is what the GPU computes.
+// Time of a product on one GPU by the data sheet. `shape` is the GPU's part.
 Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software);
-// What a stack's kernel takes for so many elements; the launch included.
+// Time of a stack's kernel over `elements` elements, including the launch.
 Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software);
 
 // Time of the part of `op` that one GPU computes.
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,
                            const Software& software);
 
-// A bound for planners: no part of `op`, however it is divided, takes less than its share of this, which is of one sequence
-// forward and backward.
+// A lower bound for planners: any part of `op`, however divided, takes at least its share of this time, which is for
+// one sequence forward and backward.
 OperatorTime least_operator_time(const Operator& op, const Gpu& gpu, Precision precision, const Software& software);
 
 }  // namespace slmsim

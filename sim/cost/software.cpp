@@ -6,9 +6,9 @@ namespace slmsim {
 namespace {
 
 constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
-constexpr double kLogSumExp = 4;      // bytes that flash attention keeps per row of the scores
+constexpr double kLogSumExp = 4;      // bytes kept by flash attention per row of the scores
 
-// What functions that are written out in Python keep beside (Software::written_out).
+// Bytes kept additionally by functions written out in Python (Software::written_out).
 double written_out_bytes(const Operator& op, double size, bool autocast) {
   const bool rms_norm = op.kind == OperatorKind::kNorm && op.weights * op.tokens <= op.outputs;
   if (rms_norm || op.role == Role::kSwiglu) return op.outputs * size;
@@ -54,7 +54,7 @@ AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) cons
 double Software::matrix_of(const Gpu& gpu, Precision precision) const {
   if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
   if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
-  // In fp32 products run on CUDA cores, whose power lets the clock be.
+  // In fp32 products run on CUDA cores, whose power does not reduce the clock.
   return efficiency_of(gpu, precision).share * (precision == Precision::kFp32 ? 1.0 : gpu.sustained);
 }
 
@@ -100,14 +100,14 @@ double kept_bytes(const Operator& op, Precision precision, AttentionKernel atten
   const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
   const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
   const bool of_norm = op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead;
-  // Flash attention needs what it wrote, the projection's input.
+  // Flash attention needs its output, the projection's input.
   const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
   const bool anew =
       (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
   double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
   if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
   const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
-  // Without dropout the product with the values keeps its copy of the softmax in 16 bits where that is in fp32.
+  // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.
   const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;
   const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
   const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);

@@ -6,7 +6,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a bandwidth: what adding up rates may leave
+constexpr double kRounding = 1e-9;  // of a bandwidth: rounding error of a sum of rates
 
 std::size_t place(int link) { return static_cast<std::size_t>(link); }
 
@@ -14,7 +14,8 @@ double socket_rate(const Connection& connection) {
   return connection.route.socket_rate.value > 0 ? connection.route.socket_rate.value : INFINITY;
 }
 
-// Where a connection's bytes may queue: all links of its way. `demand`: of each link, by all connections at their most.
+// Links on which a connection's bytes may queue: all links of its path. `demand`: per link, the sum of all connections'
+// maximum rates.
 std::vector<QueuedLink> links_of(const Connection& connection, double most, const std::vector<Link>& links,
                                  const std::vector<double>& demand) {
   std::vector<QueuedLink> out;
@@ -31,7 +32,7 @@ std::vector<QueuedLink> links_of(const Connection& connection, double most, cons
   return out;
 }
 
-// Where bytes queue, and which acknowledgements wait behind them.
+// Finds the links with queues, and the acknowledgements that wait in them.
 void find_queues(const TaskGraph& graph, const std::vector<double>& demand, std::vector<Capacity>& out) {
   const auto& links = graph.links();
   const auto is_tcp = [&](std::size_t i) { return graph.connections()[i].route.window.steady.value > 0; };

@@ -1,4 +1,4 @@
-// What each connection of a graph can carry at most, where it may have to share, and where its bytes may queue.
+// The maximum rate of each connection of a graph, the links that it shares, and those on which its bytes may queue.
 #pragma once
 
 #include <vector>
@@ -7,30 +7,31 @@
 
 namespace slmsim {
 
-// A link before which TCP's bytes queue, on the way of a connection.
+// A link on the path of a connection before which TCP's bytes queue.
 struct QueuedLink {
   int link = -1;
-  int alike = 1;    // connections that this one is taken for on the link
-  double rate = 0;  // B/s at which its bytes come there: what its sockets copy and the links before let through
+  int alike = 1;    // number of connections that this one represents on the link
+  double rate = 0;  // B/s at which its bytes arrive: limited by the sockets' copy rate and the links before
 };
 
 struct Capacity {
-  double most = 0;    // B/s that the connection can ever carry: the least of its sockets and of its links
-  double single = 0;  // of one of its sockets that has the path to itself
-  // Links that all their connections at their most would overload. Any other link never limits anybody.
+  double most = 0;    // maximum B/s of the connection: the least of its sockets and of its links
+  double single = 0;  // of one of its sockets, alone on the path
+  // Links that the connections' maximum rates together would overload. Other links never limit.
   std::vector<int> contended;
-  // Links of the way before which its bytes queue, and of the way back where its acknowledgements wait behind such bytes of
-  // others. Those where no acknowledgements wait are left out.
+  // Links of the path before which its bytes queue, and of the return path on which its acknowledgements wait behind
+  // the data of others. Links without waiting acknowledgements are omitted.
   std::vector<QueuedLink> queued;
   std::vector<int> back;
-  bool windowed = false;  // TCP's window may be what limits: by itself, or since acknowledgements wait
+  bool windowed = false;  // TCP's window may limit: by itself, or because acknowledgements wait
 };
 
 // One per connection of the graph.
 //
-// What TCP sends comes to a link as fast as the sockets copy it and the links before carry it: of a link that all connections
-// at their most would overload, each carries its part. Where all that comes to a link is no more than the link carries, nothing
-// queues. So what queues grows from nothing as a link becomes slower than what comes to it, wherever a route's slowest link is.
+// TCP's data reaches a link at the rate of the sockets and of the links before it: over a link that the connections'
+// maximum rates would overload, each gets its share. Nothing queues where the total arrival rate is at most the link's
+// rate. Queueing thus grows continuously from zero as a link becomes slower than its arrivals, for any position of a
+// route's slowest link.
 std::vector<Capacity> capacities(const TaskGraph& graph);
 
 // Whether a window may bind any of them.

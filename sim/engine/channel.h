@@ -1,4 +1,4 @@
-// What simulate() keeps of each connection while its graph runs, and of acknowledgements on their way.
+// State of a connection, and of acknowledgements in flight, while simulate() runs a graph.
 #pragma once
 
 #include <cmath>
@@ -13,20 +13,20 @@
 
 namespace slmsim {
 
-// Bytes are those of all its sockets.
+// Bytes are totals over all its sockets.
 struct Channel {
   const Connection* connection = nullptr;
   Capacity limits;
-  int cap = -1;                           // the engine's rate cap for the most that it can carry
-  TaskId head = kNoTask, tail = kNoTask;  // transfers waiting or under way, linked through Run::next_
+  int cap = -1;                           // index of the engine's rate cap for its maximum rate
+  TaskId head = kNoTask, tail = kNoTask;  // waiting or active transfers, linked through Run::next_
   double remaining = 0;                   // of the transfer at the head
   bool flowing = false;
   double flow_start = 0, flow_bytes = 0;
-  double flow_end = 0;  // without the engine
+  double flow_end = 0;  // when the engine is not used
   double flow_left = 0, flow_seen = 0,
-         flow_rate = 0;             // of one that shares links: bytes at that time, and its rate since
+         flow_rate = 0;             // for shared links: bytes at that time, and the rate since
   double flow_recorded = 0;         // bytes
-  std::optional<TcpSender> sender;  // where a window may bind
+  std::optional<TcpSender> sender;  // only if a window may bind
   double last_sent = -INFINITY;
   Returns returns;
 
@@ -34,7 +34,7 @@ struct Channel {
     returns.settle(now, [this](double bytes, double date) { sender->acknowledged(bytes, date); });
   }
 
-  // For the next iteration, after one that ends then.
+  // State for the next iteration, if this one ends at `end`.
   ConnectionState state_after(Seconds end) {
     if (!std::isfinite(last_sent) || !sender) return {};
     settle(end.value);
@@ -44,7 +44,7 @@ struct Channel {
   }
 };
 
-// Acknowledgements that come to a full link over a while, and would be back at `due` if nothing were queued there.
+// Acknowledgements that arrive at a full link over a period, and would return at `due` without a queue.
 struct Answer {
   std::uint32_t channel = 0;
   double bytes = 0, begin = 0, end = 0, due = 0;  // s of this run

@@ -7,9 +7,9 @@
 namespace slmsim {
 namespace {
 
-constexpr double kFull = 1e-12;    // of a bandwidth: what subtracting shares leaves of a full link
-constexpr double kBinds = 1e-10;   // relative: less than so far from full, and from the fastest over it
-constexpr int kMostWidenings = 3;  // a chain that goes on further is filled whole
+constexpr double kFull = 1e-12;    // of a bandwidth: rounding error of a full link after subtracting shares
+constexpr double kBinds = 1e-10;   // relative: tolerance for a full link and for the fastest flow over it
+constexpr int kMostWidenings = 3;  // a longer chain is filled as a whole
 
 std::size_t at(int link) { return static_cast<std::size_t>(link); }
 
@@ -67,7 +67,7 @@ void FairShares::touch(Link& link, int number) {
   touched_.push_back(number);
 }
 
-// Whether flows over a link fill it, and the fastest.
+// Updates whether flows fill a link, and its fastest rate.
 void FairShares::see(Link& link) {
   const bool was_full = link.full;
   const double was_fastest = link.fastest;
@@ -95,7 +95,7 @@ bool FairShares::is_alone(const Flow& flow) {
   return std::all_of(own.begin(), own.end(), [&](const Way& way) { return links_[at(way.link)].flows.size() == 1; });
 }
 
-// What fill() comes to where nobody else is.
+// Result of fill() for a flow without others.
 void FairShares::fill_alone(std::size_t index) {
   Flow& flow = flows_[index];
   double rate = flow.cap;
@@ -138,7 +138,7 @@ void FairShares::include(std::size_t index) {
   changed_.push_back(index);
 }
 
-// What is faster than the flow over its full links.
+// Includes flows that are faster than this one over its full links.
 void FairShares::include_faster(const Flow& flow) {
   for (const Way& way : ways(flow)) {
     const Link& link = links_[at(way.link)];
@@ -149,9 +149,10 @@ void FairShares::include_faster(const Flow& flow) {
   }
 }
 
-// Includes what has lost its bottleneck among the links reached, and what is faster over the full links of a flow that has none.
+// Includes flows that lost their bottleneck among the reached links, and flows that are faster over the full links of a
+// flow without one.
 void FairShares::widen() {
-  rising_ = changed_;  // which grows meanwhile
+  rising_ = changed_;  // grows meanwhile
   for (const std::size_t index : rising_) {
     if (!has_bottleneck(flows_[index])) include_faster(flows_[index]);
   }
@@ -166,7 +167,7 @@ void FairShares::widen() {
   }
 }
 
-// All that a chain of shared links joins to what is inside.
+// Includes everything that a chain of shared links joins to the flows inside.
 void FairShares::include_all() {
   std::size_t next = 0;
   while (next < changed_.size()) {
@@ -176,7 +177,8 @@ void FairShares::include_all() {
   }
 }
 
-// Those inside from this one of changed_ on, and what they are joined to inside; what no chain of links joins is filled apart.
+// Fills the flows of changed_ from `first` on, with the flows inside that are joined to them; groups without a common
+// link are filled separately.
 void FairShares::fill_from(std::size_t first) {
   reached_.clear();
   std::size_t behind = 0;
@@ -192,7 +194,8 @@ void FairShares::fill_from(std::size_t first) {
   for (const std::size_t flow : changed_) sides_[flow] = Side::kInside;
 }
 
-// Into rising_ all that is joined to this flow inside, and into reached_ its links, with what others leave of them.
+// Collects all flows inside that are joined to this one in rising_, and their links, with the bandwidth left by others,
+// in reached_.
 void FairShares::gather(std::size_t index) {
   sides_[index] = Side::kFilling;
   rising_.push_back(index);
@@ -218,7 +221,7 @@ void FairShares::gather(std::size_t index) {
   }
 }
 
-// Lets the rates of rising_ rise over open_.
+// Raises the rates of rising_ over open_.
 void FairShares::fill() {
   while (!rising_.empty()) {
     // The level at which the next flow stops.
@@ -230,7 +233,7 @@ void FairShares::fill() {
       level = std::min(level, link.level);
     }
     for (const std::size_t flow : rising_) level = std::min(level, flows_[flow].cap);
-    // Decided for all before any stops: what one takes must not decide over the next at the same level.
+    // Decided for all before any stops, so that one flow's share does not affect the next at the same level.
     stopping_.clear();
     std::erase_if(rising_, [&](std::size_t index) {
       const auto own = ways(flows_[index]);

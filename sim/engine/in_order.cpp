@@ -19,10 +19,10 @@ const ConnectionState& state_of(const std::vector<ConnectionState>& before, std:
   return connection < before.size() ? before[connection] : kNew;
 }
 
-// Gives connections that begin alike one number.
+// Gives connections with equal initial state equal numbers.
 std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Capacity>& limits,
                                    const std::vector<ConnectionState>& before) {
-  constexpr std::size_t kLookedAt = 8;  // of the numbers so far, the last ones: equal connections are near each other
+  constexpr std::size_t kLookedAt = 8;  // recent numbers to compare with: equal connections are near each other
   std::vector<int> out;
   std::vector<std::size_t> firsts;
   for (std::size_t i = 0; i < limits.size(); ++i) {
@@ -37,8 +37,8 @@ std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Cap
   return out;
 }
 
-// Where NCCL's kernels hold multiprocessors: when a computation ends, and what waits for it but transfers, is looked at as
-// late as can be, when a transfer or a kernel waits for it. By then the kernels that go on beside it have been added.
+// With holds of multiprocessors, the end of a computation and its dependents other than transfers are evaluated as late
+// as possible, when a transfer or a kernel needs them. By then all concurrent kernels have been added.
 class Later {
  public:
   Later(const TaskGraph& graph, std::vector<double>& start, std::vector<double>& finish)
@@ -47,7 +47,7 @@ class Later {
         finish_(finish),
         holds_(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0) {}
 
-  // False where this holds for one that has been looked at.
+  // False where the hold affects a computation that was already evaluated.
   bool hold(int device, int held, double time) { return holds_[static_cast<std::size_t>(device)].happen(time, held); }
   bool takes(TaskId id, TaskKind kind) {
     if (holds_.empty() || (kind != TaskKind::kCompute && kind != TaskKind::kDelay)) return false;
@@ -104,7 +104,7 @@ InOrder::InOrder(const TaskGraph& graph, SameTimes* known)
                        [](const Capacity& limit) { return limit.contended.empty() && limit.back.empty(); });
 }
 
-// Whether connections of one line begin alike.
+// Whether connections of one line begin equal.
 bool InOrder::is_known(const std::vector<ConnectionState>& before) const {
   if (same_.line_of.size() != limits_.size()) return false;
   std::vector<std::size_t> first(static_cast<std::size_t>(same_.lines), limits_.size());
@@ -122,7 +122,7 @@ void InOrder::number(const std::vector<ConnectionState>& before) {
   const bool known = is_known(before);
   if (known && !steps_.empty()) return;
   if (!known) {
-    // To look for tasks that are alike takes as long as to go through them once or twice: worth it where iterations differ.
+    // Searching for equal tasks takes as long as one or two passes over them; it pays off where iterations differ.
     same_ = has_windows(limits_) && !graph_.is_held() ? same_times(graph_, alike_connections(graph_, limits_, before))
                                                       : each_by_itself(graph_);
   }

@@ -1,7 +1,7 @@
-// The same simulation without a queue of events, where nobody shares a link, no acknowledgement waits behind data, and
-// every connection's transfers become ready in the order in which they were added, as a ring's do, and what NCCL's kernels
-// hold of a GPU is added before what is sent after the computation beside them: then each task's times follow from those of earlier tasks and of
-// its own connection alone, and tasks can be gone through one by one.
+// The same simulation without an event queue. It applies where no link is shared, no acknowledgement waits behind data,
+// every connection's transfers become ready in the order of addition, as a ring's do, and NCCL's holds on a GPU are
+// added before the transfers that follow the concurrent computation. Each task's times then follow from earlier tasks
+// and from its own connection alone, and tasks are processed in order.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace slmsim {
 
-// To the last bit what simulate() gives by events. Of tasks that take place at the same times one is gone through.
+// Gives bit-identical results to simulate() by events. Of tasks at equal times, one is processed.
 class InOrder {
  public:
-  // The graph remains as it is. `known`: where to keep which tasks are alike, from one simulation to the next of a graph that
-  // differs from the last one in amounts and connections only.
+  // The graph is not changed. `known`: storage for the classes of equal tasks, reused by the next simulation of a graph
+  // that differs only in amounts and connections.
   explicit InOrder(const TaskGraph& graph, SameTimes* known = nullptr);
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
 
-  // False where the above does not hold, which shows on the way. Records no flows.
+  // False where the conditions above fail, which is found during the run. Records no flows.
   bool run(const std::vector<ConnectionState>& before);
-  // Of the last run.
+  // Results of the last run.
   Seconds end() const { return end_; }
   const std::vector<ConnectionState>& connections() const { return connections_; }
   Timeline timeline() const;
@@ -32,8 +32,8 @@ class InOrder {
  private:
   struct Step {
     double amount = 0;
-    std::uint32_t begin = 0;  // of what it waits for
-    std::int32_t place = 0;   // of a transfer its line, else its device
+    std::uint32_t begin = 0;  // of its predecessors
+    std::int32_t place = 0;   // its line for a transfer, else its device
     std::uint16_t times = 1;
     TaskKind kind = TaskKind::kDelay;
   };
@@ -42,12 +42,12 @@ class InOrder {
   void number(const std::vector<ConnectionState>& before);
 
   const TaskGraph& graph_;
-  std::vector<Capacity> limits_;  // of connections
+  std::vector<Capacity> limits_;  // per connection
   bool holds_ = true;
   SameTimes own_;
   SameTimes& same_;
   std::vector<Step> steps_;
-  std::vector<double> start_, finish_;  // of steps
+  std::vector<double> start_, finish_;  // per step
   Seconds end_;
   std::vector<ConnectionState> connections_;
 };

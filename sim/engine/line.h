@@ -1,5 +1,5 @@
-// A connection up to the last transfer that it was given, where nobody shares a link with it and its transfers come in the order
-// in which they become ready: for in_order.h.
+// A connection with the state after its last transfer, for connections without shared links whose transfers are added
+// in the order in which they become ready (in_order.h).
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace slmsim {
 
-// When a task becomes ready, and what makes it so: nothing, one task, or several that end together. What one task makes ready
-// starts in the order in which it was added.
+// When a task becomes ready, and which tasks release it: none, one, or several that end together. Tasks released by one
+// task start in the order of addition.
 struct Release {
   enum class By : char { kStart, kOne, kSeveral };
 
   double time = 0;
   By by = By::kStart;
-  bool tied = false;  // by what may have released the transfer before it (SameTimes::Before)
+  bool tied = false;  // possibly released by the task that released the transfer before it (SameTimes::Before)
 };
 
 class Line {
@@ -36,7 +36,7 @@ class Line {
     sender_.emplace(connection.route.window, connection.sockets, capacity.single, before.tcp, on_the_way);
   }
 
-  // Sends a transfer; false where it might have to overtake, or nothing would let it go.
+  // Sends a transfer; false where it might overtake another, or would never be released.
   bool send(const Release& release, double bytes, double& start, double& finish) {
     if (release.time <= last_.time && !goes_with_last(release)) return false;
     last_ = release;
@@ -62,8 +62,9 @@ class Line {
     return release.by == Release::By::kStart || (release.by == Release::By::kOne && release.tied);
   }
 
-  // From free_ on, which becomes when its last byte has left. The inner loop of most simulations: with the sender's functions in
-  // place of calls, and apart from what calls this, which would leave it no registers, a prediction takes a tenth less.
+  // Sends from free_ on, and sets free_ to the time at which the last byte has left. This is the inner loop of most
+  // simulations: with inlined calls of the sender and kept out of its caller, for the sake of registers, predictions
+  // are a tenth faster.
   [[gnu::noinline, gnu::flatten]] bool send_windowed(double bytes) {
     double now = free_;
     settle(now);

@@ -1,12 +1,13 @@
-// How long what comes to a full link waits behind the bytes that senders have put there.
+// Waiting time of traffic that arrives at a full link behind the bytes queued there.
 //
-// Bytes queue before a link while they come to it faster than it carries them. Where the other direction is as full,
-// acknowledgements follow its data and come late and together ("ACK-compression": Zhang, Shenker and Clark, SIGCOMM 1991). One
-// acknowledgement here stands for those of a piece, which come one after the other: at s into it one comes back at
-// due + s + wait(s). What leaves at their heels, at s for each byte, need not stop if it begins at the most of due + wait(s).
+// Bytes queue before a link while they arrive faster than it carries them. Where the other direction is full too,
+// acknowledgements follow its data and arrive late and in bursts ("ACK-compression": Zhang, Shenker and Clark, SIGCOMM
+// 1991). One acknowledgement here stands for all those of a piece, which arrive in sequence: at s into it one returns
+// at due + s + wait(s). Data clocked by them, at s for each byte, can be sent without a break if it begins at the
+// maximum of due + wait(s).
 //
-// A queue is a fluid: d bytes / dt = sum of the rates at which pieces come - bandwidth, between nothing and what a router keeps.
-// Seconds, and bytes.
+// A queue is a fluid: d bytes / dt = sum of the arrival rates of pieces - bandwidth, between zero and a router's
+// buffer. Units: seconds and bytes.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +23,18 @@
 
 namespace slmsim {
 
-// What a router keeps of bytes that wait: as much as its link carries in 250 ms, the operators' rule (Appenzeller, Keslassy and
-// McKeown, Sizing Router Buffers, SIGCOMM 2004, section 1). What comes beyond is not queued; that it is lost is left out.
+// A router's buffer: the bytes that its link carries in 250 ms, the operators' rule (Appenzeller, Keslassy and McKeown,
+// Sizing Router Buffers, SIGCOMM 2004, section 1). Excess bytes are not queued; their loss is not modelled.
 inline constexpr double kRouterBuffer = 0.25;  // s
 
 class LinkQueues {
  public:
-  // Looks may be as old as `kept`, in seconds.
+  // Queries may refer to dates up to `kept` seconds ago.
   LinkQueues(const std::vector<Link>& links, double kept) : kept_(kept) {
     for (const auto& link : links) queues_.push_back({.bandwidth = link.bandwidth.value, .points = {{}}, .ends = {}});
   }
 
-  // Bytes that come to a link at that rate from now on, which may be infinite.
+  // Bytes that arrive at a link at this rate (may be infinite) from now on.
   void add(int link, double bytes, double rate, double now) {
     Queue& queue = settle(link, now);
     Point point = queue.at(now);
@@ -46,8 +47,8 @@ class LinkQueues {
     queue.turn(point);
   }
 
-  // Seconds until all that is queued would have left, one link after the other: the most between two dates, which may be one,
-  // and of which none is to come.
+  // Seconds until the queues of all these links, one after the other, would have drained: the maximum between two
+  // dates, which may be equal and must not be in the future.
   double wait(const std::vector<int>& links, double from, double until) {
     double wait = 0;
     for (const int link : links) {
@@ -57,9 +58,9 @@ class LinkQueues {
     return wait;
   }
 
-  // When acknowledgements are back that come to the links between these two dates, and would be back at `due` by themselves. Those
-  // that wait behind the same bytes are back together, as date + wait is constant while a queue drains: to the nanosecond, so that
-  // their order does not hang on the last digit.
+  // Return date of acknowledgements that arrive at the links between these two dates, and would return at `due` without
+  // queues. Those behind the same bytes return together, since date + wait is constant while a queue drains; dates are
+  // rounded to the nanosecond, so that the order does not depend on rounding errors.
   double back(const std::vector<int>& links, double from, double until, double due) {
     constexpr double kTick = 1e-9;  // s
     const double time = wait(links, from, until);
@@ -67,8 +68,8 @@ class LinkQueues {
   }
 
  private:
-  using End = std::pair<double, double>;  // when a piece has come, and how fast it came
-  // A rate at which bytes come begins, with what is queued then.
+  using End = std::pair<double, double>;  // the end of a piece's arrival, and its rate
+  // Start of an arrival rate, with the bytes queued then.
   struct Point {
     double date = 0, inflow = 0, bytes = 0;
   };
@@ -79,10 +80,10 @@ class LinkQueues {
 
     double most() const { return bandwidth * kRouterBuffer; }
 
-    // Nothing waits, and nothing will until more comes.
+    // The queue is empty and stays so until the next arrival.
     bool is_idle(const Point& point) const { return point.bytes <= 0 && point.inflow <= bandwidth; }
 
-    // The first point after a date; mostly it is asked for now.
+    // The first point after a date; the date is usually the present.
     auto after(double date) const {
       if (points.back().date <= date) return points.end();
       return std::upper_bound(points.begin(), points.end(), date, [](double d, const Point& p) { return d < p.date; });
@@ -104,7 +105,7 @@ class LinkQueues {
 
     void turn(const Point& point) {
       if (points.back().date == point.date) points.pop_back();
-      // Of two idle ones in a row the first says all.
+      // The first of two consecutive idle points suffices.
       if (points.size() > 1 && is_idle(points.back()) && is_idle(*std::prev(points.end(), 2))) points.pop_back();
       points.push_back(point);
     }
@@ -116,7 +117,7 @@ class LinkQueues {
       Point point = queue.at(queue.ends.top().first);
       point.inflow -= queue.ends.top().second;
       queue.ends.pop();
-      if (queue.ends.empty()) point.inflow = 0;  // rates do not add up to the last digit
+      if (queue.ends.empty()) point.inflow = 0;  // sums of rates have rounding errors
       queue.turn(point);
     }
     while (queue.points.size() > 1 && queue.points[1].date < now - kept_) queue.points.pop_front();

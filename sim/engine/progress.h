@@ -1,4 +1,4 @@
-// Which tasks become ready as others are done.
+// Determines which tasks become ready as others end.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ class Progress {
     }
     for (std::size_t i = 1; i <= count; ++i) first_[i] += first_[i - 1];
     successors_.resize(first_[count]);
-    // From the ends of the tasks' parts to their beginnings.
+    // From the ends of the tasks' ranges to their beginnings.
     for (TaskId task = count; task-- > 0;) {
       for (const TaskId b : graph.predecessors(task)) successors_[--first_[b]] = task;
     }
   }
 
-  // Calls `ready` with each task that waited for this one last, in the order in which they were added.
+  // Calls `ready` for each task whose last predecessor was this one, in the order of addition.
   template <class Ready>
   void done(TaskId task, Ready ready) {
     for (std::uint32_t i = first_[task]; i < first_[task + 1]; ++i) {

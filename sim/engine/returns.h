@@ -1,11 +1,12 @@
-// Acknowledgements on their way back to a sender, by the date at which they are back.
+// Acknowledgements in flight to a sender, by return date.
 //
-// Acknowledgements clock what leaves, so that dates meet whatever the figures are: of two equal pieces that left one after the
-// other, the first one's acknowledgement lets a third one go, whose last byte leaves as the second one's acknowledgement is back.
-// Their dates are sums of the same figures in another order, and the last digit, or SimGrid's clock, would say which comes first,
-// and with it how much seems to be on its way at once: in slow start, twice that is the widest the window becomes. So what is
-// back by the nanosecond counts before more leaves. The acknowledgement stands for those that come from then on, as the next
-// piece stands for what leaves from then on; they take each other's place, and no more is on its way than before.
+// Acknowledgements clock the departures, so dates often coincide: of two equal consecutive pieces, the first one's
+// acknowledgement releases a third one, whose last byte leaves when the second one's acknowledgement returns. These
+// dates are sums of the same terms in different order, so rounding errors, or SimGrid's clock, would decide their order
+// and thereby the bytes in flight: in slow start, twice that is the limit of the window. Acknowledgements that return
+// within the nanosecond are therefore counted before more data leaves. Each stands for those that arrive from then on,
+// as the next piece stands for the data that leaves from then on; they replace each other, and the bytes in flight do
+// not grow.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,8 @@ class Returns {
     all_.insert(at, {date, bytes});
   }
 
-  // Takes out what is back by then, and calls `back` with its bytes and its date, which is none to come: once for all that is
-  // back at one date.
+  // Removes acknowledgements that have returned by then, and calls `back` with their bytes and their date, which is not
+  // in the future: once per date.
   template <class Back>
   void settle(double now, Back back) {
     constexpr double kTogether = 1e-9;  // s
@@ -51,7 +52,7 @@ class Returns {
   }
 
  private:
-  static constexpr std::size_t kMostBehind = 64;  // taken out and not yet cleared away
+  static constexpr std::size_t kMostBehind = 64;  // removed entries that are not yet erased
 
   std::vector<Return> all_;  // from next_ on
   std::size_t next_ = 0;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kNothing = ~std::uint32_t{0};
 
 enum class Merge { kAlike, kNever };
 
-// Numbers the tasks where connections of one line are taken to carry the same.
+// Numbers tasks, assuming that connections of one line carry the same transfers.
 class Numbering {
  public:
   Numbering(const TaskGraph& graph, Merge merge) : graph_(graph), merge_(merge) {
@@ -61,7 +61,7 @@ class Numbering {
     return step;
   }
 
-  // The steps before a task, each once. `last`: the transfer before it on its connection.
+  // Collects the steps before a task, each once. `last`: the transfer before it on its connection.
   void gather(TaskId task, TaskId last) {
     const std::size_t begin = out_.before.size();
     gathered_.clear();
@@ -85,7 +85,7 @@ class Numbering {
     return std::find(its.begin(), its.end(), by) != its.end();
   }
 
-  // By the step before it on its connection or, of a first one, by its line.
+  // The step before it on its connection or, for a first one, its line.
   std::uint32_t carried_before(TaskId task) {
     const auto connection = static_cast<std::size_t>(graph_.tasks()[task].place);
     const TaskId last = std::exchange(last_[connection], task);
@@ -111,10 +111,10 @@ class Numbering {
   const TaskGraph& graph_;
   Merge merge_;
   SameTimes out_;
-  std::vector<std::uint32_t> carried_;  // of steps
-  std::vector<TaskId> last_;            // of connections
-  std::vector<std::uint32_t> place_;    // of steps, where one stood in out_.before when it was last waited for
-  std::vector<TaskId> gathered_;        // of what a task waits for, one of each step
+  std::vector<std::uint32_t> carried_;  // per step
+  std::vector<TaskId> last_;            // per connection
+  std::vector<std::uint32_t> place_;    // per step: its position in out_.before when last gathered
+  std::vector<TaskId> gathered_;        // predecessors of a task, one per step
   HashPlaces places_;
 };
 
@@ -126,7 +126,7 @@ SameTimes same_times(const TaskGraph& graph, const std::vector<int>& alike) {
   for (;;) {
     Numbering numbering(graph, Merge::kAlike);
     SameTimes out = numbering.number(line_of, lines);
-    // Where one of a line carries something else than another one, or more, it is several.
+    // Splits lines whose connections carry different transfers.
     std::map<std::pair<int, std::uint32_t>, int> known;
     for (std::size_t i = 0; i < line_of.size(); ++i) {
       const TaskId last = numbering.last()[i];

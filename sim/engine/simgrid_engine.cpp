@@ -7,7 +7,7 @@
 namespace slmsim {
 namespace {
 
-// Links cannot be added once an engine has run, so a pool is made beforehand; 1.3 us each.
+// Links cannot be added once an engine has run, so a pool is made in advance; 1.3 us each.
 std::size_t least_links = 1024;
 bool made = false;
 

@@ -1,4 +1,4 @@
-// SimGrid behind SimgridEngine: a shared library of its own, and the one file that knows SimGrid.
+// SimGrid behind SimgridEngine: a separate shared library, and the only file that uses SimGrid.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,11 +20,12 @@ namespace kernel = simgrid::kernel;
 using LinkImpl = kernel::resource::StandardLinkImpl;
 
 constexpr double kSlowest = 1e-3;  // B/s; SimGrid refuses links without bandwidth
-// SimGrid counts whole bytes, and what a transfer is cut into need not be whole: it is told of parts of a byte instead.
+// SimGrid counts whole bytes, while the pieces of a transfer may be fractional; it is given fractions of a byte as
+// units.
 constexpr double kParts = 4096;
 
-// A zone with one pair of hosts whose route is whatever the next flow asks for. Routes are known per
-// connection already; SimGrid's own routing tables would only be built to be searched again.
+// A zone with one pair of hosts whose route is set for each flow. Routes are known per connection; SimGrid's own
+// routing tables would be built only to be searched again.
 class RouteZone : public kernel::routing::NetZoneImpl {
  public:
   explicit RouteZone(const std::string& name) : NetZoneImpl(name) {}
@@ -81,7 +82,7 @@ class Engine : public SimgridEngine {
 
   void wake_at(double date) override {
     if (timer_) timer_->remove();
-    // SimGrid ends the program where a date lies in the past, be it by the last digit.
+    // SimGrid aborts if a date lies in the past, even by a rounding error.
     timer_ = kernel::timer::Timer::set(std::max(date, now()), [this] {
       timer_ = nullptr;
       on_wake_();
@@ -116,7 +117,7 @@ class Engine : public SimgridEngine {
   sg::Host* to_ = nullptr;
   std::vector<sg::Link*> links_, caps_;
   std::vector<LinkImpl*> link_impls_, cap_impls_;
-  std::vector<std::size_t> slots_;  // slots_[i] == i: what a flow carries to tell whose it is
+  std::vector<std::size_t> slots_;  // slots_[i] == i: identifies a flow in callbacks
   std::vector<sg::CommPtr> flows_;  // kept until replaced: SimGrid calls back while they end
   std::function<void()> on_wake_;
   std::function<void(std::size_t)> on_flow_end_;

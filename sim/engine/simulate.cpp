@@ -84,14 +84,14 @@ class Run {
     const Event event = events_.top();
     events_.pop();
     switch (event.kind) {
-      case Kind::kComputed:  // not if its rate has changed since
+      case Kind::kComputed:  // stale if its rate has changed since
         if (!computing_->ends(event.index, event.date)) break;
         [[fallthrough]];
       case Kind::kTask:
         arrived(event.index);
         start_ready();
         break;
-      case Kind::kFlow:  // not if its rate has changed since
+      case Kind::kFlow:  // stale if its rate has changed since
         if (channels_[event.index].flowing && channels_[event.index].flow_end == event.date) flow_ended(event.index);
         break;
       case Kind::kAnswered:
@@ -126,7 +126,7 @@ class Run {
       }
       channels_.push_back(std::move(channel));
     }
-    double longest = -1;  // from when a piece begins to leave until its acknowledgements have waited
+    double longest = -1;  // longest time from a piece's first departure until its acknowledgements have waited
     for (const Channel& channel : channels_) {
       const auto links = static_cast<double>(channel.limits.back.size());
       if (links > 0) longest = std::max(longest, channel.connection->route.window.rtt.value + links * kRouterBuffer);
@@ -145,13 +145,13 @@ class Run {
       engine_->configure(graph_.links(), rates);
       zero_ = engine_->now();
     }
-    for (std::size_t i = 0; i < channels_.size(); ++i) {  // of the previous iteration's last bytes
+    for (std::size_t i = 0; i < channels_.size(); ++i) {  // of the last bytes of the previous iteration
       for (const auto& late : channels_[i].returns)
         events_.push({zero_ + late.date, static_cast<std::uint32_t>(i), Kind::kAcknowledgement});
     }
   }
 
-  // In the order in which they became ready, which is the order in which they were added where that is the same.
+  // Starts tasks in the order in which they became ready, and ties in the order of addition.
   void start_ready() {
     while (!starting_.empty()) {
       const TaskId id = starting_.front();
@@ -187,7 +187,7 @@ class Run {
     complete(id);
   }
 
-  // Tasks that become ready are started by start_ready, not here: chains of any length need no deep stack.
+  // Ready tasks are started by start_ready, not here, so that long chains need no deep stack.
   void complete(TaskId id) {
     timeline_.finish[id] = now();
     ++completed_;
@@ -221,7 +221,7 @@ class Run {
     }
   }
 
-  // Sends what the window lets out.
+  // Sends as much as the window allows.
   void pump(std::size_t index) {
     Channel& channel = channels_[index];
     if (channel.flowing || channel.head == kNoTask) return;
@@ -243,7 +243,7 @@ class Run {
     }
   }
 
-  // A piece that begins to leave comes to the links of its way.
+  // A departing piece arrives at the links of its path.
   void queue(const Channel& channel) {
     for (const QueuedLink& at : channel.limits.queued) {
       queues_->add(at.link, channel.flow_bytes * at.alike, at.rate * at.alike, now());
@@ -255,7 +255,7 @@ class Run {
     schedule_at({.date = date, .index = static_cast<std::uint32_t>(index), .kind = Kind::kFlow});
   }
 
-  // Rates of what is computed beside NCCL's kernels, of the flows that came and went just now, and of those they share links with.
+  // Rates of computations beside NCCL's kernels, of flows that started or ended, and of flows that share their links.
   void share() {
     if (computing_) computing_->settle(clock(), [this](TaskId id, double date) { computed_at(id, date); });
     if (!shares_ || shares_->is_settled()) return;
@@ -271,7 +271,7 @@ class Run {
     }
   }
 
-  // What left since the last record, at one rate.
+  // Records the bytes sent since the last record, at one rate.
   void record(std::size_t index, double bytes) {
     Channel& channel = channels_[index];
     if (!options_.record_flows || bytes <= 0) return;
@@ -311,8 +311,8 @@ class Run {
     if (engine_) share();
   }
 
-  // Acknowledgements come to the links back over that length, and follow the data there. What comes once the first one is back
-  // counts no more. Of a piece that takes longer to leave than a round trip the first ones have come before its last byte left.
+  // Acknowledgements arrive at the return links over `length`, behind the data there; those after the first one's return
+  // are ignored. If a piece takes longer than a round trip to leave, the first ones arrived before its last byte left.
   void answer(std::uint32_t index, double bytes, double due, double length) {
     const double way_back = channels_[index].connection->route.latency.value;
     Answer answer{.channel = index, .bytes = bytes, .begin = due - way_back, .due = due};
@@ -340,12 +340,12 @@ class Run {
     pump(index);
   }
 
-  // The last byte of the head transfer is on the wire: it arrives a latency later, and the next one may go.
+  // The last byte of the head transfer is on the wire: it arrives one latency later, and the next transfer may start.
   void transfer_left(std::size_t index) {
     Channel& channel = channels_[index];
     const TaskId id = channel.head;
     complete_after(id, channel.connection->route.latency.value);
-    channel.head = std::exchange(next_[id], kNoTask);  // it may come again
+    channel.head = std::exchange(next_[id], kNoTask);  // it may recur
     if (channel.head == kNoTask) {
       channel.tail = kNoTask;
     } else {
@@ -365,16 +365,16 @@ class Run {
 
   const TaskGraph& graph_;
   SimulationOptions options_;
-  SimgridEngine* engine_ = nullptr;     // only where it was asked for
+  SimgridEngine* engine_ = nullptr;     // only on request
   std::optional<FairShares> shares_;    // else, where connections share links
   std::optional<Computing> computing_;  // where NCCL's kernels hold multiprocessors
-  std::optional<LinkQueues> queues_;    // where any acknowledgements wait behind data
-  double clock_ = 0, zero_ = 0;         // without it; and when this run began
+  std::optional<LinkQueues> queues_;    // if acknowledgements wait behind data
+  double clock_ = 0, zero_ = 0;         // clock_: when the engine is not used; zero_: start of this run
   Timeline timeline_;
   Progress progress_;
   std::vector<TaskId> next_;
   std::deque<TaskId> starting_;
-  std::unordered_map<TaskId, int> times_;  // of transfers that are several, those to come
+  std::unordered_map<TaskId, int> times_;  // remaining repetitions of transfers
   std::vector<Channel> channels_;
   Answers answers_;
   Events events_;

@@ -1,12 +1,12 @@
-// Executes a task graph and tells when each task started and finished.
+// Executes a task graph and returns the start and end of each task.
 //
-// Flows share every link by max-min fairness: each link's flows get equal shares, whatever their latency. Their rates come
-// from fair_shares.h or, in the largest networks, from SimGrid (whose CM02 weighs by 1/latency where links have latency, so
-// here they have none). Everything that such network models leave out is done around it:
+// Flows share every link by max-min fairness: each link's flows get equal shares, independent of their latency. Their
+// rates come from fair_shares.h or, in the largest networks, from SimGrid (whose CM02 weighs by 1/latency where links
+// have latency, so here they have none). Effects outside such network models are added:
 //   - latency: a transfer arrives one latency after its last byte left;
 //   - order: a connection carries its transfers one after the other;
 //   - sockets: a connection's rate is at most what its sockets can copy;
-//   - TCP's window: at most a window of bytes is on its way (tcp_sender.h);
+//   - TCP's window: at most a window of bytes is in flight (tcp_sender.h);
 //   - queues: acknowledgements wait behind data where both directions are full (link_queues.h).
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace slmsim {
 
-// Bytes of a connection that will be acknowledged so long after the end of an iteration.
+// Bytes of a connection that will be acknowledged `due` after the end of an iteration.
 struct OnTheWay {
   Seconds due;
   double bytes = 0;
@@ -34,7 +34,7 @@ struct ConnectionState {
   bool operator==(const ConnectionState&) const = default;
 };
 
-// A stretch of a transfer during which bytes were on their way out.
+// A part of a transfer during which bytes left.
 struct Flow {
   int connection = 0;
   double start = 0, finish = 0;  // s
@@ -50,22 +50,21 @@ struct Timeline {
 
 struct SimulationOptions {
   bool record_flows = false;
-  bool always_events = false;  // also where tasks can be gone through in order (in_order.h), which gives the same
-  bool always_engine = false;  // also where few flows share links, which is slower and gives the same
+  bool always_events = false;  // also where tasks can be processed in order (in_order.h), with the same results
+  bool always_engine = false;  // also where few flows share links: slower, with the same results
 };
 
-// `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never
-// finished, which would be an error of this program. One process has one SimGrid engine; calls must not
-// overlap.
+// `before`: the connections' state at the start, empty for new ones. Throws std::logic_error if a task never ends,
+// which is an error of this program. A process has one SimGrid engine, so calls must not overlap.
 Timeline simulate(const TaskGraph& graph, const std::vector<ConnectionState>& before = {},
                   const SimulationOptions& options = {});
 
-// SimGrid cannot grow its network after the first simulation. Whoever means to simulate a larger network
-// after a smaller one says so beforehand; simulate() throws std::logic_error otherwise.
+// SimGrid's network cannot grow after the first simulation. Call this first if a larger network will follow a smaller
+// one; otherwise simulate() throws std::logic_error.
 void reserve_network(std::size_t links);
 
-// Whether any simulation of this process needed the engine. Its clock runs on, so that a further simulation may differ
-// from the first one of a process in the last digits.
+// Whether any simulation of this process used the engine. Its clock continues, so a further simulation may differ from
+// the first one of a process in the last digits.
 bool engine_has_run();
 
 }  // namespace slmsim

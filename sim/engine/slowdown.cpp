@@ -47,7 +47,7 @@ bool KnownHolds::happen(double time, int held) {
 }
 
 double KnownHolds::finish(double start, double alone, double bound, int multiprocessors) {
-  // Of several at one time the last one counts.
+  // The last of several holds at one time counts.
   auto at = std::upper_bound(steps_.begin(), steps_.end(), start,
                              [](double time, const Step& step) { return time < step.time; });
   Pace pace(start, alone, slowed(bound, multiprocessors, at == steps_.begin() ? 0 : std::prev(at)->held));

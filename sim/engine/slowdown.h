@@ -1,13 +1,14 @@
-// Computations beside NCCL's kernels.
+// Slowdown of computations beside NCCL's kernels.
 //
-// A collective's kernel is a grid of as many thread blocks as it uses channels (NCCL 2.18, src/enqueue.cc: ncclLaunchKernel),
-// each of which fills a multiprocessor's registers (at most 640 threads, of one block: NCCL_MAX_NTHREADS) and stays there from
-// the call's begin to its end, also while it waits for its peers. What is computed meanwhile has the other S - h of S:
+// A collective's kernel is a grid with one thread block per channel (NCCL 2.18, src/enqueue.cc: ncclLaunchKernel). Each
+// block fills a multiprocessor's registers (at most 640 threads, of one block: NCCL_MAX_NTHREADS) and stays there from
+// the begin of the call to its end, also while it waits for its peers. Concurrent computations have the other S - h of
+// S multiprocessors:
 //
 //   time = time alone x (b S / (S - h) + 1 - b) = time alone x (1 + b h / (S - h))
 //
-// where b is the share of its time that multiprocessors bound (Work::bound). What memory bounds takes as long as ever: the
-// multiprocessors that are left can still ask for all that memory delivers. A computation goes on at the rate of each moment.
+// where b is the share of the time that multiprocessors bound (Work::bound). The memory-bound part is unchanged: the
+// remaining multiprocessors can still use the full bandwidth. A computation proceeds at the rate of each moment.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,13 @@
 
 namespace slmsim {
 
-// What a computation takes to what it takes alone.
+// Time of a computation relative to its stand-alone time.
 inline double slowed(double bound, int multiprocessors, int held) {
   const int left = std::max(1, multiprocessors - held);
   return 1 + bound * (multiprocessors - left) / left;
 }
 
-// A computation that is under way.
+// A running computation.
 class Pace {
  public:
   Pace(double now, double alone, double slowed)
@@ -43,18 +44,18 @@ class Pace {
   double left_, seen_, slowed_, finish_;  // left_: alone on the GPU
 };
 
-// What is computed on each device, for a simulation by events.
+// Running computations of each device, for a simulation by events.
 class Computing {
  public:
   explicit Computing(const TaskGraph& graph);
 
-  // Whether anything may slow it.
+  // Whether anything may slow the task.
   bool slows(TaskId task) const;
-  // Returns when it will be done as things are.
+  // Returns its end under the present holds.
   double begin(TaskId task, double now);
-  // A hold or a release, which counts once settled.
+  // A hold or a release; effective after settle().
   void happen(const Task& hold);
-  // All that happens at one time is settled at once; `tell(task, date)`: that it will be done then instead.
+  // Settles all changes of one time; `tell(task, date)` reports a task's new end.
   template <class Tell>
   void settle(double now, Tell tell) {
     for (const std::size_t device : changed_) {
@@ -67,7 +68,7 @@ class Computing {
     }
     changed_.clear();
   }
-  // Whether the task is done at this time, which it was once to be; it is then no longer under way.
+  // Whether `date`, announced earlier, is still the task's end; if so, the task is no longer running.
   bool ends(TaskId task, double date);
 
  private:
@@ -86,21 +87,21 @@ class Computing {
   std::vector<std::size_t> changed_;
 };
 
-// The same of one device where tasks are gone through in the order in which they were added: holds and releases are known
-// before what is computed beside them.
+// The same for one device whose tasks are processed in the order of addition: holds and releases are known before the
+// concurrent computations.
 class KnownHolds {
  public:
-  // False where it comes too late: a computation that was beside it has been gone through.
+  // False where the hold comes too late: a concurrent computation was already processed.
   bool happen(double time, int held);
   double finish(double start, double alone, double bound, int multiprocessors);
 
  private:
   struct Step {
     double time;
-    int held;  // from then on
+    int held;  // from this time on
   };
   std::vector<Step> steps_;  // by time
-  double done_ = 0;          // until when computations have been gone through
+  double done_ = 0;          // time up to which computations have been processed
 };
 
 }  // namespace slmsim

@@ -7,22 +7,22 @@
 namespace slmsim {
 namespace {
 
-// Of a full send buffer so much must be free before a sleeping program is woken.
+// Share of a full send buffer that must be free before a sleeping program is woken.
 constexpr double kFreeShareOfBuffer = 1.0 / 3;
-// Acknowledgements per window that is full, for the sake of kLeastShareOfWindow; more of them change nothing by more than 1 %.
+// Acknowledgements per full window, in view of kLeastShareOfWindow; more of them change results by at most 1 %.
 constexpr double kAcknowledgementsPerWindow = 12;
 
-constexpr double kWidestWindow = 2.0;         // of what was on its way
+constexpr double kWidestWindow = 2.0;         // relative to the bytes in flight
 constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
 constexpr double kLeastWindow = 2;            // segments
 
-// HyStart: begins at 16 segments (hystart_low_window); late is more than RTT / 8 within 4 and 16 ms (HYSTART_DELAY_MIN
-// and _MAX). Connections that start together are as often before as behind each other.
+// HyStart: begins at 16 segments (hystart_low_window); late means more than RTT / 8, within 4 and 16 ms
+// (HYSTART_DELAY_MIN and _MAX). Of connections that start together, each is before another as often as behind it.
 constexpr double kHystartLeastWindow = 16;                              // segments
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
 constexpr double kShareAhead = 0.5;
 
-// RFC 5681 and RFC 9438: what a loss leaves, CUBIC's scale (segments / s^3), its Reno-friendly slope.
+// RFC 5681 and RFC 9438: remaining window after a loss, CUBIC's scale (segments / s^3), its Reno-friendly slope.
 constexpr double kRenoBeta = 0.5, kCubicBeta = 0.7, kCubicScale = 0.4;
 constexpr double kCubicFriendly = 3 * (1 - kCubicBeta) / (1 + kCubicBeta);
 constexpr double kFastConvergence = (1 + kCubicBeta) / 2;
@@ -30,7 +30,7 @@ constexpr double kLeastGrowth = 0.01,
                  kMostGrowth = 0.5;  // segments, share of the window per round trip (bictcp_update)
 constexpr double kGrowthBeforeLoss = 0.05;
 
-// Without the call that std::trunc is, which would cost more than all else in take(). Windows without limit are whole.
+// Avoids the call of std::trunc, which would dominate take(). Infinite windows count as whole.
 double whole(double bytes) {
   constexpr double kMost = 1e18;
   return bytes < kMost ? static_cast<double>(static_cast<std::int64_t>(bytes)) : bytes;
@@ -50,7 +50,7 @@ TcpSender::TcpSender(const TcpWindow& path, int connections, double rate, const 
 
 double TcpSender::usable() const { return std::min(state_.window, path_.steady.value); }
 
-// Bytes that wait in the buffer bridge the sleep where the window is at most 2/3 of it.
+// Bytes in the buffer bridge the sleep if the window is at most 2/3 of it.
 bool TcpSender::sleeps_on_buffer() const {
   return path_.sender_sleeps && state_.window >= path_.steady.value &&
          path_.steady.value > (1 - kFreeShareOfBuffer) * path_.send_buffer.value;
@@ -91,7 +91,7 @@ void TcpSender::watch_for_queues(double bytes, double length) {
   if (!is_cubic() || !in_slow_start() || state_.window <= kHystartLeastWindow * path_.segment.value) return;
   const double rtt = path_.rtt.value;
   if (length > rtt / 2) {
-    // Found within the round: what is acknowledged until then has let the window grow.
+    // Detected within the round: acknowledgements up to then have enlarged the window.
     state_.threshold = state_.window + bytes / connections_ / length * rtt / 2;
   } else if ((length - bytes / connections_ / rate_) * kShareAhead >
              std::clamp(rtt / 8, kHystartLeastDelay, kHystartMostDelay)) {
@@ -101,14 +101,14 @@ void TcpSender::watch_for_queues(double bytes, double length) {
 
 void TcpSender::acknowledged(double bytes, double now) {
   on_the_way_ -= bytes;
-  if (on_the_way_ < 1e-3) on_the_way_ = 0;  // pieces of bytes do not add up to the last digit
+  if (on_the_way_ < 1e-3) on_the_way_ = 0;  // sums of pieces have rounding errors
   const double each = bytes / connections_;
   state_.left_of_round -= each;
   grow(each, now);
   if (path_.loss > 0 && path_.congestion_control != CongestionControl::kBbr) count_towards_loss(each, now);
 }
 
-// As tcp_cwnd_validate (net/ipv4/tcp_output.c): once per round, or whenever more is on its way.
+// As tcp_cwnd_validate (net/ipv4/tcp_output.c): once per round, or when the bytes in flight reach a new maximum.
 void TcpSender::watch_use() {
   const double used = on_the_way_ / connections_;
   const bool limited = used > state_.window - path_.segment.value;

@@ -14,7 +14,7 @@ struct HashOfNumbers {
   }
 };
 
-// Gives each description a number, equal ones the same.
+// Numbers descriptions; equal descriptions get equal numbers.
 class Numbers {
  public:
   int of(const std::vector<int>& description) {
@@ -33,8 +33,8 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 struct Fold::Partition {
   std::vector<int> devices, connections, links;
   std::size_t device_colours = 0, connection_colours = 0;
-  // Of each link, sorted, what crosses it: colours of connections; of TCP with which link of the way it is, since what comes
-  // there, and queues, has come over those before.
+  // Sorted crossings of each link: colours of connections; for TCP also the position of the link on the path, since
+  // data arrives and queues there after the links before.
   std::vector<std::vector<std::pair<int, int>>> crossing;
 };
 
@@ -64,7 +64,7 @@ void Fold::begin_group(std::span<const int> together) {
 void Fold::begin_group_like(const Opened& opened) {
   ++group_;
   together_ = opened.together;
-  devices_together_.clear();  // nothing that is new is opened
+  devices_together_.clear();  // no new connections are opened
 }
 
 int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>& links) {
@@ -72,7 +72,7 @@ int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>&
     if (opened_.size() >= given_.size()) throw NotAlike();
     traits.push_back(given_[opened_.size()]);
   }
-  // Two devices may be joined several times over, by one communicator after the other.
+  // Two devices may be joined several times, once per communicator.
   traits.push_back(asked.from);
   traits.push_back(asked.to);
   Pair& pair = pairs_[traits];
@@ -80,7 +80,7 @@ int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>&
   pair.group = group_;
   traits.resize(traits.size() - 2);
   asked.together = together_;
-  // Numbers below 0 are those of sets.
+  // Numbers below 0 denote sets.
   const auto at_end = [&](int device) { return is_together() ? -1 - together_ : first(device); };
   for (const int trait : {pair.count, at_end(asked.from), at_end(asked.to)}) traits.push_back(trait);
   const auto [known, is_new] = colours_.try_emplace(std::move(traits), static_cast<int>(colours_.size()));
@@ -112,7 +112,7 @@ std::uint64_t Fold::place(int connection) const {
   return (static_cast<std::uint64_t>(line.sequence) << 32) | line.next;
 }
 
-// Of each connection of a group that begins together: a number for the colours of the group's devices.
+// For each connection of a group that begins together: a number for the colours of the group's devices.
 std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
   Numbers numbers;
   std::vector<int> sets(opened_.size(), kApart);
@@ -127,7 +127,7 @@ std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
   return sets;
 }
 
-// Colours are made finer by those of what is next to them until none is split any more.
+// Refines colours by those of their neighbours until none is split.
 Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   Partition now;
   now.devices = first_;
@@ -177,7 +177,7 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     finer.device_colours = of_devices.count();
     finer.connection_colours = of_connections.count();
     const std::size_t count = of_links.count() + of_connections.count() + of_devices.count();
-    // What is crossed is by the colours of `now`, which these are equal to up to their numbers.
+    // Crossings use the colours of `now`, which equal these up to renumbering.
     if (count == before) {
       now.device_colours = finer.device_colours;
       now.connection_colours = finer.connection_colours;
@@ -219,7 +219,7 @@ Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> ro
       for (const auto& [colour, place] : partition.crossing[at(link)]) {
         if (colour != partition.connections[i]) continue;
         ++shares;
-        // Its like comes there over other links.
+        // An equal connection reaches it over other links.
         if (only_place >= 0 && place != only_place) throw NotAlike();
         only_place = place;
       }

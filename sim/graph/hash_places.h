@@ -1,6 +1,5 @@
-// Where in a hash table a number of something stands that is kept elsewhere: open addressing (Knuth, The Art of Computer
-// Programming, volume 3, section 6.4), with the hash beside the number, so that neither looking on nor growing asks for what
-// the number stands for.
+// A hash table of indices into another container: open addressing (Knuth, The Art of Computer Programming, volume 3,
+// section 6.4), with the hash beside the index, so that neither look-up nor growth accesses the elements themselves.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace slmsim {
 
 class HashPlaces {
  public:
-  // The number of this hash for which `is(number)` holds, or else `next`, which then stands here too.
+  // The stored index with this hash for which `is(index)` holds; else adds and returns `next`.
   template <class Is>
   std::uint32_t find_or_add(std::uint32_t hash, std::uint32_t next, Is is) {
     if (2 * (count_ + 1) > places_.size()) grow();
@@ -45,7 +44,7 @@ class HashPlaces {
     }
   }
 
-  std::vector<Place> places_;  // as many as a power of two
+  std::vector<Place> places_;  // size: a power of two
   std::size_t count_ = 0;
 };
 

@@ -35,9 +35,9 @@ bool TaskGraph::is_like(TaskId known, const Task& task, std::span<const TaskId> 
          std::equal(before.begin(), before.end(), after.begin(), after.end());
 }
 
-// The task that this one is taken for, or a new one.
+// The representative of this task, or a new task.
 TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, int line) {
-  if (fold_->differs()) return 0;  // whichever: only connections count any more
+  if (fold_->differs()) return 0;  // any number: only connections matter from here on
   std::vector<TaskId>& distinct = distinct_;
   distinct.assign(after.begin(), after.end());
   std::erase(distinct, kNoTask);
@@ -53,7 +53,7 @@ TaskId TaskGraph::add_folded(const Task& task, std::span<const TaskId> after, in
     if (!is_like(known, task, distinct)) fold_->differ();
     return known;
   }
-  // What takes place nowhere is the same wherever it waits for the same.
+  // Tasks without a place are equal if their predecessors are.
   const auto next = static_cast<TaskId>(tasks_.size());
   const TaskId known =
       joins_.find_or_add(hash_of(task, distinct), next, [&](TaskId id) { return is_like(id, task, distinct); });
@@ -116,7 +116,7 @@ TaskId TaskGraph::compute(int device, Seconds time, TagId tag, std::span<const T
 TaskId TaskGraph::transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times) {
   assert(connection >= 0 && size.value >= 0 && times > 0 && times < 1 << 16);
   const int place = fold_ ? fold_->colour_of(connection) : connection;
-  // Networks carry whole bytes; a call of std::round would cost more than all else.
+  // Networks carry whole bytes; a call of std::round would dominate the cost.
   const double whole = std::trunc(size.value + 0.5);
   return add({.amount = whole,
               .place = place,
@@ -169,7 +169,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
   std::vector<double> traits = {static_cast<double>(position), static_cast<double>(connection.sockets),
                                 route.latency.value, route.socket_rate.value, static_cast<double>(connection.traffic)};
   for (const int link : route.links) traits.push_back(links_[static_cast<std::size_t>(link)].bandwidth.value);
-  // Windows that begin alike, and whose bytes are sent and acknowledged at the same times, remain alike.
+  // Windows that begin equal, and whose bytes are sent and acknowledged at the same times, remain equal.
   const bool is_tcp = route.window.steady.value > 0;
   if (is_tcp) {
     const auto window = numbers_of(route.window);

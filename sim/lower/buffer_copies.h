@@ -1,13 +1,13 @@
-// What a kernel that copies tensors on the GPU reads and writes for each number: frameworks bring gradients to where NCCL takes
-// them in one piece, and parameters from where it leaves them. Some do so on a stream beside the computation; since memory then
-// serves both, and computation takes as much longer, such kernels are on the GPU's own stream here.
+// Bytes per number moved by kernels that copy tensors on the GPU: frameworks copy gradients into contiguous buffers for
+// NCCL, and parameters out of them. Some use a stream beside the computation; since both then share the memory, and
+// computation slows accordingly, such kernels are on the GPU's own stream here.
 #pragma once
 
 namespace slmsim {
 
-// Of so many bytes: read, and written to another place or, divided by the number of ranks, to the same one.
+// `element` bytes: read, and written to another place or, divided by the number of ranks, to the same one.
 inline double copied(double element) { return 2 * element; }
-// From one number format to another; those of one format stay where they are.
+// Conversion between number formats; equal formats need no copy.
 inline double converted(double from, double to) { return from == to ? 0 : from + to; }
 
 }  // namespace slmsim

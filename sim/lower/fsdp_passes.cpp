@@ -7,7 +7,7 @@
 namespace slmsim {
 namespace {
 
-// Freed units that the host lets lie before it waits for one: _FreeEventQueue of _limiter_utils.py.
+// Number of freed units before the host waits for one: _FreeEventQueue of _limiter_utils.py.
 constexpr std::size_t kMostFreed = 2;
 
 class Passes {
@@ -30,7 +30,7 @@ class Passes {
   }
 
  private:
-  // Units by their number: 0 the root, then the layers.
+  // Units by number: 0 the root, then the layers.
   double trained(std::size_t unit) const {
     return unit == 0 ? run_.parameters(0) + run_.parameters(layers_ + 1) : run_.parameters(unit);
   }
@@ -39,7 +39,7 @@ class Passes {
   }
   Bytes fp32_part(std::size_t unit) const { return Bytes{trained(unit) / shards_ * element_bytes(Precision::kFp32)}; }
 
-  // The host issues it now. Nothing to do where the unit is there, or under way.
+  // The host issues the gather now, unless the unit is gathered already.
   void gather(std::size_t unit) {
     if (gathered_[unit]) return;
     Tasks after = run_.none();
@@ -57,7 +57,7 @@ class Passes {
                           : run_.collective(Collective::kAllGather, size, {}, "all-gather parameters", after);
   }
 
-  // After what the GPU has been told to do.
+  // Frees a unit after the work issued to the GPU so far.
   void free(std::size_t unit) {
     gathered_[unit].reset();
     if (plan_.limit_all_gathers) freed_.push_back(run_.gpu_done());

@@ -1,17 +1,17 @@
 // Forward and backward passes of PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023; torch/distributed/fsdp,
-// _runtime_utils.py). Each layer is a unit; the root unit has all else, the embedding and the head.
+// _runtime_utils.py). Each layer is a unit; the root unit has the rest, the embedding and the head.
 //
 //   - A unit's parameters are gathered before its forward and before its backward pass and freed after each; the root's stay
 //     from the first use to the last. Strategies of ZeRO-2 keep all of them from the forward to the backward pass.
 //   - All-gathers and reduce-scatters are on one stream of NCCL, in the order in which the host issues them; the host is
 //     ahead of the GPU. In the forward pass that is the order of the units. In the backward pass the next unit is gathered
-//     before this one's gradients are computed (backward_pre) or before they are reduced (backward_post), or after that.
-//   - limit_all_gathers: before each all-gather the host waits for the oldest unit that was freed, where two are.
+//     before the gradients of the current one are computed (backward_pre), before they are reduced (backward_post), or later.
+//   - limit_all_gathers: before each all-gather the host waits for the oldest freed unit, if there are two.
 //   - Hybrid strategies sum each GPU's part of the gradients between VMs, on a stream of their own.
-//   - A unit's gathered parameters are views of one tensor, and what the backward pass makes of them is copied into one (the
-//     views' split, differentiated); where gradients are reduced they are divided by a part of the ranks first
+//   - A unit's gathered parameters are views of one tensor, and their gradients are copied into one tensor (the backward pass
+//     of the views' split); gradients to be reduced are first divided by a part of the ranks
 //     (default_hooks.py, reduce_scatter_hook).
-//   - Adapters (training.lora) are gathered with what is frozen beside them; theirs are the only gradients to reduce.
+//   - Adapters (training.lora) are gathered with the frozen parameters of their unit; only their gradients are reduced.
 //   - With parameters in host memory a GPU's part is copied in before each all-gather, and its reduced gradients out.
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace slmsim {
 
-// All micro-batches of an iteration. The tasks after which every rank has its reduced gradients, where the optimizer is.
+// All micro-batches of an iteration. Returns the tasks after which every rank has its reduced gradients at the
+// optimizer.
 Tasks fsdp_passes(ReplicaRun& run, const FsdpPlan& plan);
 
 }  // namespace slmsim

@@ -1,15 +1,15 @@
-// The host as a second queue: it launches an operator's kernels while the GPU still computes earlier ones, and whichever is
-// later decides when the next begins. A GPU that waits for others gives its host time to go ahead.
+// The host as a second queue: it launches an operator's kernels while the GPU still computes earlier ones, and the
+// later of both determines the next start. While a GPU waits for others, its host can get ahead.
 //
-// A stretch of computation i of a rank becomes
+// Stretch i of a rank's computation becomes
 //
 //   host_i   a delay after host_(i-1)
-//   gpu_i    a computation after gpu_(i-1), what it needs, and host_(i-1)
-//   end_i    when both are over
+//   gpu_i    a computation after gpu_(i-1), its inputs, and host_(i-1)
+//   end_i    the later end of both
 //
-// Where the host needs less than the GPU in every stretch it is never the later one, and no task is made of it. Stretches that
-// nothing comes between may be one: what they take is linear in max and plus (Baccelli et al., Synchronization and Linearity,
-// 1992, section 1.2), and so of three figures.
+// Where the host needs less time than the GPU in every stretch, it is never the later one and gets no tasks.
+// Consecutive stretches can be merged: their time is linear in max and plus (Baccelli et al., Synchronization and
+// Linearity, 1992, section 1.2), and is given by three figures.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace slmsim {
 
 class HostQueue {
  public:
-  // `binds`: whether a rank's host needs longer than its GPU somewhere.
+  // `binds`: whether a rank's host needs longer than its GPU in some stretch.
   explicit HostQueue(std::vector<bool> binds) : binds_(std::move(binds)), last_(binds_.size(), kNoTask) {}
 
   struct Stretch {
     Seconds gpu, host;
     Flops work{};
-    Seconds bound{};  // of gpu, by multiprocessors (BoundTime)
-    // Of several, one after the other: with the GPU free at g and the host at h they end at max(g + gpu, h + from_host).
+    Seconds bound{};  // part of gpu that is bound by multiprocessors (BoundTime)
+    // For merged stretches: with the GPU free at g and the host at h they end at max(g + gpu, h + from_host).
     Seconds from_host{};
 
     void append(const Stretch& next) {
@@ -58,12 +58,12 @@ class HostQueue {
         graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.of_gpu());
     return graph.delay({0}, tag, std::array{gpu, last_[rank]});
   }
-  // A rank's host has done what another's has.
+  // Sets a rank's host to the state of another rank's.
   void follow(std::size_t rank, std::size_t other) { last_[rank] = last_[other]; }
 
  private:
   std::vector<bool> binds_;
-  std::vector<TaskId> last_;  // of each rank's host
+  std::vector<TaskId> last_;  // of each host, per rank
 };
 
 }  // namespace slmsim

@@ -10,7 +10,7 @@ int connect_host(TaskGraph& graph, const LowerRequest& request, int device, Host
   const int gpu = request.network.part_of(device), memory = request.network.nearest(device, PartKind::kMemory);
   Route route;
   if (way == HostWay::kCpu) {
-    // The last link of the way to memory is the memory's own.
+    // The last link of the path to memory is the memory's own.
     route.links = {request.network.route_inside(vm, gpu, memory).links.back()};
     route.socket_rate = request.scenario.framework.cpu_adam_rate;
   } else {

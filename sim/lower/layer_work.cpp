@@ -22,12 +22,12 @@ Share share_of_tensor(const Operator& op, const TensorDivision& division, double
   }
 }
 
-// Where recomputation stops early: a layer's last operators that keep nothing, and the product before them, whose operands
-// are kept before it starts (torch.utils.checkpoint, _recomputation_hook: the last tensor that is packed ends it).
+// With early stop of recomputation: a layer's last operators that keep nothing, and the product before them, whose
+// operands are kept before it starts (torch.utils.checkpoint, _recomputation_hook: the last saved tensor ends it).
 std::vector<bool> left_out_when_anew(const OperatorGraph& operators) {
   const int layers = layer_count(operators);
   std::vector<bool> out(boost::num_vertices(operators), false);
-  int done = layers;  // the layer that was ended last
+  int done = layers;  // the last layer that was completed
   for (std::size_t v = out.size(); v-- > 0;) {
     const Operator& op = operators[v];
     if (!is_inside_layers(op, layers) || op.layer == done) continue;
@@ -49,7 +49,7 @@ std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDi
                                   const Gpu& gpu, const Scenario& scenario) {
   const int layers = layer_count(operators);
   std::vector<LayerWork> out(static_cast<std::size_t>(layers) + 2);
-  // Checkpoints by operator are newer than stopping early (PyTorch 2.4).
+  // Checkpoints by operator are newer than early stopping (PyTorch 2.4).
   const bool stops_early = division.recompute == Recompute::kOperators ||
                            (scenario.software.recompute_stops_early && division.recompute == Recompute::kFull);
   const std::vector<bool> left_out = stops_early ? left_out_when_anew(operators) : std::vector<bool>{};

@@ -70,7 +70,7 @@ class MegatronRun {
     return last_[rank] = graph_.compute(devices_[rank], time, tag, std::array{last_[rank], after}, {work});
   }
 
-  // Replicas on GPUs like those of the first do what it does.
+  // Replicas on GPUs equal to the first replica's repeat its tasks.
   void pipelines() {
     int end = 0;
     for (int replica = 0; replica < m_.data; ++replica) {
@@ -137,7 +137,7 @@ class MegatronRun {
     return {first, first + m_.tensor};
   }
 
-  // First and last: 0 the embedding, then the layers, then the head.
+  // First and last unit: 0 the embedding, then the layers, then the head.
   std::pair<int, int> units_of(int at) const {
     const Stage& stage = request_.plan.stages[static_cast<std::size_t>(at)];
     return {request_.operators[stage.first].layer + 1, request_.operators[stage.last - 1].layer + 1};
@@ -163,7 +163,7 @@ class MegatronRun {
     return last_of(stage, replica);
   }
 
-  // A layer is two blocks, attention and MLP, each with its collective.
+  // A layer has two blocks, attention and MLP, each with its collective.
   void unit(int stage, int replica, int unit, bool forward, const std::string& pass, const Tasks& after) {
     const bool layer = unit > 0 && unit <= layers_;
     const std::string name = pass + " " + unit_text(static_cast<std::size_t>(unit), work_.front()->size());
@@ -171,7 +171,7 @@ class MegatronRun {
     const Pass direction = forward ? Pass::kForward : Pass::kBackward;
     const TagId tag = graph_.tag({name, class_of(direction), direction});
     const TagId tensor = graph_.tag({"tensor " + name, TaskClass::kCollective, direction});
-    // What is computed anew is exchanged anew.
+    // Recomputation repeats the exchanges.
     const bool again = layer && !forward && request_.plan.recompute == Recompute::kFull;
     std::vector<Exchange> calls = again ? exchanges(true, layer) : std::vector<Exchange>{};
     for (const Exchange& call : exchanges(forward, layer)) calls.push_back(call);
@@ -183,7 +183,7 @@ class MegatronRun {
         last_[rank] = hosts_.run(graph_, rank, devices_[rank], stretch_of(work, forward, blocks, Part::kFirst), tag,
                                  {last_[rank], block == 0 ? after[static_cast<std::size_t>(t)] : kNoTask});
       }
-      // The head's input gradient is summed going backward, the embedding's output going forward.
+      // The head's input gradient is summed in the backward pass, the embedding's output in the forward pass.
       if (m_.tensor == 1 || (!layer && forward != (unit == 0))) continue;
       for (const Exchange& call : calls) {
         const Tasks done = tensor_call(stage, replica, call, tensor);
@@ -203,16 +203,17 @@ class MegatronRun {
     }
   }
 
-  // What a block computes: most of it, and, of its product that is divided by columns, the gradients of the input and of
-  // the weights, beside which its exchanges go on (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication).
+  // Parts of a block: most of its work and, for its product divided by columns, the gradients of the input and of the
+  // weights; the block's exchanges overlap with the latter (Megatron-LM's
+  // LinearWithGradAccumulationAndAsyncCommunication).
   enum class Part { kFirst, kInputGradient, kWeightsGradient };
   struct Exchange {
     Collective collective;
     std::optional<Part> beside;
   };
 
-  // Of a block, one after the other. Sequence parallelism gathers before a block and scatters after it, which are the bytes
-  // of one all-reduce; a layer's input, kept in parts, is gathered once more for the gradients of the weights (arXiv
+  // Exchanges of a block, in order. Sequence parallelism gathers before a block and scatters after it, with the bytes
+  // of one all-reduce; a layer's input, kept in parts, is gathered again for the gradients of the weights (arXiv
   // 2205.05198, section 4.2.2).
   std::vector<Exchange> exchanges(bool forward, bool layer) const {
     const bool hides = overlaps(forward);
@@ -231,7 +232,7 @@ class MegatronRun {
     const BoundTime& bound = work.bound;
     if (forward)
       return {work.forward * share, work.host_forward * share, work.forward_work * share, bound.forward * share};
-    // Both gradients of a product take about as long.
+    // Both gradients of a product take about the same time.
     const double later = overlaps(forward) && work.backward.value > 0 ? work.column_weights / work.backward : 0.0;
     const int parts = m_.sequence_parallel && blocks > 1 ? 2 : 1;  // the head gathers nothing again
     const double own = share * (part == Part::kFirst ? 1 - parts * later : later);
@@ -247,7 +248,7 @@ class MegatronRun {
     return devices;
   }
 
-  // After what the GPUs do last; returns what the next thing may wait for.
+  // Starts after the GPUs' last tasks; returns the tasks for the next one to wait for.
   Tasks tensor_call(int stage, int replica, const Exchange& call, TagId tag) {
     Tasks before;
     for (int t = 0; t < m_.tensor; ++t) before.push_back(last_[rank_of(stage, replica, t)]);
@@ -282,7 +283,7 @@ class MegatronRun {
     return out;
   }
 
-  // The first and the last stage hold a tied embedding each and add up its gradients (arXiv 2104.04473, section 2.2).
+  // The first and the last stage each hold a tied embedding and sum its gradients (arXiv 2104.04473, section 2.2).
   void reduce_embedding() {
     const double held = tied_parameters(request_.operators) / m_.tensor;
     if (m_.pipeline == 1 || held <= 0) return;
@@ -307,8 +308,8 @@ class MegatronRun {
     }
   }
 
-  // The replicas of what rank `tensor` of a stage holds: gradients are summed, and each replica updates all parameters, or
-  // its part of them (megatron/core/optimizer/distrib_optimizer.py).
+  // The replicas of rank `tensor` of a stage: gradients are summed, and each replica updates all parameters, or its
+  // part of them (megatron/core/optimizer/distrib_optimizer.py).
   void update(int stage, int tensor, double held) {
     const Training& training = request_.scenario.training;
     const bool divided = m_.distributed_optimizer && m_.data > 1;
@@ -363,7 +364,7 @@ class MegatronRun {
   double sequences_ = 0;
   int layers_ = 0;
   std::vector<int> devices_;
-  std::vector<std::shared_ptr<const std::vector<LayerWork>>> work_;  // of each rank; one for GPUs of a kind
+  std::vector<std::shared_ptr<const std::vector<LayerWork>>> work_;  // per rank; shared by GPUs of a kind
   Bytes activation_;
   Tasks last_;
   std::map<std::pair<int, int>, Communicator> groups_;

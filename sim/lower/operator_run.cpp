@@ -19,7 +19,7 @@
 namespace slmsim {
 namespace {
 
-// Beyond so many transfers per iteration collectives are aggregated: a second or two of simulation.
+// With more transfers per iteration, collectives are aggregated; this number takes a second or two to simulate.
 constexpr double kMostTransfers = 1e6;
 
 // GPUs of a stage that communicate with each other.
@@ -88,7 +88,7 @@ class OperatorRun {
   }
 
  private:
-  // Transfers of one iteration's collectives if every chunk of them were one.
+  // Number of transfers of one iteration's collectives by steps.
   double transfers_by_steps() const {
     double all = 0;
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
@@ -116,10 +116,10 @@ class OperatorRun {
     return all;
   }
 
-  // The axes along which anything of a stage is exchanged.
+  // The axes along which a stage exchanges data.
   std::set<Axes> axes_used(std::size_t s) const {
     const Stage& stage = plan_.stages[s];
-    std::set<Axes> used = {within(kAllAxes, stage.shape())};  // gathers what neighbouring stages send
+    std::set<Axes> used = {within(kAllAxes, stage.shape())};  // gathers the data that neighbouring stages send
     for (const auto* segments : {&stages_[s].program.forward, &stages_[s].program.backward}) {
       for (const auto& segment : *segments) {
         if (segment.then) used.insert(within(segment.then->axes, stage.shape()));
@@ -232,9 +232,9 @@ class OperatorRun {
     return last = graph_.compute(device, time, tag, std::array{last, after}, {work});
   }
 
-  // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs
-  // carries its part; where the receiving stage needs all of them on every GPU, they gather inside their own
-  // mesh (Alpa's cross-mesh resharding with local all-gather, arXiv 2211.05322).
+  // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs carries its
+  // part; where the receiving stage needs all of them on every GPU, they are gathered inside the receiving mesh (Alpa's
+  // cross-mesh resharding with local all-gather, arXiv 2211.05322).
   Sent send(std::size_t from, std::size_t to, const Step& step, const Tasks& ready, const Tasks& posted) {
     const TagId tag = send_tag(graph_, step);
     const auto& source = plan_.stages[from];
@@ -272,13 +272,14 @@ class OperatorRun {
     return {sent, arrived};
   }
 
-  // The axes along which a stage's first (or, going backward, last) operator needs all of what its GPUs receive.
+  // The axes along which a stage's first (or, in the backward pass, last) operator needs all the data that its GPUs
+  // receive.
   static Axes gathered_axes(const Stage& stage, bool forward) {
     const Division& needed = forward ? stage.shardings.front() : stage.shardings.back();
     return within(kAllAxes & ~axes_of(needed, Sharding::kBatch), stage.shape());
   }
 
-  // The optimizer's step, with the exchange that belongs to it.
+  // The optimizer's step, with its exchange.
   void update(std::size_t s, bool is_last) {
     const Stage& stage = plan_.stages[s];
     const HeldParameters held = held_parameters(request_.operators, stage);
@@ -328,7 +329,7 @@ class OperatorRun {
     return update_time(parameters, gpu(device), request_.scenario.training.update(), request_.scenario.software, basis);
   }
 
-  // Of all GPUs, without what is computed anew; nothing where no GPU has measured kernels.
+  // Basis over all GPUs, without recomputation; nothing where no GPU has measured kernels.
   std::optional<TimeBasis> basis_of_computation() const {
     if (!has_measured_kernels(request_)) return std::nullopt;
     TimeBasis sum;
@@ -373,7 +374,7 @@ std::vector<Step> schedule_steps(const Plan& plan, std::size_t stage, int count)
 
 Lowered lower_operators(const LowerRequest& request) { return OperatorRun(request).run(); }
 
-// What depends on that network is in the routes, in the launch, and in the latencies of aggregated collectives.
+// The network affects the routes, the launch, and the latencies of aggregated collectives.
 bool lower_operators_again(TaskGraph& graph, const LowerRequest& request) {
   const Seconds launch = driver_launch(request);
   bool launched = false;

@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-// The tick in which each stage does each of its steps where every step takes one.
+// The tick of each step of each stage, with one tick per step.
 std::vector<std::vector<int>> ticks_of(const std::vector<std::vector<Step>>& steps) {
   const std::size_t stages = steps.size();
   std::vector<std::vector<int>> ticks(stages);
@@ -66,7 +66,7 @@ std::vector<Step> interleaved_steps(int stage, int stages, int chunks, int micro
     const int chunk = k % (stages * chunks) / stages;
     return {forward, k / (stages * chunks) * stages + k % stages, forward ? chunk : chunks - 1 - chunk};
   };
-  // Without chunks micro-batches simply follow each other.
+  // Without chunks, micro-batches are in sequence.
   const auto of = [&](bool forward, int k) { return chunks == 1 ? Step{forward, k} : step(forward, k); };
   std::vector<Step> steps;
   int next = 0;
@@ -83,8 +83,8 @@ std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& st
   using Act = Command::Act;
   const auto sends = [&](const Step& step) { return step.forward ? stage + 1 < stages : stage > 0; };
   const auto receives = [&](const Step& step) { return step.forward ? stage > 0 : stage + 1 < stages; };
-  // The steady state's first forward pass is the one after those that warm the pipeline up, of which this stage has so many.
-  // With fewer micro-batches there is no steady state.
+  // The steady state's first forward pass follows this stage's warm-up passes. With fewer micro-batches there is no
+  // steady state.
   const int warm_up = stages - stage - 1;
   std::vector<Command> commands;
   for (std::size_t i = 0; i <= steps.size(); ++i) {
@@ -108,7 +108,7 @@ std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Ste
   const auto ticks = ticks_of(steps);
   std::vector<std::vector<Step>> out;
   for (std::size_t b = 0; b + 1 < steps.size(); ++b) {
-    std::vector<std::tuple<int, std::size_t, Step>> posted;  // tick and stage in which it is
+    std::vector<std::tuple<int, std::size_t, Step>> posted;  // its tick and stage
     for (const std::size_t stage : {b, b + 1}) {
       // Activations go up and gradients down.
       const bool forward = (stage == b) == (when == PostedWhen::kProduced);

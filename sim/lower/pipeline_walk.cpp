@@ -14,7 +14,7 @@ using Steps = std::vector<std::vector<Step>>;
 
 [[noreturn]] void stuck() { throw std::logic_error("stages of a pipeline wait for each other"); }
 
-// Calls `go_on(stage)` for one stage after the other until none moves.
+// Calls `go_on(stage)` for each stage in turn until none advances.
 template <class GoOn>
 void take_turns(std::size_t stages, GoOn go_on) {
   for (bool moved = true; moved;) {
@@ -25,7 +25,7 @@ void take_turns(std::size_t stages, GoOn go_on) {
   }
 }
 
-// Computing waits for nothing but its inputs: kAsynchronous and kAlpa.
+// Computation waits only for its inputs: kAsynchronous and kAlpa.
 class FreeWalk {
  public:
   FreeWalk(TaskGraph& graph, SendOrder order, PostedWhen when, int chunks, const Steps& steps, const PipelineActs& acts)
@@ -43,7 +43,7 @@ class FreeWalk {
   }
 
  private:
-  // Between two stages: the messages in the order in which they pass, and the last ends of the stream on either side.
+  // Between two stages: the messages in the order of sending, and the last tasks of the stream on either side.
   struct Boundary {
     std::vector<Step> messages;
     std::size_t next = 0;
@@ -77,7 +77,7 @@ class FreeWalk {
     return true;
   }
 
-  // All messages whose turn it is and that are computed.
+  // Sends all computed messages whose turn it is.
   void pass(std::size_t boundary) {
     Boundary& b = boundaries_[boundary];
     for (; b.next < b.messages.size(); ++b.next) {
@@ -103,12 +103,12 @@ class FreeWalk {
   const Steps& steps_;
   const PipelineActs& acts_;
   std::vector<std::size_t> next_;
-  std::vector<Boundary> boundaries_;  // of kAlpa
-  std::map<Key, Tasks> arrived_;      // inputs by who needs them
-  std::map<Key, Tasks> computed_;     // by who sends them
+  std::vector<Boundary> boundaries_;  // for kAlpa
+  std::map<Key, Tasks> arrived_;      // inputs by receiver
+  std::map<Key, Tasks> computed_;     // by sender
 };
 
-// Computing and messages are one row of commands: kDeepSpeed and kMegatron.
+// Computation and messages form one sequence of commands: kDeepSpeed and kMegatron.
 class StreamWalk {
  public:
   StreamWalk(SendOrder order, const Steps& steps, const PipelineActs& acts) : acts_(acts), rows_(steps.size()) {
@@ -130,9 +130,9 @@ class StreamWalk {
   struct Row {
     std::vector<Command> commands;
     std::size_t next = 0;
-    bool posted = false;  // the exchange that is next
+    bool posted = false;  // of the next exchange
   };
-  // One between two stages: what each end was posted after, then what it gives.
+  // A message between two stages: the tasks after which each end posted it, then its results.
   struct Message {
     Tasks ready, posted;
     bool has_sender = false, has_receiver = false, made = false;

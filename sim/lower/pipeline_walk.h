@@ -1,5 +1,5 @@
-// Goes through a pipeline's steps, stage by stage as far as each can go, so that every task is made after those it waits for,
-// and makes each message wait for what the order of the framework (pipeline_commands.h) makes it wait for.
+// Traverses a pipeline's steps, each stage as far as possible, so that every task is created after its predecessors,
+// and adds the dependencies of each message by the framework's order (pipeline_commands.h).
 #pragma once
 
 #include <functional>
@@ -12,32 +12,33 @@ namespace slmsim {
 
 using Tasks = std::vector<TaskId>;
 
-// What a step's result, sent from a stage to its neighbour, gives: per sending GPU the task after which it may go on, per
-// receiving one that after which it has it. kNoTask where there is nothing to wait for.
+// The tasks of a result sent from a stage to its neighbour: per sending GPU the task after which it continues, per
+// receiving GPU the task after which it has the data. kNoTask where nothing is awaited.
 struct Sent {
   Tasks sent, received;
 };
 
-// What a walk asks of who makes the tasks. Stages are the pipeline's; the chunk of a step is its stage's own.
+// Callbacks that create the tasks. Stages are the pipeline's; the chunk of a step is its stage's own.
 struct PipelineActs {
-  // Computes a step on a stage, after what its GPUs do last and after `inputs` (per GPU; empty: nothing). Returns the ends.
+  // Computes a step on a stage, after its GPUs' last tasks and after `inputs` (per GPU; empty: nothing). Returns the
+  // ends.
   std::function<Tasks(std::size_t stage, const Step&, const Tasks& inputs)> compute;
   // Sends a step's result from a stage to another: per GPU after `ready`, into receives posted after `posted`, which is
-  // empty where a receive is there from the start and the sender need not wait.
+  // empty where a receive is always posted and the sender need not wait.
   std::function<Sent(std::size_t from, std::size_t to, const Step&, const Tasks& ready, const Tasks& posted)> send;
-  // Both ends of the same GPU's stream: what it does last, and that it waits for tasks before it goes on.
+  // Access to the GPUs' streams: their last tasks, and waiting for further tasks before they continue.
   std::function<Tasks(std::size_t stage)> last;
   std::function<void(std::size_t stage, const Step&, const std::vector<Tasks>& after)> wait;
 };
 
-// `steps` of each stage; `when` is of kAlpa. More than one chunk for each stage is for kAsynchronous. Throws std::logic_error where the order
-// leaves stages waiting for each other for ever, which is for the caller to rule out.
+// `steps` per stage; `when` applies to kAlpa. Several chunks per stage are valid only for kAsynchronous. Throws
+// std::logic_error if the order is a deadlock, which the caller must prevent.
 void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const std::vector<std::vector<Step>>& steps,
                    const PipelineActs& acts, PostedWhen when = PostedWhen::kConsumed);
 
 // "send act mb3", "send grad mb0".
 TagId send_tag(TaskGraph& graph, const Step& step);
-// The one task of these that is one, or a join of several; kNoTask of none.
+// The single task among these, or a join of several; kNoTask for none.
 TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks);
 
 }  // namespace slmsim

@@ -14,10 +14,10 @@
 namespace slmsim {
 namespace {
 
-// Of a broadcast: more would add nothing but tasks.
+// Pieces of a broadcast; more would only add tasks.
 constexpr double kMostPieces = 64;
 
-// What asynchronous I/O leaves of a drive: the share of its rated throughput that requests reach, and its controller's
+// A drive's rate under asynchronous I/O: the share of its rated throughput that requests reach, and its controller's
 // time for each command. A RAID 0 cuts requests into stripes.
 std::vector<Link> links_of(const LowerRequest& request) {
   std::vector<Link> links = request.network.links();
@@ -224,7 +224,7 @@ Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& af
     for (std::size_t rank = 1; rank < ranks(); ++rank) {
       const int line = peers_.connection(devices_[rank - 1], devices_[rank]);
       arrived = graph_.transfer(line, size / pieces, id, std::array{arrived, ready[rank]});
-      nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank is done when it has passed it on
+      nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank ends when it has passed the piece on
     }
   }
   return nccl_;
@@ -306,7 +306,7 @@ Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::strin
       parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
       farthest = std::max(farthest, graph_.connection(way.path).route.latency);
     }
-    // Each round of requests waits once for the way there and back of its slowest drive; the transfer has waited once.
+    // Each round of requests waits one round trip of its slowest drive; the transfer has waited once.
     io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);
   }
   return io_;

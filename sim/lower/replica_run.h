@@ -1,8 +1,8 @@
 // One iteration of replicas on streams, for the techniques of PyTorch and DeepSpeed (sim/technique).
 //
-// Each rank has streams: its GPU's kernels, NCCL's kernels, copies to and from host memory, the CPU that updates its part
-// of the optimizer's state, and the I/O of its drives. What is put on a stream waits for what was put there before and for
-// the tasks it is told to wait for: that is where overlap comes from, and nowhere else.
+// Each rank has streams: its GPU's kernels, NCCL's kernels, copies to and from host memory, the CPU that updates its
+// part of the optimizer's state, and the I/O of its drives. A task on a stream waits for the stream's previous task and
+// for its stated predecessors; all overlap follows from this rule.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace slmsim {
 
-// One per rank; a task that is kNoTask is not waited for.
+// One per rank; kNoTask is not awaited.
 using Tasks = std::vector<TaskId>;
 
 class ReplicaRun {
@@ -27,12 +27,12 @@ class ReplicaRun {
 
   std::size_t ranks() const { return devices_.size(); }
   std::size_t units() const { return work_.front().size(); }  // embedding, layers, head
-  // Those that are trained, and what else a unit's weights are.
+  // Trained parameters of a unit, and its other weights.
   double parameters(std::size_t unit) const { return work_.front()[unit].parameters; }
   double parameters() const;
   double frozen(std::size_t unit) const { return work_.front()[unit].frozen; }
   double held(std::size_t unit) const { return parameters(unit) + frozen(unit); }
-  // Nothing goes back through what lies in front of all that is trained.
+  // The backward pass ends at the first trained unit.
   bool goes_back(std::size_t unit) const { return work_.front()[unit].backward > Seconds{0}; }
   const ReplicaPlan& plan() const { return request_.plan.replicas(); }
   const Scenario& scenario() const { return request_.scenario; }
@@ -51,37 +51,39 @@ class ReplicaRun {
   Tasks backward(std::size_t unit, const Tasks& after);
   // Host work that the GPU waits for.
   Tasks host_work(Seconds time, const std::string& name, const Tasks& after);
-  // The GPU's own Adam for so many parameters per rank.
+  // The GPU's own Adam for `parameters` parameters per rank.
   Tasks adam(double parameters, const Tasks& after);
 
-  // Kernels of each rank: on its GPU's stream, or beside that as NCCL's are, after these tasks. What takes no time is left out.
+  // Kernels of each rank: on its GPU's stream, or beside it as NCCL's are, after these tasks. Kernels of zero time are
+  // omitted.
   Tasks kernels(const std::vector<Seconds>& times, const std::string& name);
   Tasks beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after);
-  // Kernels that read and write so many bytes of each GPU's memory, to bring tensors into a collective's buffer or out of it;
-  // nothing where a GPU trains alone.
+  // Kernels that read and write `moved` bytes of each GPU's memory, to copy tensors into or out of a collective's
+  // buffer; none where a GPU trains alone.
   Tasks copy_buffers(Bytes moved, const std::string& name, const Tasks& after);
 
-  // A collective of NCCL's stream; in pieces of `bucket` where that is more than 0.
+  // A collective on NCCL's stream; in pieces of `bucket` where that is more than 0.
   Tasks collective(Collective collective, Bytes size, Bytes bucket, const std::string& name, const Tasks& after);
 
-  // A collective inside each VM, on NCCL's stream, or of the ranks of equal place in their VMs, on a second one. Of VMs with
-  // equally many GPUs.
+  // A collective inside each VM, on NCCL's stream, or among ranks of equal position in their VMs, on a second one. VMs
+  // must have equally many GPUs.
   enum class Reach { kInsideVm, kAcrossVms };
   Tasks collective(Reach reach, Collective collective, Bytes size, const std::string& name, const Tasks& after);
-  // An all-reduce by shares on NCCL's stream (share_sum.h); `sums`: what each rank takes to add up its share.
+  // An all-reduce by shares on NCCL's stream (share_sum.h); `sums`: time of each rank to sum its share.
   Tasks sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name, const Tasks& after);
   // On NCCL's stream each rank sends its part of `size` to the others, an equal piece to each.
   Tasks all_to_all(Bytes size, const std::string& name, const Tasks& after);
   // From the first rank to all, along a ring.
   Tasks broadcast(Bytes size, const std::string& name, const Tasks& after);
-  // The GPUs' next kernels come after these.
+  // The GPUs' next kernels wait for these tasks.
   void wait(const Tasks& after);
 
-  // Bytes per rank between its GPU and the nearest memory.
+  // Copies `size` bytes per rank between its GPU and the nearest memory.
   Tasks copy(bool to_host, Bytes size, const std::string& name, const Tasks& after);
-  // CPU Adam for so many parameters per rank, which moves `bytes` of host memory for each.
+  // CPU Adam for `parameters` parameters per rank, which moves `bytes` of host memory for each.
   Tasks cpu_adam(double parameters, double bytes, const Tasks& after);
-  // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by Framework::swap_rate.
+  // Bytes per rank between memory and the rank's volume. `by_tensor`: many small requests, limited by
+  // Framework::swap_rate.
   Tasks drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after);
 
   Tasks none() const { return Tasks(ranks(), kNoTask); }
@@ -91,13 +93,13 @@ class ReplicaRun {
  private:
   Tasks compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
                 const std::vector<Flops>& work = {});
-  // Per rank the task after which NCCL's stream is free and these are done.
+  // Per rank the task after which NCCL's stream is free and these tasks are done.
   Tasks join_nccl(TagId tag, const Tasks& after);
   TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
-  // Collectives belong to the pass that the GPU was last told to do.
+  // Collectives belong to the pass last issued to the GPU.
   Pass pass_ = Pass::kNone;
   int host_connection(std::size_t rank, HostWay way);
-  // The way to a drive of a rank's volume, and its medium, on which a write takes the time of so many bytes read.
+  // The path to a drive of a rank's volume, and its medium, on which a write counts as the bytes read in the same time.
   struct DriveWay {
     int path = -1, medium = -1;
     double weight = 1;
@@ -118,7 +120,7 @@ class ReplicaRun {
   std::map<Reach, std::vector<Part>> parts_;
   std::vector<Part>& parts(Reach reach);
   HostQueue hosts_{{}};
-  std::optional<TimeBasis> basis_;  // of what was put on the GPUs
+  std::optional<TimeBasis> basis_;  // of the work issued to the GPUs
   Tasks gpu_, nccl_, across_, in_, out_, cpu_, io_;
   std::map<std::pair<std::size_t, HostWay>, int> host_;
   std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;

@@ -21,10 +21,10 @@ namespace {
 
 // Bytes that kernels move per parameter, in fp32 (round_run.h).
 constexpr double kFp32 = 4, kDifference = 3 * kFp32, kOuterUpdate = 5 * kFp32;
-// Beyond so many transfers per round collectives inside replicas are aggregated: a second or two of simulation.
+// With more transfers per round, collectives inside replicas are aggregated; this takes a second or two to simulate.
 constexpr double kMostInside = 2e5;
 
-using Ranks = std::vector<TaskId>;  // a task of each rank
+using Ranks = std::vector<TaskId>;  // one task per rank
 
 class RoundRun {
  public:
@@ -43,7 +43,7 @@ class RoundRun {
     for (const auto& units : work_) binds.push_back(host_binds(units));
     for (const auto& unit : work_.front()) parameters_ += unit.parameters;
     const bool bound = std::find(binds.begin(), binds.end(), true) != binds.end();
-    // Where times alone are asked for nobody looks at what a host does layer by layer.
+    // If only times are needed, the host's work per layer is not shown.
     by_unit_ = how_.gpus > 1 || (bound && request.alike == nullptr);
     hosts_ = HostQueue(std::move(binds));
     group();
@@ -70,7 +70,7 @@ class RoundRun {
   }
 
  private:
-  // GPUs that talk to each other: of one replica, or of the same place in all of them.
+  // GPUs that communicate: those of one replica, or those of the same position in all replicas.
   struct Part {
     std::vector<std::size_t> ranks;
     std::vector<int> devices;
@@ -149,7 +149,7 @@ class RoundRun {
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) kernel(rank, adam_on(rank), adam, reduced[rank]);
   }
 
-  // As DDP does (gradient_exchange.h).
+  // As in DDP (gradient_exchange.h).
   void copy_buffers(Bytes gradients, const char* name, const Ranks& after) {
     const TagId tag = graph_.tag({name, TaskClass::kBuffer, Pass::kBackward});
     for (std::size_t rank = 0; rank < devices_.size(); ++rank)
@@ -182,7 +182,7 @@ class RoundRun {
     });
   }
 
-  // A collective of each part on these streams, after these tasks.
+  // Runs a collective of each part on these streams, after these tasks.
   template <class Run>
   Ranks run_parts(std::vector<Part>& parts, Ranks& stream, TagId tag, const Ranks& after, Run run) {
     for (Part& part : parts) {
@@ -201,21 +201,21 @@ class RoundRun {
 
   // --- exchanges
 
-  // On the GPU's stream.
+  // A kernel on the GPU's stream.
   void kernel(std::size_t rank, Seconds time, TagId tag, TaskId after = kNoTask) {
     if (time > Seconds{0} || after != kNoTask)
       gpu_[rank] = graph_.compute(devices_[rank], time, tag, std::array{gpu_[rank], after});
   }
   TagId optimizer(const char* name) { return graph_.tag({name, TaskClass::kOptimizer}); }
 
-  // What one GPU exchanges and updates of a fragment.
+  // Parameters of a fragment that one GPU exchanges and updates.
   double part_of(std::size_t fragment) const { return fragments_[fragment] / how_.gpus; }
   Seconds moving(std::size_t rank, double bytes_per_parameter, double parameters) const {
     return elementwise_time(Bytes{bytes_per_parameter * parameters}, gpu(rank), scenario().software);
   }
 
-  // Returns per rank the task after which what it exchanged is there: sums, or, with the outer state in host memory, new
-  // parameters.
+  // Returns per rank the task after which its exchanged data is available: sums, or, with the outer state in host
+  // memory, new parameters.
   Ranks exchange(std::size_t fragment) {
     const double part = part_of(fragment);
     const bool differences = how_.update == OuterUpdate::kNesterov;
@@ -250,7 +250,7 @@ class RoundRun {
     });
   }
 
-  // Kernels that run beside those of the GPU's stream, as NCCL's do.
+  // Kernels beside the GPU's stream, as NCCL's are.
   TaskId beside(Seconds time, const char* name, TaskId after) {
     return graph_.delay(time, graph_.tag({name, TaskClass::kKernels}), std::array{after});
   }
@@ -275,8 +275,8 @@ class RoundRun {
     }
   }
 
-  // From the new parameters to those that the passes use, and Adam's own copy. What was averaged in fp32 is there already;
-  // after a delay the outer parameters are mixed with those that went on meanwhile.
+  // Bytes of the conversion from the new parameters to those of the passes and Adam's own copy. Averages in fp32 need
+  // none; after a delay the outer parameters are mixed with the current ones.
   double cast_bytes() const {
     const double weight = element_bytes(scenario().training.precision);
     const bool master = weight < kFp32;
@@ -297,7 +297,7 @@ class RoundRun {
     return transfer(way, stream, Bytes{parameters * kFp32}, graph_.tag({name, TaskClass::kCopy}), after);
   }
 
-  // Of the passes and Adam of all GPUs, without what is computed anew.
+  // Basis of the passes and Adam of all GPUs, without recomputation.
   std::optional<TimeBasis> basis() const {
     if (!has_measured_kernels(request_)) return std::nullopt;
     TimeBasis sum;
@@ -319,7 +319,7 @@ class RoundRun {
   std::vector<double> fragments_;             // parameters
   std::vector<std::vector<LayerWork>> work_;  // per rank and unit
   double parameters_ = 0;
-  bool by_unit_ = false;  // a task for each layer, not one for a pass
+  bool by_unit_ = false;  // one task per layer, not one per pass
   std::vector<Part> inside_, across_;
   HostQueue hosts_{{}};
   // Streams of each rank: kernels, exchanges, sums inside the replica, copies to and from the host, its CPU.

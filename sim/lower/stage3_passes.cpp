@@ -17,8 +17,8 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
   const double sent = run.gradient_element();
   const double per_gradient = copied(run.element()) + converted(run.element(), sent) + 2 * copied(sent);
   const std::size_t units = run.units();
-  // While a unit computes, the next one's parameters are gathered: from when the unit began, which is when the one before
-  // it was done.
+  // While a unit computes, the next one's parameters are gathered, beginning with the unit's start, which is the end of
+  // the one before.
   Tasks done = run.gpu_done();
   Tasks gathered = gather(0, run.none());
   for (std::size_t unit = 0; unit < units; ++unit) {
@@ -28,7 +28,7 @@ Tasks stage3_passes(ReplicaRun& run, const Stage3Hooks& hooks) {
     gathered = ahead;
   }
   Tasks reduced = run.none();
-  // The last unit's parameters are still there.
+  // The last unit's parameters are still gathered.
   for (std::size_t unit = units; unit-- > 0;) {
     if (!run.goes_back(unit)) break;
     const Tasks ahead = unit > 0 && run.goes_back(unit - 1) ? gather(unit - 1, done) : gathered;

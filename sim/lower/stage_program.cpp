@@ -28,7 +28,7 @@ std::vector<OperatorTime> times_on_mesh(const Operator& op, const Stage& stage, 
   return times;
 }
 
-// Of every operator of the stage; what layers that are alike repeat is computed once.
+// Times of every operator of the stage; repeated layers are computed once.
 std::vector<std::vector<OperatorTime>> all_times(const OperatorGraph& operators, const Stage& stage, double sequences,
                                                  const Scenario& scenario) {
   const std::vector<int> kinds = gpu_kinds(scenario.platform, stage.mesh);
@@ -64,7 +64,7 @@ class Collector {
     begun_ = true;
   }
 
-  // An operator is launched by each GPU's host.
+  // Each GPU's host launches the operator.
   void launch(Seconds time) { segments_.back().host += time; }
 
   void end_with(CollectiveCall call, int layer) {
@@ -84,7 +84,7 @@ class Collector {
   bool begun_ = false;
 };
 
-// The distinct layouts in which the operators of a stage read the outputs of one of them.
+// The distinct layouts in which operators of a stage read the outputs of one of them.
 std::vector<Layout> layouts_read(const OperatorGraph& operators, const Stage& stage, std::size_t producer) {
   std::vector<Layout> layouts;
   for (const auto edge : boost::make_iterator_range(boost::out_edges(producer, operators))) {
@@ -130,7 +130,7 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
   program.basis.resize(gpus);
   {
     Collector forward(program.forward, gpus);
-    // An activation is brought into a layout once, before its first reader.
+    // An activation is converted to a layout once, before its first reader.
     std::set<std::pair<std::size_t, Layout>> brought;
     for (std::size_t i = 0; i < count; ++i) {
       const Operator& op = operators[stage.first + i];
@@ -160,14 +160,14 @@ StageProgram stage_program(const OperatorGraph& operators, const Stage& stage, d
     for (const Layout& layout : layouts_read(operators, stage, stage.first + i)) {
       for (const auto& call : resharding(bytes_of(i), layout, outputs[i], shape)) backward.end_with(call, op.layer);
     }
-    // Rematerialisation does the forward pass of the layers once more, with its collectives; what they deliver is kept where
-    // operators are chosen.
+    // Rematerialisation repeats the forward pass of the layers, with its collectives; if operators are selected, the
+    // results of collectives are kept.
     const double again = share_computed_anew(op, recompute, layers);
     if (again > 0 && recompute != Recompute::kOperators) {
       for (const auto& call : reduced[i]) backward.end_with(call, op.layer);
     }
     for (std::size_t rank = 0; rank < gpus; ++rank) {
-      // The gradients of both factors, and what is computed anew.
+      // The gradients of both factors, and recomputation.
       const Flops product = work_of(stage, i, rank, op, sequences);
       const bool apart = weights_apart && times[i][rank].weights_gradient > Seconds{0};
       const Seconds later = apart ? times[i][rank].weights_gradient : Seconds{0};

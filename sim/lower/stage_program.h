@@ -1,5 +1,5 @@
-// One stage's work on one micro-batch: stretches of computation between the collectives that its division
-// needs (sim/plan/sharding.h).
+// One stage's work on one micro-batch: stretches of computation between the collectives of its division
+// (sim/plan/sharding.h).
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace slmsim {
 struct Segment {
   std::vector<Seconds> time;  // per GPU of the stage's mesh
   std::vector<Flops> work;    // likewise: its matrix products
-  Seconds host;               // to launch its kernels, on each GPU's host
+  Seconds host;               // time to launch its kernels, on each GPU's host
   std::optional<CollectiveCall> then;
   int first_layer = 0, last_layer = 0;  // for labels
 };
 
 struct StageProgram {
   std::vector<Segment> forward, backward;
-  Segment weights;               // what `backward` leaves out where the gradients of weights are computed apart
-  std::vector<TimeBasis> basis;  // per GPU: on what the times rest, without what is computed anew
+  Segment weights;               // omitted from `backward` if the gradients of weights are computed separately
+  std::vector<TimeBasis> basis;  // per GPU: basis of the times, without recomputation
 };
 
 // `sequences` of one micro-batch, over all GPUs of the stage.

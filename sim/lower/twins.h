@@ -1,4 +1,4 @@
-// Which parts of a plan are equal as a whole, so that the tasks of one stand for those of the other (TaskGraph::repeat).
+// Parts of a plan that are equal as a whole, so that the tasks of one represent those of the other (TaskGraph::repeat).
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace slmsim {
 
-// The second devices by the first ones in their places; empty unless those of a place have one colour and share VMs with
-// others as these do.
+// Maps the first devices to the second ones at the same positions; empty unless devices at each position have one
+// colour and share VMs with others in the same way.
 std::map<int, int> twins_of(const Fold& fold, const Platform& platform, const std::vector<int>& first,
                             const std::vector<int>& second);
 

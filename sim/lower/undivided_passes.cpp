@@ -22,7 +22,7 @@ Lowered reduce_and_gather(const LowerRequest& request, Collective collective, co
   Tasks reduced;
   for (int batch = 0; batch < run.micro_batches(); ++batch) {
     undivided_passes(run);
-    // Whole gradients are added up; parts of them are reduced for each micro-batch (DeepSpeed's engine.py,
+    // Whole gradients are accumulated; parts of them are reduced for each micro-batch (DeepSpeed's engine.py,
     // allreduce_gradients), before the next one.
     const bool is_last = batch + 1 == run.micro_batches();
     if (collective == Collective::kAllReduce && !is_last) continue;

@@ -1,4 +1,4 @@
-// Passes of replicas that hold all parameters (DeepSpeed's ZeRO-1 and ZeRO-2): nothing is exchanged until both are done.
+// Passes of replicas that hold all parameters (DeepSpeed's ZeRO-1 and ZeRO-2): the exchange follows both passes.
 #pragma once
 
 #include "sim/lower/replica_run.h"
@@ -7,12 +7,11 @@ namespace slmsim {
 
 void undivided_passes(ReplicaRun& run);
 
-// All gradients in buckets: copied there, and divided by the number of ranks (stage_1_and_2.py,
+// Fills buckets with all gradients: copied there, and divided by the number of ranks (stage_1_and_2.py,
 // reduce_independent_p_g_buckets_and_remove_grads and average_tensor).
 Tasks fill_buckets(ReplicaRun& run);
 
-// An iteration that then reduces all gradients by this collective, lets each GPU update its part, and gathers the
-// parameters.
+// An iteration that then reduces all gradients by this collective, updates each GPU's part, and gathers the parameters.
 Lowered reduce_and_gather(const LowerRequest& request, Collective collective, const std::string& name);
 
 }  // namespace slmsim

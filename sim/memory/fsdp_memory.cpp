@@ -9,23 +9,23 @@
 namespace slmsim {
 namespace {
 
-// A part in fp32 and its gradient; the optimizer's state beside them.
+// A part in fp32 and its gradient; the optimizer's state is added.
 constexpr double kParameter = 4, kGradient = 4;
 
 struct Units {
-  double root = 0, layers = 0, largest = 0;  // parameters; of the largest layer
+  double root = 0, layers = 0, largest = 0;  // parameters; largest: of the largest layer
 
   void add(double own) {
     layers += own;
     largest = std::max(largest, own);
   }
   double all() const { return root + layers; }
-  // The root and so many layers.
+  // The root and `count` layers.
   double open(double count) const { return root + std::min(layers, count * largest); }
 };
 
 struct Parameters {
-  Units held, trained;  // with adapters, few of those held are trained
+  Units held, trained;  // with adapters, few of the held parameters are trained
 };
 
 Parameters parameters_of(const OperatorGraph& operators) {
@@ -43,7 +43,7 @@ Parameters parameters_of(const OperatorGraph& operators) {
   return out;
 }
 
-// Layers that are whole at a time at most: the one that computes and what the host may gather meanwhile
+// Upper bound of layers that are whole at a time: the computing one and those that the host may gather meanwhile
 // (sim/lower/fsdp_passes.h).
 double whole_layers(const FsdpPlan& plan, double layers) {
   if (!plan.limit_all_gathers || !plan.frees_after_forward()) return layers;
@@ -61,15 +61,15 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
   const double weight = element_bytes(scenario.training.precision);
   const double reduced = element_bytes(scenario.training.gradient_precision);
   const double whole = held.open(whole_layers(fsdp, layer_count(operators)));
-  // Of the root until the end, of a layer while it computes and while the one before it is reduced; without
-  // synchronisation of all.
+  // Gradients of the root until the end, of a layer while it computes and while the one before it is reduced; without
+  // synchronisation of all layers.
   const bool adds_up = fsdp.no_sync && plan.micro_batches > 1;
   const double open = adds_up ? trained.all() : trained.open(2);
   Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
   if (fsdp.is_hybrid()) nccl = nccl * 2.0;  // two communicators
   std::vector<DeviceMemory> out;
-  // What is reduced in another precision is converted first; a gathered unit's own part in training precision, and with
-  // offload in fp32.
+  // Gradients reduced in another precision are converted first; a gathered unit's own part in training precision, and
+  // with offload in fp32.
   const Bytes buffers =
       nccl + Bytes{(reduced != weight ? trained.largest * reduced : 0.0) +
                    (fsdp.offload ? trained.largest * kParameter + held.largest * weight : trained.largest * weight) /
@@ -82,7 +82,7 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
     m.parameters = Bytes{whole * weight} + own;
     m.optimizer = Bytes{fsdp.offload ? 0.0 : part * state_of(scenario.training.optimizer)};
     m.buffers = buffers;
-    // Gradients are let go of after the step (zero_grad); those of earlier micro-batches are there when a pass begins.
+    // Gradients are released after the step (zero_grad); those of earlier micro-batches are present when a pass begins.
     DeviceMemory forward = m, backward = m, step = m;
     forward.moment = Moment::kForward;
     forward.activations = activations.kept;
@@ -90,7 +90,7 @@ std::vector<DeviceMemory> memory_of_fsdp(const Plan& plan, const OperatorGraph& 
     backward.gradients = Bytes{open * weight} + gradients;
     if (plan.micro_batches > 1) {
       forward.gradients = adds_up ? backward.gradients : gradients;
-      // It begins with all activations and one layer's gradients.
+      // At its beginning: all activations and one layer's gradients.
       backward.activations = activations.kept;
     }
     step.moment = Moment::kStep;

@@ -10,10 +10,11 @@
 namespace slmsim {
 namespace {
 
-// Whose activations a stage holds at most: of 1F1B as many as stages are left, itself included. With v chunks a chunk's are a
-// v-th of a micro-batch's, and its first backward pass follows 2 (p - s - 1) + (v - 1) p forward passes that warm up and one
-// more (arXiv 2104.04473, section 2.2; Megatron-LM's forward_backward_pipelining_with_interleaving): of the first stage
-// p + (p - 1) / v (arXiv 2205.05198, section 4.2.3).
+// Maximum number of micro-batches whose activations a stage holds: for 1F1B the number of remaining stages, itself
+// included. With v chunks a chunk has a v-th of a micro-batch's activations, and its first backward pass follows 2 (p -
+// s - 1) + (v - 1) p forward passes of the warm-up and one more (arXiv 2104.04473, section 2.2; Megatron-LM's
+// forward_backward_pipelining_with_interleaving): for the first stage p + (p - 1) / v (arXiv 2205.05198, section
+// 4.2.3).
 double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batches) {
   const int behind = m.pipeline - stage - 1;
   if (m.chunks == 1) return std::min(micro_batches, behind + 1);
@@ -21,8 +22,8 @@ double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batch
   return static_cast<double>(std::min(micro_batches * m.chunks, passes)) / m.chunks;
 }
 
-// Of each rank of a stage of the pipeline, but for NCCL's buffers and the framework. Gradients stay from step to step, and an
-// optimizer that converts them does so when activations are gone.
+// Memory of each rank of a pipeline stage, without NCCL's buffers and the framework. Gradients stay from step to step,
+// and an optimizer that converts them does so after the activations are freed.
 DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
                            const Scenario& scenario) {
   const MegatronPlan& o = plan.megatron();
@@ -33,7 +34,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   const double sequences = static_cast<double>(scenario.training.batch) / (o.data * plan.micro_batches);
   const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
   const int layers = layer_count(operators);
-  const double input = stream_elements(operators) * sequences * element;  // of a layer, bytes
+  const double input = stream_elements(operators) * sequences * element;  // bytes of a layer's input
   const AttentionKernel attention = attention_on_all(devices_of(plan), scenario);
   const bool selective = plan.recompute == Recompute::kSelective;
   double parameters = 0, kept = 0, largest = 0, ends = 0;
@@ -54,7 +55,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
         ends += own;
       else
         by_layer[op.layer] += selective && op.is_attention_core() ? 0.0 : own;
-      // From Q, K and V the core is computed anew (section 5).
+      // The core is recomputed from Q, K and V (section 5).
       if (inside && selective && op.role == Role::kQkv) by_layer[op.layer] += op.outputs * sequences * element / tensor;
     }
     if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
@@ -74,7 +75,7 @@ DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorG
   DeviceMemory step = m;
   step.moment = Moment::kStep;
   step.buffers = Bytes{updated * bytes.gradient_copy * scenario.framework.gradient_copies};
-  // Logits are gone when layers are computed anew.
+  // Logits are freed before layers are recomputed.
   m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
   return larger_of(m, step);
 }

@@ -6,7 +6,7 @@
 namespace slmsim {
 namespace {
 
-// What a rank keeps in host memory beside the states: Python, CUDA's host side, the data loader.
+// Host memory of a rank besides the states: Python, CUDA's host side, the data loader.
 constexpr Bytes kHostFramework{5e9};
 
 }  // namespace

@@ -10,15 +10,15 @@
 namespace slmsim {
 namespace {
 
-// Without a backward pass a micro-batch's activations are gone when it is through.
+// Without a backward pass, a micro-batch's activations are freed when it ends.
 int in_flight(const Plan& plan, std::size_t s) {
   if (!plan.workload.backward) return 1;
   const OperatorPlan& how = plan.operators();
   return micro_batches_in_flight(how.schedule, plan.micro_batches, plan.stages.size(), s, how.ahead);
 }
 
-// What micro-batches keep that still lack the gradients of weights: inputs of their products, and their outputs' gradients
-// (Qi et al., arXiv 2401.10241, table 3).
+// Memory of micro-batches whose gradients of weights are pending: inputs of their products, and their outputs'
+// gradients (Qi et al., arXiv 2401.10241, table 3).
 Bytes kept_for_weights(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
                        const Scenario& scenario) {
   const Stage& stage = plan.stages[s];
@@ -40,7 +40,7 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
   const OperatorPlan& how = plan.operators();
   Bytes buffers{0};
   if (stage.mesh.size() > 1) {
-    // Summed inside a VM first, a GPU belongs to two communicators.
+    // With a first sum inside each VM, a GPU belongs to two communicators.
     buffers += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, stage.mesh)) * (how.hierarchical ? 2.0 : 1.0);
     buffers += Bytes{held.shared() * element_bytes(training.gradient_precision)};  // fused for one all-reduce
   }
@@ -48,7 +48,8 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
       element_bytes(how.gathered) != element_bytes(training.precision)) {
     buffers += Bytes{held.all * element_bytes(how.gathered)};  // gathered, then converted
   }
-  // What neighbouring stages send: activations of all micro-batches in flight, and one micro-batch's gradients.
+  // Buffers for neighbouring stages' sends: activations of all micro-batches in flight, and one micro-batch's
+  // gradients.
   const auto received = [&](std::size_t last_operator, std::size_t index) {
     const double sequences = share_of(stage, index, rank, micro_batch_sequences(plan, training)).sequences;
     return Bytes{operators[last_operator].outputs * sequences * element_bytes(training.precision)};
@@ -63,12 +64,12 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 
 namespace {
 
-// Of one micro-batch.
+// Memory of one micro-batch.
 struct KeptByLayers {
-  std::map<int, double> bytes;  // of each layer while it goes backward, -1 and the last for what lies outside
-  double input = 0;             // of a layer
-  double kept = 0;              // of all, with what is not computed anew
-  double anew = 0;              // of the largest layer that is
+  std::map<int, double> bytes;  // of each layer during its backward pass; -1 and the last: outside the layers
+  double input = 0;             // of a layer's input
+  double kept = 0;              // total, of tensors that are not recomputed
+  double anew = 0;              // of the largest recomputed layer
 };
 
 KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
@@ -84,7 +85,7 @@ KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, st
     const Operator& op = operators[stage.first + i];
     const double kept = kept_activations(operators, stage, i, rank, sequences, scenario, plan.recompute);
     until[op.layer] += kept;
-    // One layer at a time is computed anew.
+    // One layer at a time is recomputed.
     const bool again = from_input && is_inside_layers(op, layers);
     out.bytes[op.layer] += again ? kept_activations(operators, stage, i, rank, sequences, scenario) : kept;
   }
@@ -128,7 +129,7 @@ std::vector<DeviceMemory> memory_by_operators(const Plan& plan, const OperatorGr
     const Stage& stage = plan.stages[s];
     const HeldParameters held = held_parameters(operators, stage);
     const double part = how.optimizer == Optimizer::kDivided ? 1.0 / static_cast<double>(stage.mesh.size()) : 1.0;
-    // With an all-reduce every GPU adds up all gradients.
+    // With an all-reduce every GPU accumulates all gradients.
     const bool scattered = how.gradient_collective == GradientCollective::kReduceScatter;
     for (std::size_t rank = 0; rank < stage.mesh.size(); ++rank) {
       DeviceMemory memory = empty_memory(stage.mesh[rank], scenario);

@@ -12,13 +12,13 @@
 namespace slmsim {
 namespace {
 
-// Groups that Infinity has in host memory at once: read, updated, written, and one to spare (DeepSpeed's buffer_count).
+// Sub-groups of Infinity in host memory at once: read, updated, written, and one spare (DeepSpeed's buffer_count).
 constexpr double kSwapBuffers = 4;
-// Parameters of a rank that ZeRO-3 updates at a time (DeepSpeed's stage3 sub_group_size).
+// Parameters of a rank in one update of ZeRO-3 (DeepSpeed's stage3 sub_group_size).
 constexpr double kStepped = 1e9;
 constexpr int kEngineCopies = 2;  // Framework::gradient_copies of DeepSpeed's engine
 
-// Of the tensors of a model, as compression of this rank takes them.
+// The model's tensors as compression of this rank treats them.
 LowRankBucket all_gradients(const OperatorGraph& operators, int rank) {
   LowRankBucket out;
   for (const auto v : boost::make_iterator_range(boost::vertices(operators)))
@@ -26,7 +26,7 @@ LowRankBucket all_gradients(const OperatorGraph& operators, int rank) {
   return out;
 }
 
-// Elements of the largest tensor that is trained.
+// Elements of the largest trained tensor.
 double largest_tensor(const OperatorGraph& operators) {
   double out = 0;
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
@@ -38,7 +38,7 @@ double largest_tensor(const OperatorGraph& operators) {
   return out;
 }
 
-// What a GPU holds at each moment of an iteration. DeepSpeed's files are those of release 0.7.1.
+// Memory of a GPU at each moment of an iteration. References to DeepSpeed's files are to release 0.7.1.
 class ReplicaMoments {
  public:
   ReplicaMoments(const Plan& plan, const OperatorGraph& operators, const CompressionMemory& compressed,
@@ -70,26 +70,26 @@ class ReplicaMoments {
 
  private:
   bool on_gpu() const { return replicas_.optimizer == StatePlace::kGpu; }
-  // DDP's buckets hold copies of all gradients. DeepSpeed's engine without ZeRO, whose optimizer makes two copies, flattens a
-  // bucket at a time in their place (engine.py, buffered_allreduce_fallback).
+  // DDP's buckets hold copies of all gradients. DeepSpeed's engine without ZeRO, whose optimizer makes two copies,
+  // flattens one bucket at a time instead (engine.py, buffered_allreduce_fallback).
   bool in_buckets() const { return is_torch() && ranks_ > 1; }
   // PyTorch alone, without DeepSpeed's engine.
   bool is_torch() const {
     return replicas_.stage == 0 && replicas_.bucket > Bytes{0} && framework_.gradient_copies < kEngineCopies;
   }
   double own() const { return trained_ / ranks_; }
-  // DeepSpeed lets go of gradients when the optimizer has stepped (zero_grad), but for those of earlier micro-batches and
-  // ZeRO-3's (stage3.py, __param_id_to_grad_partition). So does PyTorch since 2.0 (Optimizer.zero_grad, set_to_none), but
-  // for those that lie in DDP's buckets.
+  // DeepSpeed releases gradients after the optimizer's step (zero_grad), except those of earlier micro-batches and
+  // ZeRO-3's (stage3.py, __param_id_to_grad_partition). So does PyTorch since 2.0 (Optimizer.zero_grad, set_to_none),
+  // except for those in DDP's buckets.
   bool keeps_gradients() const {
     if (several_ || replicas_.stage == 3) return true;
     if (is_torch()) return in_buckets() && replicas_.bucket_views;
     return replicas_.stage == 0;
   }
-  // Copies of the weights in 16 bits are gone with the activations that autocast keeps them for.
+  // 16-bit copies of the weights are freed with the activations for which autocast keeps them.
   Bytes copies_left(Bytes parameters) const { return is_torch() && software_.autocast ? Bytes{0} : parameters; }
-  // What PyTorch's Adam holds while it steps: over lists of tensors (foreach) the roots of all second moments, tensor by tensor
-  // two of the largest (torch/optim/adamw.py).
+  // Temporaries of PyTorch's Adam during its step: over lists of tensors (foreach) the roots of all second moments,
+  // tensor by tensor two of the largest (torch/optim/adamw.py).
   Bytes temporaries() const {
     if (!is_torch() || training_.optimizer != UpdateRule::kAdam) return {};
     const double full = element_bytes(Precision::kFp32);
@@ -103,9 +103,9 @@ class ReplicaMoments {
   }
 
   Bytes bucket() const { return Bytes{bytes_.gradient * std::min(framework_.reduce_bucket, trained_)}; }
-  // There for all of the backward pass: one is filled while the other is reduced. ZeRO-1 reduces when the pass is through,
-  // from one that is flattened then; with its optimizer on the host from one that is there before (stage_1_and_2.py,
-  // backward, allreduce_bucket, "contiguous_gradients or cpu_offload").
+  // Buckets present during the whole backward pass: one is filled while the other is reduced. ZeRO-1 reduces after the
+  // pass, from a bucket that is flattened then; with its optimizer on the host, from one that exists before
+  // (stage_1_and_2.py, backward, allreduce_bucket, "contiguous_gradients or cpu_offload").
   Bytes filled() const {
     if (replicas_.stage < 2) return bucket() * (replicas_.stage == 1 && !on_gpu() ? 1.0 : 0.0);
     return bucket() * 2.0;
@@ -128,7 +128,7 @@ class ReplicaMoments {
     m.parameters = copies_left(m.parameters);
     m.activations = activations.layer;
     m.buffers += open() + filled();
-    // The lookup's gradient of a tied table is added to the head's when the layers are through.
+    // A tied table's gradient by the lookup is added to the head's after the layers' backward pass.
     const Bytes table{is_torch() ? bytes_.gradient * tied_ : 0.0};
     m.buffers += std::max(Bytes{0}, table - m.activations);
     if (replicas_.stage == 1 && on_gpu() && bucket() > m.activations) {
@@ -142,12 +142,12 @@ class ReplicaMoments {
     m.gradients = gradients();
     if (replicas_.stage == 0) {
       m.parameters = copies_left(m.parameters);
-      // Reduced behind the passes bucket by bucket, where DDP does not, and what waits encoded; then copied.
+      // Gradients reduced after the passes bucket by bucket, where DDP does not, and encoded data; then copies.
       const Bytes reduced = (is_torch() ? Bytes{0} : bucket()) + compressed_.passing;
       const Bytes copied{trained_ * bytes_.gradient_copy * framework_.gradient_copies};
       m.buffers += std::max(reduced, copied + temporaries());
     } else if (on_gpu()) {
-      // Those of its own part, flattened, then converted; by ZeRO-3 a sub-group at a time (stage_1_and_2.py, step;
+      // Gradients of its own part, flattened, then converted; in ZeRO-3 a sub-group at a time (stage_1_and_2.py, step;
       // stage3.py, _prepare_fp32_grad_for_sub_group).
       m.gradients = Bytes{bytes_.gradient * own()};
       const double at_once = replicas_.stage == 3 ? std::min(own(), kStepped) : own();
@@ -158,7 +158,7 @@ class ReplicaMoments {
     return m;
   }
 
-  // Gradients are gone.
+  // Gradients are freed.
   DeviceMemory gather(DeviceMemory m) const {
     m.moment = Moment::kStep;
     if (replicas_.stage == 1 || replicas_.stage == 2)
@@ -202,10 +202,10 @@ StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators,
   const StateBytes bytes(scenario.training);
   const double ranks = static_cast<double>(plan.stages.front().mesh.size());
   const double part = trained_count(operators) / ranks, weights = parameter_count(operators) / ranks;
-  // The CPU's Adam reads gradients in fp32, whatever they were reduced in.
+  // The CPU's Adam reads gradients in fp32, independent of the precision of the reduction.
   const double gradient = element_bytes(Precision::kFp32);
   StoreMemory out{Bytes{part * gradient}, {}};
-  // Sums of micro-batches, beside these (DeepSpeed's accumulated_grads_in_cpu, __param_id_to_grad_partition).
+  // In addition, sums over micro-batches (DeepSpeed's accumulated_grads_in_cpu, __param_id_to_grad_partition).
   if (plan.micro_batches > 1) out.host += Bytes{part * bytes.gradient};
   if (replicas.optimizer == StatePlace::kHost) {
     out.host += Bytes{part * bytes.optimizer() + (replicas.stage == 3 ? weights * bytes.weight : 0.0)};

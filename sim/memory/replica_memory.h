@@ -1,12 +1,13 @@
-// What replicas of PyTorch and DeepSpeed must hold on GPUs, in host memory and on drives.
+// Memory of replicas of PyTorch and DeepSpeed on GPUs, in host memory and on drives.
 //
-// States as their optimizers keep them (ZeRO, arXiv 1910.02054, section 3.1; deepspeed/runtime/zero/stage_1_and_2.py): see
-// StateBytes, with the copy of the gradients at the step. DDP on several GPUs reduces copies of the gradients in its buckets, or
-// has them there. What compression keeps (cost/compression.h) and what PyTorch's optimizer holds while it steps count as
-// buffers.
+// States as their optimizers keep them (ZeRO, arXiv 1910.02054, section 3.1; deepspeed/runtime/zero/stage_1_and_2.py):
+// see StateBytes, with the copy of the gradients at the step. DDP on several GPUs reduces copies of the gradients in
+// its buckets, or stores the gradients there. The memory of compression (cost/compression.h) and the temporaries of
+// PyTorch's optimizer count as buffers.
 //
-// PyTorch lets go of gradients when the optimizer has stepped: with one micro-batch none exist when the loss's backward pass
-// begins, where activations are most. The peak is the largest of that moment, of the backward pass's end and of the step.
+// PyTorch releases gradients after the optimizer's step: with one micro-batch none exist when the loss's backward pass
+// begins, where activations are largest. The peak is the largest of that moment, the end of the backward pass and the
+// step.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@
 
 namespace slmsim {
 
-// Of a plan whose `by` is a ReplicaPlan.
+// For a plan whose `by` is a ReplicaPlan.
 std::vector<DeviceMemory> memory_of_replicas(const Plan& plan, const OperatorGraph& operators,
                                              const Scenario& scenario);
 StoreMemory stored_by_replicas(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);

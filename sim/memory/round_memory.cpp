@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFp32 = 4, kOuterState = 2 * kFp32;  // bytes per parameter
 
-// Of one GPU in every replica, and of one replica.
+// NCCL's buffers between the same GPU of every replica, and inside a replica.
 Bytes buffers_of_nccl(const Plan& plan, const Scenario& scenario) {
   const std::vector<int>& mesh = plan.stages.front().mesh;
   const auto size = static_cast<std::size_t>(plan.round().gpus);
@@ -48,7 +48,7 @@ std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph
     m.optimizer = Bytes{trained * (bytes.optimizer() + bytes.gradient_copy)};
     if (!how.outer_on_host) m.optimizer += outer_state(plan, operators);
     m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
-    // DDP keeps its buckets, copies of the gradients.
+    // DDP keeps its buckets, which are copies of the gradients.
     m.buffers = nccl + (how.gpus > 1 ? m.gradients : Bytes{0});
     m.buffers += how.delay > 0 ? exchange : std::max(Bytes{0}, exchange - m.activations);
     out.push_back(m);

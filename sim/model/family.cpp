@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-// Second names that most configs share.
+// Second names common to most configs.
 SecondNames usual(const SecondNames& others = {}) {
   SecondNames names = {{"hidden", "hidden_size"},
                        {"heads", "num_attention_heads"},
@@ -40,16 +40,16 @@ constexpr Traits kGemmaTraits = with(kLlamaTraits, [](Traits& t) {
   t.tied_embedding = true;
 });
 
-// Of configs that say whether attention's products have biases.
+// Second names of configs that state whether attention's products have biases.
 SecondNames with_attention_bias(SecondNames others = {}) {
   others.insert({{"qkv_bias", "attention_bias"}, {"projection_bias", "attention_bias"}});
   return usual(others);
 }
 
-// What a model_type is that no row of the table fits.
+// Values of model_type that have no row in the table, with the reason.
 struct Unmodelled {
   const char* why;
-  std::vector<const char*> types;  // or how they begin
+  std::vector<const char*> types;  // or their prefixes
 };
 
 const std::vector<Unmodelled>& unmodelled() {

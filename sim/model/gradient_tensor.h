@@ -1,6 +1,6 @@
-// The tensors that a framework keeps an operator's parameters in, which is what compression of gradients goes by: matrices
-// of products and tables, and vectors of biases and norms. A product of several parts, such as queries, keys and values, is
-// one matrix, as GPT-2 has it.
+// The tensors that hold an operator's parameters in a framework, to which gradient compression applies: matrices of
+// products and tables, and vectors of biases and norms. A product of several parts, such as queries, keys and values,
+// is one matrix, as in GPT-2.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct GradientTensors {
   double vectors = 0;  // elements of all vectors
 };
 
-// Of what is trained here: a tied head has none of its own.
+// Trained parameters only: a tied head has none of its own.
 GradientTensors gradient_tensors(const Operator& op);
 
 }  // namespace slmsim

@@ -44,7 +44,7 @@ void refuse_unmodelled(const Node& config, Fields& fields) {
   if (!type || type->kind != Node::Kind::kScalar) return;
   const auto& names = family_names();
   const bool known = std::find(names.begin(), names.end(), type->scalar) != names.end();
-  // A family that nobody knows is the choice's to refuse.
+  // An unknown family is refused by the choice of `family`.
   std::string why = known ? "" : why_not_modelled(type->scalar);
   for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
     const Node* experts = config.find(key);
@@ -60,7 +60,7 @@ void refuse_unmodelled(const Node& config, Fields& fields) {
 void read_hugging_face(const Node& config, const FamilyRow& row, const Transformer& model, Fields& fields) {
   refuse_window(config, row, model, fields);
   if (model.family != Family::kOpt) return;
-  // OPT of 350 M parameters alone.
+  // OPT-350M only.
   const bool before = fields.flag({"do_layer_norm_before", "Whether norms lie before attention and MLP."}, true);
   if (!before && !fields.describing())
     fields.error("do_layer_norm_before", "norms behind attention and MLP are not modelled");

@@ -1,6 +1,6 @@
-// What only a Hugging Face config.json says: what of it cannot be modelled.
+// Checks of a Hugging Face config.json for features that cannot be modelled.
 //
-// Enters: the config as it was read so far. Leaves: errors, one for each thing that this program has no model of.
+// Enters: the config as read so far. Leaves: one error per unsupported feature.
 #pragma once
 
 #include "sim/base/fields.h"
@@ -8,10 +8,10 @@
 
 namespace slmsim {
 
-// Mixtures of experts, encoders and the like, by model_type or what else tells of them.
+// Refuses mixtures of experts, encoders and the like, by model_type or by keys that indicate them.
 void refuse_unmodelled(const Node& config, Fields& fields);
 
-// Windows that are shorter than the training sequence, and layers that are built in another way.
+// Refuses windows shorter than the training sequence, and layers of another structure.
 void read_hugging_face(const Node& config, const FamilyRow& row, const Transformer& model, Fields& fields);
 
 }  // namespace slmsim

@@ -1,5 +1,5 @@
-// Low-rank adapters (LoRA: Hu et al., arXiv 2106.09685, section 4.1): the model's own weights are frozen, and beside a product
-// W x of n outputs and k inputs B A x is added, A of rank x k and B of n x rank; only A and B are trained.
+// Low-rank adapters (LoRA: Hu et al., arXiv 2106.09685, section 4.1). The model's own weights are frozen; a product W x
+// of n outputs and k inputs gets B A x added, with A of rank x k and B of n x rank. Only A and B are trained.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace slmsim {
 
-// Products that have an adapter each; kUp of gated MLPs stands for both products in front of the gate.
+// Products with an adapter each; kUp of gated MLPs stands for both products before the gate.
 enum class LoraTarget { kQuery, kKey, kValue, kOutput, kUp, kDown };
 const std::vector<std::string>& lora_target_names();  // "query", "key", "value", "output", "up", "down"
 

@@ -11,11 +11,11 @@ namespace {
 
 using Vertex = OperatorGraph::vertex_descriptor;
 
-// Arithmetic per element of operators that are no matrix products; memory bounds them, so that the exact
-// count decides nothing.
+// FLOPs per element of operators other than matrix products; they are bound by memory, so the exact count does not
+// matter.
 constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResidualFlops = 2, kLossFlops = 5;
 
-// Appends operators in order and connects each to what it reads.
+// Appends operators in order and connects each to its inputs.
 class Builder {
  public:
   explicit Builder(const Transformer& model) : model_(model), traits_(model.traits) {}
@@ -46,7 +46,7 @@ class Builder {
     return vertex;
   }
 
-  // A byte per element says what dropout kept.
+  // Dropout keeps a mask of one byte per element.
   static double mask(bool dropout, double elements) { return dropout ? elements : 0.0; }
 
   Vertex elementwise(OperatorKind kind, Role role, double inputs, double outputs, double flops_each,
@@ -71,7 +71,7 @@ class Builder {
     return add(op, {from});
   }
 
-  // Of each head's queries and keys, with a scale for queries and one for keys.
+  // Norm of each head's queries and keys, with one scale for queries and one for keys.
   Vertex query_norm(Vertex from) {
     Operator op{.kind = OperatorKind::kNorm, .role = Role::kQueryNorm};
     op.parameters = op.weights = 2 * static_cast<double>(model_.head_width());
@@ -81,7 +81,7 @@ class Builder {
     return add(op, {from});
   }
 
-  // A product of activations (m tokens) with an n x k weight matrix, whose columns and rows fall into so many parts.
+  // A product of activations (m tokens) with an n x k weight matrix, divisible into `columns` and `rows` parts.
   Vertex linear(Role role, bool bias, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows,
                 Vertex from, double rotated = 0) {
     Operator op{.kind = OperatorKind::kMatrix, .role = role};
@@ -99,7 +99,7 @@ class Builder {
     return add(op, {from});
   }
 
-  // Of the next products of a layer, of which each writes so much of a row.
+  // Share of the outputs that belong to every second product, for a layer's next products with these widths.
   double share_of_second(std::initializer_list<std::int64_t> widths) {
     double second = 0, all = 0;
     for (const std::int64_t width : widths) {
@@ -145,7 +145,7 @@ class Builder {
     scores.outputs = squares;
     const Vertex scored = add(scores, {queries});
 
-    // Kept: the softmax, and with dropout its mask; what dropout leaves is kept by the product that reads it.
+    // Kept: the softmax, and with dropout its mask; the product that reads the dropout's output keeps that.
     Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
     softmax.columns = model_.kv_heads;
     softmax.flops = kSoftmaxFlops * squares;
@@ -153,7 +153,7 @@ class Builder {
     softmax.saved_score_bytes = mask(dropout, squares);
     softmax.dropout = dropout;
     softmax.capped = traits_.score_cap;
-    if (softmax.capped) softmax.saved_scores += squares;  // of the tanh
+    if (softmax.capped) softmax.saved_scores += squares;  // input of the tanh's backward pass
     const Vertex soft = add(softmax, {scored});
     Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
     values.matrix = {model_.heads, model_.sequence, model_.head_width(), model_.sequence};
@@ -173,7 +173,7 @@ class Builder {
     return residual(Role::kAttentionResidual, branch, stream);
   }
 
-  // `from` is what it reads, `stream` what its branch is added to.
+  // `from` is its input, `stream` the stream to which its branch is added.
   Vertex mlp(Vertex from, Vertex stream) {
     const std::int64_t width = model_.intermediate, products = traits_.gated ? 2 : 1;
     const double wide = s() * static_cast<double>(width), read = static_cast<double>(products) * wide;
@@ -185,7 +185,7 @@ class Builder {
     Vertex up = wider;
     for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
     if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
-    // What a ReLU writes tells its gradient, and the product behind it keeps that.
+    // ReLU's gradient follows from its output, which the next product keeps.
     const Vertex active = elementwise(OperatorKind::kActivation,
                                       traits_.gated ? Role::kSwiglu
                                       : relu        ? Role::kRelu
@@ -220,11 +220,11 @@ class Builder {
     op.inputs = op.saved_elements = token_elements();
     op.outputs = s() * v();
     const Vertex logits = add(op, {normed});
-    // Logits; what else is kept of them is the software's.
+    // Logits; further copies of them belong to the software stack.
     const Vertex loss = elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0,
                                     model_.vocabulary, {logits});
     graph_[loss].capped = traits_.logit_cap;
-    if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // of the tanh
+    if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // input of the tanh's backward pass
   }
 
   // --- adapters
@@ -235,13 +235,14 @@ class Builder {
     return std::find(targets.begin(), targets.end(), target) != targets.end();
   }
 
-  // Beside a product `of` of what `from` writes: one adapter for each of these targets, with so many outputs.
+  // Adapters beside the product `of`, which reads the output of `from`: one for each target, with its number of
+  // outputs.
   Vertex adapted(Vertex of, Vertex from, std::int64_t inputs,
                  std::initializer_list<std::pair<LoraTarget, std::int64_t>> targets) {
     Vertex out = of;
     for (const auto& [target, outputs] : targets) {
       if (!has_adapter(target)) continue;
-      graph_[of].input_unneeded = false;  // A's gradient is of it
+      graph_[of].input_unneeded = false;  // A's gradient needs it
       const std::int64_t rank = model_.lora->rank;
       const Vertex in = linear(Role::kAdapterIn, false, rank, inputs, rank, inputs, from);
       graph_[in].saved_elements = 0;  // the frozen product's input, which is counted there
@@ -257,9 +258,9 @@ class Builder {
     return out;
   }
 
-  // All but the adapters.
+  // Freezes all operators except the adapters.
   void freeze() {
-    bool trains = false;  // something in front
+    bool trains = false;  // an earlier operator is trained
     for (const auto v : boost::make_iterator_range(boost::vertices(graph_))) {
       Operator& op = graph_[v];
       const bool adapter = op.role == Role::kAdapterIn || op.role == Role::kAdapterOut;
@@ -268,7 +269,7 @@ class Builder {
       op.parameters = 0;
       op.frozen = op.weights > 0;
       op.unreached = !trains;
-      // What is not reached keeps nothing but an adapter's input.
+      // An unreached operator keeps only an adapter's input.
       if (op.unreached) {
         op.saved_bytes = op.saved_scores = op.saved_score_bytes = 0;
         if (op.input_unneeded || op.kind != OperatorKind::kMatrix) op.saved_elements = 0;
@@ -296,7 +297,7 @@ const char* name_of(Role role) {
 
 int layer_count(const OperatorGraph& graph) { return graph[boost::num_vertices(graph) - 1].layer; }
 
-// Every edge points to a later vertex, so the first one begins the stream.
+// Every edge points to a later vertex, so the first vertex begins the stream.
 double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
 
 OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
@@ -328,7 +329,7 @@ Flops reported_flops(const Transformer& model, double sequences, bool rematerial
   const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.vocabulary);
   const double wide = static_cast<double>(model.query_width()), kv = static_cast<double>(model.kv_width());
   const double factor = rematerialisation ? 96.0 : 72.0;
-  // A layer's weights in products and the width of its queries, by those of the formula's layer: 12 h^2 and h.
+  // A layer's weights in products and the width of its queries, relative to the formula's layer: 12 h^2 and h.
   const double mlp = (model.traits.gated ? 3.0 : 2.0) * static_cast<double>(model.intermediate);
   const double weights = (2.0 * wide + 2.0 * kv + mlp) * h / (12.0 * h * h), width = wide / h;
   return Flops{factor * sequences * s * h * h * layers * (weights + s / (6.0 * h) * width) +

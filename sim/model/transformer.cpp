@@ -12,8 +12,7 @@
 namespace slmsim {
 namespace {
 
-// Bounds far beyond any model of today; they catch slips of a digit and keep all products inside a double's
-// 2^53.
+// Bounds far above any current model; they catch wrong digits and keep all products within a double's 2^53.
 constexpr Range<std::int64_t> kHiddenRange{1, 1 << 17};
 constexpr Range<std::int64_t> kHeadsRange{1, 1 << 12};
 constexpr Range<std::int64_t> kLayersRange{1, 1 << 12};
@@ -21,7 +20,7 @@ constexpr Range<std::int64_t> kSequenceRange{1, 1 << 22};
 constexpr Range<std::int64_t> kVocabularyRange{1, 1 << 24};
 constexpr Range<std::int64_t> kIntermediateRange{1, 1 << 20};
 
-// The longest that is taken for a training sequence where only the longest possible one is told: Llama 2's.
+// Longest training sequence where only the longest possible one is given: Llama 2's.
 constexpr std::int64_t kLongestByItself = 4096;
 
 // Words of both formats.
@@ -59,13 +58,13 @@ class TransformerReader {
     } else {
       fields_.done();
     }
-    // Figures that could not be read divide nothing.
+    // Skip checks that divide by values that failed to read.
     if (reading_.errors.size() == errors_before) check();
     return model_;
   }
 
  private:
-  // By this project's own key, in whatever format the file is.
+  // True if the file uses this project's own key, in either format.
   bool stated(const std::string& key) { return fields_.has_value(key) && fields_.stated_name(key) == key; }
 
   void read_sizes() {
@@ -166,7 +165,7 @@ class TransformerReader {
                                             model_.kv_heads, model_.heads));
   }
 
-  // As --set takes it.
+  // As written for --set.
   std::string own_path(const std::string& key) const {
     const std::string at = fields_.path_of(key);
     return at.substr(0, at.size() - fields_.stated_name(key).size()) + key;
@@ -203,7 +202,8 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
                       "positions, RMS norms and SwiGLU; the others are named as in Hugging Face's config.json."},
         family_names());
   if (reading.errors.size() != errors_before) {
-    // The other errors of a slip's file are told too, but what a config of nobody knows which family lacks is no error.
+    // A file with a misspelt family reports its other errors too; a config of an unknown family does not report missing
+    // keys.
     const Node* word = hugging_face ? nullptr : node.find("family");
     const std::string meant = word ? nearest(word->scalar, family_names()) : "";
     if (meant.empty()) return {};

@@ -1,5 +1,5 @@
-// A decoder-only transformer as its configuration gives it, read from one of this project's model files or
-// from a Hugging Face config.json (sim/model/family.h lists the families).
+// A decoder-only transformer, read from one of this project's model files or from a Hugging Face config.json
+// (sim/model/family.h lists the families).
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct Transformer {
   bool dropout = false;                        // of both branches and the embedding
   std::optional<bool> attention_dropout = {};  // of attention's probabilities; none: as dropout
   std::int64_t head_dim = 0;                   // 0: hidden / heads
-  std::int64_t positions = 0;                  // of a table of learned ones; 0: as many as the sequence has
+  std::int64_t positions = 0;                  // rows of a learned table; 0: the length of the sequence
   Traits traits = traits_of(family);
-  std::optional<Lora> lora = {};  // by a scenario's training: none: all parameters are trained
+  std::optional<Lora> lora = {};  // set by a scenario's training; none: all parameters are trained
 
   bool drops_attention() const { return attention_dropout.value_or(dropout); }
   std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }
-  // Of all heads together.
+  // Over all heads.
   std::int64_t query_width() const { return heads * head_width(); }
   std::int64_t kv_width() const { return kv_heads * head_width(); }
   std::int64_t position_rows() const { return (positions > 0 ? positions : sequence) + traits.position_offset; }
@@ -42,13 +42,13 @@ struct Transformer {
   bool operator==(const Transformer&) const = default;
 };
 
-// Reads either format; a file with "model_type" is Hugging Face's, whose other keys are ignored. Hugging Face
-// files do not name the model, so `fallback_name` does. Errors go to `reading`: one alone where the family cannot be
-// modelled.
+// Reads either format; a file with "model_type" is Hugging Face's, and its other keys are ignored. Hugging Face files
+// do not name the model, so `fallback_name` does. Errors go to `reading`; a family that cannot be modelled gives one
+// error only.
 Transformer read_transformer(const Node& node, const std::string& path, const std::string& fallback_name,
                              Reading& reading);
 
-// What a model is called whose file does not say: the file's name, or its folder's for a config.json.
+// Default name of a model: the file's name, or the folder's for a config.json.
 std::string model_name_of(const std::filesystem::path& file);
 
 }  // namespace slmsim

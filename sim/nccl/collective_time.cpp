@@ -12,21 +12,21 @@
 namespace slmsim {
 namespace {
 
-// Loops are followed up to so many transfers; the mean of the later half of them stands for all further ones.
+// Loops are followed up to this number of transfers; the mean of their later half stands for all further ones.
 constexpr std::int64_t kTransfersFollowed = 20000;
 constexpr std::int64_t kLeastLoopsFollowed = 4;
-// Beyond so many ranks the mean edge stands for all: following every hop would take ranks^2 steps.
+// With more ranks, the mean edge stands for all: following every hop would take ranks^2 steps.
 constexpr std::size_t kMostRanksFollowed = 64;
 
 constexpr BytesPerSecond kAtOnce{std::numeric_limits<double>::infinity()};
 
-// The sender's side of an edge while a ring is followed: bytes that are on their way until they are acknowledged, a
-// round trip after they began to leave.
+// The sender's side of an edge while a ring is followed: bytes in flight until their acknowledgement, a round trip
+// after they began to leave.
 class Sender {
  public:
   Sender(BytesPerSecond rate, Bytes window, Seconds rtt) : rate_(rate), window_(window), rtt_(rtt) {}
 
-  // When the last byte of a piece has left that is there at `ready`.
+  // Time at which the last byte of a piece has left that is available at `ready`.
   Seconds send(Seconds ready, Bytes piece) {
     Seconds now = std::max(ready, free_);
     if (!std::isfinite(window_.value)) return free_ = now + piece / rate_;
@@ -112,7 +112,7 @@ CollectiveTimes::Rings CollectiveTimes::rings(Axes axes) const {
       const Platform& platform = scenario_.platform;
       const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(to)].vm)];
       rings.edges.back().push_back(edge(routes[g][i], channels * nccl_sockets(scenario_.nccl, vm.type.cloud), uses));
-      // Every rail carries its part.
+      // Each rail carries its part.
       if (!network_.share_vm(all[g][i], to))
         rings.edges.back().back().rate = rings.edges.back().back().rate * rings.view.search_channels;
       if (!copies.empty()) rings.edges.back().back().last_copy = copies[g][(i + 1) % all[g].size()];
@@ -166,7 +166,7 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
   std::vector<Sender> senders;
   senders.reserve(edges.size());
   for (const Edge& edge : edges) senders.emplace_back(edge.rate, edge.window, edge.rtt);
-  std::vector<Seconds> received(n), next(n);  // when each rank has what it sends next
+  std::vector<Seconds> received(n), next(n);  // time at which each rank has the data that it sends next
   const auto end = [&] { return *std::max_element(received.begin(), received.end()); };
   const auto run_loop = [&](Bytes piece) {
     for (int step = 0; step < steps; ++step) {
@@ -195,8 +195,8 @@ Seconds CollectiveTimes::ring(const std::vector<Edge>& edges, Collective collect
 
 namespace {
 
-// When the last of these transfers arrives, all begun at once: each takes at least what its connection and its
-// busiest link need.
+// Arrival of the last of these transfers, all begun at once: each takes at least the time of its connection and of its
+// busiest link.
 struct Flow {
   Route route;
   Bytes size;
@@ -228,7 +228,7 @@ Seconds together(const Network& network, const std::vector<Flow>& flows) {
 Seconds CollectiveTimes::all_to_all(Bytes size, Axes axes) const {
   std::vector<Flow> flows;
   const int ranks = span(axes, shape_);
-  // Too many pairs: all of a rank's bytes over its edge of the ring.
+  // Too many pairs: all of a rank's bytes are counted on its edge of the ring.
   if (ranks > static_cast<int>(kMostRanksFollowed)) {
     Seconds longest{0};
     for (const auto& edges : rings(axes).edges) {

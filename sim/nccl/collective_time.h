@@ -1,9 +1,9 @@
-// How long a collective takes on a mesh, without simulating it: for planners.
+// Time of a collective on a mesh, without simulating it: for planners.
 //
-// A ring is followed transfer by transfer through NCCL's loops (sim/graph/collectives/ring.h), of very many loops
-// through the first ones; a call that NCCL would run over its trees counts as a ring. An edge of the ring sends at the least of its links' bandwidths (divided by the edges of the
-// same call that share the link) and its sockets' copy rate, with at most TCP's mean window on its way. Connections
-// are warm, and no other traffic is under way.
+// A ring is followed transfer by transfer through NCCL's loops (sim/graph/collectives/ring.h), or through the first
+// ones if there are very many; a call that NCCL would run over its trees counts as a ring. An edge of the ring sends at
+// the least of its links' bandwidths (divided by the edges of the same call that share the link) and its sockets' copy
+// rate, with at most TCP's mean window in flight. Connections are warm, and there is no other traffic.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class CollectiveTimes {
     Seconds rtt;
     BytesPerSecond last_copy;  // of the receiver (last_copy.h)
   };
-  // The groups along some axes: each one's ring, and what NCCL makes of them.
+  // The groups along some axes: the ring of each, and NCCL's choices for them.
   struct Rings {
     std::vector<std::vector<Edge>> edges;
     NcclView view;

@@ -96,7 +96,7 @@ std::vector<TaskId> Communicator::run_by_vm(const CollectiveCall& call, TagId ta
       for (std::size_t i = 0; i < part.ranks.size(); ++i) now[part.ranks[i]] = after[i];
     }
   };
-  // A communicator's calls follow one another, those of different ones need not.
+  // Calls of one communicator run in sequence; those of different ones need not.
   const Bytes piece = call.size / static_cast<double>(call.pieces);
   std::vector<std::vector<TaskId>> pieces(static_cast<std::size_t>(call.pieces), now);
   for (const int phase : {0, 1, 2}) {
@@ -156,7 +156,7 @@ std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::siz
   return out;
 }
 
-// Over the links, and meanwhile on the GPUs, whose kernels take their time from when all are there.
+// Time on the links and, at the same time, on the GPUs, whose kernels start when all ranks are ready.
 std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, TagId tag, std::span<const TaskId> ready) {
   const TaskId begin = graph_.delay({0}, tag, ready);
   const Seconds least = nccl_tree_time(scenario_.nccl, view_, course.choice, size);
@@ -175,7 +175,7 @@ std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, Tag
 double Communicator::transfer_count(const CollectiveCall& call) const {
   if (const auto vms = call.by_vm ? equal_vms(scenario_.platform, devices_) : std::vector<std::vector<std::size_t>>{};
       !vms.empty()) {
-    // As if each rank's three calls were as many as those of a ring over all.
+    // As if each rank's three calls had the transfers of a ring over all ranks.
     return 3 * call.pieces * transfer_count({call.collective, call.size / call.pieces, call.axes});
   }
   const Course course = course_of(call);
@@ -196,11 +196,12 @@ int Communicator::sockets_to(std::size_t rank) const {
   return nccl_sockets(scenario_.nccl, vm_of(scenario_, devices_[rank % devices_.size()]).type.cloud);
 }
 
-// In a node all ranks of a ring are taken to begin with the last one: each needs something of every other one, so none ends
-// before, and the last to end does so when it would. Others would end by some hops' latencies, microseconds, earlier.
+// In a node all ranks of a ring are assumed to begin with the last one: each needs data of every other rank, so none
+// ends earlier, and the end of the last one is exact. The others would end microseconds earlier, by a few hops'
+// latencies.
 bool Communicator::together() const { return view_.nodes == 1; }
 
-// Connections of orders that are equal may be alike; the same two devices may be neighbours in orders that are not.
+// Connections of equal orders may be folded; the same two devices may be neighbours in different orders.
 void Communicator::begin_order(std::size_t order, bool together) {
   if (order > 0 && orders_[order] == orders_[order - 1]) return;
   graph_.begin_group(together ? std::span<const int>(devices_) : std::span<const int>());
@@ -229,14 +230,15 @@ std::vector<Ring>& Communicator::rings() {
   return rings_;
 }
 
-// Orders of one node's GPUs are rings alone; between nodes each is a rail's.
+// Orders of one node's GPUs are rings only; between nodes each belongs to a rail.
 int Communicator::rails() const { return view_.nodes > 1 ? static_cast<int>(one_way_) : 1; }
 
 int Communicator::nic_of(std::size_t order) const { return rails() > 1 ? static_cast<int>(order % one_way_) : -1; }
 
-// On rails a tree comes around a node's GPUs the other way than a ring: its second GPU has a child on another node, and is
-// the ring's last one, next to the NIC too (NCCL 2.19, src/graph/search.cc: ncclTopoSearchNextGpuSort has the upper neighbour
-// first for NCCL_TOPO_PATTERN_BALANCED_TREE, the lower one for rings).
+// On rails a tree traverses a node's GPUs in the opposite direction of a ring: its second GPU has a child on another
+// node, and is the ring's last one, which is near the NIC too (NCCL 2.19, src/graph/search.cc:
+// ncclTopoSearchNextGpuSort has the upper neighbour first for NCCL_TOPO_PATTERN_BALANCED_TREE, the lower one for
+// rings).
 std::vector<std::size_t> Communicator::tree_order(std::size_t rail) const {
   std::vector<std::size_t> order = orders_[rail];
   if (rails() == 1) return order;

@@ -15,7 +15,7 @@ constexpr BytesPerSecond kChannelCopy{24.5e9};
 std::vector<std::vector<BytesPerSecond>> last_copies(const Network& network, std::span<const std::vector<int>> rings,
                                                      int channels, const Relays& relays) {
   std::map<int, double> uses;
-  std::vector<std::vector<Route>> ways;  // to each rank, from the one before
+  std::vector<std::vector<Route>> ways;  // to each rank, from its predecessor
   for (const auto& devices : rings) {
     ways.emplace_back();
     for (std::size_t rank = 0; rank < devices.size(); ++rank) {

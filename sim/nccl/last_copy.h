@@ -1,11 +1,11 @@
-// What a ring's ranks read the last chunk of a loop at.
+// The rate at which a ring's ranks read the last chunk of a loop.
 //
-// In a step of a ring NCCL's kernel reads what has come and writes it on at once (recvReduceSend), so that a step takes
-// what the slower of both takes. The last chunk of a loop is read alone (recv), while nobody sends: 2 (n-1) steps and a
-// copy. Where the chunk lies in host memory, or in another GPU's, that copy crosses PCIe once more and takes as long as a
-// step: two GPUs then reach two thirds of what the way carries, eight 14 fifteenths. Where it lies in the GPU's own memory the thread blocks
-// of all channels copy it. LL and LL128 send flags with every line and need no chunk to be whole.
-// (NCCL 2.15, src/collectives/device/all_reduce.h, runRing, and prims_simple.h, genericOp.)
+// In a step of a ring NCCL's kernel reads the received data and writes it on at once (recvReduceSend), so that a step
+// takes the time of the slower of both. The last chunk of a loop is only read (recv), while nobody sends: 2 (n-1) steps
+// and a copy. Where the chunk is in host memory, or in another GPU's, that copy crosses PCIe once more and takes the
+// time of a step: two GPUs then reach two thirds of the path's rate, eight 14 fifteenths. Where it is in the GPU's own
+// memory, the thread blocks of all channels copy it. LL and LL128 send flags with every line and need no complete
+// chunk. (NCCL 2.15, src/collectives/device/all_reduce.h, runRing, and prims_simple.h, genericOp.)
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@
 
 namespace slmsim {
 
-// Of each ring and rank: `rings` are devices in their orders, `channels` those of one ring. Empty where GPUs of several
-// VMs are among them: there messages end in the network's buffers.
+// For each ring and rank: `rings` are devices in their orders, `channels` the number of channels per ring. Empty for
+// GPUs of several VMs: there messages end in the network's buffers.
 std::vector<std::vector<BytesPerSecond>> last_copies(const Network& network, std::span<const std::vector<int>> rings,
                                                      int channels, const Relays& relays = {});
 

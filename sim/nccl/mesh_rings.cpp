@@ -13,10 +13,10 @@ using RankOrder = std::vector<std::size_t>;
 
 constexpr double kLeastStep = 0.49;  // of the best speed: slower ones are not tried (search.cc)
 constexpr int kMostRings = 16;       // maxChannels: half of MAXCHANNELS
-constexpr int kMostTries = 1 << 20;  // NCCL's search gives up too (NCCL_SEARCH_TIMEOUT), and keeps the best so far
+constexpr int kMostTries = 1 << 20;  // NCCL's search is limited too (NCCL_SEARCH_TIMEOUT), and keeps its best result
 constexpr double kRounding = 1 + 1e-9;
 
-// Rings of one speed that fit beside each other.
+// Rings of one speed that fit on the links together.
 class RingSearch {
  public:
   RingSearch(const PairRates& rates, double speed, bool relayed) : rates_(rates), left_(rates.size() * rates.size()) {
@@ -36,13 +36,13 @@ class RingSearch {
  private:
   struct Cycle {
     RankOrder order;
-    std::vector<std::size_t> links;  // indices into left_, one as often as it is used
-    int times = 0;                   // it fits alone
+    std::vector<std::size_t> links;  // indices into left_, repeated by use
+    int times = 0;                   // how often it fits alone
   };
 
   std::size_t link(std::size_t from, std::size_t to) const { return from * rates_.size() + to; }
 
-  // The links of an order's ring; false: it does not close.
+  // Collects the links of an order's ring; false: it is not closed.
   bool links_of(const RankOrder& order, bool relayed, std::vector<std::size_t>& links) const {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t from = order[i], to = order[(i + 1) % order.size()];
@@ -84,7 +84,7 @@ class RingSearch {
     for (const std::size_t at : cycle.links) ++left_[at];
   }
 
-  // Further rings that the links of the GPU with the fewest ones allow: each ring enters and leaves every GPU.
+  // Upper bound of further rings by the GPU with the fewest remaining links: each ring enters and leaves every GPU.
   int bound() const {
     const std::size_t n = rates_.size();
     int least = kMostRings;
@@ -99,7 +99,7 @@ class RingSearch {
     return least;
   }
 
-  // Adds rings from the cycle `first` on. False: the search is over.
+  // Adds rings from the cycle `first` on. False: the search ends.
   bool place(std::size_t first) {
     if (taken_.size() > best_.size()) best_ = taken_;
     const int more = bound();
@@ -119,7 +119,7 @@ class RingSearch {
   }
 
   const PairRates& rates_;
-  std::vector<int> left_;  // rings that each direction of each link still carries
+  std::vector<int> left_;  // remaining rings per direction of each link
   std::vector<Cycle> cycles_;
   std::vector<std::size_t> taken_, best_;
   std::size_t most_ = 0;

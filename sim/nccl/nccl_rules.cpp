@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-// Everything named after NCCL's own names, in its units: microseconds and GB/s.
+// Names and units are NCCL's: microseconds and GB/s.
 constexpr int kSteps = 8;                                // NCCL_STEPS, src/include/devcomm.h
 constexpr int kRingChunkSteps = 4;                       // ALLREDUCE_, ALLGATHER_ and REDUCESCATTER_CHUNKSTEPS
 constexpr Bytes kLlBuffer{8 * 512 * kSteps * 16.0};      // DEFAULT_LL_BUFFSIZE, src/init.cc
@@ -51,25 +51,25 @@ constexpr std::array kSpeedsIntra = {44.0, 30.0, 22.0, 18.0, 15.0, 12.0, 10.0, 9
 constexpr std::array kSpeedsInter = {48.0, 30.0, 28.0, 24.0, 22.0, 18.0, 15.0, 12.0, 10.0, 9.0,
                                      7.0,  6.0,  5.0,  4.0,  3.0,  2.4,  1.2,  0.24, 0.12};
 constexpr int kMostSearchChannels = kNcclMostChannels / 2;
-constexpr double kDuplicatedFrom = 25.0;  // channels this fast are split in two
-// Links as NCCL counts them, which knows their kind and number and measures nothing (src/graph/topo.h): what a GPU states is
-// taken for the nearest number of them. A link's rate, and what NCCL takes for it: SM60_, SM70_ and SM80_NVLINK_BW.
+constexpr double kDuplicatedFrom = 25.0;  // channels of this speed or more are split in two
+// Links in NCCL's model, which uses their kind and number and measures nothing (src/graph/topo.h): a GPU's stated rate
+// counts as the nearest number of links. A link's rate, and NCCL's value for it: SM60_, SM70_ and SM80_NVLINK_BW.
 struct LinkKind {
   double rate, taken;  // GB/s
 };
 constexpr int kVolta = 70;
 constexpr LinkKind kNvlink1 = {20.0, 18.0}, kNvlink2 = {25.0, 22.0};
-constexpr double kPci3 = 15.75, kPci3Taken = 12.0;  // of generation 3 x16; the others are doubles or halves of it
-// Of Hopper as v2.18.5 has it, the first to know its NVSwitches: SM90_NVLINK_BW, sm90SpeedArrayIntra, and which channels
+constexpr double kPci3 = 15.75, kPci3Taken = 12.0;  // generation 3 x16; others differ by powers of two
+// Hopper in v2.18.5, the first to know its NVSwitches: SM90_NVLINK_BW, sm90SpeedArrayIntra, and the channels that
 // ncclTopoDupChannels splits.
 constexpr int kHopper = 90;
 constexpr LinkKind kHopperNvlink = {25.0, 20.0};
 constexpr std::array kHopperSpeedsIntra = {60.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0, 6.0, 3.0};
 constexpr double kHopperDuplicatedFrom = 50.0;
-constexpr int kHopperDuplicatedUpTo = 4;   // or so few, from kDuplicatedFrom on
+constexpr int kHopperDuplicatedUpTo = 4;   // or at most this number of channels, from kDuplicatedFrom on
 constexpr double kHopperLeastStep = 0.49;  // of the best speed: slower ones are not tried
 
-constexpr NcclChoice kEvery[] = {  // in the order in which NCCL compares them: of equals the first wins
+constexpr NcclChoice kEvery[] = {  // in the order of NCCL's comparison: the first of equals wins
     {NcclAlgorithm::kTree, NcclProtocol::kLl},     {NcclAlgorithm::kTree, NcclProtocol::kLl128},
     {NcclAlgorithm::kTree, NcclProtocol::kSimple}, {NcclAlgorithm::kRing, NcclProtocol::kLl},
     {NcclAlgorithm::kRing, NcclProtocol::kLl128},  {NcclAlgorithm::kRing, NcclProtocol::kSimple}};
@@ -89,7 +89,7 @@ int channels_at(double speed, double inside) {
   return std::clamp(static_cast<int>(inside / speed), 1, kMostSearchChannels);
 }
 
-// The speed at which Hopper's channels carry most together, of equals the greatest.
+// The speed at which Hopper's channels have the highest total, the greatest of equals.
 double hopper_speed(double inside) {
   double best = kHopperSpeedsIntra[step_below(kHopperSpeedsIntra, inside)];
   for (const double speed : kHopperSpeedsIntra) {
@@ -107,7 +107,7 @@ std::size_t capability_row(const NcclView& view) {
 bool enabled(const Nccl& nccl, const NcclView& view, Collective collective, const NcclChoice& choice) {
   const bool all_reduce = collective == Collective::kAllReduce;
   if (choice.algorithm == NcclAlgorithm::kTree && !all_reduce) return false;
-  // NCCL_ALGO is for the collectives that have several.
+  // NCCL_ALGO applies to collectives with several algorithms.
   if (all_reduce && nccl.algorithm != NcclAlgorithm::kAuto && nccl.algorithm != choice.algorithm) return false;
   if (nccl.protocol != NcclProtocol::kAuto) return nccl.protocol == choice.protocol;
   if (choice.protocol != NcclProtocol::kLl128) return true;
@@ -149,7 +149,7 @@ double latency(const NcclView& view, Collective collective, const NcclChoice& ch
   return kRingBase[p] + (step_count(collective, view.ranks) - between) * intra + between * inter;
 }
 
-// GPUs of one VM whose inside joins each of them with each other one, as a bridge joins two.
+// GPUs of one VM whose inside has a link between every two of them, such as a bridge.
 bool joined_in_pairs(const Platform& platform, std::span<const int> devices) {
   const Device& first = platform.devices[static_cast<std::size_t>(devices.front())];
   const Vm& vm = platform.vms[static_cast<std::size_t>(first.vm)];
@@ -178,9 +178,10 @@ double nvlink_taken(double rate, int capability) {
 
 double pcie_taken(double rate) { return kPci3Taken * std::exp2(std::round(std::log2(rate / kPci3))); }
 
-// GPUs of one VM without NVLinks all around: what the links of PCIe leave for a ring and for a chain, which a tree is there. Where
-// several GPUs share a link, a ring uses it once for each edge that leaves it, a chain once less. (Without peer-to-peer
-// access NCCL counts the same links, by way of the CPU: addInterStep, src/graph/paths.cc. Links between sockets are not counted.)
+// GPUs of one VM without NVLinks between all: the rates that PCIe links leave for a ring and for a chain, which is a
+// tree's shape there. Where several GPUs share a link, a ring uses it once for each edge that leaves it, a chain once
+// less. (Without peer-to-peer access NCCL counts the same links, by way of the CPU: addInterStep, src/graph/paths.cc.
+// Links between sockets are not counted.)
 struct PcieSpeeds {
   double ring = INFINITY, chain = INFINITY;
 };
@@ -219,7 +220,7 @@ PcieSpeeds shared_pcie(const Platform& platform, std::span<const int> devices) {
   return speeds;
 }
 
-// What NCCL believes with so many channels, as the search counts them.
+// NCCL's estimate with this number of channels, as the search counts them.
 Seconds expected_time(const NcclView& view, double channels, Collective collective, Bytes size,
                       const NcclChoice& choice) {
   double rate = bandwidth(view, channels, collective, choice);
@@ -267,7 +268,7 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
     view.search_channels = rails;
     std::size_t at = step_below(kSpeedsInter, std::min(net, pcie));
     view.ring_speed = view.tree_speed = kSpeedsInter[at];
-    // On two nodes a tree loads a NIC half as much as the links inside; the search raises those.
+    // On two nodes a tree loads a NIC half as much as the links inside; the search raises the latter.
     if (view.nodes == 2 && view.nvlink && view.ranks > 2) {
       while (at > 0 && view.tree_speed < 2 * view.ring_speed && kSpeedsInter[at - 1] <= nvlink)
         view.tree_speed = kSpeedsInter[--at];
@@ -283,7 +284,7 @@ NcclView nccl_view(const Platform& platform, std::span<const int> devices) {
   view.ring_speed = speed_of(std::min(inside, shared.ring));
   view.tree_speed = speed_of(std::min(inside, shared.chain));
   const int channels = view.nvlink ? channels_at(view.ring_speed, inside) : 1;
-  // The rings' channels, or the trees', whichever are fewer, stand for both.
+  // The smaller of the numbers of channels of rings and trees applies to both.
   const auto split = [&](double& speed) {
     const bool few = !hopper || speed >= kHopperDuplicatedFrom || channels <= kHopperDuplicatedUpTo;
     if (speed < kDuplicatedFrom || !few) return channels;
@@ -330,7 +331,7 @@ Bytes nccl_buffers(const Nccl& nccl, const NcclView& view) {
 }
 
 Bytes nccl_message_buffer(const Nccl& nccl) {
-  constexpr double kChannels = 2;  // of a pair: p2pnChannelsPerPeer, src/graph/paths.cc
+  constexpr double kChannels = 2;  // per pair: p2pnChannelsPerPeer, src/graph/paths.cc
   return nccl.message_chunk * (kChannels * kSteps);
 }
 
@@ -353,7 +354,7 @@ Bytes nccl_chunk(const Nccl& nccl, const NcclView& view, const NcclChoice& choic
   const bool tree = choice.algorithm == NcclAlgorithm::kTree;
   const double channels = nccl_channels(nccl, view);
   if (choice.protocol == NcclProtocol::kLl) return kLlBuffer / kSteps;
-  // Halved while it is more than `least` and there are too few chunks for the tree's depth.
+  // Halved while it exceeds `least` and there are fewer than `chunks` chunks, by the tree's depth.
   const auto halved = [&](double chunk, double chunks, double least) {
     while (std::floor(size.value / (channels * chunk)) < chunks && chunk > least) chunk /= 2;
     return chunk;

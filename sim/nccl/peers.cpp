@@ -22,11 +22,11 @@ Peers::Passed Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready,
   const int line = connection(from, to);
   const Bytes buffer = nccl_message_buffer(scenario_.nccl);
   TaskId& waits = posted_.try_emplace({from, to}, kNoTask).first->second;
-  // Bytes up to `early` may leave before the receive is there; the sender goes on when those up to `sent` have left.
+  // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
   const Bytes early = posted == kNoTask ? size : std::min(size, buffer), sent = std::max(Bytes{0}, size - buffer);
   Passed out;
   TaskId last = kNoTask;
-  // A send does not overtake the pair's last one.
+  // A send does not overtake the pair's previous one.
   const TaskId turn = waits;
   waits = early < size ? posted : kNoTask;
   for (Bytes at{0}; at < size || last == kNoTask;) {

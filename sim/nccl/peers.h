@@ -11,7 +11,7 @@
 
 namespace slmsim {
 
-// Connections of pairs of GPUs, each made when it is first used.
+// Connections of pairs of GPUs, each made on first use.
 class Peers {
  public:
   Peers(TaskGraph& graph, const Network& network, const Scenario& scenario)
@@ -19,18 +19,19 @@ class Peers {
 
   int connection(int from, int to);
 
-  // Bytes that go as soon as `ready`. Returns their arrival.
+  // Sends bytes after `ready`, without waiting for the receiver. Returns their arrival.
   TaskId send(int from, int to, Bytes size, TagId tag, TaskId ready);
-  // A send of NCCL's into a receive: `ready` is the task after which the sender sends, `posted` that after which the receiver's receive is
-  // there (kNoTask: always). It is a rendezvous but for what NCCL's buffers hold (nccl_message_buffer). `sent` is the task
-  // after which the sender goes on, kNoTask where it need not wait; after `received` the receiver has all.
+  // An NCCL send into a receive: the sender sends after `ready`, and the receive is posted after `posted` (kNoTask:
+  // always). It is a rendezvous except for the bytes in NCCL's buffers (nccl_message_buffer). The sender continues
+  // after `sent`, kNoTask where it need not wait; the receiver has all bytes after `received`.
   struct Passed {
     TaskId sent = kNoTask, received = kNoTask;
   };
   Passed pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted);
 
-  // NCCL has no all-to-all of its own: grouped sends and receives between all pairs. `size` is what the devices hold
-  // together; each sends a part of its part to each other one. Returns per device the task after which it has all.
+  // NCCL has no all-to-all of its own: grouped sends and receives between all pairs. `size` is the total over the
+  // devices; each sends an equal part of its data to each other one. Returns per device the task after which it has all
+  // its data.
   std::vector<TaskId> all_to_all(std::span<const int> devices, Bytes size, TagId tag, std::span<const TaskId> ready);
 
  private:
@@ -39,7 +40,7 @@ class Peers {
   const Scenario& scenario_;
   std::map<std::pair<int, int>, int> connections_;
   std::map<std::pair<int, int>, TaskId>
-      posted_;  // the receive of the pair's last send, where bytes of it wait for that
+      posted_;  // the receive of the pair's last send, if some bytes of that send wait for it
 };
 
 }  // namespace slmsim

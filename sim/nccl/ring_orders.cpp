@@ -12,10 +12,11 @@ namespace {
 
 using RankOrder = std::vector<std::size_t>;
 
-constexpr std::size_t kAllCycles = 4;  // equally joined GPUs of which every cycle is a ring
-constexpr std::size_t kMostGpus = 8;   // or VMs, of which cycles are looked through one by one
+constexpr std::size_t kAllCycles = 4;  // number of equally joined GPUs up to which every cycle is a ring
+constexpr std::size_t kMostGpus = 8;   // or VMs: exhaustive search of cycles up to this number
 
-// Where no cycle goes over such links alone, as where bridges join pairs: that whose ways take least, of equals the first.
+// Where no cycle uses such links only, as with bridges between pairs: the cycle with the shortest ways, the first of
+// equals.
 RankOrder shortest_cycle(const NodeInside& inside, const std::vector<int>& gpus) {
   const std::size_t n = gpus.size();
   std::vector<double> length(n * n, 0.0);
@@ -64,7 +65,7 @@ std::vector<RankOrder> orders_in_node(const NodeInside& inside, const std::vecto
 bool has_nvswitch(const NodeInside& inside) {
   const auto gpus = inside.of_kind(PartKind::kGpu);
   const auto is_gpu = [&](int part) { return std::find(gpus.begin(), gpus.end(), part) != gpus.end(); };
-  std::map<int, std::size_t> joined;  // GPUs of each switch that joins GPUs alone; of others none
+  std::map<int, std::size_t> joined;  // GPUs of each switch that joins only GPUs; none for others
   for (const PartLink& link : inside.links) {
     for (const auto& [end, other] : {std::pair(link.from, link.to), std::pair(link.to, link.from)}) {
       if (inside.parts[static_cast<std::size_t>(end)].kind != PartKind::kSwitch) continue;
@@ -75,9 +76,10 @@ bool has_nvswitch(const NodeInside& inside) {
   return std::any_of(joined.begin(), joined.end(), [&](const auto& one) { return one.second == gpus.size(); });
 }
 
-// The GPUs of a node on a rail: the one nearest to its NIC first, the next nearest last. Between them those that are nearer come
-// before; behind an NVSwitch, which joins all alike, they come around, each after its upper neighbour (NCCL 2.19,
-// src/graph/search.cc: ncclTopoSearchNextGpuSort prefers neighbours, the lower one first), so that rails do not meet.
+// Order of a node's GPUs on a rail: the GPU nearest to its NIC first, the next nearest last. The others are in between,
+// nearer ones first; behind an NVSwitch, which joins all equally, they follow in cyclic order, each after its upper
+// neighbour (NCCL 2.19, src/graph/search.cc: ncclTopoSearchNextGpuSort prefers neighbours, the lower one first), so
+// that rails do not collide.
 std::vector<int> rail_order(const NodeInside& inside, int rail) {
   std::vector<int> order = gpus_by_distance(inside, inside.of_kind(PartKind::kNic)[static_cast<std::size_t>(rail)]);
   if (order.size() < 3) return order;
@@ -112,8 +114,8 @@ Relays relays_of(const Platform& platform, std::span<const int> devices) {
 }
 
 std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, const std::vector<int>& devices) {
-  std::vector<int> vms;                           // in the order in which they appear
-  std::map<int, std::vector<std::size_t>> ranks;  // of each
+  std::vector<int> vms;                           // in the order of appearance
+  std::map<int, std::vector<std::size_t>> ranks;  // per VM
   int rails = NodeInside().rails;
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
     const int vm = platform.devices[static_cast<std::size_t>(devices[rank])].vm;
@@ -151,7 +153,7 @@ std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, cons
 }
 
 std::vector<int> cycle_of_vms(const Platform& platform, const Network& network, const std::vector<int>& devices) {
-  std::vector<int> vms, first;  // a GPU of each
+  std::vector<int> vms, first;  // first: one GPU per VM
   for (const int device : devices) {
     const int vm = platform.devices[static_cast<std::size_t>(device)].vm;
     if (std::find(vms.begin(), vms.end(), vm) != vms.end()) continue;

@@ -11,13 +11,13 @@ bool holds_embedding(const OperatorGraph& operators, const Stage& stage) {
   return stage.first < stage.last && operators[stage.first].kind == OperatorKind::kEmbedding;
 }
 
-// Of a micro-batch that is divided by sequences along these axes.
+// Share of a micro-batch that is divided by sequences along these axes.
 double batch_share(const Stage& stage, std::size_t rank, Axes axes) {
   double share = 0;
   if (axes == 0) return 1.0;
   if (span(axes, stage.shape()) == static_cast<int>(stage.mesh.size())) return stage.batch_shares[rank];
-  // The GPUs that see the same sequences differ only in their place along the other axis (Stage::groups, without making them:
-  // this is asked of each operator on each GPU).
+  // GPUs with the same sequences differ only in their position along the other axis. Equivalent to Stage::groups,
+  // without building the groups: this runs for each operator on each GPU.
   const auto wide = static_cast<std::size_t>(stage.columns);
   const bool in_row = !contains(axes, 1);
   const std::size_t first = in_row ? rank / wide * wide : rank % wide, step = in_row ? 1 : wide;
@@ -43,7 +43,7 @@ double held_weights(const OperatorGraph& operators, const Stage& stage, std::siz
 HeldParameters held_parameters(const OperatorGraph& operators, const Stage& stage) {
   HeldParameters held;
   const MeshShape shape = stage.shape();
-  Axes tied_axes = 0;  // a tied head's gradients are summed with its embedding's
+  Axes tied_axes = 0;  // gradients of a tied head are added to its embedding's
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
     const Operator& op = operators[stage.first + i];
     if (op.has_weights() && held_weights(operators, stage, i) == 0)
@@ -75,8 +75,7 @@ AttentionKernel attention_on_all(const std::vector<int>& devices, const Scenario
 
 double kept_activations(const Operator& op, const Share& share, Precision precision, AttentionKernel attention,
                         const Software& software) {
-  // A column-divided product keeps its whole input; a row-divided one, and what lies between them, only a
-  // part.
+  // A column-divided product keeps its whole input; a row-divided one, and the operators between them, only a part.
   const int parts = share.rows * (op.has_weights() ? 1 : share.columns);
   return kept_bytes(op, precision, attention, software) * share.sequences / parts;
 }
@@ -96,10 +95,10 @@ double kept_activations(const OperatorGraph& operators, const Stage& stage, std:
     case Recompute::kNone:
       break;
     case Recompute::kSelective:
-      // The core of attention is computed anew from queries, keys and values (Korthikanti et al., section 5).
+      // The core of attention is recomputed from queries, keys and values (Korthikanti et al., section 5).
       return op.is_attention_core() ? 0 : kept(op) + (op.role == Role::kQkv ? outputs : 0);
     case Recompute::kOperators: {
-      // Outputs of products and of attention; queries, keys and values are products' already.
+      // Outputs of products and of attention; queries, keys and values are outputs of products.
       if (op.has_weights() && op.kind == OperatorKind::kMatrix) return outputs * (1 - op.second);
       if (!op.is_attention_core()) return 0;
       Operator core = op;

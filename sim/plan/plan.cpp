@@ -35,7 +35,7 @@ std::vector<std::vector<std::size_t>> Stage::groups(Axes axes) const {
   const auto wide = static_cast<std::size_t>(columns);
   std::vector<std::vector<std::size_t>> out(mesh.size() / static_cast<std::size_t>(span(axes, shape())));
   for (std::size_t rank = 0; rank < mesh.size(); ++rank) {
-    // Its place along the axes that the group does not span.
+    // Its position along the axes outside the group.
     const std::size_t row = contains(axes, 0) ? 0 : rank / wide, column = contains(axes, 1) ? 0 : rank % wide;
     out[contains(axes, 1) ? row : row * wide + column].push_back(rank);
   }

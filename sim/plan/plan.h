@@ -1,6 +1,5 @@
-// Who does what: which GPUs hold which operators, how each operator is divided over them, and in which order
-// the micro-batches run. Everything a planner may decide is here; lowering it to tasks takes no further
-// decision.
+// A complete plan: the GPUs of each operator, the division of each operator over them, and the order of the
+// micro-batches. It holds all decisions of a planner; lowering it to tasks decides nothing.
 #pragma once
 
 #include <optional>
@@ -17,21 +16,21 @@
 
 namespace slmsim {
 
-// The names of an option's values, in their order, are those that scenarios use.
+// Names of option values are in enumerator order and are those that scenarios use.
 
-// How a pipeline orders its micro-batches. kOneForwardOneBackward: a stage of p keeps at most p - s in flight
-// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965). kZeroBubble: 1F1B whose
-// backward pass computes the inputs' gradients only, and the weights' s micro-batches later on stage s (ZB-H1, arXiv
-// 2401.10241, section 2.2).
+// The order of a pipeline's micro-batches. kOneForwardOneBackward: stage s of p keeps at most p - s in flight
+// (PipeDream-Flush, arXiv 2006.09503). kGpipe: all forward, then all backward (arXiv 1811.06965). kZeroBubble: 1F1B
+// whose backward pass computes the inputs' gradients only, and the weights' s micro-batches later on stage s (ZB-H1,
+// arXiv 2401.10241, section 2.2).
 enum class Schedule { kOneForwardOneBackward, kGpipe, kZeroBubble };
 const std::vector<std::string>& schedule_names();
 
-// Which of a stage's messages and computations wait for each other, by the framework that runs the pipeline
+// The dependencies between a stage's messages and computations, by the framework that runs the pipeline
 // (sim/lower/pipeline_commands.h).
 enum class SendOrder { kAlpa, kDeepSpeed, kMegatron, kAsynchronous };
 const std::vector<std::string>& send_order_names();
 
-// How ZeRO-2's GPUs come to own their part of the summed gradients.
+// The collective by which ZeRO-2's GPUs obtain their part of the summed gradients.
 enum class GradientCollective { kReduceScatter, kAllReduce };
 const std::vector<std::string>& gradient_collective_names();
 
@@ -41,7 +40,7 @@ struct Stage {
   std::vector<int> mesh;             // devices, in ring order
   std::vector<Division> shardings;   // of operators first, first + 1, ...
   std::vector<double> batch_shares;  // per device of the mesh: its part of a micro-batch where kBatch; sums to 1
-  int columns = 1;                   // of the mesh; its rows follow one another
+  int columns = 1;                   // of the mesh, in row-major order
 
   MeshShape shape() const { return {static_cast<int>(mesh.size()) / columns, columns}; }
   // The ranks of each group of GPUs along these axes, in ring order.
@@ -50,66 +49,68 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
-// What GPUs that hold the same parameters tell each other, and when.
+// The exchange between GPUs with the same parameters, and its time.
 enum class Exchange {
   kGradients,   // before every optimizer step
-  kParameters,  // after the last step of a round: in between each GPU goes its own way (local SGD, arXiv 1805.09767)
+  kParameters,  // after the last step of a round; in between the GPUs train independently (local SGD, arXiv 1805.09767)
 };
 
-// What the job repeats: a round, from one exchange to the next. It is what is lowered and simulated; figures that are told
-// of an iteration are of one of its optimizer steps on the mean.
+// The repeated unit of a job: a round, from one exchange to the next. It is lowered and simulated; reported figures of
+// an iteration are means over its optimizer steps.
 struct Workload {
   int steps = 1;  // optimizer steps of a round, each on a batch of its own
   Exchange exchange = Exchange::kGradients;
-  bool backward = true;  // false: forward passes only, nothing is learned
-  int warm_up = 0;  // of the job's steps, the first ones, which exchange whole gradients where others compress them
-  bool warming = false;  // this is one of them
+  bool backward = true;  // false: forward passes only
+  int warm_up = 0;       // number of the job's first steps that exchange whole gradients where later ones compress them
+  bool warming = false;  // this is such a step
 
   bool operator==(const Workload&) const = default;
 };
 
-// What data-parallel GPUs do with the gradients they share.
+// Treatment of shared gradients by data-parallel GPUs.
 enum class Optimizer {
   kReplicated,  // all-reduce; every GPU updates all parameters
   kDivided,     // ZeRO-2: every GPU owns, updates and gathers its part
 };
 
-// Operators divided over meshes, as Alpa runs them.
+// Operators divided over meshes, as in Alpa.
 struct OperatorPlan {
   Schedule schedule = Schedule::kOneForwardOneBackward;
   SendOrder order = SendOrder::kAsynchronous;
-  int ahead = 0;  // of 1F1B: forward passes more in flight for each boundary to the last stage
+  int ahead = 0;  // for 1F1B: additional forward passes in flight per boundary to the last stage
   Optimizer optimizer = Optimizer::kReplicated;
   GradientCollective gradient_collective = GradientCollective::kReduceScatter;
   Precision gathered = Precision::kFp16;  // of the parameters that kDivided gathers
   bool hierarchical = false;              // gradients are summed inside each VM first
-  int pieces = 1;                         // in so many pieces one behind the other
+  int pieces = 1;                         // number of pieces, one after the other
 
   bool operator==(const OperatorPlan&) const = default;
 };
 
-// Where a state of the training lives.
+// Storage of a state of the training.
 enum class StatePlace { kGpu, kHost, kDrive };
 
-// Replicas as PyTorch and DeepSpeed run them: what they divide among themselves, and where it lives.
+// Replicas as PyTorch and DeepSpeed run them: the division of their states, and their storage.
 struct ReplicaPlan {
   int stage = 0;  // of ZeRO; 0: DDP
   StatePlace optimizer = StatePlace::kGpu;
-  StatePlace parameters = StatePlace::kGpu;  // of stage 3
+  StatePlace parameters = StatePlace::kGpu;  // for stage 3
   Bytes bucket;                              // of DDP
   bool bucket_views = false;                 // gradients lie in DDP's buckets
-  bool no_sync = true;  // of DDP: of several micro-batches only the last one's gradients are reduced
-  Bytes buffers;        // of DDP: what its first rank broadcasts before a forward pass
+  bool no_sync = true;  // for DDP: of several micro-batches, only the last one's gradients are reduced
+  Bytes buffers;        // for DDP: broadcast by its first rank before a forward pass
   Compression compression = {};
 
   bool operator==(const ReplicaPlan&) const = default;
 };
 
-// What PyTorch's FullyShardedDataParallel divides (its ShardingStrategy). kHybrid and kHybridGradOp divide inside each VM and
-// keep replicas between VMs; kGradOp and kHybridGradOp keep parameters from the forward to the backward pass.
+// States that PyTorch's FullyShardedDataParallel divides (its ShardingStrategy). kHybrid and kHybridGradOp divide
+// inside each VM and keep replicas between VMs; kGradOp and kHybridGradOp keep parameters from the forward to the
+// backward pass.
 enum class FsdpStrategy { kFull, kGradOp, kHybrid, kHybridGradOp };
 const std::vector<std::string>& fsdp_strategy_names();
-// When it gathers the next unit in the backward pass: before or after it computes the gradients of this one, or not ahead.
+// The time at which FSDP gathers the next unit in the backward pass: before or after the gradients of the current unit,
+// or without prefetching.
 enum class FsdpPrefetch { kBefore, kAfter, kNone };
 const std::vector<std::string>& fsdp_prefetch_names();
 
@@ -118,9 +119,9 @@ struct FsdpPlan {
   FsdpStrategy strategy = FsdpStrategy::kFull;
   FsdpPrefetch backward = FsdpPrefetch::kBefore;
   bool forward_prefetch = false;
-  bool limit_all_gathers = true;  // at most two freed units behind the one that computes
+  bool limit_all_gathers = true;  // at most two freed units behind the computing one
   bool offload = false;           // parameters, gradients and optimizer in host memory
-  bool no_sync = true;            // of several micro-batches only the last one's gradients are reduced
+  bool no_sync = true;            // of several micro-batches, only the last one's gradients are reduced
 
   bool is_hybrid() const { return strategy == FsdpStrategy::kHybrid || strategy == FsdpStrategy::kHybridGradOp; }
   bool frees_after_forward() const { return strategy == FsdpStrategy::kFull || strategy == FsdpStrategy::kHybrid; }
@@ -134,9 +135,9 @@ struct MegatronPlan {
   int chunks = 1;  // of layers per GPU: more than 1 is the interleaved schedule (arXiv 2104.04473)
   bool sequence_parallel = false;
   bool overlap =
-      true;  // the tensor-parallel exchange of an input's gradient goes on while that of the weights is computed
+      true;  // the tensor-parallel exchange of an input's gradient overlaps with the computation of the weights' gradient
   bool distributed_optimizer = false;      // each replica updates its part of the parameters (arXiv 1910.02054, P_os)
-  Precision gradients = Precision::kFp16;  // kept, added up and exchanged
+  Precision gradients = Precision::kFp16;  // stored, accumulated and exchanged
   SendOrder order = SendOrder::kAsynchronous;
 
   bool operator==(const MegatronPlan&) const = default;
@@ -148,7 +149,7 @@ struct Plan {
   int micro_batches = 1;
   Recompute recompute = Recompute::kNone;
   Workload workload = {};
-  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan, FsdpPlan, RoundPlan> by;  // who runs it, and how
+  std::variant<OperatorPlan, ReplicaPlan, MegatronPlan, FsdpPlan, RoundPlan> by;  // the framework that runs it
 
   const OperatorPlan& operators() const { return std::get<OperatorPlan>(by); }
   const ReplicaPlan& replicas() const { return std::get<ReplicaPlan>(by); }
@@ -159,12 +160,12 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// How its pipeline orders micro-batches and messages, and whether the optimizer's state is divided, whoever runs it.
+// The pipeline's order of micro-batches and messages, and whether the optimizer's state is divided, for any framework.
 Schedule schedule_of(const Plan& plan);
 SendOrder send_order_of(const Plan& plan);
 Optimizer optimizer_of(const Plan& plan);
 
-// Either a plan or why there is none.
+// A plan, or the reason why there is none.
 struct PlanResult {
   std::optional<Plan> plan;
   std::string reason;
@@ -175,24 +176,24 @@ inline double micro_batch_sequences(const Plan& plan, const Training& training) 
   return static_cast<double>(training.batch) / plan.micro_batches;
 }
 
-// Backward passes run in the reverse order of stages; stage `s` of `stages` keeps the activations of so many micro-batches:
-// with 1F1B p - s, and `ahead` more for each of the p - s - 1 boundaries behind it.
+// Number of micro-batches whose activations stage `stage` of `stages` keeps: with 1F1B p - s, and `ahead` more for each
+// of the p - s - 1 boundaries behind it. Backward passes run in the reverse order of stages.
 int micro_batches_in_flight(Schedule schedule, int micro_batches, std::size_t stages, std::size_t stage, int ahead = 0);
-// Beside these, micro-batches that are back but for the gradients of weights.
+// In addition to these, micro-batches whose gradients of weights are still to be computed.
 int weights_in_flight(Schedule schedule, int micro_batches, std::size_t stage);
 
-// What share of an operator of a model of so many layers is computed anew in the backward pass.
+// Recomputed share of an operator in the backward pass, in a model of `layers` layers.
 double share_computed_anew(const Operator& op, Recompute recompute, int layers);
-// Whether a layer is computed anew from its input, which is kept.
+// Whether a layer is recomputed from its input, which is kept.
 bool begins_with_input(Recompute recompute);
 
-// What a batch that is cut into micro-batches must be; empty where it is.
+// The condition that a batch violates if it cannot be cut into these micro-batches; empty where it can.
 std::string uneven_micro_batches(const Training& training, int micro_batches);
 
-// The batches next to one that are multiples of a number: "12 and 16".
+// The nearest multiples of a number around a batch: "12 and 16".
 std::string nearest_batches(int batch, int factor);
 
-// GPUs of the plan, each once, in the order of their numbers.
+// GPUs of the plan, each once, in ascending order.
 std::vector<int> devices_of(const Plan& plan);
 
 }  // namespace slmsim

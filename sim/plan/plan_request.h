@@ -1,4 +1,4 @@
-// What a technique is asked for when it makes its plan.
+// Input of a technique's planning function.
 #pragma once
 
 #include "sim/model/operator.h"
@@ -16,8 +16,8 @@ struct PlanRequest {
   const OperatorGraph& operators;
   const Group& group;
   const TechniqueOptions& options;
-  DivisionMemo* memo = nullptr;  // of Alpa's planner, where there is one
-  StageMemo* stages = nullptr;   // where the same is asked for other numbers of layers
+  DivisionMemo* memo = nullptr;  // of Alpa's planner, optional
+  StageMemo* stages = nullptr;   // shared by requests with other numbers of layers
 };
 
 }  // namespace slmsim

@@ -19,7 +19,7 @@ const char* word(Sharding sharding) {
   return "";
 }
 
-// GPUs among which a tensor of this layout is divided along other axes than these.
+// Number of GPUs over which a tensor of this layout is divided along axes other than these.
 int parts_outside(Axes axes, const Layout& layout, const MeshShape& shape) {
   int parts = 1;
   for (std::size_t a = 0; a < kAxes; ++a) {
@@ -104,8 +104,8 @@ std::vector<CollectiveCall> forward_collectives(const Operator& op, const Divisi
     calls.push_back(
         all_reduce(Bytes{op.outputs * sequences * element_bytes}, rows, output_layout(op, division), shape));
   }
-  // A softmax over a divided vocabulary needs each token's maximum, and then the sum and the target's logit, of all
-  // GPUs (Megatron-LM's vocabulary-parallel cross entropy); fp32.
+  // A softmax over a divided vocabulary needs each token's maximum, then the sum and the target's logit, over all GPUs
+  // (Megatron-LM's vocabulary-parallel cross entropy); fp32.
   const Axes columns = within(axes_of(division, Sharding::kColumn), shape);
   if (op.kind == OperatorKind::kLoss && columns != 0) {
     for (const double bytes : {4.0, 8.0})
@@ -135,7 +135,7 @@ std::vector<CollectiveCall> resharding(Bytes size, const Layout& from, const Lay
       calls.push_back({Collective::kAllGather, size / static_cast<double>(parts), axis, true});
     }
   }
-  // What is cut along another axis is cut first, so that less is gathered.
+  // Cuts along other axes come first, so that less is gathered.
   if (gathered != 0) {
     const int parts = parts_outside(gathered, to, shape);
     calls.push_back({Collective::kAllGather, size / static_cast<double>(parts), gathered});

@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-// Looked through one by one; more than the stages and meshes of a few scenarios.
+// Linear search; more entries than the stages and meshes of a few scenarios.
 constexpr std::size_t kMostAnswers = 256;
 
 }  // namespace

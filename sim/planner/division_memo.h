@@ -1,5 +1,5 @@
-// What Alpa's planner chose before. Its costs know nothing of the network (planning_cost.h), so that many points of a sweep
-// and many candidates of a search ask it the same question.
+// Cache of earlier choices of Alpa's planner. Since its costs do not depend on the network (planning_cost.h), points
+// of a sweep and candidates of a search often repeat the same request.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace slmsim {
 
-// May be asked by several threads.
+// Safe for use by several threads.
 class DivisionMemo {
  public:
-  // divide_operators() of a request with alpa_costs of its shape, on the operators of this model.
+  // Result of divide_operators() for a request with alpa_costs of its shape, on the operators of this model.
   IntraOperatorPlan divide(const Transformer& model, const IntraOperatorRequest& request);
 
  private:
-  // All that such a request's answer depends on.
+  // All inputs on which the result depends.
   struct Question {
     Transformer model;
     std::size_t first = 0, last = 0;

@@ -1,4 +1,4 @@
-// Deep models by their first and last layers: all those between them do the same, and are asked about once.
+// Representation of deep models by their first and last layers: all layers between are equal and are evaluated once.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace slmsim {
 
 struct FewLayers {
   Transformer model;              // with at most kLayersApart of the layers
-  OperatorGraph operators;        // of that
-  std::vector<std::size_t> like;  // for each operator of the whole model the one of `operators` that does the same
+  OperatorGraph operators;        // of that model
+  std::vector<std::size_t> like;  // for each operator of the whole model, the equal one in `operators`
 };
 
 inline constexpr int kLayersApart = 8;
 
-// `operators`: all of the model's.
+// `operators`: all operators of the model.
 FewLayers few_layers(const Transformer& model, const OperatorGraph& operators);
 
 }  // namespace slmsim

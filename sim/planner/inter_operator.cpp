@@ -11,16 +11,16 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNoEntry = static_cast<std::size_t>(-1);
 
-// A way to run layers [first, end) from a stage on; see the header for the sums.
+// A way to run layers [first, end) from a stage on; the header explains the sums.
 struct Suffix {
   double sum = 0;
   double slowest = 0;  // t_max
   double waiting = 0;  // max r
   PipelineStage stage;
-  std::size_t rest = kNoEntry;  // of the stages behind it
+  std::size_t rest = kNoEntry;  // index of the stages behind it
 };
 
-// Micro-batches under way in a stage with so many from it on.
+// Micro-batches in flight in a stage that has `stages` stages from it on.
 int under_way(const PipelineProblem& p, std::size_t stages) {
   return p.all_in_flight ? p.micro_batches
                          : static_cast<int>(stages + static_cast<std::size_t>(p.ahead) * (stages - 1));
@@ -30,7 +30,7 @@ bool keeps_enough(const PipelineProblem& p, int most_in_flight, std::size_t stag
   return most_in_flight >= std::min(p.micro_batches, under_way(p, stages));
 }
 
-// What a stage takes for one micro-batch, and how many it can keep.
+// Time of a stage for one micro-batch, and the number that its memory can keep.
 struct StageFacts {
   double time = 0;
   int most_in_flight = std::numeric_limits<int>::max();
@@ -42,12 +42,12 @@ StageFacts facts_of(const PipelineProblem& p, const PipelineStage& stage) {
   return out;
 }
 
-// There and back; `rest` is the stage behind.
+// Time there and back; `rest` is the next stage.
 double sent_between(const PipelineProblem& p, const PipelineStage& stage, std::size_t rest) {
   return p.traffic ? 2 * p.traffic(stage.last, stage.submesh, rest) : 0.0;
 }
 
-// The stage in front of `rest`, which is absent behind the last one.
+// Adds a stage before `rest`, which is absent after the last one.
 Suffix in_front(const PipelineProblem& p, const PipelineStage& stage, double time, double sent, const Suffix* rest,
                 std::size_t stages) {
   Suffix suffix{0, 0, 0, stage, kNoEntry};
@@ -67,12 +67,12 @@ double total(const PipelineProblem& p, const Suffix& suffix) {
   return total(p, suffix.sum, suffix.slowest, suffix.waiting);
 }
 
-// Facts of stages on each kind of submesh, of all problems that are solved together.
+// Figures of stages on each kind of submesh, shared by all problems that are solved together.
 class StageTable {
  public:
   explicit StageTable(std::size_t layers) : layers_(layers) {}
 
-  // Of each submesh, numbered from 0.
+  // The kind of each submesh, numbered from 0.
   std::vector<std::size_t> kinds_of(const PipelineProblem& p) {
     std::vector<std::size_t> out;
     for (std::size_t m = 0; m < p.submeshes.size(); ++m) {
@@ -94,7 +94,7 @@ class StageTable {
   static constexpr double kUnknown = -1;
 
   std::size_t layers_;
-  std::map<std::size_t, std::size_t> numbers_;  // of kinds
+  std::map<std::size_t, std::size_t> numbers_;  // by kind
   std::vector<std::vector<StageFacts>> facts_;  // by number; first and last layer
 };
 
@@ -115,15 +115,15 @@ class Cutter {
     find_tails();
   }
 
-  // T of a cut that is found at once, and is seldom the best; infinite where it finds none. `known`: there is a cut that takes
-  // this, of this or a like problem.
+  // T of a cut that is found quickly and is seldom the best; infinite where none is found. `known`: T of some cut of
+  // this or a similar problem.
   double good_time(double known) {
     bound_ = known * (1 + kRounding);
     const auto cut = search(true);
     return cut ? cut->time : kNever;
   }
 
-  // The best; nothing where none takes less than `below`.
+  // The best cut; nothing where none takes less than `below`.
   std::optional<PipelineCut> best(double known, double below) {
     bound_ = std::min(known * (1 + kRounding), below);
     const auto cut = search(false);
@@ -135,12 +135,12 @@ class Cutter {
   using Fronts = std::vector<Front>;       // see at()
 
   static constexpr double kUnknown = -1;
-  static constexpr double kRounding = 1e-12;  // relative; of sums in another order
+  static constexpr double kRounding = 1e-12;  // relative; for sums in another order
 
   std::size_t at(std::size_t first, std::size_t m) const { return first * p_.submeshes.size() + m; }
 
-  // Asked for only of stages that some cut has: a submesh of the first GPU has the first layer, one of the last the last, and no
-  // other has them.
+  // Valid only for stages of some cut: a submesh with the first GPU has the first layer, one with the last GPU the last
+  // layer, and no other submesh has them.
   const StageFacts& facts(std::size_t first, std::size_t last, std::size_t m) {
     return table_.of(p_, kind_[m], {first, last, m});
   }
@@ -151,8 +151,8 @@ class Cutter {
     return known;
   }
 
-  // Whatever layers [0, l) on the GPUs in front of a submesh are cut into, nothing is below these: the sum with what is sent,
-  // also to the submesh. A tail is the same of layers [l, layers) on the GPUs behind a submesh.
+  // Lower bounds over all cuts of layers [0, l) on the GPUs before a submesh: the sum including transfers, also to the
+  // submesh. A tail is the same for layers [l, layers) on the GPUs behind a submesh.
   struct Least {
     double sum = kNever, slowest = kNever;
   };
@@ -215,7 +215,7 @@ class Cutter {
     }
   }
 
-  // Of all cuts that have this stage nothing takes less.
+  // Lower bound of the time of all cuts with this stage.
   double least(const PipelineStage& stage) {
     const Least &head = heads_[stage.first][stage.submesh], &tail = tails_[stage.last][stage.submesh];
     if (head.sum == kNever || tail.sum == kNever) return kNever;
@@ -230,7 +230,8 @@ class Cutter {
     return total(p_, sum, slowest, rounds * sum);
   }
 
-  // Where stages that begin with a layer on a submesh end, of those that the best cut may have: false where it has no first one.
+  // Finds the possible ends of stages that begin with a layer on a submesh, among those that the best cut may have;
+  // false where there is no first stage.
   bool find_ends() {
     ends_.clear();
     ends_from_.assign(1, 0);
@@ -247,8 +248,8 @@ class Cutter {
     return true;
   }
 
-  // Of all cuts that end in this suffix of so many stages; infinite where there are none. The first stage of all waits the
-  // least where the most stages are in front of the suffix.
+  // Lower bound of the time of all cuts that end in this suffix of `stages` stages; infinite where there are none. The
+  // first stage waits least with the most stages before the suffix.
   double least(const Suffix& suffix, std::size_t stages) const {
     const std::size_t first = suffix.stage.first, m = suffix.stage.submesh;
     const Least& head = heads_[first][m];
@@ -259,7 +260,7 @@ class Cutter {
     return total(p_, sum, slowest, std::max(suffix.waiting, rounds * sum));
   }
 
-  // With `one_each` only the suffix is kept of which the least of all cuts is the least: a cut, though seldom the best.
+  // With `one_each` only the suffix with the least lower bound is kept: this yields a cut, but seldom the best one.
   std::optional<PipelineCut> search(bool one_each) {
     const std::size_t most = p_.stages.value_or(std::min(p_.layers, p_.gpus));
     std::size_t best = kNoEntry;
@@ -286,7 +287,7 @@ class Cutter {
     return cut;
   }
 
-  // All ways in which a stage begins with this layer on this submesh, and `stages` - 1 follow.
+  // All ways in which a stage begins with this layer on this submesh and is followed by `stages` - 1 others.
   void extend(const Fronts& behind, std::size_t stages, PipelineStage stage, bool one_each, Front& front) {
     const std::size_t end = p_.submeshes[stage.submesh].last, place = at(stage.first, stage.submesh);
     for (std::size_t i = ends_from_[place]; i < ends_from_[place + 1]; ++i) {
@@ -334,13 +335,13 @@ class Cutter {
 
   const PipelineProblem& p_;
   StageTable& table_;
-  std::vector<std::size_t> kind_;                      // of each submesh
-  double bound_ = kNever;                              // no cut that takes longer is wanted
+  std::vector<std::size_t> kind_;                      // per submesh
+  double bound_ = kNever;                              // cuts that take longer are ignored
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
-  std::vector<std::size_t> first_edge_;                // of each submesh: one for each that may follow
+  std::vector<std::size_t> first_edge_;                // per submesh: one edge for each possible successor
   std::vector<std::vector<double>> sent_;              // by layer and edge
   std::vector<std::vector<Least>> heads_, tails_;
-  std::vector<std::size_t> ends_, ends_from_;  // of a place those from its number in ends_from_ on
+  std::vector<std::size_t> ends_, ends_from_;  // ends_ of a place start at its entry in ends_from_
   std::vector<Suffix> entries_;
 };
 

@@ -1,17 +1,17 @@
-// How a pipeline is cut: which consecutive layers on which GPUs. Alpa's inter-operator planner (arXiv 2201.12023,
-// section 5), with the traffic between stages, which Alpa leaves out.
+// Division of a pipeline into stages: consecutive layers on GPUs. Alpa's inter-operator planner (arXiv 2201.12023,
+// section 5), with the traffic between stages, which Alpa omits.
 //
 // An iteration of M micro-batches takes
 //   T = sum_s t_s + 2 sum_s c_s + max((M - 1) t_max, max_s r_s)
 // with t_s the time of stage s for one micro-batch, forward and backward, t_max the largest of them, and c_s the time of
-// sending activations on (and getting their gradient back). Where stages are far apart, r_s counts: the 1F1B schedule
-// lets w = (stages from s on) micro-batches be under way behind stage s, and the next one waits until the first is
-// back. With a_s the way there and back, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w)
-// times the largest t from s on. Without traffic r_s never counts, and T is Alpa's.
+// sending the activations, or their gradient back. Where stages are far apart, r_s matters: the 1F1B schedule allows
+// w = (stages from s on) micro-batches in flight behind stage s, and the next one waits until the first has returned.
+// With the return time a_s, the sum of t and 2 c from s on, r_s = floor((M - 1) / w) a_s + ((M - 1) mod w) times the
+// largest t from s on. Without traffic r_s never dominates, and T is Alpa's.
 //
 // The optimum is found from the last stage to the first. For every first layer, submesh and number of stages the
-// dynamic program keeps all triples of sum, t_max and r of which none is better in all: so it covers every t_max that
-// Alpa enumerates. Left out are those with which no cut ends below one that is known, whatever is in front of them.
+// dynamic program keeps all Pareto-optimal triples of sum, t_max and r, and thereby covers every t_max that Alpa
+// enumerates. Triples are dropped if no cut with them can be faster than a known cut.
 #pragma once
 
 #include <cstddef>
@@ -32,18 +32,18 @@ struct PipelineProblem {
   std::vector<Submesh> submeshes;
   int micro_batches = 1;
   bool all_in_flight = false;         // GPipe: every stage keeps all micro-batches
-  int ahead = 0;                      // 1F1B with so many more in flight for each boundary to the last stage
-  std::optional<std::size_t> stages;  // absent: as many as is best
+  int ahead = 0;                      // 1F1B: further micro-batches in flight per boundary to the last stage
+  std::optional<std::size_t> stages;  // absent: the best number
 
-  // What each submesh is like: on those that are alike any stage takes and keeps the same, in all problems that are solved
-  // together. Empty: each by itself.
+  // The kind of each submesh: on submeshes of one kind any stage has equal time and memory, in all problems that are
+  // solved together. Empty: each submesh is a kind of its own.
   std::vector<std::size_t> kinds;
 
-  // Of a stage of layers [first, last) on a submesh: seconds per micro-batch, and how many micro-batches its memory can
-  // keep (0: the stage does not fit).
+  // For a stage of layers [first, last) on a submesh: seconds per micro-batch, and the number of micro-batches that its
+  // memory can keep (0: the stage does not fit).
   std::function<double(std::size_t first, std::size_t last, std::size_t submesh)> time;
   std::function<int(std::size_t first, std::size_t last, std::size_t submesh)> most_in_flight;
-  // Seconds of one micro-batch's activations from one submesh to the next, cut before `layer`; empty: not counted.
+  // Seconds of one micro-batch's activations from one submesh to the next, for a cut before `layer`; empty: ignored.
   std::function<double(std::size_t layer, std::size_t from, std::size_t to)> traffic;
 };
 
@@ -57,8 +57,9 @@ struct PipelineCut {
   double time = 0;  // T
 };
 
-// The best cut of problems that are equal but for their submeshes (the same GPUs in several orders), and of which it is: of equals
-// the first; nothing where no cut fits. A cut that is found at once in one of them shows in all others what cannot be the best.
+// The best cut among problems that differ only in their submeshes (the same GPUs in several orders), and the index of
+// its problem: the first of equals; nothing where no cut fits. A quickly found cut of one problem bounds the search in
+// all others.
 struct BestCut {
   std::size_t problem = 0;
   PipelineCut cut;

@@ -20,14 +20,15 @@ namespace {
 
 constexpr double kForbidden = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNoOperator = static_cast<std::size_t>(-1);
-// The solver's accuracy, and that of sums.
+// The accuracies of the solver and of sums.
 constexpr double kTolerance = 1e-6, kRounding = 1e-12;
-// Programs with a memory limit are hard beyond a few layers: up to so many operators the whole is solved exactly.
+// Programs with a memory limit are hard beyond a few layers: with this number of operators at most, the whole is solved
+// exactly.
 constexpr std::size_t kMostChoices = 48;
 // Far more than any program here takes.
 constexpr Seconds kStageSolverTime{20};
 
-// Operators that two layers have alike.
+// Whether two operators of different layers are equal.
 bool alike(const Operator& a, const Operator& b) {
   return a.kind == b.kind && a.role == b.role && a.weights == b.weights && a.parameters == b.parameters &&
          a.inputs == b.inputs && a.outputs == b.outputs && a.flops == b.flops && a.columns == b.columns &&
@@ -65,7 +66,7 @@ class Builder {
   DivisionProgram build() {
     for (std::size_t choice = 0; choice < chosen_.size(); ++choice) {
       const std::size_t v = chosen_[choice];
-      auto& own = own_costs_[kin_[v - r_.first] - r_.first];  // of operators that are alike once
+      auto& own = own_costs_[kin_[v - r_.first] - r_.first];  // once per class of equal operators
       if (own.empty()) {
         for (const auto& division : out_.divisions[choice]) own.push_back(own_cost(v, division));
       }
@@ -81,7 +82,7 @@ class Builder {
   }
 
  private:
-  // A layer whose operators and edges are those of the layer before is represented by that one's representative.
+  // A layer whose operators and edges equal those of the layer before shares that layer's representative.
   void choose_representatives() {
     for (std::size_t v = r_.first; v < r_.last; ++v) representative_.push_back(v);
     std::vector<std::size_t> starts;
@@ -130,7 +131,7 @@ class Builder {
     return cost;
   }
 
-  // A tied head holds nothing beside its embedding's table.
+  // A tied head holds nothing in addition to its embedding's table.
   double weights_of(std::size_t v, const Division& division) const {
     return v == tied_head_ ? 0.0 : r_.operators[v].weights / weight_parts(division, r_.shape);
   }
@@ -152,7 +153,7 @@ class Builder {
     const double backward =
         computation.backward + calls_cost(backward_collectives(op, division, r_.shape, r_.sequences, size));
     const double weights = weights_of(v, division);
-    // With a tied head the table's gradients are paid for by the pair.
+    // With a tied head, the pair pays for the table's gradients.
     const bool paid = v == embedding_ && tied_head_ != kNoOperator;
     return r_.costs.micro_batches * (forward * (1 + again) + backward) + r_.costs.update(weights) +
            (paid ? 0.0 : gradient_cost(weights, axes_of(division, Sharding::kBatch)));
@@ -185,7 +186,7 @@ class Builder {
     }
     std::sort(all.begin(), all.end());
     std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>
-        known;  // of edges between operators that are alike
+        known;  // costs of edges between operators that are equal
     for (std::size_t at = 0, count = 0; at < all.size(); at += count) {
       const auto [producer, reader] = all[at];
       count = static_cast<std::size_t>(std::find_if(all.begin() + static_cast<long>(at), all.end(),
@@ -206,7 +207,7 @@ class Builder {
   template <class Cost>
   void add_pair(std::size_t v, std::size_t w, int count, Cost cost) {
     const std::size_t a = number_[v - r_.first], b = number_[w - r_.first];
-    if (a == b) {  // a layer of one operator, that follows itself
+    if (a == b) {  // a layer of a single operator, which follows itself
       for (std::size_t k = 0; k < out_.divisions[a].size(); ++k)
         out_.program.cost[a][k] += count * cost(out_.divisions[a][k], out_.divisions[a][k]);
       return;
@@ -244,9 +245,9 @@ class Builder {
   const IntraOperatorRequest& r_;
   DivisionProgram out_;
   std::size_t embedding_ = kNoOperator, tied_head_ = kNoOperator;
-  std::vector<std::size_t> representative_;  // per operator
-  std::vector<std::size_t> kin_;  // per operator the first that it is like, which may have choices of its own
-  std::vector<std::vector<double>> own_costs_;  // of such a first one, per division
+  std::vector<std::size_t> representative_;     // per operator
+  std::vector<std::size_t> kin_;                // per operator, the first equal one, which may have choices of its own
+  std::vector<std::vector<double>> own_costs_;  // of such a first operator, per division
   std::vector<std::size_t> number_;             // of a representative's choice
   std::vector<std::size_t> chosen_;             // the representative of each choice
   std::vector<int> counts_;                     // of operators per choice
@@ -271,8 +272,8 @@ bool keeps_within(const DivisionProgram& each, const std::vector<Division>& shar
   return within_budgets(each.program, options);
 }
 
-// What the stage needs at least, whatever its costs: of divisions that go together, where that is quickly known, else of each
-// operator by itself.
+// Lower bound of the stage's memory at any cost: over compatible divisions, if that is quickly known, else over each
+// operator separately.
 Bytes least_memory(const DivisionProgram& built) {
   const auto& use = built.program.budgets.front().use;
   ChoiceProgram small{use, built.program.pairs, {}};
@@ -315,7 +316,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const Divisio
     if (!whole.options.empty()) return plan_from(each, whole);
   }
   if (found.options.empty()) {
-    // Then the solver found none either.
+    // The solver found none either.
     plan.optimal = false;
     plan.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
     return plan;
@@ -330,7 +331,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const Divisio
 
 namespace {
 
-// Of hundreds of layers the solver would take minutes; chains of layers reduce to nothing.
+// With hundreds of layers the solver would take minutes; chains of layers are reduced completely.
 ChoiceResult solved_exactly(const ChoiceProgram& program) {
   const auto options = reduced_options(program);
   if (!options) return solve(program, kStageSolverTime);
@@ -362,7 +363,7 @@ IntraOperatorPlan divide_operators(const IntraOperatorRequest& r) {
   const auto budget_of_each = std::exchange(each.program.budgets, {});
   IntraOperatorPlan plan = divide_freely(once, each);
   if (!r.memory_limit) return plan;
-  // What is cheapest without a limit and keeps within it is cheapest.
+  // The optimum without a limit is the optimum if it is within the limit.
   once.program.budgets = budget_of_once;
   each.program.budgets = budget_of_each;
   return keeps_within(each, plan.shardings) ? plan : divide_with_limit(r, each, once);

@@ -1,14 +1,13 @@
-// How a mesh divides the operators of a stage among its GPUs: Alpa's intra-operator planner (arXiv 2201.12023,
-// section 4).
+// Division of a stage's operators among a mesh's GPUs: Alpa's intra-operator planner (arXiv 2201.12023, section 4).
 //
-// Every operator has its valid divisions, each with a cost for what it computes and exchanges; every edge of
-// the operator graph has a cost for bringing the activation from its producer's layout into its reader's, and its
-// gradient back. Embedding and tied head must hold the same part of their common table. The cheapest choice of one
-// division per operator is an integer program (sim/planner/solver/choice_program.h).
+// Every operator has its valid divisions, each with a cost of computation and exchange; every edge of the operator
+// graph has a cost of converting the activation from its producer's layout to its reader's, and its gradient back.
+// Embedding and tied head must hold the same part of their common table. The cheapest choice of one division per
+// operator is an integer program (sim/planner/solver/choice_program.h).
 //
-// Layers that repeat are planned once: a program in which all of them are divided alike and the costs of one
-// count for all. Its optimum is then compared with the optimum of the whole, which allows each layer its own
-// division; where that is less, the whole program is solved.
+// Repeated layers are planned once: in a first program all of them have equal divisions, and the costs of one count for
+// all. Its optimum is then compared with that of the whole program, which allows each layer its own division; if the
+// latter is lower, the whole program is solved.
 #pragma once
 
 #include <optional>
@@ -27,10 +26,11 @@ struct IntraOperatorRequest {
   double sequences = 1;  // of one micro-batch
   const Training& training;
   PlanningCosts costs;
-  // Of each GPU for parameters, gradients, optimizer and the activations of so many micro-batches; absent: no limit.
+  // Limit of each GPU for parameters, gradients, optimizer and the activations of `micro_batches_in_flight`; absent:
+  // none.
   std::optional<Bytes> memory_limit;
   int micro_batches_in_flight = 1;
-  // Say what is kept for the backward pass.
+  // Determine the tensors kept for the backward pass.
   AttentionKernel attention = AttentionKernel::kUnfused;
   Software software{};
   Recompute recompute = Recompute::kNone;
@@ -39,14 +39,14 @@ struct IntraOperatorRequest {
 struct IntraOperatorPlan {
   std::vector<Division> shardings;  // of operators first, first + 1, ...; empty: there is none
   double cost = 0;                  // in the unit of the request's costs
-  double bound = 0;                 // no other division of the stage costs less
-  bool optimal = true;              // `cost` is that bound
+  double bound = 0;                 // lower bound of the cost of any division of the stage
+  bool optimal = true;              // `cost` equals the bound
   std::string reason;               // why there is no plan
 };
 
 IntraOperatorPlan divide_operators(const IntraOperatorRequest& request);
 
-// The integer program, with the divisions that its options stand for. `alike`: layers that repeat are divided alike.
+// The integer program, with the divisions of its options. `alike`: repeated layers have equal divisions.
 struct DivisionProgram {
   ChoiceProgram program;
   std::vector<std::vector<Division>> divisions;  // per choice and option

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double kUncut = std::numeric_limits<double>::infinity();
 
-// Bytes that would cross a cut before each operator; kUncut where more than the output of the operator before it does.
+// Bytes across a cut before each operator; kUncut where the cut crosses more than the output of the operator before it.
 std::vector<double> crossing(const OperatorGraph& operators) {
   const std::size_t count = boost::num_vertices(operators);
   std::vector<double> bytes(count, kUncut);
-  std::size_t farthest = 0;  // reader of any operator before v - 1
+  std::size_t farthest = 0;  // last reader of any operator before v - 1
   for (std::size_t v = 1; v < count; ++v) {
     if (farthest < v) bytes[v] = operators[v - 1].outputs;
     for (const auto edge : boost::make_iterator_range(boost::out_edges(v - 1, operators)))
@@ -26,7 +26,7 @@ std::vector<double> crossing(const OperatorGraph& operators) {
   return bytes;
 }
 
-// Too much work of a layer, then bytes, then squares of work, each least.
+// Excess work of a layer, then bytes, then squares of work, each minimised in turn.
 struct ClusterCost {
   double excess = kUncut, crossed = 0, squares = 0;
   auto operator<=>(const ClusterCost&) const = default;  // NOLINT(modernize-use-nullptr): see sim/base/unit.h
@@ -54,7 +54,7 @@ class Clustering {
   }
 
   std::vector<std::size_t> starts() {
-    fill(0);  // which looks at few
+    fill(0);  // tries few cuts
     if (best_[most_].back().excess == kUncut) fill(kUncut);
     std::vector<std::size_t> starts(most_);
     for (std::size_t n = most_, end = cuts_.size() - 1; n > 0; --n) {
@@ -67,23 +67,23 @@ class Clustering {
  private:
   static constexpr double kUneven = 1.6, kRounding = 1e-9;
 
-  // Places at which the last layer may begin.
+  // Possible beginnings of the last layer.
   struct Range {
     std::size_t low = 0, high = 0;
   };
-  // Where n - 1 layers may end.
+  // Possible ends of n - 1 layers.
   struct Row {
-    std::vector<double> crossed;  // of a layer that begins there, with all in front of it
+    std::vector<double> crossed;  // bytes of a layer that begins there, and of all before it
     double least_crossed = kUncut;
     Range reached;
-    std::size_t at_low = 0, at_high = 0;  // where the last search found what it looked for
+    std::size_t at_low = 0, at_high = 0;  // positions of the last search's results
   };
 
   void fill(double most_excess) {
     for (std::size_t n = 1; n <= most_; ++n) {
       Row row = row_behind(n);
       for (std::size_t end = n; end < cuts_.size(); ++end) {
-        // What so many layers, and what those behind them, can hold.
+        // Capacity of n layers, and of the layers behind them.
         const double room = kUneven * share_ * (1 + kRounding), left = before_.back() - before_[end];
         if (before_[end] > static_cast<double>(n) * room + most_excess) break;
         if (left > static_cast<double>(most_ - n) * room + most_excess) continue;
@@ -108,8 +108,8 @@ class Clustering {
     return out;
   }
 
-  // Where the last cut but one lies about where it did for the end before, of those with the least bytes, layers that are less
-  // even than that cannot be the best: n - 1 layers of work w have squares of w^2 / (n - 1) or more.
+  // If the last cut but one is close to that of the previous end, among those with the least bytes, then layers less
+  // even than that cannot be optimal: n - 1 layers of work w have squares of w^2 / (n - 1) or more.
   void narrow(std::size_t n, std::size_t end, Row& row, Range& range) const {
     const std::size_t like = from_[n][end - 1] + 1;
     if (like < range.low || like >= range.high) return;
@@ -123,7 +123,7 @@ class Clustering {
     range.high = std::min(range.high, first_from(row.at_high, [&](double work) { return work > middle + wide; }));
   }
 
-  // The first place whose work in front is such.
+  // The first position whose preceding work satisfies `such`.
   template <class Such>
   std::size_t first_from(std::size_t& at, Such such) const {
     while (at < before_.size() && !such(before_[at])) ++at;
@@ -135,7 +135,7 @@ class Clustering {
     ClusterCost& to = best_[n][end];
     for (std::size_t begin = range.high; begin-- > range.low;) {
       const double work = before_[end] - before_[begin], excess = std::max(0.0, work - kUneven * share_);
-      if (excess > std::min(to.excess, most_excess)) break;  // what begins earlier has no less
+      if (excess > std::min(to.excess, most_excess)) break;  // earlier beginnings have no less
       const ClusterCost& so_far = best_[n - 1][begin];
       if (so_far.excess == kUncut || so_far.excess + excess > to.excess) continue;
       const ClusterCost cost{so_far.excess + excess, row.crossed[begin], so_far.squares + work * work};
@@ -148,11 +148,11 @@ class Clustering {
 
   std::vector<double> bytes_;
   std::vector<std::size_t> cuts_;
-  std::vector<double> before_;  // FLOPs in front of each cut
+  std::vector<double> before_;  // FLOPs before each cut
   std::size_t most_ = 0;
   double share_ = 0;
-  std::vector<std::vector<ClusterCost>> best_;  // by layers, and where they end
-  std::vector<std::vector<std::size_t>> from_;  // where the last of them begins
+  std::vector<std::vector<ClusterCost>> best_;  // by number of layers and their end
+  std::vector<std::vector<std::size_t>> from_;  // beginning of the last of these layers
 };
 
 }  // namespace

@@ -9,10 +9,10 @@ namespace slmsim {
 namespace {
 
 constexpr Seconds kDivisionSolverTime{5};
-constexpr int kPrices = 40;                       // halvings of the price's range
-constexpr double kNearEnough = 0.01;              // relative, to the bound
-constexpr int kCutsTried = 64, kNearCut = 2;      // layers; of more only cuts near the best
-constexpr std::size_t kBoundedAtEveryPrice = 64;  // choices; of more the bound is taken at the last prices only
+constexpr int kPrices = 40;                       // bisection steps over the price
+constexpr double kNearEnough = 0.01;              // relative to the bound
+constexpr int kCutsTried = 64, kNearCut = 2;      // layers; of more, only cuts near the best
+constexpr std::size_t kBoundedAtEveryPrice = 64;  // choices; of more, the bound is computed at the last prices only
 
 ChoiceProgram priced(const ChoiceProgram& program, double price) {
   ChoiceProgram out = program;
@@ -23,14 +23,14 @@ ChoiceProgram priced(const ChoiceProgram& program, double price) {
   return out;
 }
 
-// Options of the whole program where all layers take those of the program of one.
+// Options of the whole program if all layers take those of the program of one layer.
 std::vector<std::size_t> spread(const DivisionProgram& once, const std::vector<std::size_t>& options) {
   std::vector<std::size_t> all;
   for (const std::size_t choice : once.choice_of) all.push_back(options[choice]);
   return all;
 }
 
-// A division that is fast and one that is small enough, with which layers of both others are made.
+// A fast division and a small enough one, from which the layers of mixed divisions are taken.
 struct Cut {
   const IntraOperatorRequest& request;
   const std::vector<std::size_t>&fast, &small;
@@ -38,8 +38,8 @@ struct Cut {
   int first() const { return request.operators[request.first].layer; }
   int last() const { return request.operators[request.last - 1].layer; }
 
-  // So many of the first or the last layers as in the fast division, all others as in the small one. `small_ends`: with that
-  // one's ends, whose table of weights embedding and head share.
+  // `layers` of the first or last layers as in the fast division, all others as in the small one. `small_ends`: with
+  // the small one's ends, whose weight table embedding and head share.
   std::vector<std::size_t> with_fast(int layers, bool front, bool small_ends) const {
     std::vector<std::size_t> mixed = small;
     for (std::size_t v = 0; v < mixed.size(); ++v) {
@@ -58,8 +58,8 @@ void for_each_cut(const ChoiceProgram& program, const Cut& cut,
     for (const bool small_ends : {false, true}) {
       int least = 0, most = layers;
       if (layers > kCutsTried) {
-        // Layers between the ends are alike, so that each that is fast takes as much memory and saves as much time: the most
-        // that fit.
+        // Layers between the ends are equal, so each fast one adds the same memory and saves the same time: find the
+        // largest number that fits.
         int fits = 0, too_many = layers + 1;
         while (too_many - fits > 1) {
           const int middle = fits + (too_many - fits) / 2;
@@ -97,7 +97,8 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     const auto options = reduced_options(alike);
     return spread(once, options ? *options : solve(alike, kDivisionSolverTime).options);
   };
-  // A price at which the division is small enough; the range starts where a limit costs as much as all else.
+  // A price at which the division is small enough; the range starts where the limit costs as much as the whole
+  // division.
   std::vector<std::size_t> fast = at_price(0), small;
   double low = 0, high = std::max(1e-12, cost_of(each.program, fast)) / std::max(1.0, limit);
   for (int i = 0; i < kPrices; ++i, high *= 4) {
@@ -106,7 +107,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     low = high;
     fast = small;
   }
-  // The integer program with its budget takes seconds: only where nothing is near the bound.
+  // The integer program with its budget takes seconds, so it is solved only if nothing is near the bound.
   const auto solve_alike = [&] {
     if (!few && !best.options.empty() && best.cost <= best.bound * (1 + kNearEnough)) return;
     const ChoiceResult alike = solve(once.program, kDivisionSolverTime);
@@ -123,7 +124,7 @@ MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionP
     (fits ? high : low) = price;
     (fits ? small : fast) = options;
   }
-  // It is concave in the price and greatest about where the division becomes small enough.
+  // The bound is concave in the price, with its maximum near the price at which the division becomes small enough.
   if (!few) {
     bound_at(low);
     bound_at(high);

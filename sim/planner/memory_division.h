@@ -1,10 +1,10 @@
-// Divisions that keep within a memory limit, where layers that repeat cannot all be divided alike: some faster, some
-// smaller. The program of the whole is then hard for branch and bound, since its layers can be exchanged.
+// Divisions within a memory limit where repeated layers cannot all have the same division: some are faster, some
+// smaller. The program of the whole is then hard for branch and bound, since its layers are interchangeable.
 //
-// Instead the limit gets a price: for price p per byte the cheapest division of layers that repeat costs
-// min(cost + p use), an integer program without limit. The price is narrowed down to where its division is just small
-// enough; some layers of that one are then exchanged for those of the division at a slightly lower price. Each price gives a lower
-// bound min(cost + p use) - p limit of the whole program (Lagrangian relaxation), which tells how good the result is.
+// The limit is replaced by a price: for price p per byte the cheapest division of repeated layers costs min(cost + p
+// use), an integer program without limit. Bisection finds the price whose division is just small enough; some of its
+// layers are then replaced by those of the division at a slightly lower price. Each price gives a lower bound min(cost
+// + p use) - p limit of the whole program (Lagrangian relaxation), which shows the quality of the result.
 #pragma once
 
 #include "sim/planner/intra_operator.h"
@@ -14,10 +14,10 @@ namespace slmsim {
 struct MemoryDivision {
   std::vector<std::size_t> options;  // of the whole program; empty: none was found
   double cost = 0;
-  double bound = 0;  // no division within the limit costs less
+  double bound = 0;  // lower bound of the cost within the limit
 };
 
-// `once` and `each`: the programs of one request with and without layers divided alike, with a memory limit.
+// `once` and `each`: the programs of one request with and without equal divisions of layers, with a memory limit.
 MemoryDivision divide_within_memory(const DivisionProgram& once, const DivisionProgram& each,
                                     const IntraOperatorRequest& request);
 

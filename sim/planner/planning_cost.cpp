@@ -46,7 +46,7 @@ PlanningCosts alpa_costs(const MeshShape& shape) {
 
 PlanningCosts time_costs(const Scenario& scenario, const Network& network, const std::vector<int>& mesh,
                          const MeshShape& shape, double sequences, int micro_batches) {
-  // Each kind of GPU once; the slowest decides, since collectives wait for it.
+  // Each kind of GPU once; the slowest one counts, since collectives wait for it.
   const std::vector<Gpu> gpus = different_gpus(scenario.platform, mesh);
   const auto times = std::make_shared<CollectiveTimes>(network, scenario, mesh, shape);
   const auto training = scenario.training;
@@ -56,7 +56,7 @@ PlanningCosts time_costs(const Scenario& scenario, const Network& network, const
   costs.may_recompute = true;
   costs.collective = [times](const CollectiveCall& call) { return times->of(call).value; };
   costs.gradients = [times](Bytes size, Axes axes) {
-    // They are fused into one buffer, so that each pays for its bytes and not for a loop of its own.
+    // They are fused into one buffer, so each is charged by its bytes and not for a loop of its own.
     constexpr Bytes kFused{kGiga};
     return times->of({Collective::kAllReduce, kFused, axes}).value * (size / kFused);
   };

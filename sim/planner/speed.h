@@ -1,4 +1,4 @@
-// How fast a GPU is at a model, for splitting work among unequal ones.
+// Speed of a GPU on a model, for splitting work among unequal GPUs.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@
 
 namespace slmsim {
 
-// Forward and backward through undivided operators, by the roofline: of each of the whole model's, and of all of them.
+// Forward and backward time through undivided operators, by the roofline: of each operator of the whole model, and in
+// total.
 std::vector<Seconds> operator_times(const FewLayers& layers, const Gpu& gpu, const Scenario& scenario);
 Seconds time_of_sequence(const FewLayers& layers, const Gpu& gpu, const Scenario& scenario);
 
-// Of those devices, each GPU that differs from the others once.
+// The distinct GPUs of these devices.
 std::vector<Gpu> different_gpus(const Platform& platform, const std::vector<int>& devices);
 
 }  // namespace slmsim

@@ -24,12 +24,12 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostLayers = 48;     // operators are clustered into at most so many,
-constexpr std::size_t kFewLayers = 16;      // for groups of more than kMostGpusApart into so many
-constexpr std::size_t kMostGpusApart = 32;  // of larger groups only whole VMs are submeshes
+constexpr std::size_t kMostLayers = 48;     // maximum number of layers into which operators are clustered,
+constexpr std::size_t kFewLayers = 16;      // and for groups of more than kMostGpusApart GPUs
+constexpr std::size_t kMostGpusApart = 32;  // in larger groups only whole VMs are submeshes
 constexpr std::size_t kMostVmsPermuted = 4;
 
-// Sums over the operators in front of each layer, divided as on one kind of submesh.
+// Prefix sums over the operators before each layer, divided as on one kind of submesh.
 struct Table {
   std::vector<double> seconds, bytes, bytes_in_flight;
   double limit = 0;
@@ -51,14 +51,14 @@ Vms by_vm(const PlanRequest& request) {
   return vms;
 }
 
-// In steps of 2^-40 s, some picosecond, of which doubles add up to 2^13 s without rounding: cuts that cost the same cost the same,
-// and it is not the last digit of a figure that decides between them.
+// Rounds to steps of 2^-40 s, about a picosecond, which doubles add exactly up to 2^13 s. Equal cuts then have equal
+// costs, independent of rounding errors.
 double in_steps(double seconds) {
   constexpr double kStep = 0x1p-40;
   return std::round(seconds / kStep) * kStep;
 }
 
-// `tensor`: a stage's GPUs are groups of so many.
+// `tensor`: a stage's number of GPUs is a multiple of it.
 std::vector<Submesh> submeshes_of(const Vms& vms, std::size_t tensor) {
   std::vector<std::size_t> starts = {0};
   for (const auto& vm : vms) starts.push_back(starts.back() + vm.size());
@@ -93,7 +93,7 @@ class Chooser {
     recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
   }
 
-  // The best cut for VMs in any of these orders; of equals that of the first.
+  // The best cut for VMs in any of these orders; ties by the first order.
   std::vector<ChosenStage> best(const std::vector<Vms>& orders) {
     std::vector<Meshes> meshes;
     meshes.reserve(orders.size());  // problems refer to them
@@ -112,10 +112,10 @@ class Chooser {
   struct Meshes {
     std::vector<std::vector<int>> devices;
     std::vector<std::size_t> numbers;
-    std::vector<std::array<const Table*, 4>> tables;  // of stages with and without embedding and head
+    std::vector<std::array<const Table*, 4>> tables;  // for stages with and without embedding and head
   };
 
-  // How the VMs in this order may be cut, and on which meshes.
+  // The problem of cutting the VMs in this order, and its meshes.
   PipelineProblem problem_of(const Vms& vms, Meshes& meshes) {
     std::vector<int> devices;
     for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
@@ -169,8 +169,8 @@ class Chooser {
     return *found;
   }
 
-  // Operators divided as in a stage of all layers, with embedding and head only where the stage has them: layers that
-  // repeat are divided alike, so that any stage of theirs is divided so.
+  // Operators divided as in a stage of all layers, with embedding and head only if the stage has them: repeated layers
+  // have equal divisions, which therefore apply to any stage.
   StageFigures make_figures(const std::vector<int>& mesh, bool begins, bool ends) const {
     const OperatorGraph& operators = few_.operators;
     const int layers = layer_count(operators);
@@ -212,7 +212,7 @@ class Chooser {
     return table;
   }
 
-  // Of one micro-batch, with what leads to the operator, and its part of what comes once per iteration.
+  // Time of one micro-batch, with the conversions before the operator, and its part of the costs per iteration.
   double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
     const Operator& op = few_.operators[v];
     const Division& division = stage.shardings[v - stage.first];
@@ -266,8 +266,8 @@ class Chooser {
 
   const PlanRequest& request_;
   const Network& network_;
-  FewLayers few_;      // by which stages are timed
-  PlanRequest timed_;  // of those
+  FewLayers few_;      // for timing stages
+  PlanRequest timed_;  // request for these
   Recompute recompute_;
   std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
   double sequences_ = 0;

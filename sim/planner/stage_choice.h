@@ -1,8 +1,8 @@
-// Which layers on which GPUs: the inter-operator planner's problem for a group, and its solution.
+// The inter-operator planner's problem for a group, and its solution: the layers and GPUs of each stage.
 //
-// Stage times are those of the intra-operator planner's divisions on the submesh, by this platform's times (Alpa measures
-// its candidates on the machine). Submeshes are 1, 2, 4, ... neighbouring GPUs of a VM, whole VMs, and 2, 4,
-// ... whole neighbouring VMs; with `tensor` those that it divides, inside a VM of `tensor`, 2 x `tensor`, ... GPUs.
+// Stage times are those of the intra-operator planner's divisions on the submesh, by this platform's times (Alpa
+// measures its candidates on the machine). Submeshes are 1, 2, 4, ... neighbouring GPUs of a VM, whole VMs, and 2, 4,
+// ... whole neighbouring VMs; with `tensor` those that it divides: inside a VM `tensor`, 2 x `tensor`, ... GPUs.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct ChosenStage {
   std::vector<int> mesh;
 };
 
-// Planner kAlpa takes the group's order of GPUs and leaves out the traffic between stages; kSlmsim counts it and,
-// of up to four VMs, tries every order. Empty where nothing fits.
+// Planner kAlpa uses the group's order of GPUs and ignores the traffic between stages; kSlmsim counts it and, for up to
+// four VMs, tries every order. Empty where nothing fits.
 std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network);
 
 }  // namespace slmsim

@@ -1,5 +1,5 @@
-// What stages take and send, remembered while models of one shape are planned that differ in how many layers they have: the
-// figures of an operator and the way of activations between GPUs do not depend on that number.
+// Cache of stage times and transfers for models of one shape that differ in the number of layers: the figures of an
+// operator and the transfer of activations between GPUs do not depend on that number.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace slmsim {
 
-// Per operator of a model of few layers, divided as in a stage on one kind of submesh.
+// Per operator of a model with few layers, divided as in a stage on one kind of submesh.
 struct StageFigures {
   struct Operator {
     double seconds = 0, bytes = 0, bytes_in_flight = 0;
@@ -23,10 +23,11 @@ struct StageFigures {
   double limit = 0;  // bytes
 };
 
-// Of one scenario, one shape of model, and one technique with its options.
+// For one scenario, one shape of model, and one technique with its options.
 class StageMemo {
  public:
-  // Of a kind of submesh (MeshKinds), for models of so many different layers, and stages with and without embedding and head.
+  // Figures for a kind of submesh (MeshKinds), for models with this number of distinct layers, and stages with and
+  // without embedding and head.
   const StageFigures& figures(const std::vector<int>& kind, int layers, bool begins, bool ends,
                               const std::function<StageFigures()>& make) {
     auto& found = figures_[{kind, layers, begins, ends}];
@@ -34,12 +35,12 @@ class StageMemo {
     return *found;
   }
 
-  // A mesh's number, the same whenever it is asked for.
+  // The number of a mesh, constant over calls.
   std::size_t number_of(const std::vector<int>& mesh) {
     return numbers_.try_emplace(mesh, numbers_.size()).first->second;
   }
 
-  // Between two meshes, by their numbers.
+  // Traffic between two meshes, by their numbers.
   double traffic(std::size_t from, std::size_t to, Bytes size, const std::function<double()>& make) {
     const auto [at, is_new] = traffic_.try_emplace({from, to, size.value});
     if (is_new) at->second = make();

@@ -28,7 +28,7 @@ StageResult plan_stage(const StageRequest& r) {
     PlanningCosts costs =
         alpa ? alpa_costs(stage.shape())
              : time_costs(scenario, *r.network, r.mesh, stage.shape(), sequences, options.micro_batches());
-    if (options.get(kTensor) > 0) {  // degrees are given: the planner only chooses how products are divided
+    if (options.get(kTensor) > 0) {  // degrees are given: the planner only divides products
       costs.batch_on_first_axis = true;
       costs.may_recompute = false;
     }

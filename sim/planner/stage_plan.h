@@ -27,7 +27,7 @@ struct StageResult {
 
 StageResult plan_stage(const StageRequest& request);
 
-// What a GPU of the mesh has for parameters, their state and activations: less framework and NCCL's buffers.
+// Memory of a GPU for parameters, their state and activations: without framework and NCCL's buffers.
 Bytes memory_for_operators(const Scenario& scenario, const std::vector<int>& mesh);
 
 }  // namespace slmsim

@@ -7,7 +7,7 @@
 
 namespace slmsim {
 
-// The drive, and the link that it has to its socket; where that begins and ends is not yet said.
+// The drive and its link to its socket; the caller sets the ends of the link.
 std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& path, Reading& reading);
 
 }  // namespace slmsim

@@ -11,8 +11,8 @@
 namespace slmsim {
 namespace {
 
-// Of an architecture's data-centre GPUs, in the order of architecture_names() (CUDA C++ Programming Guide, compute
-// capabilities); a GPU that has another one says so.
+// Compute capabilities of data-centre GPUs, in the order of architecture_names() (CUDA C++ Programming Guide, compute
+// capabilities); a GPU with another one states it.
 constexpr std::array kCapabilities = {6.0, 7.0, 7.5, 8.0, 8.9, 9.0, 10.0};
 
 }  // namespace
@@ -53,16 +53,16 @@ double Gpu::clock() const {
 
 namespace {
 
-// Of GPUs whose file says nothing: the median of those that were measured in fp16 (docs/validation/gpu.md), and how far
-// those lie from it.
+// Default for GPUs whose file states no efficiency: the median of the GPUs measured in fp16 (docs/validation/gpu.md),
+// and their distance from it.
 constexpr MatrixEfficiency kUnknownEfficiency{.share = 0.75, .spread = 0.25, .assumed = true};
 
-// What products in emulated bf16 reach of the rate of fp32, where a file does not say: the median of seven Turing GPUs, 0.51 to
-// 0.6 (github.com/zzc0721/torch-performance-test-data: T4 twice, T10, RTX 2080, RTX 2080 Ti, TU104, Titan RTX). P100 has
+// Default share of the fp32 rate that products in emulated bf16 reach: the median of seven Turing GPUs, 0.51 to 0.6
+// (github.com/zzc0721/torch-performance-test-data: T4 twice, T10, RTX 2080, RTX 2080 Ti, TU104, Titan RTX). P100 has
 // 0.63, V100 0.73.
 constexpr double kEmulatedBf16 = 0.55;
 
-// Returns which are stated.
+// Returns which shares are stated.
 std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
   std::array<bool, kPrecisions> stated{};
   for (std::size_t p = 0; p < kPrecisions; ++p) {
@@ -90,7 +90,7 @@ std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
   return stated;
 }
 
-// After the peaks.
+// Call after the peaks are read.
 void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& reading) {
   gpu.efficiency.fill(kUnknownEfficiency);
   std::array<bool, kPrecisions> stated{};
@@ -104,7 +104,7 @@ void read_efficiency(Gpu& gpu, Fields& fields, const Node* given, Reading& readi
   gpu.efficiency[kBf16] = {.share = kEmulatedBf16 * single, .spread = kUnknownEfficiency.spread, .assumed = true};
 }
 
-// Times of another chip say nothing of this one. Another variant's may be of use: remarks_on() tells of it.
+// Refuses times of another chip. Those of another variant may be useful: remarks_on() reports them.
 void attach_profile(Profiles& profiles, const std::string& name, Gpu& gpu, Fields& fields) {
   const std::string path = fields.path_of("profile"), shown = printable(name).substr(0, 64);
   if (!profiles.attach(name, gpu))
@@ -153,7 +153,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
     Fields rates(*peaks, fields.path_of("peak"), reading);
     for (std::size_t p = 0; p < kPrecisions; ++p) {
       const auto& name = precision_names()[p];
-      // Everything falls back on fp32, so that rate must be there.
+      // Other precisions fall back on fp32, so its rate is required.
       const bool needed = static_cast<Precision>(p) == Precision::kFp32;
       const FileKey peak{name, "The rate of products in this precision, without sparsity.",
                          needed ? "" : "the rate of fp32"};

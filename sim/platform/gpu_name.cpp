@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-// What nvidia-smi prints where that has other words than the data sheet.
+// Names of nvidia-smi that differ from the data sheet's.
 constexpr std::pair<const char*, const char*> kDriverNames[] = {
     {"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM5 80GB"},
     {"NVIDIA GH200 480GB", "NVIDIA GH200 96GB"},
@@ -17,7 +17,7 @@ constexpr std::pair<const char*, const char*> kDriverNames[] = {
 
 using Words = std::vector<std::string>;
 
-// In small letters, without makers' and families' names.
+// Lower-case words, without the names of makers and families.
 Words words_of(const std::string& text) {
   Words words(1);
   for (const unsigned char c : text) {
@@ -45,7 +45,7 @@ bool have_same_words(Words a, Words b) {
   return a == b;
 }
 
-// The driver's name in the words of the data sheet.
+// The driver's name in the data sheet's words.
 Words sheet_words(const std::string& name) {
   Words words = words_of(name);
   for (const auto& [driver, sheet] : kDriverNames) {

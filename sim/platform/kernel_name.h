@@ -1,5 +1,4 @@
-// The kernels that a profile may hold, by the names under which slmsim-calibrate times them (sim/cost/kernel.h tells what each
-// does).
+// Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/cost/kernel.h describes each).
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace slmsim {
 
-// By the alphabet.
+// In alphabetical order.
 const std::vector<std::string>& kernel_names();
 bool is_kernel(const std::string& name);
 

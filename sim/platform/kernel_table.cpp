@@ -7,8 +7,8 @@
 namespace slmsim {
 namespace {
 
-// Bytes that a kernel moves per element of m x n: so many in the training precision, and others. The loss keeps its
-// logarithms in fp32, dropout a mask of one byte, Adam fp32 state and, beside it, weights in training precision.
+// Bytes that a kernel moves per element of m x n: elements in training precision, and further bytes. The loss keeps its
+// logarithms in fp32, dropout a mask of one byte, Adam fp32 state and, with it, weights in training precision.
 struct Traffic {
   double elements = 2, bytes = 0;
 };
@@ -27,13 +27,13 @@ Traffic traffic_of(const std::string& name, bool copy) {
       {"addition-forward", {3, 0}},       {"addition-backward", {1, 0}},
       {"embedding-forward", {3, 0}},      {"embedding-backward", {5, 0}}};
   if (name == "adam") return {copy ? 2.0 : 1.0, 24};
-  // Seven steps that read and write fp32 arrays seventeen times, and the gradient twice; a copy beside.
+  // Seven steps that read and write fp32 arrays seventeen times, and the gradient twice; plus a copy.
   if (name.starts_with("adam_")) return {copy ? 3.0 : 2.0, copy ? 68.0 : 64.0};
   const auto at = kTraffic.find(name);
   return at == kTraffic.end() ? Traffic{} : at->second;
 }
 
-// Forward and backward of two products' causal half.
+// Forward and backward of the causal half of two products.
 Flops flash_flops(const std::string& name, double product) {
   return Flops{(name == "flash-backward" ? 2.5 : 1.0) * product};
 }

@@ -1,7 +1,7 @@
-// A GPU's measured kernels, prepared once for many look-ups (sim/cost/profile_time.h).
+// A GPU's measured kernels, prepared for many look-ups (sim/cost/profile_time.h).
 //
-// Times are put in proportion to what the data sheet promises: a ratio of 1.3 is a third slower. It varies far less than
-// the times themselves.
+// Times are stored relative to the data sheet's: a ratio of 1.3 is 30 % slower. The ratio varies far less than the
+// times themselves.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace slmsim {
 
-// What the data sheet promises for a kernel: max(FLOPs / peak, bytes / bandwidth) + launch, with the bytes that
-// slmsim-calibrate's kernels move. Flash attention: two products of the causal half, backward five.
+// Time of a kernel by the data sheet: max(FLOPs / peak, bytes / bandwidth) + launch, with the bytes that
+// slmsim-calibrate's kernels move. Flash attention: two products of the causal half forward, five backward.
 Seconds ideal_time(const Gpu& gpu, Precision precision, const KernelShape& kernel, Seconds launch);
 
-// Bytes that slmsim-calibrate's kernel of this name moves per element of m x n; not of products.
+// Bytes that slmsim-calibrate's kernel of this name moves per element of m x n; not for products.
 double kernel_bytes(const std::string& kernel, Precision precision);
 
 using KernelSizes = std::array<double, 4>;  // logarithms of batch, m, n, k
@@ -36,15 +36,15 @@ class KernelTable {
   KernelTable(const Gpu& gpu, const GpuProfile& profile);
 
   Seconds launch() const { return launch_; }
-  // One kernel's samples, in the order of their sizes; nullptr where it was not measured in this precision.
+  // Samples of one kernel, in the order of their sizes; nullptr where it was not measured in this precision.
   const std::vector<KernelSample>* find(const std::string& kernel, Precision precision) const;
-  // Whether any product, and any other kernel, was measured. Where none was, the table knows nothing of its class.
+  // Whether any product, and any other kernel, was measured. Without one, the table has no ratio for the class.
   bool knows_products() const { return known_[1]; }
   bool knows_others() const { return known_[0]; }
   // Whether a kernel's class was measured.
   bool knows_class_of(const std::string& kernel) const { return known_[is_product(kernel) ? 1 : 0]; }
-  // The median ratio of a kernel's samples, or where it has none of those of its class (products; others), in this
-  // precision, else in any; 0 where the table does not know the class.
+  // The median ratio of a kernel's samples; without samples, that of its class (products; others) in this precision,
+  // else in any; 0 where the class was not measured.
   double usual_ratio(const std::string& kernel, Precision precision) const;
 
  private:
@@ -62,8 +62,8 @@ class KernelTable {
 class Profiles {
  public:
   void add(const std::string& name, GpuProfile profile) { profiles_[name] = std::move(profile); }
-  // Sets the GPU's `measured_on`, `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share a table. False
-  // where there is no such profile.
+  // Sets the GPU's `measured_on`, `buses` and, where kernels or launches were measured, its `kernels`; equal GPUs share
+  // a table. Returns false where there is no such profile.
   bool attach(const std::string& name, Gpu& gpu);
 
  private:

@@ -1,4 +1,4 @@
-// Which meshes of GPUs are alike, whatever their names.
+// Equivalence of meshes of GPUs, independent of names.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ class MeshKinds {
   explicit MeshKinds(const Platform& platform)
       : platform_(platform), gpu_kinds_(gpu_kinds(platform)), vm_kinds_(vm_kinds(platform)) {}
 
-  // Equal for meshes that are alike: in one VM its kind with that of the GPUs, or with their places where these differ; else
-  // the GPUs themselves.
+  // Equal for equivalent meshes. Inside one VM: the VM's kind with that of the GPUs, or with their places where these
+  // differ. Else the GPUs themselves.
   std::vector<int> of(const std::vector<int>& mesh) const;
 
  private:

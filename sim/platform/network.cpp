@@ -10,7 +10,7 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kTcpIpHeaders{52};           // IPv4, TCP with timestamps
-constexpr Bytes kFirstReceiveWindow{65535};  // what a receiver offers before it knows the sender's rate (RFC 7323)
+constexpr Bytes kFirstReceiveWindow{65535};  // a receiver's window before it knows the sender's rate (RFC 7323)
 constexpr Seconds kLeastRto{0.2};            // Linux TCP_RTO_MIN, added to the smoothed RTT
 bool joined_by_nvlink(const VmType& type, const Gpu& gpu) { return type.nvlink && gpu.nvlink.value > 0; }
 
@@ -60,9 +60,9 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
   first_nic_ = static_cast<int>(links_.size());
   for (const auto& vm : platform.vms) {
     add_pair({fmt::format("nic:{}:out", vm.name), vm.type.nic}, {fmt::format("nic:{}:in", vm.name), vm.type.nic});
-    // A host's own packets do not wait for each other: TCP keeps what its NIC cannot take (tcp_small_queue_check,
-    // net/ipv4/tcp_output.c), and of what is queued nonetheless flows take turns (fq_codel, RFC 8290, the default of
-    // distributions with systemd). What comes to it waits in the switch before it.
+    // A host's own packets do not wait for each other: TCP holds back data that its NIC cannot take
+    // (tcp_small_queue_check, net/ipv4/tcp_output.c), and flows take turns in the remaining queue (fq_codel, RFC 8290,
+    // the default of distributions with systemd). Incoming data waits in the switch before the NIC.
     links_.back().back = -1;
   }
   first_wan_ = static_cast<int>(links_.size());
@@ -99,7 +99,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   if (source.vm == target.vm && !vm_out.type.inside.empty())
     return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
   if (source.vm == target.vm) {
-    // What GPUs carry for each other, by NVLink or beside what their slots carry to the NIC.
+    // Traffic that a GPU forwards for others goes by NVLink, or in addition to its slot's traffic to the NIC.
     const bool nvlink = joined_by_nvlink(vm_out.type, source.gpu) && joined_by_nvlink(vm_in.type, target.gpu);
     route.links = {4 * from + 2, 4 * to + 3};
     if (!nvlink) route.links = {4 * from, 4 * from + 2, 4 * to + 3, 4 * to + 1};
@@ -128,7 +128,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
       mtu = std::min(mtu, link.mtu);
       survival *= 1.0 - direction_of(platform_, hop).loss;
     }
-    // Acknowledgements take the fastest way back, which may be another one.
+    // Acknowledgements take the fastest way back, which may differ.
     rtt = delay_of(platform_, path);
     route.latency = to_nic + rtt;
     rtt += delay_of(platform_, ways_.between(vm_in.site, vm_out.site));
@@ -141,8 +141,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   if (vm_out.type.rdma && vm_in.type.rdma) return route;
   route.socket_rate = std::min(vm_out.type.tcp.copy_rate, vm_in.type.tcp.copy_rate);
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
-  // Where the window covers the path's own rate it never binds, and one slow start of some 100 us is all it
-  // costs.
+  // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   BytesPerSecond fastest = route.socket_rate;
   for (const int link : route.links) fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Range<BytesPerSecond> kRateRange{{1e3}, {1e15}};
 constexpr Range<Bytes> kCapacityRange{{1e6}, {1e18}};
-constexpr Bytes kMessage{kMebi};  // ways are compared by the time that it takes, link after link
+constexpr Bytes kMessage{kMebi};  // ways are compared by its store-and-forward time
 constexpr std::size_t kMostParts = 256;
 constexpr std::size_t kMostLinks = kMostParts * kMostParts;
 
@@ -207,8 +207,8 @@ class InsideReader {
   NodeInside& inside_;
 };
 
-// Each GPU must reach every other one, and memory and NICs where there are any; with `kind` kDrive, the drives must be
-// reached from each GPU's memory.
+// Each GPU must reach every other GPU, and memory and NICs where present; with `kind` kDrive, each GPU's memory must
+// reach the drives.
 void check_reach(const NodeInside& inside, Fields& fields, const std::string& key, PartKind kind) {
   for (std::size_t i = 0; i < inside.parts.size(); ++i) {
     const bool joined = std::any_of(inside.links.begin(), inside.links.end(),

@@ -1,9 +1,9 @@
 // The inside of a node: parts (GPUs, sockets, memories, NICs, drives) and the links between them.
 //
-// Enters: the map `inside` of a VM type, and `storage` of a VM. Leaves: a graph over which routes are found, so that any
-// node is a file and no code. A link has a rate in each direction (or one for both, as a memory channel has). What goes
-// through a switching part from one kind of link to another may be slower than either link: two I/O ports of one die
-// contend. Such a pass is a resource of its own, one per part, pair of kinds and direction.
+// Enters: the map `inside` of a VM type, and `storage` of a VM. Leaves: a graph over which routes are found, so that a
+// new node needs a file and no code. A link has a rate in each direction, or one for both, as a memory channel. Traffic
+// that a switching part forwards from one kind of link to another may be slower than either link: two I/O ports of one
+// die contend. Such a crossing is a resource of its own, one per part, pair of kinds and direction.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace slmsim {
 
-// Routes begin and end anywhere, and go through switches only (a socket's I/O die, a PCIe switch, an NVSwitch).
+// Routes begin and end at any part, and pass through switches only (a socket's I/O die, a PCIe switch, an NVSwitch).
 enum class PartKind { kGpu, kSwitch, kMemory, kNic, kDrive };
 
 struct NodePart {
@@ -21,7 +21,7 @@ struct NodePart {
   PartKind kind = PartKind::kSwitch;
   Bytes capacity;              // of a memory or a drive
   BytesPerSecond read, write;  // of a drive, sequential, as rated
-  Seconds command;             // what a drive's controller takes for a command, whatever its size
+  Seconds command;             // a drive controller's time per command, independent of size
 
   bool operator==(const NodePart&) const = default;
 };
@@ -30,7 +30,7 @@ struct PartLink {
   std::string interconnect;  // its kind: "NVLink", "xGMI", ...
   int from = 0, to = 0;      // parts
   BytesPerSecond peak;       // of each direction, or of both together where half duplex; data sheet
-  double efficiency = 1;     // what software reaches of the peak
+  double efficiency = 1;     // share of the peak that software reaches
   bool half_duplex = false;
   Seconds latency;
 
@@ -46,7 +46,7 @@ struct Crossing {
   bool operator==(const Crossing&) const = default;
 };
 
-// Drives that are written to as one (RAID 0 if several), and the GPUs whose ranks keep their state there.
+// Drives written as one (RAID 0 if several), and the GPUs whose ranks keep their state there.
 struct Volume {
   std::string name;
   std::vector<int> drives;  // parts
@@ -60,9 +60,9 @@ struct NodeInside {
   std::vector<PartLink> links;
   std::vector<Crossing> crossings;
   std::vector<Volume> volumes;
-  Bytes stripe;         // of a RAID 0: what goes to one drive before the next
-  std::string network;  // the kind of what the NICs are joined by
-  int rails = 1;        // so many of its NICs, from the first on, carry a collective together, each its part
+  Bytes stripe;         // of a RAID 0: bytes to one drive before the next
+  std::string network;  // kind of the network between NICs
+  int rails = 1;        // number of NICs, from the first on, that share a collective
 
   bool empty() const { return parts.empty(); }
   std::vector<int> of_kind(PartKind kind) const;
@@ -70,25 +70,25 @@ struct NodeInside {
   bool operator==(const NodeInside&) const = default;
 };
 
-// One link of a way, and in which direction it is gone.
+// One link of a way, with its direction.
 struct PartHop {
   int link = 0;
   bool forward = true;
 };
 
-// The way on which a message of 1 MiB takes least time, link after link (Dijkstra); empty where there is none.
+// The way with the least store-and-forward time of a 1 MiB message (Dijkstra); empty where there is none.
 std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to);
 
-// What such a message takes; infinite where there is no way.
+// Time of such a message; infinite where there is no way.
 Seconds way_length(const NodeInside& inside, int from, int to);
 
-// The part of a kind that is nearest to a given one, the first of equals; -1 where none can be reached.
+// The nearest part of a kind, the first of equals; -1 where none can be reached.
 int nearest_part(const NodeInside& inside, int from, PartKind kind);
 
-// Whether it is between two switches, not both of which have memory: GPUs on one side of it share it.
+// Whether the link is between two switches, not both of which have memory: the GPUs on one side share it.
 bool is_uplink(const NodeInside& inside, const PartLink& link);
 
-// The GPUs, from 0 on, by how far they are from a part: the nearest first, of equals the first.
+// GPUs, numbered from 0, by distance from a part: the nearest first, equals in order.
 std::vector<int> gpus_by_distance(const NodeInside& inside, int part);
 
 NodeInside read_inside(const Node& node, const std::string& path, Reading& reading);

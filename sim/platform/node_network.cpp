@@ -1,4 +1,4 @@
-// The part of Network that knows what is inside a node.
+// The part of Network inside a node.
 #include <algorithm>
 #include <cassert>
 
@@ -89,7 +89,7 @@ Route Network::route_inside(int vm, int from, int to) const {
   return route;
 }
 
-// Without peer-to-peer access what no link joins directly is staged through the memory nearest to the sender.
+// Without peer-to-peer access, transfers without a direct link are staged through the memory nearest to the sender.
 Route Network::route_between_gpus(int from, int to) const {
   const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
   const VmType& type = platform_.vms[static_cast<std::size_t>(vm)].type;
@@ -162,7 +162,7 @@ int Network::medium_link(int vm, int drive) const {
   return nodes_[static_cast<std::size_t>(vm)].medium[static_cast<std::size_t>(at)];
 }
 
-// `nic` leaves as the number of the NIC among the node's.
+// Sets `nic` to the number of the NIC among the node's.
 bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
   const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);

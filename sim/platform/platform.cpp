@@ -16,7 +16,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::int64_t kMostDevices = 32'000;  // of which a Platform holds some kB each
+constexpr std::int64_t kMostDevices = 32'000;  // a Platform holds some kB per device
 
 constexpr Bytes kEthernetMtu{1500};
 constexpr Seconds kSiteRtt{0.1e-3};
@@ -36,7 +36,7 @@ int index_of(const auto& things, const std::string& name) {
   return -1;
 }
 
-// For each of so many things the first that is equal to it.
+// Index of the first equal element, for each element.
 std::vector<int> first_equal(std::size_t count, const auto& are_equal) {
   std::vector<int> out;
   std::vector<std::size_t> firsts;
@@ -79,7 +79,7 @@ class PlatformReader {
       fields_.error(key.name, fmt::format("{} is empty; name at least one", fields_.path_of(key.name)));
   }
 
-  // Where the linker puts the profiles that GPUs name: by their files, which are no names.
+  // Reads the profiles that GPUs name; the linker stores them by file, since their keys are not names.
   void read_profiles() {
     const Node* map = fields_.child(
         {"profiles", "Measured profiles that GPUs name, by their files; the program puts them here.", "none"});
@@ -108,7 +108,7 @@ class PlatformReader {
   int site(Fields& fields, const std::string& key, const Node* node) {
     if (!node) return 0;
     const int index = index_of(platform_.sites, node->scalar);
-    if (index >= 0 || platform_.sites.empty()) return index < 0 ? 0 : index;  // without sites the error is theirs
+    if (index >= 0 || platform_.sites.empty()) return index < 0 ? 0 : index;  // the error is reported for the sites
     reading_.error(node->place,
                    fmt::format("{}: there is no site \"{}\"; {}", fields.path_of(key), node->scalar.substr(0, 64),
                                did_you_mean(node->scalar, names_of(platform_.sites))));
@@ -196,7 +196,7 @@ class PlatformReader {
                                      fields.path_of("gpus"), vm.device_count, slots));
   }
 
-  // {path: NAME, host: client} and the keys of a VM type's tcp, which hold over the host's.
+  // {path: NAME, host: client} and the keys of a VM type's tcp, which override the host's.
   TcpSettings read_vm_tcp(const Node& node, const std::string& path, TcpSettings tcp) {
     Fields fields(node, path, reading_);
     if (const Node* measured =
@@ -267,7 +267,7 @@ class PlatformReader {
                 probe),
             kLossRange, measured ? measured->forward.loss : 0.0)};
     link.backward = {link.forward.bandwidth, std::max(Seconds{0}, rtt - delay), link.forward.loss};
-    // What the link states holds for both directions.
+    // Values that the link states apply to both directions.
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
     if (const Node* reverse = fields.child(

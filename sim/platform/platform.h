@@ -11,56 +11,56 @@
 
 namespace slmsim {
 
-// What a link may state, wherever it is stated.
+// Ranges of a link's values.
 inline constexpr Range<Seconds> kRttRange{{1e-7}, {10.0}};
 inline constexpr Range<BytesPerSecond> kNetRange{{125.0}, {1e14}};  // 1 kbps to 800 Tbps
 inline constexpr Range<Bytes> kMtuRange{{576}, {65536}};
 inline constexpr Range<double> kLossRange{0.0, 0.5};
 
-// What sizes the send window, by the names Linux gives (RFC 5681, RFC 9438, BBR).
+// The algorithm that sizes the send window, by Linux's names (RFC 5681, RFC 9438, BBR).
 enum class CongestionControl { kReno, kCubic, kBbr };
 const std::vector<std::string>& congestion_control_names();
 
-// The TCP settings of a VM's kernel, by the names sysctl knows.
+// The TCP settings of a VM's kernel, by their sysctl names.
 struct TcpSettings {
   Bytes receive_buffer;               // net.ipv4.tcp_rmem, the maximum (third value)
   Bytes send_buffer;                  // net.ipv4.tcp_wmem, the maximum
   bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
   // net.ipv4.tcp_congestion_control
   CongestionControl congestion_control = CongestionControl::kCubic;
-  // Of the receive buffer, what Linux offers as window, since it counts its bookkeeping too: 1/2 before 6.6
-  // (tcp_adv_win_scale = 1, tcp(7)), from then on payload / memory of a packet, 5/8 for packets of 1500 B (measured,
-  // tests/wan).
+  // Share of the receive buffer that Linux offers as window; the rest is bookkeeping. 1/2 before 6.6 (tcp_adv_win_scale
+  // = 1, tcp(7)), from then on payload / memory of a packet, 5/8 for packets of 1500 B (measured, tests/wan).
   double receive_window_share = 0.5;
   int initial_window = 10;   // segments, RFC 6928
-  BytesPerSecond copy_rate;  // what one CPU thread moves through one socket
+  BytesPerSecond copy_rate;  // rate of one CPU thread through one socket
 
   bool operator==(const TcpSettings&) const = default;
 };
 
-// Whose virtual NIC a VM has. NCCL reads the vendor of the network device to choose its number of sockets.
+// The vendor of a VM's virtual NIC. NCCL reads the vendor of the network device to choose its number of sockets.
 enum class Cloud { kOther, kAws, kGcp };
 
 struct VmType {
   std::string name;
   std::string title;  // "Google Cloud a2-highgpu-1g"
-  // What GPUs it comes with, by their names: all of one of these; empty: whichever one puts in. And how many; 0: any number.
+  // Names of the GPU types that it ships with; all GPUs are of one of these; empty: any type. And their number; 0: any.
   std::vector<std::string> gpus;
   int gpu_count = 0;
-  BytesPerSecond nic;         // each direction
-  bool peer_to_peer = false;  // GPUs reach each other over PCIe without staging through host memory
-  bool nvlink = false;        // the VM's GPUs are joined by NVLink, all to all
-  double pcie_share = 1;      // of its slot's rate, what a GPU sends to another one and receives at the same time, each
-  bool says_how_gpus_meet = true;  // or all of that is the default
+  BytesPerSecond nic;              // each direction
+  bool peer_to_peer = false;       // GPUs reach each other over PCIe without staging through host memory
+  bool nvlink = false;             // the VM's GPUs are joined by NVLink, all to all
+  double pcie_share = 1;           // share of the slot's rate for sending to another GPU and receiving at once, each
+  bool says_how_gpus_meet = true;  // or the defaults apply
   Seconds device_latency;          // one GPU-to-GPU hop inside the VM
   TcpSettings tcp;
   Cloud cloud = Cloud::kOther;
-  // Of one VM with all its GPUs, per hour, in `currency` (ISO 4217); 0 for one that is owned. Nothing: no price is stated.
+  // Price of one VM with all its GPUs, per hour, in `currency` (ISO 4217); 0 for one that is owned; nothing: not
+  // stated.
   std::optional<double> price_per_hour;
   std::string currency = "USD";
   bool rdma = false;  // messages between nodes go by RDMA: no sockets, no TCP
   NodeInside inside;  // empty: every GPU has a slot, and the VM one NIC
-  // Time that its host needs per launch, in proportion to the software stacks' figures; nothing: its GPUs' profiles say.
+  // Host time per launch relative to the software stacks' figures; empty: as its GPUs' profiles state.
   std::optional<double> host;
 
   bool operator==(const VmType&) const = default;
@@ -80,7 +80,7 @@ struct Site {
   std::string name;
   Seconds rtt;  // between two VMs of the site
   Bytes mtu;
-  bool transit = false;  // traffic between other sites passes through
+  bool transit = false;  // traffic between other sites may pass through
 
   bool operator==(const Site&) const = default;
 };
@@ -99,7 +99,7 @@ struct WanLink {
   int from = 0, to = 0;  // sites
   WanDirection forward, backward;
   Bytes mtu;
-  bool transit = false;  // traffic passes on to other such links
+  bool transit = false;  // traffic may continue over other such links
 
   bool operator==(const WanLink&) const = default;
 };
@@ -122,25 +122,24 @@ struct Platform {
   bool operator==(const Platform&) const = default;
 };
 
-// A `tcp` map. What it does not say is taken from `beneath`; without one, what has no default is an error.
+// A `tcp` map. Missing values are taken from `beneath`; without it, a missing value without a default is an error.
 TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading, const TcpSettings* beneath = nullptr);
-// The same of fields that may hold others beside; done() is for the caller.
+// The same for fields that may hold other keys; the caller calls done().
 TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath);
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading);
 
-// Reads a platform whose references to VM types, GPUs and paths have been replaced by those files' maps. Checks
-// every name, every range, and that all sites with VMs reach each other. A link takes what it does not say from its
-// path; a VM's `tcp` is laid over that of the path's host, and this over its type's.
+// Reads a platform whose references to VM types, GPUs and paths have been replaced by those files' maps. Checks every
+// name, every range, and that all sites with VMs reach each other. A link's missing values are taken from its path; a
+// VM's `tcp` overrides that of the path's host, which overrides its type's.
 Platform read_platform(const Node& node, const std::string& path, Reading& reading);
 
-// Which GPUs are of one kind: for each of these devices, the place in the list of the first one whose GPU equals its
-// own in everything, figures and profile. A name decides nothing: a scenario may give two GPUs one name and other
-// figures.
+// For each of these devices, the position in the list of the first one whose GPU is equal in all figures and in its
+// profile. Names are ignored: a scenario may give two GPUs one name and different figures.
 std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices);
-// The same of all devices of a platform.
+// The same for all devices of a platform.
 std::vector<int> gpu_kinds(const Platform& platform);
 
-// The same of VMs: for each one the first that has the same type and GPUs of the same kinds in the same order.
+// The same for VMs: for each one, the first with the same type and GPUs of the same kinds in the same order.
 std::vector<int> vm_kinds(const Platform& platform);
 
 // The volume of a GPU; nullptr where it has none.

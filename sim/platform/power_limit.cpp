@@ -7,9 +7,9 @@ namespace slmsim {
 namespace {
 
 // Inferred from BERT's training on A40, Quadro RTX 6000 and V100 (docs/validation/runs.md).
-constexpr double kStill = 0.2;         // of the board's power: memory, leakage and fans, whatever the clock
-constexpr double kLeastVoltage = 0.8;  // of that at full clock
-constexpr double kAsking = 0.9;        // of the clock, at which kernels ask for all of the memory's bandwidth
+constexpr double kStill = 0.2;         // share of the board's power: memory, leakage and fans, at any clock
+constexpr double kLeastVoltage = 0.8;  // relative to that at full clock
+constexpr double kAsking = 0.9;        // clock, relative, at which kernels use all of the memory's bandwidth
 
 PowerShares shares_within(double share) {
   const double cores = cores_within(share);

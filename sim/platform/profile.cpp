@@ -21,7 +21,7 @@ auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, 
 
 constexpr const char* kReportedOnly = "Told of the measurement; the simulator does not use it.";
 
-// What a point tells beside its time; the simulator has no use for it.
+// Keys of a point besides its time; the simulator does not use them.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                    "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
 constexpr const char* kFacts[] = {
@@ -34,7 +34,7 @@ Seconds time_of(Fields& fields) {
   return fields.quantity<Seconds>({"time", "What one took, the median."}, kKernelTime);
 }
 
-// Each map of a list; what `read` leaves unread is an error.
+// Reads each map of a list; keys that `read` does not read are errors.
 template <class Read>
 void each_of(Fields& fields, const FileKey& key, Reading& reading, Read read) {
   std::size_t index = 0;
@@ -62,7 +62,7 @@ void read_kernel(Fields& fields, GpuProfile& profile) {
   profile.kernels[name][precision].push_back(point);
 }
 
-// Copies between two GPUs, for want of collectives.
+// Copies between two GPUs, used where there are no collectives.
 struct PeerCopies {
   BytesPerSecond most;
   Seconds least;
@@ -83,7 +83,7 @@ void read_transfer(Fields& fields, MeasuredBuses& buses, PeerCopies& peers) {
   peers.least = peers.least > Seconds{0} ? std::min(peers.least, time) : time;
 }
 
-// What one collective reached inside a VM.
+// Measurements of one collective inside a VM.
 struct InsideVm {
   BytesPerSecond most;
   Bytes shortest;
@@ -100,7 +100,7 @@ void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
   const Seconds time = time_of(fields);
   for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore({key, kReportedOnly});
   if (!one_host || ranks < 2) return;
-  // Bytes over a link of a ring are this part of the buffer, in so many steps (nccl-tests, doc/PERFORMANCE.md).
+  // Share of the buffer that crosses each link of a ring, and number of steps (nccl-tests, doc/PERFORMANCE.md).
   const double steps = which == 0 ? 2 * (ranks - 1) : which < 3 ? ranks - 1 : 1;
   const double part = which < 3 ? steps / ranks : 1;
   InsideVm& one = found[which];

@@ -1,4 +1,4 @@
-// What was measured of a GPU: a file of platforms/profiles, as slmsim-calibrate writes it (schema slmsim/gpu-profile/1).
+// Measurements of a GPU: a file of platforms/profiles, as slmsim-calibrate writes it (schema slmsim/gpu-profile/1).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace slmsim {
 
-// A kernel by the name and sizes under which slmsim-calibrate times it (sim/cost/kernel.h says which there are).
+// A kernel by the name and sizes under which slmsim-calibrate times it (listed in sim/cost/kernel.h).
 struct KernelShape {
   std::string name;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
@@ -29,11 +29,11 @@ struct KernelPoint {
   Seconds time;  // of one launch in a row of launches
 };
 
-// What copies and collectives reached inside one VM; 0 where nobody measured it.
+// Rates of copies and collectives inside one VM; 0 where not measured.
 //
-// Copies: the greatest of size / time over the sizes, from and to pinned memory. Between GPUs: the greatest bus bandwidth
+// Copies: the highest size / time over the sizes, from and to pinned memory. Between GPUs: the highest bus bandwidth
 // (as nccl-tests define it, that of one link of a ring) of NCCL's all-reduce, else of another collective, else of
-// peer-to-peer copies; and the shortest such collective's time divided by its steps, 2 (n-1) of an all-reduce, n-1 of
+// peer-to-peer copies; and the shortest such collective's time divided by its steps: 2 (n-1) of an all-reduce, n-1 of
 // an all-gather and a reduce-scatter, 1 otherwise.
 struct MeasuredBuses {
   BytesPerSecond to_device, from_device;
@@ -43,17 +43,18 @@ struct MeasuredBuses {
   bool operator==(const MeasuredBuses&) const = default;
 };
 
-inline constexpr Range<double> kHostShare{0.05, 20};  // of a host's time, in proportion to the software stacks' figures
+// Host time per launch relative to the software stacks' figures.
+inline constexpr Range<double> kHostShare{0.05, 20};
 
 struct GpuProfile {
   std::string name;
-  std::string gpu;  // as the driver calls it, "NVIDIA A30"
+  std::string gpu;  // the driver's name, "NVIDIA A30"
   // By kernel ("gemm-nn") and precision, in the order of their sizes.
   std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
   Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
   MeasuredBuses buses;
-  Watts power_limit;           // of the GPU, meanwhile; 0: not told
-  std::optional<double> host;  // its machine's time per launch, in proportion to the software stacks' figures
+  Watts power_limit;  // of the GPU during measurement; 0: not stated
+  std::optional<double> host;  // host time per launch of its machine, relative to the software stacks' figures
 };
 
 bool is_profile(const Node& node);

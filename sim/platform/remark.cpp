@@ -44,7 +44,7 @@ void add_once(std::vector<std::string>& list, std::string text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
 }
 
-// What a type without a description of its inside says of its GPUs, and what these lack.
+// Adds properties that a type without a described inside states of its GPUs and that these lack.
 void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string>& out) {
   for (int i = 0; i < vm.device_count; ++i) {
     const Gpu& gpu = platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu;
@@ -64,7 +64,7 @@ void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string
   }
 }
 
-// Profiles of which it is not sure that they are of the very GPU.
+// Adds profiles that may belong to another variant of the GPU.
 void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& out) {
   for (const Device& device : platform.devices) {
     const Gpu& gpu = device.gpu;
@@ -83,7 +83,7 @@ void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& o
 
 std::vector<std::string> contradictions_in(const Platform& platform) {
   std::vector<std::string> out;
-  std::set<std::pair<std::string, std::string>> told;  // type and GPUs
+  std::set<std::pair<std::string, std::string>> told;  // reported pairs of type and GPUs
   for (const Vm& vm : platform.vms) {
     if (!contradicts(platform, vm)) continue;
     const std::string gpus = gpus_text(platform, vm);

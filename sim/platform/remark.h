@@ -1,4 +1,4 @@
-// What results rest on that a platform's files do not say, and where they do not agree.
+// Remarks on a platform: unstated values that results depend on, and contradictions.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace slmsim {
 
-// One sentence per VM type that has several GPUs in a VM and says nothing of how they reach each other, or says that they do so in a
-// way that its GPUs lack, and per GPU whose profile was measured on another variant of its chip.
+// One sentence per VM type with several GPUs that does not say how they reach each other, or names a way that its GPUs
+// lack, and one per GPU whose profile was measured on another variant of its chip.
 std::vector<std::string> remarks_on(const Platform& platform);
-// One sentence per VM type that is given other GPUs, or more, than it comes with.
+// One sentence per VM type that holds other GPUs, or more, than it ships with.
 std::vector<std::string> contradictions_in(const Platform& platform);
 
 }  // namespace slmsim

@@ -35,7 +35,7 @@ Carried carried_by_one(const Network& network, const Route& route) {
   return out;
 }
 
-// VMs of a site that differ.
+// One VM of each kind at a site.
 std::vector<const Vm*> kinds_at(const Platform& platform, const std::vector<int>& kinds, int site) {
   std::vector<const Vm*> out;
   std::vector<int> known;

@@ -1,4 +1,4 @@
-// How far devices are apart: within a VM, within a site, or beyond.
+// The extent of a set of devices: within a VM, within a site, or beyond.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace slmsim {
 
-// Whether these devices, of which there is one at least, are of several VMs, and of several sites.
+// Whether these devices, at least one, are in several VMs, and at several sites.
 bool spans_vms(const Platform& platform, std::span<const int> devices);
 bool spans_sites(const Platform& platform, std::span<const int> devices);
 

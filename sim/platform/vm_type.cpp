@@ -1,4 +1,4 @@
-// What a file of platforms/vms states: network card, slots, prices, and the TCP settings of the kernel.
+// Reads a file of platforms/vms: network card, slots, prices, and the TCP settings of the kernel.
 #include <fmt/format.h>
 
 #include "sim/platform/platform.h"
@@ -6,11 +6,11 @@
 namespace slmsim {
 namespace {
 
-constexpr std::int64_t kMostGpusOfType = 1024;  // of any machine that is built
+constexpr std::int64_t kMostGpusOfType = 1024;  // upper bound for any machine
 constexpr Range<Bytes> kBufferRange{{4096}, {16 * kGibi}};
-// Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels write
-// and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti, Titan RTX)
-// and 11 of 31.5 on 4.0, which four share (RTX 3090).
+// Copies between GPUs over PCIe 4.0 x16 reach about 25 GB/s, over 5.0 twice that. Through host memory a GPU's kernels
+// write and read at once: public all-reduces of 2 to 8 GPUs need 5.7 GB/s of 15.75 each way on PCIe 3.0 (RTX 2080 Ti,
+// Titan RTX) and 11 of 31.5 on 4.0, shared by four (RTX 3090).
 constexpr double kPeerShare = 0.78, kStagedShare = 0.36;
 
 }  // namespace

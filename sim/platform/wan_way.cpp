@@ -35,8 +35,8 @@ const std::vector<WanHop>& WanWays::between(int from, int to) const {
   return ways[static_cast<std::size_t>(to)];
 }
 
-// Dijkstra's algorithm over hops, since whether traffic passes from one to the next hangs on both. Out of a site it passes
-// at once to all hops or to those with transit, so that each site is opened at most twice.
+// Dijkstra's algorithm over hops, since transit from one hop to the next depends on both. From a site, traffic
+// continues either to all hops or to those with transit, so that each site is opened at most twice.
 std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const std::size_t count = 2 * links_.size();
@@ -45,7 +45,7 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
   for (std::size_t i = 0; i < count; ++i)
     leaving[static_cast<std::size_t>(begin_of(links_[i / 2], hop_of(i)))].push_back(i);
   std::vector<double> delay(count, kNever);
-  std::vector<int> before(count, -1);  // the hop in front of it
+  std::vector<int> before(count, -1);  // the preceding hop
   using Reached = std::pair<double, std::size_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> next;
   const auto reach = [&](std::size_t hop, double start, int previous) {

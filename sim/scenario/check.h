@@ -1,4 +1,4 @@
-// Reads a file of any kind this project knows and finds everything that is wrong with it.
+// Reads a file of any known kind and reports all its errors.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace slmsim {
 
-// What the file is: "scenario", "platform", "model", "GPU", "VM type", "drive" or "path". Throws InputError.
+// Returns the kind of file: "scenario", "platform", "model", "GPU", "VM type", "drive" or "path". Throws InputError.
 std::string check_file(const std::filesystem::path& file);
 
 }  // namespace slmsim

@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The library that this code was loaded with into another program, as Python's module is; empty in a program of its own.
+// The shared library with this code where another program loaded it, such as Python's module; empty in a program of its
+// own.
 fs::path own_library() {
   static const char kSomewhere = 0;
   Dl_info place{};
@@ -34,9 +35,9 @@ fs::path own_library() {
   return file->l_name;
 }
 
-// From the place of the program or, in another program, of the library with this code: bin/slmsim -> share/slmsim,
-// lib/python3/dist-packages/slmsim/_core.so -> share/slmsim, and where `pip install --target` puts all of a package into one
-// folder slmsim/_core.so -> share/slmsim. Empty where the system does not say where the program lies.
+// Data folder relative to the program or, in another program, to the library with this code: bin/slmsim ->
+// share/slmsim, lib/python3/dist-packages/slmsim/_core.so -> share/slmsim, and, for `pip install --target`,
+// slmsim/_core.so -> share/slmsim. Empty where the program's path is unknown.
 std::vector<fs::path> data_of_program() {
   std::error_code failed;
   const fs::path library = own_library();
@@ -54,7 +55,7 @@ std::string name_inside(const fs::path& file) {
     const Node* name = node.find("name");
     return name ? name->scalar : "";
   } catch (const InputError&) {
-    return "";  // who asks for the file itself hears what is wrong with it
+    return "";  // reading the file itself reports its errors
   }
 }
 

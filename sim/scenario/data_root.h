@@ -1,4 +1,4 @@
-// Where the files lie that names stand for: folders that hold platforms/ or models/.
+// Folders in which names of files are looked up: those that hold platforms/ or models/.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace slmsim {
 
-// For what a file names: the folders above it, the nearest first, then the data that were installed with this program, found
-// from the place that it runs from, then those of the place that it was built to be installed to, then the source tree's.
+// Search path for names in a file: the folders above it, the nearest first, then the data installed with this program,
+// relative to its current location, then those of its install location at build time, then the source tree's.
 std::vector<std::filesystem::path> data_roots(const std::filesystem::path& file);
 
-// The file of a name in the nearest folder that has it, by the file's name or, where the kind is named inside, by the name
-// that it states (two names that differ in case only cannot be two files everywhere); empty if none has.
+// The file of a name in the nearest folder that has it, by the file's name or, where the kind is named inside, by the
+// name that it states (names that differ only in case cannot be two files on every system); empty if none has.
 std::filesystem::path find_named(const std::vector<std::filesystem::path>& roots, const FileKind& kind,
                                  const std::string& name);
 // All names that would be found, those of the nearest folder first.

@@ -8,9 +8,9 @@ constexpr Range<BytesPerSecond> kRateRange{{1e6}, {1e14}};
 // DeepSpeed's defaults (deepspeed/runtime/zero/config.py; deepspeed/runtime/swap_tensor/constants.py).
 constexpr double kBucket = 5e8;  // reduce_bucket_size, allgather_bucket_size, elements
 constexpr double kLive = 1e9;    // stage3_max_live_parameters
-// What DeepSpeed's Python code around a layer costs (fetch, wait, release): the time per layer of ZeRO-3 beyond that of ZeRO-2
-// on one node of four A100, Table V of "Bandwidth Characterization of DeepSpeed on Distributed LLM Training". Nobody measured
-// another machine; some 1 to 4 ms are likely.
+// Time per layer of DeepSpeed's Python hooks (fetch, wait, release): the time per layer of ZeRO-3 beyond that of ZeRO-2
+// on one node of four A100, Table V of "Bandwidth Characterization of DeepSpeed on Distributed LLM Training". Not
+// measured on another machine; 1 to 4 ms are likely.
 constexpr Seconds kModuleHook{2e-3};
 constexpr Bytes kIoBlock{kMebi};
 constexpr int kIoDepth = 8;

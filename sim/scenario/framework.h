@@ -1,4 +1,5 @@
-// What a training framework's code costs beside the model's arithmetic: the optimizer on the CPU, hooks, swapping, buckets. DeepSpeed, PyTorch and Megatron-LM by default; a scenario's `software.framework`.
+// Costs of a training framework besides the model's arithmetic: the optimizer on the CPU, hooks, swapping, buckets.
+// DeepSpeed, PyTorch and Megatron-LM by default; a scenario's `software.framework`.
 #pragma once
 
 #include "sim/base/fields.h"
@@ -11,15 +12,15 @@ struct Framework {
   BytesPerSecond cpu_adam_rate;  // of host memory, by one rank's CPU Adam
 
   Seconds module_hook;       // ZeRO-3: fetching and releasing a layer's parameters, on the host, per pass
-  double drive_share = 1;    // of a drive's rated throughput that asynchronous I/O reaches
+  double drive_share = 1;    // share of a drive's rated throughput that asynchronous I/O reaches
   BytesPerSecond swap_rate;  // per rank, parameters read tensor by tensor
   double sub_group = 1e8;    // parameters per rank that Infinity swaps and updates at a time
   Bytes io_block;            // of one request
-  int io_depth = 8;          // requests of a rank under way
+  int io_depth = 8;          // outstanding requests per rank
 
   double reduce_bucket = 5e8, gather_bucket = 5e8;  // of DeepSpeed's collectives, in elements
-  double live_parameters = 1e9;                     // that ZeRO-3 keeps gathered at most
-  int gradient_copies = 1;  // in fp32, of 16-bit gradients, that an undivided optimizer holds while it steps
+  double live_parameters = 1e9;                     // upper bound of parameters that ZeRO-3 keeps gathered
+  int gradient_copies = 1;  // fp32 copies of 16-bit gradients held by an undivided optimizer during its step
 
   bool operator==(const Framework&) const = default;
 };

@@ -54,7 +54,7 @@ class GroupReader {
   std::vector<Group> groups() { return std::move(groups_); }
 
  private:
-  // A VM that is called "sites" or "pairs" is meant itself.
+  // The name of a VM takes precedence over the words "sites" and "pairs".
   bool is_word(const std::string& text) const {
     if (text == kAll || text == kEach) return true;
     return (text == kPairs || text == kSites) &&
@@ -93,7 +93,7 @@ class GroupReader {
   void add_pairs(const Place& place) {
     const std::vector<int> sites = sites_with_vms(platform_);
     for (std::size_t a = 0; a < sites.size(); ++a) {
-      // Of too many the first is told, and further ones are not made.
+      // Only the first excessive group is reported; no further ones are made.
       for (std::size_t b = a + 1; b < sites.size() && reading_.errors.empty(); ++b)
         add(of_sites({sites[a], sites[b]}), place);
     }
@@ -107,7 +107,7 @@ class GroupReader {
     return group;
   }
 
-  // What one name means, which is looked for among VMs, GPUs, ranges of VMs and sites, in that order.
+  // The group of a name, looked up among VMs, GPUs, ranges of VMs and sites, in that order.
   std::optional<Group> meaning_of(const std::string& name) const {
     Group group;
     const auto vm =
@@ -131,7 +131,7 @@ class GroupReader {
     return group;
   }
 
-  // `words`: whether "all" and the like would have been understood here.
+  // `words`: whether "all" and similar words are accepted here.
   void add_named(const Place& place, const std::vector<const Node*>& names, bool words) {
     Group group;
     for (const Node* node : names) {
@@ -161,8 +161,8 @@ class GroupReader {
     add(std::move(group), place);
   }
 
-  // Of "node0..node127" the VMs from the one to the other, in the platform's order, as first and behind the last; none
-  // of what is no range.
+  // The VMs from first to last for "node0..node127", in the platform's order, as a half-open range; empty where the
+  // text is no range.
   std::pair<std::size_t, std::size_t> range_of(const std::string& text) const {
     const auto dots = text.find("..");
     if (dots == std::string::npos) return {0, 0};
@@ -202,7 +202,7 @@ class GroupReader {
 std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading& reading) {
   const bool stated = fields.has("groups");
   GroupReader reader(platform, reading);
-  // A key's texts are of whoever reads it.
+  // The texts of a key must outlive it.
   static const std::string kUsual =
       fmt::format("[all, pairs, sites, each]; pairs up to {} sites, pairs and sites up to {} GPUs", kMostPairedSites,
                   kMostGpusOfSites);

@@ -1,4 +1,4 @@
-// Groups of GPUs that are tried together: as a scenario's `groups` names them, or by default.
+// Groups of GPUs to predict: those of a scenario's `groups`, or the default ones.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@ namespace slmsim {
 
 // GPUs that a plan may use.
 struct Group {
-  std::vector<std::string> names;  // VM names, or GPU names where only some of a VM's are taken
+  std::vector<std::string> names;  // VM names, or GPU names for a part of a VM
   std::vector<int> devices;        // indices into Platform::devices
 
   bool operator==(const Group&) const = default;
 };
 
-// Without `groups` a scenario tries all VMs together, each pair of sites, each site and each VM. Pairs up to this many
-// sites: 6 pairs of 4, where 5 have 10; sites and pairs up to this many GPUs, beyond which a prediction takes so long
-// that the scenario should say what matters.
+// Default groups: all VMs together, each pair of sites, each site and each VM. Pairs are limited to this number of
+// sites (6 pairs of 4; 5 have 10). Sites and pairs are limited to this number of GPUs; above it, predictions take too
+// long to be run by default.
 inline constexpr std::size_t kMostPairedSites = 4;
 inline constexpr std::size_t kMostGpusOfSites = 64;
 
-// Reads `groups` of a scenario, or takes the default. Equal groups are one, at the place of the first.
+// Reads `groups` of a scenario, or returns the default. Equal groups are merged at the position of the first.
 std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading& reading);
-// Those of a scenario without `groups`.
+// Default groups of a scenario without `groups`.
 std::vector<Group> usual_groups(const Platform& platform);
 
 // Sites that have GPUs, in the platform's order.
 std::vector<int> sites_with_vms(const Platform& platform);
-// The sites whose VMs are exactly those named, in the platform's order; nothing where a site is there in part only.
+// The sites whose VMs are exactly those named, in the platform's order; nothing where only part of a site is named.
 std::vector<int> whole_sites(const Platform& platform, const std::vector<std::string>& names);
 
 }  // namespace slmsim

@@ -176,7 +176,7 @@ class JobReader {
       job_.grams_per_kwh = fields_.number(key_, {0, 1e4});
   }
 
-  // What makes iterations longer.
+  // Settings that lengthen iterations.
   void read_iterations() {
     if (const Node* data = fields_.child({"data", "Where training data are read from.", "they are there"}))
       job_.data = read_job_data(*data, platform_, epochs_, reading_);

@@ -16,7 +16,7 @@ std::optional<Scatter> read_scatter(Fields& jitter, const FileKey& key, Reading&
   if (!node) return std::nullopt;
   Fields fields(*node, jitter.path_of(key.name), reading);
   Scatter out;
-  // Beyond one the shapes that are not skewed have times below zero.
+  // Above 1, symmetric shapes would have times below zero.
   out.sd = fields.number({"sd", "Standard deviation over the mean."}, {1e-6, 1});
   out.shape = static_cast<JitterShape>(
       fields.choice({"shape",

@@ -1,10 +1,10 @@
-// What makes a job's iterations longer than the prediction without stopping them: data that come too late, and GPUs and links
-// that are not always equally fast. Two sections of a scenario's `job`.
+// Effects that lengthen a job's iterations without stopping them: late data, and varying speed of GPUs and links. Two
+// sections of a scenario's `job`.
 //
 //   data: {from: amst, rate: 500 MB/s, bytes_per_token: 2, prefetch: yes, cache: 1 GB/s}
 //   jitter: {gpu: {sd: 0.03, shape: normal}, rate: {sd: 0.2, shape: lognormal}, lasts: iteration, states: 32}
 //
-// Nothing is assumed: without `data` the data are there, without `jitter` all iterations are alike.
+// Nothing is assumed: without `data` the data are always available, without `jitter` all iterations are equal.
 #pragma once
 
 #include <optional>
@@ -16,23 +16,24 @@
 
 namespace slmsim {
 
-// Where something is kept. kLocal: each VM's own disk, which a preempted VM takes along. kStore: what outlives VMs, at a rate of
-// each VM (a network disk, an object store). kSite: at a site, over the platform's links.
+// A storage location. kLocal: each VM's own disk, lost with a preempted VM. kStore: storage that outlives VMs, with a
+// rate per VM (a network disk, an object store). kSite: at a site, over the platform's links.
 enum class StoragePlace { kLocal, kStore, kSite };
 
 // Training data, as tokens on a disk.
 struct DataRules {
   StoragePlace place = StoragePlace::kStore;
   int site = -1;        // of kSite, index into Platform::sites
-  BytesPerSecond rate;  // that each VM reads: of its disk or the store; of kSite each VM there
+  BytesPerSecond rate;  // read rate of each VM: from its disk or the store; for kSite, of each VM there
   double bytes_per_token = 0;
-  bool prefetch = true;                 // the next iteration's are read while one is computed; else before it
-  std::optional<BytesPerSecond> cache;  // what each VM reads of what it has kept, from the second epoch on
+  bool prefetch = true;                 // the next iteration's data are read during the current one; else before it
+  std::optional<BytesPerSecond> cache;  // rate at which each VM reads its cached data, from the second epoch on
 
   bool operator==(const DataRules&) const = default;
 };
 
-// How times scatter about their mean, which is what is predicted. kExponential: what is beyond a least time is exponential.
+// Distribution of times about their mean, which is the predicted time. kExponential: the excess over a minimum is
+// exponential.
 enum class JitterShape { kNormal, kLognormal, kExponential };
 const std::vector<std::string>& jitter_shape_names();  // "normal", "lognormal", "exponential"
 
@@ -44,11 +45,11 @@ struct Scatter {
 };
 
 struct JitterRules {
-  std::optional<Scatter> gpu;   // of what each GPU computes
+  std::optional<Scatter> gpu;   // of each GPU's computation time
   std::optional<Scatter> rate;  // of the time per byte of each link between sites
   std::optional<Scatter> rtt;   // of its round trip
-  bool whole_job = false;       // what is drawn lasts for a job; else for an iteration or a round's step
-  int states = 32;              // so many iterations are drawn and simulated
+  bool whole_job = false;       // a draw lasts for a job; else for an iteration or a round's step
+  int states = 32;              // number of drawn and simulated iterations
 
   bool operator==(const JitterRules&) const = default;
 };
@@ -57,7 +58,8 @@ struct JitterRules {
 DataRules read_job_data(const Node& node, const Platform& platform, int epochs, Reading& reading);
 JitterRules read_jitter(const Node& node, const Platform& platform, Reading& reading);
 
-// Of a key such as `to` or `from`, "local", "store" or a site's name, which must have VMs. `purpose`: what those VMs do there.
+// The value of a key such as `to` or `from`: "local", "store" or a site's name; the site must have VMs. `purpose`: the
+// role of those VMs.
 struct NamedPlace {
   StoragePlace place = StoragePlace::kStore;
   int site = -1;

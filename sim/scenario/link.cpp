@@ -44,7 +44,7 @@ class Linker {
   Linker(const std::vector<fs::path>& roots, const Reach& reach, Files& files, Places& places)
       : roots_(roots), reach_(reach), files_(files), places_(places) {}
 
-  // The map of a platform's file in place of its name; what that names stays.
+  // Replaces the name of a platform's file by its map; names inside it remain.
   void platform_file(Node& platform) { resolve(platform, kPlatformFile); }
 
   void platform(Node& platform) {
@@ -87,7 +87,7 @@ class Linker {
     }
   }
 
-  // A scenario that names no stack has kDefaultStack.
+  // A scenario without a stack uses kDefaultStack.
   void software(Node& scenario) {
     if (scenario.kind != Node::Kind::kMap) return;
     if (!scenario.find("software")) {
@@ -100,7 +100,7 @@ class Linker {
     if (!software.find("stack")) {
       Node stack;
       stack.kind = Node::Kind::kScalar;
-      stack.place = {scenario.place.source, 0, 0};  // of no line: read_software tells that nobody named it
+      stack.place = {scenario.place.source, 0, 0};  // without a line: read_software reports that it was not stated
       stack.scalar = kDefaultStack;
       software.entries.push_back({"stack", software.place, std::move(stack)});
     }
@@ -120,8 +120,8 @@ class Linker {
     return list;
   }
 
-  // A profile has thousands of values and many GPUs name the same one: the platform holds each once, under its file's
-  // name, and its GPUs name that.
+  // A profile has thousands of values and is named by many GPUs: the platform holds each once, under its file's name,
+  // and its GPUs refer to it by that name.
   void share_profile(Node& platform, Node& named) {
     if (named.kind != Node::Kind::kScalar) return;
     Node* profiles = platform.find("profiles");
@@ -145,11 +145,11 @@ class Linker {
       throw InputError(node.place,
                        fmt::format("more than {} references; that is beyond this simulator", kMostReferences));
     const bool is_path = node.scalar.find('/') != std::string::npos;
-    // A path counts from the folder of the file that states it; an override's from the current one.
+    // A path is relative to the folder of the file that states it; an override's to the current folder.
     const fs::path folder_of_path = is_override(node) ? fs::path() : fs::path(node.place.source->name).parent_path();
     fs::path file = is_path ? folder_of_path / node.scalar : named(kind, node.scalar);
     std::error_code ignored;
-    if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // Hugging Face's folder
+    if (&kind == &kModelFile && fs::is_directory(file, ignored)) file /= "config.json";  // a Hugging Face folder
     try {
       if (node.scalar.empty() || file.empty()) {
         errors_.push_back({node.place, fmt::format("there is no {} \"{}\"; {}", kind.what, node.scalar.substr(0, 64),
@@ -198,7 +198,7 @@ class Linker {
   std::size_t references_ = 0, values_ = 0;
 };
 
-// A file's tree with those that it extends beneath it.
+// A file's tree merged with the bases that it extends.
 Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector<fs::path>& chain,
                 std::set<std::string>& texts) {
   texts.insert(node.place.source->text);
@@ -236,7 +236,7 @@ Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector
   return base;
 }
 
-// Paths of other folders' files as they are written from this one.
+// Rewrites paths relative to another file's folder as relative to this one.
 void rebase(Node& node, const fs::path& folder) {
   if (node.kind == Node::Kind::kScalar && node.scalar.find('/') != std::string::npos && node.place.source) {
     const fs::path own = fs::path(node.place.source->name).parent_path();

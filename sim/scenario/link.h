@@ -1,6 +1,5 @@
-// From a scenario file to one self-contained tree: bases that it extends are merged in, overrides are laid
-// over it, and the names of platforms, VM types, GPUs, paths and models are replaced by the maps in their files;
-// iperf3's JSON is made into a path.
+// Converts a scenario file to one self-contained tree: its bases are merged in, overrides are applied, and the names of
+// platforms, VM types, GPUs, paths and models are replaced by the maps in their files; iperf3's JSON becomes a path.
 #pragma once
 
 #include <filesystem>
@@ -19,29 +18,30 @@ namespace slmsim {
 // The key that names a scenario's base.
 extern const FileKey kExtends;
 
-// A scenario as text, read as if `file` held it: its paths count from that file's folder, and lead no farther than `reach`.
+// A scenario as text, read as if `file` held it: its paths are relative to that file's folder and are limited by
+// `reach`.
 struct ScenarioText {
   std::string text;
   std::filesystem::path file;
   Reach reach = {};
 };
 
-// A scenario's file that is read once and linked many times, each time with other overrides; so is every file that
-// its names lead to.
+// A scenario's file, read once and linked many times with different overrides; each file that it names is read once
+// too.
 class ScenarioFile {
  public:
-  // Throws InputError, also for files that extend each other in a ring.
+  // Throws InputError, also for files that extend each other in a cycle.
   explicit ScenarioFile(const std::filesystem::path& file);
   explicit ScenarioFile(const ScenarioText& text);
-  // A scenario that no file holds, as if this one did.
+  // A scenario that is not stored in a file, as if `file` held it.
   ScenarioFile(Node scenario, const std::filesystem::path& file);
 
-  // Throws InputError with every reference that leads nowhere and overrides whose path does not exist.
+  // Throws InputError with all unresolved references and all overrides whose path does not exist.
   Node link(const std::vector<Override>& overrides);
-  // The scenario in one piece: with what it extends, and with its platform's map in place of that file's name. Other names stay,
-  // and paths are written as they count from `folder`. Throws InputError where the platform is not found.
+  // The scenario in one piece: merged with its bases, and with its platform's map in place of the file's name. Other
+  // names remain, and paths are rewritten relative to `folder`. Throws InputError where the platform is not found.
   Node self_contained(const std::filesystem::path& folder);
-  // What a scenario without a name of its own is called.
+  // Default name of a scenario without one.
   std::string name() const;
   // The texts of all files read so far, in alphabetical order.
   std::set<std::string> texts() const;

@@ -8,7 +8,7 @@
 
 namespace slmsim {
 
-// It is there: names of predictions and runs are the scenario's own.
+// The model exists: names of predictions and runs are the scenario's own.
 inline const Transformer& model_named(const Scenario& scenario, const std::string& name) {
   return *std::find_if(scenario.models.begin(), scenario.models.end(),
                        [&](const Transformer& model) { return model.name == name; });

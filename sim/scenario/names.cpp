@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLeastInRange = 5;
 
-// "node", 12 of "node12"; nothing where it ends in no number, or in one that fmt would write otherwise.
+// "node" and 12 for "node12"; nothing where the text does not end in a number in fmt's notation.
 struct Numbered {
   std::string stem;
   long number = 0;

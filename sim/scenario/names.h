@@ -1,4 +1,4 @@
-// Names of many GPUs and VMs, short enough to be read.
+// Short names of many GPUs and VMs.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace slmsim {
 
-// Groups of more GPUs are told in short: by ranges of VMs, and once for all that are alike.
+// Larger groups are shown in short form: as ranges of VMs, and once for all equal ones.
 inline constexpr std::size_t kMostNamedGpus = 512;
 
-// At least five names that are numbered on become one, "node0..node127"; the others stay as they are.
+// Five or more consecutively numbered names become one, "node0..node127"; the others are unchanged.
 std::vector<std::string> in_ranges(const std::vector<std::string>& names);
 
-// VMs of which all GPUs are there, in their order, by the VM's name, other GPUs by theirs; in ranges.
+// VMs with all their GPUs, in order, by the VM's name, other GPUs by their own; in ranges.
 std::vector<std::string> names_of_gpus(const Platform& platform, const std::vector<int>& devices);
 
 }  // namespace slmsim

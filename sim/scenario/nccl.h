@@ -1,4 +1,4 @@
-// What the collectives' library is told, by the names of NCCL's environment variables. What NCCL makes of it is in
+// Settings of the collectives' library, by the names of NCCL's environment variables. Their effect is in
 // sim/nccl/nccl_rules.h.
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace slmsim {
 
-// kAuto: as NCCL's tuning model chooses for each call.
+// kAuto: NCCL's tuning model chooses for each call.
 enum class NcclAlgorithm { kAuto, kRing, kTree };
 enum class NcclProtocol { kAuto, kLl, kLl128, kSimple };
 // "auto", "Ring", "Tree" and "auto", "LL", "LL128", "Simple", in the order of the enumerators.
 const std::vector<std::string>& nccl_algorithm_names();
 const std::vector<std::string>& nccl_protocol_names();
 
-// Beside NCCL's variables, how the rings between VMs lie: in the order in which VMs are numbered, or around the shortest
-// cycle by round-trip time, which is reached by numbering them so; and all in one direction, as NCCL's, or half of them in
-// the other one, by which each path carries half as much each way.
+// In addition to NCCL's variables, the order of the rings between VMs: in the numbering of VMs, or along the shortest
+// cycle by round-trip time, which a renumbering achieves; and all in one direction, as NCCL's, or half of them in the
+// other direction, so that each path carries half the bytes each way.
 enum class RingOrder { kAsNumbered, kByDistance };
 enum class RingDirections { kOne, kBoth };
 const std::vector<std::string>& ring_order_names();       // "numbers", "distance"

@@ -1,5 +1,5 @@
-// Options of techniques: what a scenario may say under `techniques.NAME`. Each option is one object that knows its key,
-// how it is read and checked, how it is written, and what holds where it is absent; a technique lists those that it has.
+// Options of techniques: the keys under `techniques.NAME`. Each option is one object with its key, how to read, check
+// and write it, and its default; a technique lists its options.
 //
 //   const Option<int> kTensor{count_option({"tensor", "What it decides.", "what its absence means"}, 1024, 0)};
 //   options.get(kTensor)                 // an int
@@ -20,22 +20,22 @@
 
 namespace slmsim {
 
-// How options are kept: nothing where an optional one is absent, choices by their number, quantities in base units.
+// Storage of options: nothing where an optional one is absent, choices by their number, quantities in base units.
 using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std::vector<int>>;
 
 struct OptionSpec {
   std::string key;
-  std::string what;          // one sentence: what it decides
-  std::string otherwise;     // what absence means where no value says it
+  std::string what;          // one sentence: its effect
+  std::string otherwise;     // the meaning of absence where no value expresses it
   OptionValue fallback;      // where it is absent
-  std::string_view measure;  // what measures it, where it is a property of machine or software (FileKey::measured_by)
+  std::string_view measure;  // the program that measures a property of machine or software (FileKey::measured_by)
   std::function<OptionValue(Fields&, const OptionSpec&)> read;
-  std::function<std::string(const OptionValue&)> text;  // as YAML has it, without the key
+  std::function<std::string(const OptionValue&)> text;  // in YAML, without the key
 
   FileKey file_key() const { return FileKey{key, what, otherwise}.measured_by(measure); }
 
   OptionSpec() = default;
-  OptionSpec(const OptionSpec&) = delete;  // told apart by their addresses
+  OptionSpec(const OptionSpec&) = delete;  // identified by address
   OptionSpec& operator=(const OptionSpec&) = delete;
 };
 
@@ -81,7 +81,7 @@ T unpack(const OptionValue& value) {
 
 }  // namespace option_detail
 
-// Kinds of options. `most`: of whole numbers from 1 (or `least`) on. An absent optional one is nothing.
+// Kinds of options. `most`: upper bound of whole numbers from 1 (or `least`). An absent optional one is nothing.
 std::function<void(OptionSpec&)> count_option(const FileKey& key, std::int64_t most, std::int64_t fallback,
                                               std::int64_t least = 1);
 // A whole number, or the word "auto", which is kAutomatic.
@@ -89,7 +89,7 @@ inline constexpr int kAutomatic = -1;
 std::function<void(OptionSpec&)> count_or_auto_option(const FileKey& key, std::int64_t least, std::int64_t most);
 std::function<void(OptionSpec&)> number_option(const FileKey& key, Range<double> range, double fallback);
 std::function<void(OptionSpec&)> flag_option(const FileKey& key);
-std::function<void(OptionSpec&)> yes_option(const FileKey& key);  // a flag that is set where it is absent
+std::function<void(OptionSpec&)> yes_option(const FileKey& key);  // a flag that defaults to true
 std::function<void(OptionSpec&)> choice_option(const FileKey& key, const std::vector<std::string>& (*names)());
 std::function<void(OptionSpec&)> optional_choice_option(const FileKey& key, const std::vector<std::string>& (*names)());
 std::function<void(OptionSpec&)> time_option(const FileKey& key, Range<Seconds> range, Seconds fallback);
@@ -98,7 +98,7 @@ std::function<void(OptionSpec&)> optional_size_option(const FileKey& key, Range<
 // GPUs along one or two axes: `[2, 2]`, or `4` for one axis.
 std::function<void(OptionSpec&)> mesh_option(const FileKey& key);
 
-// The values of a technique's options; those that were not set are at their fallbacks.
+// The values of a technique's options; unset ones have their fallbacks.
 class OptionValues {
  public:
   template <class T>
@@ -115,7 +115,7 @@ class OptionValues {
   bool operator==(const OptionValues&) const = default;
 
  private:
-  std::vector<std::pair<const OptionSpec*, OptionValue>> values_;  // sorted; only what differs from the fallback
+  std::vector<std::pair<const OptionSpec*, OptionValue>> values_;  // sorted; only values that differ from the fallback
 };
 
 }  // namespace slmsim

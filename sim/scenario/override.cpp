@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kMostDots = 2 * kMaxDepth;  // of a path
 
-// Keys may hold dots themselves ("net.ipv4.tcp_rmem"), so at each map the longest key that fits is taken.
+// Keys may contain dots ("net.ipv4.tcp_rmem"), so at each map the longest matching key is taken.
 Node* step(Node& node, std::string& rest) {
   if (node.kind == Node::Kind::kSequence) {
     const auto dot = rest.find('.');
@@ -37,7 +37,7 @@ Node* step(Node& node, std::string& rest) {
   return &best->value;
 }
 
-// Adds the maps that `rest` names and the value below them. Linux's settings have dots in their own names.
+// Adds the maps of the path `rest` and the value below them. Linux's settings have dots in their names.
 void add_path(Node& node, const std::string& rest, const Override& override) {
   const auto dot = rest.starts_with("net.ipv4.") ? std::string::npos : rest.find('.');
   node.kind = Node::Kind::kMap;
@@ -51,7 +51,7 @@ void add_path(Node& node, const std::string& rest, const Override& override) {
   }
 }
 
-// Of a map the entries that a name or a list of names chooses, with what the map says of them; else the names.
+// The entries of a map that a name or a list of names selects, with their contents; unknown names remain names.
 Node chosen(const Node& map, const Node& names) {
   const std::vector<Node> listed = names.kind == Node::Kind::kScalar ? std::vector{names} : names.items;
   if (map.kind != Node::Kind::kMap || listed.empty()) return names;
@@ -68,7 +68,7 @@ Node chosen(const Node& map, const Node& names) {
   return out;
 }
 
-// A list of techniques, or the usual ones where a scenario lists none, as the map that an option of one needs.
+// Converts a list of techniques, or the default list, to the map that a technique's option needs.
 void list_techniques_as_map(Node& root) {
   if (root.kind != Node::Kind::kMap) return;
   Node* techniques = root.find("techniques");
@@ -91,7 +91,7 @@ void list_techniques_as_map(Node& root) {
     *techniques = chosen(none, *techniques);
 }
 
-// Of the models that a scenario names, by a path or a map, those of these names; other names stand for files.
+// The scenario's models with these names, whether given by a path or a map; other names refer to files.
 Node chosen_models(const Node& models, const Node& names) {
   const auto name_of = [](const Node& model) -> std::string {
     const Node* stated = model.find("name");
@@ -112,7 +112,7 @@ Node chosen_models(const Node& models, const Node& names) {
   return out;
 }
 
-// How the items of a list are called in a path.
+// The positions of a list's items, for messages about a path.
 std::string positions_of(const Node& list) {
   if (list.items.empty()) return "the list is empty";
   std::vector<std::string> texts;
@@ -142,8 +142,8 @@ bool apply(Node& root, const Override& override) {
       continue;
     }
     if (node->kind == Node::Kind::kScalar) return false;
-    // Keys that are new are added, and if nobody knows them, reading will say so; but a path that goes on
-    // below a key much like one that is there is a slip.
+    // New keys are added, and reading reports unknown ones; a path that continues below a key similar to an existing
+    // one is a typing error.
     std::vector<std::string> keys;
     for (const auto& entry : node->entries) keys.push_back(entry.key);
     const bool map = node->kind == Node::Kind::kMap || node->kind == Node::Kind::kNull;
@@ -156,8 +156,8 @@ bool apply(Node& root, const Override& override) {
         node->kind == Node::Kind::kSequence ? positions_of(*node) : did_you_mean(rest.substr(0, dot), keys);
     throw InputError(override.place, fmt::format("there is no \"{}\" to override; {}", rest, known));
   }
-  // A value that states its provenance keeps the statement's form out: an override is the user's own figure. Names of
-  // techniques alone choose among those that have options.
+  // An override replaces the whole provenance statement, since it is the user's own figure. Names of techniques alone
+  // select among those with options.
   *node = override.path == "techniques" ? chosen(*node, override.value)
           : override.path == "models"   ? chosen_models(*node, override.value)
                                         : override.value;

@@ -1,4 +1,4 @@
-// "--set KEY=VALUE": a value laid over a scenario's at a path through maps and lists.
+// "--set KEY=VALUE": replaces the value at a path through a scenario's maps and lists.
 //
 // Enters: the text, then the scenario's tree. Leaves: the tree with the value in its place.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace slmsim {
 
-inline constexpr const char* kOverrideSource = "--set";  // the name of an override's source begins so
+inline constexpr const char* kOverrideSource = "--set";  // prefix of an override's source name
 
 // One "--set KEY=VALUE"; KEY is a path such as "platform.links.wan.rtt", VALUE is YAML.
 using Overrides = std::vector<std::string>;
 
-// An override taken apart. What is wrong with the path is told at `place`, what is wrong with the value at its own.
+// A parsed override. Errors in the path are reported at `place`, errors in the value at the value's own place.
 struct Override {
   std::string path;
   Node value;
@@ -24,7 +24,8 @@ struct Override {
 // Throws InputError if the text is not KEY=VALUE.
 Override parse_override(const std::string& text);
 
-// False where the path runs into a name that is not yet replaced by its file. Throws InputError where it leads nowhere.
+// Returns false where the path enters a name that is not yet replaced by its file. Throws InputError where the path
+// does not exist.
 bool apply(Node& root, const Override& override);
 
 }  // namespace slmsim

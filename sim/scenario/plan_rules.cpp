@@ -39,7 +39,7 @@ void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
   }
 }
 
-// Values that an option of the same name may take, of the techniques that have it.
+// Values of an option of the same name, for the techniques that have it.
 std::vector<int> read_values(Fields& fields, const FileKey& key) {
   constexpr double kMost = 1'000'000;
   std::vector<int> out;
@@ -55,7 +55,7 @@ std::vector<int> read_values(Fields& fields, const FileKey& key) {
   return out;
 }
 
-// Values of an option that has names, by their number.
+// Values of an option with named choices, by their number.
 std::vector<int> read_names(Fields& fields, const FileKey& key, const std::vector<std::string>& names) {
   std::vector<int> out;
   for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
@@ -138,7 +138,7 @@ void check_dollars(const Scenario& scenario) {
                                    fmt::join(missing, ", "), missing.front()));
 }
 
-// By VMs, or where all are priced by GPUs.
+// Requires a price of every GPU, or else of every VM.
 void check_cost(const Scenario& scenario) {
   const auto& by_gpu = scenario.plan.dollars_per_hour;
   const auto names = gpu_names(scenario.platform);

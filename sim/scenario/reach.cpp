@@ -14,7 +14,7 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
-// As far as it exists, without links; nothing where that cannot be told.
+// The canonical form of the existing part of a path, without links; nothing where it cannot be determined.
 fs::path resolved(const fs::path& path) {
   std::error_code failed;
   fs::path out = fs::weakly_canonical(fs::absolute(path, failed), failed);

@@ -1,5 +1,5 @@
-// How far the paths that a scenario states may lead. A scenario that its user typed may name any file that the user may read;
-// one that came from elsewhere may not.
+// Limits of the paths in a scenario. A scenario typed by its user may name any file that the user may read; one from
+// elsewhere may not.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,13 @@
 
 namespace slmsim {
 
-// Files below these folders, wherever symbolic links lead; without a folder every file.
+// Files below these folders, after resolving symbolic links; without folders, every file.
 struct Reach {
   std::vector<std::filesystem::path> folders;
 
   bool holds(const std::filesystem::path& file) const;
-  // Throws InputError, at the place that names the file, where it lies elsewhere; whether there is such a file is not told.
+  // Throws InputError, at the place that names the file, where it lies elsewhere; the error does not reveal whether the
+  // file exists.
   void check(const std::filesystem::path& file, const Place& named_at) const;
 };
 

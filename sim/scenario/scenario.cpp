@@ -12,9 +12,9 @@
 namespace slmsim {
 namespace {
 
-// Defaults of a scenario that does not say otherwise.
+// Defaults of a scenario.
 constexpr double kDefaultDelta = 0.1;
-constexpr double kDefaultMemoryEfficiency = 0.8;  // of products that memory bounds (docs/validation/gpu.md)
+constexpr double kDefaultMemoryEfficiency = 0.8;  // of products bound by memory (docs/validation/gpu.md)
 constexpr Seconds kDefaultLaunch{5e-6};           // typical of a CUDA kernel launch
 constexpr double kDefaultUsableShare = 0.9;       // XLA_PYTHON_CLIENT_MEM_FRACTION of JAX in the study's time
 constexpr Bytes kDefaultFramework{600 * kMebi};   // typical of a CUDA context with cuBLAS and NCCL
@@ -59,7 +59,7 @@ class ScenarioReader {
   }
 
  private:
-  // A section that may be missing reads as an empty map.
+  // A section; an absent one reads as an empty map.
   Fields section(const FileKey& key) {
     const Node* found = fields_.child(key);
     return Fields(found ? *found : empty_, key.name, reading_);
@@ -178,7 +178,7 @@ class ScenarioReader {
     fields.done();
   }
 
-  // Those that take the place of the stack's.
+  // Kernels that replace the stack's.
   void check_kernels(const std::vector<KernelPart>& kernels, Fields& software) {
     for (const KernelPart part : kernels) {
       const std::string& name = kernel_part_names()[static_cast<std::size_t>(part)];

@@ -1,4 +1,4 @@
-// Everything a run is asked for. After load_scenario no name is unresolved and no number is out of range.
+// The complete input of a run. After load_scenario all names are resolved and all numbers are in range.
 #pragma once
 
 #include <filesystem>
@@ -21,26 +21,26 @@
 
 namespace slmsim {
 
-// How long a job is, as its scenario states it.
+// The unit in which a scenario states the length of a job.
 enum class Extent { kEpochs, kSamples, kTokens };
 
 struct Training {
   int batch = 0;  // sequences per optimizer step, over all GPUs
-  // A job that is stated in samples or tokens is one pass over as many.
+  // A job stated in samples or tokens is one pass over that amount.
   Extent extent = Extent::kEpochs;
   int epochs = 0;
   double blocks_per_epoch = 0;  // sequences in one pass over the data
-  double tokens = 0;            // of the whole job, where they are what is stated
-  // Micro-batches of every technique that does not say its own; 0: each technique's default.
+  double tokens = 0;            // of the whole job, where stated in tokens
+  // Micro-batches of every technique without its own setting; 0: each technique's default.
   int gradient_accumulation = 0;
   Precision precision = Precision::kFp16;
   Precision gradient_precision = Precision::kFp16;  // of stored and exchanged gradients
   UpdateRule optimizer = UpdateRule::kAdam;
-  std::optional<Lora> lora;  // adapters that alone are trained
+  std::optional<Lora> lora;  // adapters, which alone are trained
   bool rematerialisation = false;
   Seconds iteration_overhead;  // launching an iteration on every GPU
-  // Control messages between the driver, on the group's first VM, and its farthest VM in each iteration, one
-  // after the other: placing the batch, launching, fetching the loss.
+  // Consecutive control messages per iteration between the driver, on the group's first VM, and its farthest VM:
+  // placing the batch, launching, fetching the loss.
   double control_round_trips = 0;
 
   // Optimizer steps of the whole job; a last, smaller batch counts as one.
@@ -54,7 +54,7 @@ struct Training {
 double steps_of_job(const Training& training, const TechniqueOptions& options);
 
 struct MemoryRules {
-  double usable_share = 0;  // of the device memory that the framework's pool takes (XLA: 0.9)
+  double usable_share = 0;  // of the device memory for the framework's pool (XLA: 0.9)
   Bytes framework;          // CUDA context, kernels, workspaces
 
   bool operator==(const MemoryRules&) const = default;
@@ -68,7 +68,7 @@ const std::vector<std::string>& objective_names();
 struct SelectionRules {
   Algorithm algorithm = Algorithm::kAmended;
   Objective objective = Objective::kTime;
-  double delta = 0;        // a lead must exceed this share to decide
+  double delta = 0;        // a lead must exceed this share to be decisive
   int epsilon_epochs = 1;  // epochs of the trial runs that measure performance
 
   bool operator==(const SelectionRules&) const = default;
@@ -90,16 +90,16 @@ struct Scenario {
   PlanRules plan;
   std::optional<JobRules> job;        // nothing: iterations only
   std::vector<Parameter> parameters;  // every value that states its provenance
-  std::vector<Parameter> defaults;    // what nobody stated of this machine and software (Reading::defaults)
+  std::vector<Parameter> defaults;    // unstated values of this machine and software (Reading::defaults)
 
   bool operator==(const Scenario&) const = default;
 };
 
-// From a linked tree; `name` is used where it has none of its own. Throws InputError with everything that is wrong.
+// Reads a linked tree; `name` is the default name. Throws InputError with all errors.
 Scenario read_scenario(const Node& linked, const std::string& name);
-// For describe(): what read_scenario asks for.
+// For describe(): the keys of read_scenario.
 void describe_scenario(const Node& sample, Reading& reading);
-// Throws InputError with everything that is wrong with the file and what it names.
+// Throws InputError with all errors of the file and of the files that it names.
 Scenario load_scenario(const std::filesystem::path& file, const Overrides& overrides = {});
 Scenario load_scenario(const ScenarioText& text, const Overrides& overrides = {});
 

@@ -1,4 +1,4 @@
-// Reads what a software stack runs: a file of scenarios/stacks (sim/cost/software.h says what its figures mean).
+// Reads a software stack: a file of scenarios/stacks (sim/cost/software.h explains its figures).
 #pragma once
 
 #include "sim/base/fields.h"
@@ -6,13 +6,13 @@
 
 namespace slmsim {
 
-// The key `flash` of a stack, or a scenario's in its place.
+// The key `flash` of a stack, or a scenario's replacement.
 FlashShares read_flash(const Node& node, const std::string& path, Reading& reading);
 
-// The key `kernels` of a stack, or a scenario's in its place: sets those that it names, and returns which these are.
+// The key `kernels` of a stack, or a scenario's replacement: sets the named kernels and returns them.
 std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, Reading& reading, Software& software);
 
-// Sets what the stack says in `software`, and leaves the rest.
+// Sets the stack's values in `software`; the others are unchanged.
 void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software);
 
 }  // namespace slmsim

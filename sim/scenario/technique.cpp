@@ -22,7 +22,7 @@ TechniqueOptions read_options(const Technique& technique, const Node* node, cons
   return options;
 }
 
-// Every technique with its options, as if a map named them all.
+// Describes every technique with its options, as if a map named them all.
 void describe_techniques(const std::string& path, Reading& reading) {
   auto options = ValueType::map();
   options.nullable = true;

@@ -1,8 +1,8 @@
-// A technique is one descriptor: all that the program knows of it, from reading its options to how figures draw it. Each
-// stands in a file of its own under sim/technique, and sim/technique/table.cpp lists them. Shared code asks the descriptor
+// A technique is one descriptor: everything the program knows of it, from reading its options to its looks in figures.
+// Each has its own file under sim/technique, and sim/technique/table.cpp lists them. Shared code uses the descriptor
 // and names no technique.
 //
-// The functions take and give values of later rooms, which need not be known here.
+// The functions use types of later rooms, which are only declared here.
 #pragma once
 
 #include <string>
@@ -30,9 +30,9 @@ struct Training;
 struct Variation;
 class TaskGraph;
 
-// What the backward pass computes anew: nothing; attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198); of
-// each layer all operators but attention and every other product (torchtitan's selective activation checkpoints by operator,
-// torch.utils.checkpoint's create_selective_checkpoint_contexts); or every layer.
+// Recomputation in the backward pass: nothing; attention's softmax and dropout (Korthikanti et al., arXiv 2205.05198);
+// all operators of each layer except attention and every other product (torchtitan's selective activation checkpoints
+// by operator, torch.utils.checkpoint's create_selective_checkpoint_contexts); or every layer.
 enum class Recompute { kNone, kSelective, kOperators, kFull };
 const std::vector<std::string>& recompute_names();  // "none", "selective", "operators", "full"
 
@@ -56,19 +56,19 @@ struct TechniqueOptions {
   bool operator==(const TechniqueOptions&) const = default;
 };
 
-// Which of the five trial runs of the FABRIC study's Algorithm 1 it is.
+// The trial runs of the FABRIC study's Algorithm 1.
 enum class Trial { kNone, kReplicas, kOperators, kPipeline, kFallback };
 
-// Who launches an iteration: each GPU's own process, or a driver that exchanges messages with the farthest GPU, from the
-// group's first GPU or from wherever the plan begins.
+// The launcher of an iteration: each GPU's own process, or a driver that exchanges messages with the farthest GPU, from
+// the group's first GPU or from the plan's first GPU.
 enum class Launcher { kProcesses, kDriverOnFirst, kDriverOfPlan };
 
-// What becomes of a job when a GPU, a VM, a site or a link fails: all stop and go back to the last checkpoint, or the replicas
-// that are left go on, and those that failed join again with the others' parameters.
+// Behaviour of a job when a GPU, a VM, a site or a link fails: all stop and return to the last checkpoint, or the
+// remaining replicas continue, and failed ones rejoin with the others' parameters.
 enum class AfterFailure { kRestart, kGoOn };
 
-// In figures: fill, line colour, marker, line style and hatch as matplotlib has them. No two techniques share a marker,
-// and of two with the same hatch the fills differ in lightness.
+// Looks in figures: fill, line colour, marker, line style and hatch in matplotlib's notation. No two techniques share a
+// marker, and two with the same hatch have fills of different lightness.
 struct Looks {
   const char* fill = "#eeeeee";
   const char* line = "#555555";
@@ -80,64 +80,65 @@ struct Looks {
 struct Technique {
   const char* name;
   const char* summary;
-  bool usual = false;  // predicted where a scenario names no techniques
+  bool usual = false;  // predicted by default
   Trial trial = Trial::kNone;
   Looks looks = {};
 
-  bool divides_batch = false;    // each GPU computes sequences of its own, so that a micro-batch has one for each
-  bool trains_adapters = false;  // knows training.lora
-  bool is_ring = false;          // the GPUs' order does not matter beyond who is next to whom
+  bool divides_batch = false;    // each GPU computes its own sequences, so a micro-batch has at least one per GPU
+  bool trains_adapters = false;  // supports training.lora
+  bool is_ring = false;          // the GPUs' order matters only by adjacency
   AfterFailure after_failure = AfterFailure::kRestart;
 
-  // Beside those that all have (common_options).
+  // Options in addition to the common ones (common_options).
   std::vector<const OptionSpec*> options = {};
-  // The number of micro-batches where the scenario leaves it open.
+  // The number of micro-batches where the scenario does not state it.
   int (*micro_batches)(const PlanRequest&);
-  // The plan it follows on a group of GPUs, or why it cannot run there.
+  // The plan on a group of GPUs, or the reason why it cannot run there.
   PlanResult (*plan)(const PlanRequest&);
 
   Lowered (*lower)(const LowerRequest&);
-  // Makes of a graph that `lower` gave for another request what it would give for this one, which differs in the network
-  // between VMs only. False where that takes lowering anew; absent: it always does.
+  // Converts a graph that `lower` returned for another request to this one, which differs only in the network between
+  // VMs. False where that needs a new lowering; absent: always.
   bool (*lower_again)(TaskGraph&, const LowerRequest&) = nullptr;
 
   std::vector<DeviceMemory> (*memory)(const Plan&, const OperatorGraph&, const Scenario&);
-  // Of hosts and drives, in bytes per GPU.
+  // Memory of hosts and drives, in bytes per GPU.
   StoreMemory (*stored)(const Plan&, const OperatorGraph&, const Scenario&) = nullptr;
 
   Launcher (*launcher)(const TechniqueOptions&);
-  // The k-th smallest number of layers that it can divide, k from 1 on, linear in k; absent: k.
+  // The k-th smallest number of layers that it can divide, k from 1, linear in k; absent: k.
   std::int64_t (*layers_at)(const TechniqueOptions&, std::int64_t k) = nullptr;
 
-  // What must be told beside a plan's times: that it changes the training; absent: nothing.
+  // Remarks on a plan's times, such as a change of the training; absent: none.
   std::vector<std::string> (*remarks)(const Plan&) = nullptr;
-  // Whether steps with these options are others than those of plain data parallelism; absent: they are not.
+  // Whether steps with these options differ from those of plain data parallelism; absent: they do not.
   bool (*changes_training)(const TechniqueOptions&) = nullptr;
 
-  // What `slmsim plan` may vary beside what it varies of every technique; absent: nothing.
+  // Variations for `slmsim plan` in addition to those of every technique; absent: none.
   std::vector<Variation> (*variations)() = nullptr;
 
-  // How other programs would run the plan, or why they cannot.
+  // How other programs run the plan, or why they cannot.
   ExportWays (*exports)(const ExportRequest&);
 };
 
-// All techniques, in the order in which they are listed and reported: sim/technique/table.cpp, which every program links.
+// All techniques, in the order in which they are listed and reported: sim/technique/table.cpp, which every program
+// links.
 const std::vector<const Technique*>& technique_table();
 std::vector<std::string> technique_names();
-// Of that name; nullptr where there is none.
+// The technique of this name; nullptr where there is none.
 const Technique* find_technique(const std::string& name);
-// Its place in the table.
+// Its position in the table.
 std::size_t position_of(const Technique& technique);
 
-// `micro_batches`: an iteration's sequences are cut into so many; 0: as the technique has it. `startup`: once per job:
-// compilation, building of stages. `steps_factor`: the job has so many times the optimizer steps that its epochs make.
-// `recompute`: absent: by training.rematerialisation.
+// `micro_batches`: number of micro-batches per iteration; 0: the technique's default. `startup`: once per job:
+// compilation, building of stages. `steps_factor`: multiplies the job's optimizer steps. `recompute`: absent: by
+// training.rematerialisation.
 extern const Option<int> kMicroBatches;
 extern const Option<Seconds> kStartup;
 extern const Option<double> kStepsFactor;
 extern const Option<std::optional<Recompute>> kRecompute;
 const std::vector<const OptionSpec*>& common_options();
-// Those that all techniques have, then its own.
+// The common options, then its own.
 std::vector<const OptionSpec*> options_of(const Technique& technique);
 
 // Reads `techniques:`, a list of names or a map of names to options.

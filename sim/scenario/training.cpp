@@ -14,7 +14,7 @@ constexpr Range<double> kBlocksRange{1, 1e12};
 constexpr Range<double> kTokensRange{1, 1e18};
 constexpr Range<std::int64_t> kBatchRange{1, 1 << 20};
 
-// Ways to state one thing; where one is stated anew, the others are gone.
+// Alternative statements of one quantity; stating one removes the others.
 const std::vector<std::vector<std::vector<std::string>>>& rivals() {
   static const std::vector<std::vector<std::vector<std::string>>> kRivals = {
       {{"epochs", "blocks_per_epoch", "tokens_per_epoch"}, {"samples"}, {"tokens"}},
@@ -23,7 +23,7 @@ const std::vector<std::vector<std::vector<std::string>>>& rivals() {
   return kRivals;
 }
 
-// Of the paper's section 5: the products of queries and values.
+// Query and value products, as in section 5 of the paper.
 const std::vector<LoraTarget> kUsualTargets = {LoraTarget::kQuery, LoraTarget::kValue};
 
 Lora read_lora(Fields fields) {
@@ -137,7 +137,7 @@ class TrainingReader {
     t_.blocks_per_epoch = sequences_of("tokens_per_epoch", tokens);
   }
 
-  // Those of a last sequence that is not full are dropped, as GPT's loaders do.
+  // Tokens of an incomplete last sequence are dropped, as by GPT's loaders.
   double sequences_of(const char* key, double tokens) {
     const auto length = static_cast<double>(sequence(key));
     if (length == 0) return 1;
@@ -154,7 +154,7 @@ class TrainingReader {
     }
   }
 
-  // Tokens of a sequence of all models; 0 where they are not known or not one.
+  // Sequence length of all models in tokens; 0 where it is unknown or differs.
   std::int64_t sequence(const char* key) {
     if (models_.empty() || models_.front().sequence == 0 || fields_.describing()) return 0;
     for (const auto& model : models_) {

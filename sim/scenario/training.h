@@ -1,4 +1,4 @@
-// What is trained and for how long, in the terms in which people state it: sequences or tokens, epochs or one length.
+// The length and content of a training, in the terms of a scenario: sequences or tokens, epochs or one length.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace slmsim {
 
-// Of a scenario's `training`. Tokens become sequences by the models' length of sequences, which must be one where tokens
-// are stated. Reads no technique.
+// Reads a scenario's `training`. Tokens are converted to sequences by the models' sequence length, which must be equal
+// where tokens are stated. Techniques are not read.
 Training read_training(Fields& fields, const std::vector<Transformer>& models, Reading& reading);
 
-// Takes out of a scenario what another statement of the same replaces: `path` ("training.tokens") is laid upon it by an
-// override or by a file that extends it, and states the job's length or the batch in another way.
+// Removes the statements of a scenario that `path` ("training.tokens") replaces when an override or an extending file
+// states the job's length or the batch in another way.
 void yield_to(Node& scenario, const std::string& path);
 
 }  // namespace slmsim

@@ -30,7 +30,7 @@ const Option<int> kWarmUp{count_option(
 
 const std::string& name_of(Compressor by) { return compressor_names()[static_cast<std::size_t>(by)]; }
 
-// An option of one compressor beside another.
+// An option that belongs to a compressor other than the chosen one.
 std::string stray_option(const TechniqueOptions& options) {
   const Compressor by = options.get(kCompress);
   const auto stray = [](const char* key, Compressor of) {
@@ -95,7 +95,7 @@ CompressionChoice compression_of(const PlanRequest& request) {
   return out;
 }
 
-// A value is the compressor's number, counted from 1; what belongs to another one is left out.
+// A value is the compressor's number, counted from 1; options of other compressors are removed.
 Variation compression_variation() {
   return {.values =
               [](const VariationRequest& r) {

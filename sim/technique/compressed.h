@@ -1,4 +1,4 @@
-// Gradients that are compressed before replicas exchange them: the options, what they take, what may vary, what is said beside.
+// Compressed exchange of gradients between replicas: options, their effect, variations and remarks.
 #pragma once
 
 #include "sim/technique/technique.h"
@@ -8,7 +8,7 @@ namespace slmsim {
 // compress, rank, density, warm_up.
 const std::vector<const OptionSpec*>& compression_options();
 
-// What a technique with these options does; a reason where an option would have no effect, or nothing gets smaller.
+// The compression by a technique's options; a reason where an option would have no effect, or nothing gets smaller.
 struct CompressionChoice {
   Compression compression;
   int warm_up = 0;
@@ -16,13 +16,13 @@ struct CompressionChoice {
 };
 CompressionChoice compression_of(const PlanRequest& request);
 
-// Why a job's first `warm_up` steps leave none that compresses; empty where some are left.
+// The reason why a job's first `warm_up` steps leave no compressed ones; empty where some are left.
 std::string all_warm_up(const PlanRequest& request, int warm_up);
 
-// Compressors that the scenario allows to be tried (plan.compress).
+// Compressors that the scenario allows `slmsim plan` to try (plan.compress).
 Variation compression_variation();
 
-// That compression changes the training; nothing of plans without.
+// States that compression changes the training; empty for plans without compression.
 std::vector<std::string> compression_remarks(const Plan& plan);
 bool compression_changes_training(const TechniqueOptions& options);
 

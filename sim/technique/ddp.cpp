@@ -1,6 +1,6 @@
-// PyTorch's DistributedDataParallel (Li et al., VLDB 2020, section 3.2): replicas; gradients are all-reduced in buckets, in
-// the order in which the backward pass makes them, while it goes on. The embedding's gradient is the last, since the tied
-// head adds to it first.
+// PyTorch's DistributedDataParallel (Li et al., VLDB 2020, section 3.2): replicas; gradients are all-reduced in buckets
+// during the backward pass, in the order of computation. The embedding's gradient is the last, since the tied head adds
+// to it first.
 #include "sim/lower/gradient_exchange.h"
 #include "sim/memory/replica_memory.h"
 #include "sim/technique/compressed.h"
@@ -47,7 +47,7 @@ Lowered lower_ddp(const LowerRequest& request) {
   ReplicaRun run(request);
   run.launch();
   Tasks reduced = run.none();
-  bool synced = true;  // the last micro-batch; buffers are broadcast after one that was (require_forward_param_sync)
+  bool synced = true;  // buffers are broadcast after a synchronised micro-batch (require_forward_param_sync)
   for (int batch = 0; batch < run.micro_batches(); ++batch) {
     Tasks begin = reduced;  // the backward pass ends with its last bucket
     if (synced && run.plan().buffers > Bytes{0})

@@ -1,6 +1,6 @@
-// DeepSpeed's ZeRO-2 (arXiv 1910.02054, section 5.2): gradients are divided as well, so that a reduce-scatter is enough.
-// With `overlap_comm` off, DeepSpeed's default for stage 2, the backward pass stands still while a bucket is reduced, which
-// takes as long as reducing all of them after it.
+// DeepSpeed's ZeRO-2 (arXiv 1910.02054, section 5.2): gradients are divided as well, so a reduce-scatter is enough.
+// With `overlap_comm` off, DeepSpeed's default for stage 2, the backward pass stops while a bucket is reduced, which
+// takes the same time as reducing all of them after it.
 #include "sim/lower/undivided_passes.h"
 #include "sim/memory/replica_memory.h"
 #include "sim/technique/replicas.h"

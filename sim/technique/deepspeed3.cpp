@@ -1,5 +1,5 @@
-// DeepSpeed's ZeRO-3 (arXiv 1910.02054, section 5.3): parameters, gradients and optimizer state divided. Each GPU updates
-// the part it owns; nothing is gathered after it, since the next iteration gathers layer by layer.
+// DeepSpeed's ZeRO-3 (arXiv 1910.02054, section 5.3): parameters, gradients and optimizer state are divided. Each GPU
+// updates its own part; nothing is gathered afterwards, since the next iteration gathers layer by layer.
 #include "sim/lower/stage3_passes.h"
 #include "sim/memory/replica_memory.h"
 #include "sim/technique/replicas.h"

@@ -1,6 +1,7 @@
-// DiLoCo (Douillard et al., arXiv 2311.08105, algorithm 1): each replica makes several steps of AdamW on its own; the mean of
-// all differences to where they began is the gradient of an outer step of SGD with Nesterov's momentum. Streaming DiLoCo
-// (arXiv 2501.18512, algorithm 2) exchanges the model in fragments, one after the other, while the replicas go on.
+// DiLoCo (Douillard et al., arXiv 2311.08105, algorithm 1): each replica makes several steps of AdamW independently;
+// the mean of all differences to the round's start is the gradient of an outer step of SGD with Nesterov's momentum.
+// Streaming DiLoCo (arXiv 2501.18512, algorithm 2) exchanges the model in fragments, one after the other, while the
+// replicas continue.
 #include <fmt/format.h>
 
 #include "sim/lower/round_run.h"

@@ -1,5 +1,5 @@
-// PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023, arXiv 2304.11277): parameters, gradients and optimizer state
-// divided over all GPUs, or inside each VM. What is gathered and reduced when stands in sim/lower/fsdp_passes.h.
+// PyTorch's FullyShardedDataParallel (Zhao et al., VLDB 2023, arXiv 2304.11277): parameters, gradients and optimizer
+// state are divided over all GPUs, or inside each VM. sim/lower/fsdp_passes.h describes gathering and reduction.
 #include <algorithm>
 #include <array>
 
@@ -68,7 +68,7 @@ Lowered lower_fsdp(const LowerRequest& request) {
   return run.finish();
 }
 
-// Of those that the nodes of the group allow.
+// Strategies that the group's nodes allow.
 std::vector<Variation> strategy_variations() {
   const Variation strategy = {.values =
                                   [](const VariationRequest& r) {

@@ -1,7 +1,8 @@
-// ZeRO-Infinity (arXiv 2104.07857): ZeRO-3 with the optimizer's state on drives. The CPU updates it in sub-groups: while one
-// is updated, the next is read and the last one written (section 5.2.2, DeepSpeed's pipelined optimizer swapper). Per
-// parameter 12 bytes are read and written in fp16: fp32 master and both moments. Parameters may be on the drives as well; then each
-// rank reads its part of a layer before the layer is gathered, in both passes of each micro-batch, and writes it once updated.
+// ZeRO-Infinity (arXiv 2104.07857): ZeRO-3 with the optimizer's state on drives. The CPU updates it in sub-groups:
+// during an update, the next sub-group is read and the previous one written (section 5.2.2, DeepSpeed's pipelined
+// optimizer swapper). Per parameter 12 bytes are read and written in fp16: fp32 master and both moments. Parameters may
+// be on the drives as well; then each rank reads its part of a layer before the layer is gathered, in both passes of
+// each micro-batch, and writes it after the update.
 #include <algorithm>
 #include <cmath>
 

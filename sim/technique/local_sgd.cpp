@@ -1,5 +1,5 @@
-// Local SGD (Stich, ICLR 2019, arXiv 1805.09767, algorithm 1): each replica makes several optimizer steps on its own, then the
-// parameters of all are averaged by an all-reduce.
+// Local SGD (Stich, ICLR 2019, arXiv 1805.09767, algorithm 1): each replica makes several optimizer steps
+// independently, then the parameters of all are averaged by an all-reduce.
 #include "sim/lower/round_run.h"
 #include "sim/memory/round_memory.h"
 #include "sim/technique/replicas.h"
@@ -8,7 +8,7 @@
 namespace slmsim {
 namespace {
 
-// Parameters are averaged in formats that add up; the first three of ExchangeFormat.
+// Parameters are averaged in formats that can be added directly; the first three of ExchangeFormat.
 const std::vector<std::string>& averaged_names() {
   static const std::vector<std::string> kNames(exchange_format_names().begin(), exchange_format_names().begin() + 3);
   return kNames;

@@ -1,7 +1,7 @@
 // Megatron-LM (arXiv 1909.08053; 2104.04473; 2205.05198): layers divided by tensor parallelism inside groups of GPUs,
-// consecutive layers on the stages of a pipeline, and replicas of all that.
+// consecutive layers on the stages of a pipeline, and replicas of the whole.
 //
-// Ranks lie as Megatron-LM numbers them: tensor-parallel ones next to each other, then replicas, then stages.
+// Ranks are in Megatron-LM's order: tensor-parallel ones next to each other, then replicas, then stages.
 #include <algorithm>
 #include <array>
 
@@ -38,7 +38,7 @@ const Option<int> kFirstLayers{count_option(
 const Option<int> kLastLayers{count_option(
     {"last_stage_layers", "Layers on the pipeline's last stage.", "as many as on the others"}, kMostLayers, 0)};
 
-// Degrees with what was left open settled; 0 where nothing fits.
+// The degrees, with unstated ones determined; 0 where nothing fits.
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
   MegatronPlan m;
   m.tensor = options.get(kTensorDegree);
@@ -59,9 +59,10 @@ Division division_of(const Operator& op, const MegatronPlan& m) {
   return {batch, m.tensor == 1 ? Sharding::kReplicated : tensor_sharding(op)};
 }
 
-// Layers of the stages whose number the scenario gives, and of each other one, where they divide.
+// Layers of the first and last stages, where the scenario states them, and of each other stage, if the rest is
+// divisible.
 struct StageLayers {
-  int first = 0, last = 0, stages = 1;  // 0: as the others
+  int first = 0, last = 0, stages = 1;  // 0: equal to the others
 
   StageLayers(const TechniqueOptions& options, const MegatronPlan& m)
       : first(options.get(kFirstLayers)), last(options.get(kLastLayers)), stages(m.pipeline * m.chunks) {}
@@ -71,7 +72,7 @@ struct StageLayers {
     const std::int64_t rest = layers - first - last;
     return others() == 0 ? rest == 0 : rest >= others() && rest % others() == 0;
   }
-  // Up to and with stage s.
+  // Number of layers up to and including stage s.
   std::int64_t until(int s, std::int64_t layers) const {
     if (s + 1 == stages) return layers;
     return first > 0 ? first + s * each(layers) : (s + 1) * each(layers);
@@ -114,7 +115,7 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
 
 PlanResult plan_megatron(const PlanRequest& request) {
   MegatronPlan m = degrees_of(request.options, static_cast<int>(request.group.devices.size()));
-  // Gradients of bf16 are added up in fp32, whatever the scenario says (megatron/training/arguments.py).
+  // Gradients of bf16 are accumulated in fp32, regardless of the scenario (megatron/training/arguments.py).
   const Training& training = request.scenario.training;
   m.gradients = training.precision == Precision::kBf16 ? Precision::kFp32 : training.gradient_precision;
   if (std::string problem = misfit(request, m); !problem.empty()) return {std::nullopt, std::move(problem)};
@@ -140,7 +141,7 @@ PlanResult plan_megatron(const PlanRequest& request) {
   return {std::move(plan), ""};
 }
 
-// As many as there are stages.
+// One micro-batch per stage.
 int micro_batches(const PlanRequest& request) { return std::max(1, request.options.get(kPipeline)); }
 
 std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) {
@@ -148,7 +149,7 @@ std::int64_t layers_at(const TechniqueOptions& options, std::int64_t k) {
   return layers.first + layers.last + k * std::max(layers.others(), 1);
 }
 
-// Degrees as one value, by pipeline and then by tensor; 0: those that the scenario gives.
+// Degrees as one value, by pipeline and then by tensor; 0: the scenario's.
 constexpr int kPerPipeline = 1 << 16;
 
 std::vector<int> degrees_to_try(const VariationRequest& r) {
@@ -171,13 +172,13 @@ std::vector<int> degrees_to_try(const VariationRequest& r) {
 void set_degrees(TechniqueOptions& options, int value, const Scenario&, int gpus) {
   if (value == 0) return;
   const int pipeline = value / kPerPipeline, tensor = value % kPerPipeline;
-  if (pipeline != options.get(kPipeline)) {  // unequal stages are of the scenario's own number
+  if (pipeline != options.get(kPipeline)) {  // unequal stages belong to the scenario's own number
     options.set(kFirstLayers, 0);
     options.set(kLastLayers, 0);
   }
   options.set(kTensorDegree, tensor);
   options.set(kPipeline, pipeline);
-  options.set(kReplicas, gpus / (tensor * pipeline));  // all that is left
+  options.set(kReplicas, gpus / (tensor * pipeline));  // all remaining GPUs
   if (pipeline == 1) options.set(kChunks, 1);
 }
 

@@ -1,11 +1,13 @@
-// ZeRO-Offload (arXiv 2101.06840): the optimizer's state is in host memory, and the CPU updates it. Reduced gradients go to
-// the host over PCIe, the CPU's Adam is limited by what it moves of host memory, and parameters come back in training
-// precision. Stage 1 copies after all gradients are reduced, stage 2 bucket by bucket, stage 3 layer by layer.
+// ZeRO-Offload (arXiv 2101.06840): the optimizer's state is in host memory, and the CPU updates it. Reduced gradients
+// are copied to the host over PCIe, the CPU's Adam is limited by its traffic to host memory, and parameters are copied
+// back in training precision. Stage 1 copies after all gradients are reduced, stage 2 bucket by bucket, stage 3 layer
+// by layer.
 //
-// Over several micro-batches stages 2 and 3 reduce after each of them and add up in host memory by way of the GPU: from the
-// second on, what is there comes back, is added to, and goes again (DeepSpeed's stage_1_and_2.py,
-// async_accumulate_grad_in_cpu_via_gpu; stage3.py, partition_grads). Stage 1 adds up on the GPU, and at the end fetches the
-// empty sums once, as the same function has it. The addition itself moves a fiftieth of a PCIe copy's time, and is left out.
+// Over several micro-batches stages 2 and 3 reduce after each of them and accumulate in host memory by way of the GPU:
+// from the second on, the sum so far is copied to the GPU, added to, and copied back (DeepSpeed's stage_1_and_2.py,
+// async_accumulate_grad_in_cpu_via_gpu; stage3.py, partition_grads). Stage 1 accumulates on the GPU, and at the end
+// fetches the empty sums once, as in the same function. The addition itself takes a fiftieth of a PCIe copy's time and
+// is omitted.
 #include <cmath>
 
 #include "sim/lower/stage3_passes.h"
@@ -20,7 +22,7 @@ PlanResult plan_offload(const PlanRequest& request, int stage) {
   return plan_replicas(request, {.stage = stage, .optimizer = StatePlace::kHost, .bucket = {}});
 }
 
-// Of stages 1 and 2: reduced gradients in host memory, those of all micro-batches.
+// For stages 1 and 2: reduced gradients in host memory, those of all micro-batches.
 Tasks gradients_to_host(ReplicaRun& run) {
   const Bytes all{run.parameters() * run.gradient_element()};
   const double ranks = static_cast<double>(run.ranks());

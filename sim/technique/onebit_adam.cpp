@@ -1,9 +1,9 @@
-// DeepSpeed's 1-bit Adam (Tang et al., arXiv 2102.02888, algorithm 1): after a warm-up with all-reduced gradients the second
-// moment is frozen, and replicas exchange momenta as signs and a scale: each sends every other one its share, adds up what it
-// gets, and all gather the signs of the sums (NcclBackend.compressed_allreduce, deepspeed/runtime/comm/nccl.py). It happens
-// in the optimizer's step, behind the backward pass, on the GPU's stream. Parameters are taken as one tensor, as DeepSpeed's
-// FP16_Optimizer flattens them; in the warm-up gradients are flattened, divided and copied back (engine.py,
-// allreduce_and_copy and allreduce_bucket).
+// DeepSpeed's 1-bit Adam (Tang et al., arXiv 2102.02888, algorithm 1): after a warm-up with all-reduced gradients the
+// second moment is frozen, and replicas exchange momenta as signs and a scale: each sends every other one its share,
+// sums the received ones, and all gather the signs of the sums (NcclBackend.compressed_allreduce,
+// deepspeed/runtime/comm/nccl.py). The exchange is part of the optimizer's step, after the backward pass, on the GPU's
+// stream. Parameters count as one tensor, as DeepSpeed's FP16_Optimizer flattens them; in the warm-up gradients are
+// flattened, divided and copied back (engine.py, allreduce_and_copy and allreduce_bucket).
 #include "sim/lower/buffer_copies.h"
 #include "sim/lower/undivided_passes.h"
 #include "sim/memory/replica_memory.h"
@@ -31,7 +31,7 @@ PlanResult plan_onebit_adam(const PlanRequest& request) {
   return result;
 }
 
-// Of the momenta; each kernel and collective behind the one before.
+// Exchange of the momenta; kernels and collectives run one after another.
 void exchange_signs(ReplicaRun& run) {
   const double numbers = run.parameters();
   const int ranks = static_cast<int>(run.ranks());

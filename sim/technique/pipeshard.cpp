@@ -1,9 +1,9 @@
-// Pipeshard: Alpa's inter-operator parallelism. Layers become stages on meshes of GPUs, and operators are divided inside
-// a stage.
+// Pipeshard: Alpa's inter-operator parallelism. Layers become stages on meshes of GPUs, and operators are divided
+// inside a stage.
 //
-// By default as Alpa's uniform stages: one per VM (inside a single VM one per GPU), layers split evenly by their FLOPs, the
-// embedding with the first stage and the head with the last. With `stages: auto`, or by planner kSlmsim, the inter-operator
-// planner chooses both.
+// By default Alpa's uniform stages: one per VM (inside a single VM one per GPU), layers split evenly by their FLOPs,
+// the embedding in the first stage and the head in the last. With `stages: auto`, or by planner kSlmsim, the
+// inter-operator planner chooses both.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,8 +22,8 @@
 namespace slmsim {
 namespace {
 
-// One mesh per VM of the group, in the group's order; a group inside one VM is one mesh per GPU. With `stages` given, that many
-// meshes of equal size in the group's order.
+// One mesh per VM of the group, in the group's order; for a group inside one VM one mesh per GPU. With `stages` given,
+// that number of meshes of equal size in the group's order.
 std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vector<int>& devices, int stages) {
   std::vector<std::vector<int>> meshes;
   if (stages > 0) {
@@ -45,8 +45,8 @@ std::vector<std::vector<int>> meshes_of(const Platform& platform, const std::vec
   return meshes;
 }
 
-// What each layer costs in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs. The
-// embedding counts with the first layer and the head with the last.
+// Cost of each layer in each stage: FLOPs, or seconds on the slowest GPU of the stage's mesh, shared by all its GPUs.
+// The embedding counts with the first layer and the head with the last.
 std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const std::vector<std::vector<int>>& meshes) {
   const auto& [scenario, model, operators, group, options, memo, stages] = request;
   const bool by_speed = options.get(kSplit) == StageSplit::kSpeed;
@@ -68,8 +68,8 @@ std::vector<std::vector<double>> layer_costs(const PlanRequest& request, const s
   return costs;
 }
 
-// First operator of each stage and, last, the number of operators: cuts after whole layers so that the most that a stage
-// costs is as little as possible; dynamic programming over stages and layers.
+// First operator of each stage and, last, the number of operators: cuts between layers that minimise the largest cost
+// of a stage; dynamic programming over stages and layers.
 std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std::vector<std::vector<double>>& costs) {
   const std::size_t count = boost::num_vertices(operators), stages = costs.size(), n = costs.front().size();
   std::vector<std::size_t> starts;  // first operator of each layer; the first layer's stage also takes the embedding
@@ -87,7 +87,7 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std
     for (std::size_t l = 0; l < n; ++l) before[l + 1] = before[l] + costs[s - 1][l];
     for (std::size_t l = s; l <= n; ++l) {
       for (std::size_t k = l; k-- > s - 1;) {
-        if (before[l] - before[k] > best[s][l]) break;  // and from earlier layers on it is more
+        if (before[l] - before[k] > best[s][l]) break;  // from earlier layers on it is larger
         const double largest = std::max(best[s - 1][k], before[l] - before[k]);
         if (largest <= best[s][l]) {
           best[s][l] = largest;
@@ -107,7 +107,7 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std
 
 struct Chosen {
   std::vector<ChosenStage> stages;
-  std::string reason;  // where there are none
+  std::string reason;  // if there are no stages
 };
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
@@ -125,13 +125,13 @@ Chosen uniform_stages(const PlanRequest& request) {
   return chosen;
 }
 
-// Where nothing fits, equal stages stand for what is missing.
+// Where nothing fits, equal stages are used to report the missing memory.
 Chosen chosen_stages(const PlanRequest& request, const Network& network) {
   Chosen chosen{choose_stages(request, network), ""};
   return chosen.stages.empty() ? uniform_stages(request) : chosen;
 }
 
-// How it orders micro-batches and messages; a reason where these do not go together.
+// The order of micro-batches and messages; a reason where these are incompatible.
 struct Orders {
   OperatorPlan plan;
   const char* reason = nullptr;
@@ -173,7 +173,7 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     const int in_flight = micro_batches_in_flight(options.get(kSchedule), options.micro_batches(), chosen.stages.size(),
                                                   plan.stages.size(), options.get(kAhead));
     std::optional<Bytes> limit;
-    // Half a percent below, for what neighbouring stages send.
+    // Half a percent less, for the data of neighbouring stages.
     if (by_slmsim) limit = memory_for_operators(scenario, mesh) * 0.995;
     const int tensor = std::max(1, options.get(kTensor));
     if (mesh.size() % static_cast<std::size_t>(tensor) != 0) {
@@ -182,7 +182,7 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
     }
     StageRequest stage{request, network ? &*network : nullptr, first, last, mesh, tensor, in_flight, limit};
     StageResult result = plan_stage(stage);
-    if (!result.stage) {  // the fastest one then tells what is missing
+    if (!result.stage) {  // the fastest one then shows the missing memory
       stage.memory_limit.reset();
       result = plan_stage(stage);
     }
@@ -191,12 +191,12 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   return {std::move(plan), ""};
 }
 
-// The planner may begin elsewhere than with the group's first GPU.
+// The planner may start with a GPU other than the group's first.
 Launcher launcher(const TechniqueOptions& options) {
   return options.get(kPlanner) == Planner::kAlpa ? Launcher::kDriverOnFirst : Launcher::kDriverOfPlan;
 }
 
-// Values of the stages: 0 one per VM, 1 the planner's, else so many.
+// Values of the stages: 0 one per VM, 1 the planner's, else their number.
 constexpr int kPlanners = 1;
 
 Variation stages_variation() {
@@ -205,7 +205,7 @@ Variation stages_variation() {
                 const auto layers = r.model.layers;
                 const bool per_vm = r.group.gpus > 1 && (r.group.vms > 1 ? r.group.vms : r.group.gpus) <= layers;
                 std::vector<int> out;
-                // Planner slmsim takes its own stages, or a number of them.
+                // Planner slmsim takes its own stages, or a stated number.
                 if (per_vm && r.so_far.get(kPlanner) == Planner::kAlpa) out.push_back(0);
                 out.push_back(kPlanners);
                 for (const int n : counts_to_try(r.scenario.platform)) {
@@ -223,7 +223,7 @@ Variation stages_variation() {
           .with = 0};
 }
 
-// Values of the schedule: those of Schedule, and 1F1B with one more in flight for each boundary.
+// Values of the schedule: those of Schedule, and 1F1B with one further micro-batch in flight for each boundary.
 constexpr int kOneAhead = 3;
 
 std::vector<Variation> pipeshard_variations() {

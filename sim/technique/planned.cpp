@@ -11,7 +11,7 @@ bool has(const Technique& technique, const OptionSpec& option) {
   return std::find(technique.options.begin(), technique.options.end(), &option) != technique.options.end();
 }
 
-// GPUs of each stage where they are as many in each; 0: the planner decides.
+// GPUs of each stage if their number is equal; 0: the planner decides.
 int gpus_of_stage(const VariationRequest& r) {
   if (!has(*r.base.technique, kStages)) return r.group.gpus;
   if (planner_cuts_stages(r.so_far)) return 0;

@@ -1,4 +1,4 @@
-// What Shard and Pipeshard have in common: operators divided as a planner finds best.
+// Shared by Shard and Pipeshard: operators divided by a planner.
 #pragma once
 
 #include "sim/planner/option.h"
@@ -7,7 +7,7 @@
 namespace slmsim {
 
 Variation planner_variation();
-// Degrees of tensor parallelism in a stage; of all GPUs where there are no stages.
+// Degrees of tensor parallelism in a stage, or over all GPUs where there are no stages.
 Variation tensor_variation();
 
 MegatronWay planned_for_megatron(const ExportRequest& request);

@@ -33,10 +33,10 @@ const Option<bool> kNoSync{yes_option(
 
 namespace {
 
-// Relative: what two GPUs take that are alike but for the last digits of their figures, as in other units.
+// Relative tolerance for the times of GPUs with equal figures up to rounding, such as in other units.
 constexpr double kRounding = 1e-9;
 
-// Whole sequences, dealt as evenly as they go, or each to the GPU that would be done with it first: of those that tie, the first.
+// Whole sequences, dealt as evenly as possible, or each to the GPU that would finish it first; ties by order.
 std::vector<int> sequences_of_each(const PlanRequest& request, int sequences) {
   const auto& devices = request.group.devices;
   const int gpus = static_cast<int>(devices.size());

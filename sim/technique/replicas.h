@@ -1,34 +1,35 @@
-// Replicas of the whole model: the plan that they share, and what the techniques of PyTorch and DeepSpeed have in common.
+// Replicas of the whole model: their common plan, and the common parts of PyTorch's and DeepSpeed's techniques.
 #pragma once
 
 #include "sim/technique/technique.h"
 
 namespace slmsim {
 
-// How replicas share a micro-batch: kEven as many sequences each; kSpeed so that the last one is done soonest, at least one
-// each.
+// Division of a micro-batch between replicas: kEven equal numbers of sequences; kSpeed the earliest end of the last
+// replica, at least one sequence each.
 enum class BatchSplit { kEven, kSpeed };
 const std::vector<std::string>& batch_split_names();
 
 extern const Option<BatchSplit> kBatchSplit;
-// Gradients are summed inside each VM, then between VMs by one GPU per part, then spread inside; of an all-reduce.
+// Gradients are summed inside each VM, then between VMs by one GPU per part, then distributed inside each VM; for an
+// all-reduce.
 extern const Option<bool> kHierarchical;
 
-// In so many pieces, whose steps overlap.
+// Number of pieces, whose steps overlap.
 extern const Option<int> kHierarchicalPieces;
 
-// Of PyTorch's: gradients of several micro-batches are reduced once (no_sync()).
+// For PyTorch's techniques: gradients of several micro-batches are reduced once (no_sync()).
 extern const Option<bool> kNoSync;
 
 // One stage, every operator divided by sequences.
 PlanResult plan_replicas(const PlanRequest& request);
-// How a batch is split between GPUs of different models; and whether gradients are summed inside VMs first.
+// Variations: the division of a batch between GPUs of different models, and summing gradients inside VMs first.
 std::vector<Variation> split_variations();
 std::vector<Variation> batch_variations();
 
-// The same for PyTorch and DeepSpeed; refuses what the nodes do not have.
+// The same for PyTorch and DeepSpeed; refuses storage that the nodes do not have.
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
-// Of DeepSpeed's techniques.
+// For DeepSpeed's techniques.
 ExportWays replica_exports(const ExportRequest& request);
 
 }  // namespace slmsim

@@ -28,7 +28,7 @@ const Option<Bytes> kInnerBucket{size_option({"bucket", "Gradients that are redu
 
 namespace {
 
-// The group's GPUs replica by replica, in the order of the first of each; empty where replicas differ in their number.
+// The group's GPUs replica by replica, in the order of each replica's first GPU; empty where replicas differ in size.
 std::vector<std::vector<int>> replicas_of(const PlanRequest& request) {
   const Platform& platform = request.scenario.platform;
   const ReplicaOf of = request.options.get(kReplicaOf);
@@ -60,7 +60,7 @@ std::string without_host_memory(const PlanRequest& request) {
   return "";
 }
 
-// Why these replicas cannot exchange so; empty where they can.
+// The reason why these replicas cannot exchange in this way; empty where they can.
 std::string refusal(const PlanRequest& request, const std::vector<std::vector<int>>& replicas, const RoundPlan& how) {
   const char* name = request.options.technique->name;
   const std::string& of = replica_of_names()[static_cast<std::size_t>(request.options.get(kReplicaOf))];
@@ -124,7 +124,7 @@ std::vector<Variation> round_variations() {
             if (value > 0) o.set(kInnerSteps, value);
           },
       .words = [](const TechniqueOptions& o, int) { return fmt::format("{} inner steps", o.get(kInnerSteps)); }};
-  // 1: a VM is a replica, where the scenario says that a GPU is.
+  // 1: a VM is a replica, where the scenario's replicas are GPUs.
   const auto replica = Variation{
       .values =
           [](const VariationRequest& r) {

@@ -1,8 +1,8 @@
 // Shard: Alpa's intra-operator parallelism over all GPUs of the group as one mesh.
 //
-// Planner kAlpa takes them as one flat axis (ShardParallel flattens 2 hosts x 2 GPUs to 4 x 1), so its choice is
-// blind to what lies between the GPUs. Planner kSlmsim also tries VMs x GPUs, keeps within the GPUs' memory,
-// and takes what is faster.
+// Planner kAlpa takes them as one flat axis (ShardParallel flattens 2 hosts x 2 GPUs to 4 x 1), so its choice ignores
+// the network between the GPUs. Planner kSlmsim also tries VMs x GPUs, keeps within the GPUs' memory, and takes the
+// faster one.
 #include <fmt/format.h>
 
 #include "sim/lower/operator_run.h"
@@ -14,7 +14,7 @@
 namespace slmsim {
 namespace {
 
-// GPUs per VM where the group's devices come VM by VM with as many of each; else 1.
+// GPUs per VM if the group lists its devices VM by VM with equal numbers; else 1.
 int gpus_per_vm(const Platform& platform, const std::vector<int>& devices) {
   const auto vm = [&](std::size_t i) { return platform.devices[static_cast<std::size_t>(devices[i])].vm; };
   std::size_t wide = 1;
@@ -73,7 +73,7 @@ PlanResult plan_shard(const PlanRequest& request) {
         !fits(candidate.plan, operators, scenario)) {
       stage.memory_limit = memory_for_operators(scenario, group.devices);
       StageResult smaller = plan_stage(stage);
-      // Where nothing fits, the fastest plan stands, and its memory tells what is missing.
+      // If nothing fits, the fastest plan is kept, whose memory shows the shortage.
       if (smaller.stage) result = std::move(smaller);
       candidate.plan.stages = {*result.stage};
     }

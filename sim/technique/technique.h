@@ -1,4 +1,4 @@
-// What several techniques do alike.
+// Common functions of several techniques.
 #pragma once
 
 #include "sim/lower/lower.h"
@@ -9,14 +9,14 @@
 
 namespace slmsim {
 
-// Calls Technique::plan with the number of micro-batches settled.
+// Calls Technique::plan with the number of micro-batches set.
 PlanResult make_plan(const PlanRequest& request);
 
-// A plan without stages: the technique, its micro-batches and what it computes anew.
+// A plan without stages: the technique, its micro-batches and recomputation.
 Plan begin_plan(const PlanRequest& request);
 
-// Numbers of micro-batches where the scenario leaves it open. One sequence per GPU where each computes its own (or, where
-// that does not divide the batch, the next larger share); one sequence for all of them; all of a GPU's sequences at once.
+// Default numbers of micro-batches. One sequence per GPU if each computes its own (or, if that does not divide the
+// batch, the next larger share); one sequence for all of them; all of a GPU's sequences at once.
 int one_sequence_each(const PlanRequest& request);
 int one_sequence(const PlanRequest& request);
 int all_at_once(const PlanRequest& request);
@@ -24,9 +24,9 @@ int all_at_once(const PlanRequest& request);
 Launcher launched_by_processes(const TechniqueOptions& options);
 Launcher launched_by_driver(const TechniqueOptions& options);
 
-// Why DeepSpeed does not run a plan that divides operators or layers.
+// The reason why DeepSpeed cannot run a plan that divides operators or layers.
 std::string not_deepspeeds(const Technique& technique);
-// Why Alpa does not.
+// The reason why Alpa cannot run it.
 std::string not_alpas(const Technique& technique);
 
 }  // namespace slmsim

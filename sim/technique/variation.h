@@ -1,5 +1,5 @@
-// What `slmsim plan` may vary in a technique's options: for each of them the values that make sense on a group of GPUs. A
-// value is a number of the variation's own, in the order in which values are tried; 0 leaves the option as it usually is.
+// Variations of a technique's options for `slmsim plan`: the useful values of each option on a group of GPUs. A value
+// is a number of the variation's own, in the order of trial; 0 keeps the option's default.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace slmsim {
 
-// What decides which values make sense.
+// The facts that determine useful values.
 struct GroupFacts {
   int gpus = 0;
   int vms = 0;
-  int least_of_vm = 0;     // the most GPUs that divide every VM's number
+  int least_of_vm = 0;     // greatest common divisor of the VMs' numbers of GPUs
   bool mixed = false;      // GPUs of different models
   bool equal_vms = false;  // several VMs with equally many GPUs, at least two
 
@@ -23,7 +23,7 @@ struct GroupFacts {
 struct VariationRequest {
   const Scenario& scenario;
   const Transformer& model;
-  const TechniqueOptions& base;    // as the scenario has them
+  const TechniqueOptions& base;    // as in the scenario
   const TechniqueOptions& so_far;  // with the variations before this one
   const GroupFacts& group;
 };
@@ -31,14 +31,14 @@ struct VariationRequest {
 struct Variation {
   std::vector<int> (*values)(const VariationRequest&);
   void (*apply)(TechniqueOptions& options, int value, const Scenario& scenario, int gpus);
-  // "GPipe": what a plan with this value is; empty: nothing to say.
+  // "GPipe": description of a plan with this value; empty: none.
   std::string (*words)(const TechniqueOptions& options, int value);
-  // Such an earlier variation of the same technique is changed together with this one, too: a degree goes with the stages
-  // that it is one of. -1: none.
+  // Index of an earlier variation of the same technique that is changed together with this one: for example, a degree
+  // with the number of stages. -1: none.
   int with = -1;
 };
 
-// Degrees and numbers of stages that are tried on a platform: all of a small one, else powers of two.
+// Degrees and numbers of stages to try on a platform: all of a small one, else powers of two.
 std::vector<int> counts_to_try(const Platform& platform);
 // 0 alone, or 0 and 1.
 std::vector<int> yes_or_no(bool both);

@@ -1,4 +1,4 @@
-// A scenario with one group of GPUs and one technique's options: what a plan is made of.
+// A scenario with one group of GPUs and one technique's options: the input of a plan.
 #pragma once
 
 #include "sim/scenario/scenario.h"

@@ -1,8 +1,8 @@
 // ZeRO-2 (arXiv 1910.02054, section 5): data parallelism in which each GPU owns a part of the gradients and
 // of the optimizer's state, updates its part of the parameters, and all GPUs gather the updated parameters.
 //
-// Alpa makes ZeRO-2 by turning the gradients' all-reduce into a reduce-scatter; with several micro-batches it
-// adds up the gradients of all of them in every GPU and keeps the all-reduce.
+// Alpa implements ZeRO-2 by turning the gradients' all-reduce into a reduce-scatter; with several micro-batches it
+// accumulates the gradients of all of them on every GPU and keeps the all-reduce.
 #include <fmt/format.h>
 
 #include "sim/lower/operator_run.h"
@@ -40,7 +40,7 @@ std::vector<Variation> zero2_variations() {
   const int hierarchical = static_cast<int>(all.size()) - 1;
   all.push_back({.values =
                      [](const VariationRequest& r) {
-                       // Inside VMs first goes with an all-reduce only.
+                       // Summing inside VMs first requires an all-reduce.
                        return r.so_far.get(kHierarchical) ? std::vector{2} : std::vector{1, 2};
                      },
                  .apply =

@@ -24,7 +24,7 @@ double transfer_count(Collective collective, int ranks, Bytes size, const RingRu
 
 namespace {
 
-// The least period with which things of a ring repeat.
+// The smallest period of a ring's elements.
 template <class Same>
 std::size_t period_of(std::size_t count, Same same) {
   for (std::size_t period = 1; period < count; ++period) {
@@ -95,14 +95,14 @@ std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bo
 }
 
 std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
-  const std::size_t n = size_, own = ready.size();  // ranks of which each has tasks of its own
+  const std::size_t n = size_, own = ready.size();  // ranks with tasks of their own
   const auto steps = static_cast<std::int64_t>(step_count(collective, static_cast<int>(n)));
   const auto pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
   const bool by_piece = rules_.order == Order::kPieceAfterPiece;
   const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
   const bool two_phases = rules_.phase_by_phase && collective == Collective::kAllReduce;
   const std::int64_t phase = two_phases ? steps * pieces / 2 : steps * pieces;
-  // What each rank received in the steps that somebody still waits for: step i in row i modulo their number.
+  // Receptions that later steps wait for: step i in row i modulo the number of rows.
   const auto rows = static_cast<std::size_t>(rules_.in_flight);
   std::vector<TaskId> received;
   for (std::size_t row = 0; row < rows; ++row) received.insert(received.end(), ready.begin(), ready.end());
@@ -113,13 +113,13 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
     const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
     const Bytes piece =
         (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
-    // A connection keeps the order, so the piece waited for also says that all before it came. A phase's first pieces
-    // wait for the last of the phase before.
+    // A connection keeps the order, so the arrival of a piece implies that of all earlier ones. A phase's first pieces
+    // wait for the last piece of the phase before.
     const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
     const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * own];
-    // What came around the whole ring says that the rank itself was ready; what came before that does not.
+    // A piece that went around the whole ring implies that the rank itself was ready; earlier pieces do not.
     const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
-    // What every rank does alike is one transfer after the other.
+    // Where all ranks do the same, each does one transfer after the other.
     const bool chain = own == 1 && n > 1 && by_piece && rules_.in_flight == 1 && !rules_.announced;
     const auto times = static_cast<int>(chain ? steps : 1);
     for (std::size_t rank = 0; rank < own; ++rank) {
@@ -139,7 +139,7 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
     if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, own});
   }
   std::vector<TaskId> done(last, last + own);
-  // In n-1 steps a rank receives what started at its other neighbour: that alone does not say it was ready
+  // In n-1 steps a rank receives data that started at its other neighbour, which does not imply that it was ready
   // itself.
   if (steps < static_cast<std::int64_t>(n)) {
     for (std::size_t rank = 0; rank < own; ++rank)
@@ -148,7 +148,7 @@ std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag
   return done;
 }
 
-// Ranks that do the same at the same time have their tasks once, and so have calls.
+// Ranks that do the same at the same time share their tasks, and equal calls are reused.
 std::vector<TaskId> Ring::run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
   Fold& fold = *graph_.fold();
   const auto word = [](double number) { return std::bit_cast<std::uint64_t>(number); };
@@ -172,10 +172,10 @@ std::vector<TaskId> Ring::run_folded(Collective collective, Bytes size, TagId ta
     if (!rules_.last_copy.empty()) key.push_back(word(rules_.last_copy[rank].value));
   }
   auto& calls = fold.calls();
-  // What is one chain of tasks is not worth remembering.
+  // A single chain of tasks is not worth storing.
   const bool keeps = period > 1 && !rules_.announced;
   auto known = keeps ? calls.find(key) : calls.end();
-  std::size_t from = 0;  // the first edge whose transfers are not counted yet
+  std::size_t from = 0;  // first edge whose transfers are not yet counted
   std::vector<TaskId> done;
   if (known != calls.end()) {
     done = known->second;

@@ -14,7 +14,7 @@ struct Parent {
   bool is_first_child = false;
 };
 
-// In-order numbering: a node's height is the number of zeros its number ends with; 0 is the root above all.
+// In-order numbering: a node's height is the number of trailing zeros of its number; 0 is the root.
 Parent parent_in_first_tree(int node, int count) {
   if (node == 0) return {};
   const int height = node & -node;
@@ -23,7 +23,7 @@ Parent parent_in_first_tree(int node, int count) {
   return {parent, node < parent};
 }
 
-// The second tree is the first one under another numbering of the nodes.
+// The second tree is the first one with other numbers of the nodes.
 Parent parent_of(int node, int count, int which) {
   if (which == 0) return parent_in_first_tree(node, count);
   const bool mirrored = count % 2 == 0;
@@ -144,8 +144,8 @@ std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, Ta
   return has;
 }
 
-// One transfer per edge with all of its chunks. It starts when the first chunk can be there, and the last chunk arrives
-// no sooner than it takes from the edge before.
+// One transfer per edge with all of its chunks. It starts when the first chunk can arrive, and the last chunk arrives
+// no sooner than one chunk's time after that of the edge before.
 std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
                                          std::span<const TaskId> ready) {
   const Bytes volume = size * (static_cast<double>(tree.channels) / rules_.channels);

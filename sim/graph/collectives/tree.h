@@ -6,8 +6,9 @@
 // and the second child, its second GPU the first child. Half of the channels use either tree.
 //
 // Sums go up and results go down at the same time, chunk after chunk (src/collectives/device/all_reduce.h,
-// runTreeSplit): a rank passes a chunk on when its children's have come. So latency is paid once per edge of the way and
-// not once per loop, as in a ring; and each edge carries the buffer's half of each tree once up and once down.
+// runTreeSplit): a rank passes a chunk on when its children's chunks have arrived. Latency is therefore paid once per
+// edge of the path and not once per loop, as in a ring; and each edge carries half of the buffer, per tree, once up and
+// once down.
 #pragma once
 
 #include <span>
@@ -17,24 +18,24 @@
 
 namespace slmsim {
 
-// The parent of each rank, -1 for the root. `nodes[r]`: the node of rank r; `which`: 0 or 1, the tree of the two.
+// The parent of each rank, -1 for the root. `nodes[r]`: the node of rank r; `which`: 0 or 1, the index of the tree.
 std::vector<int> tree_parents(std::span<const int> nodes, int which);
 
 struct TreeRules {
   int channels = 2;
-  std::vector<int> sockets;  // per channel of an edge that leads to rank r; empty: 1
+  std::vector<int> sockets;  // per channel of an edge to rank r; empty: 1
   Detail detail = Detail::kSteps;
-  int nic = -1;  // between nodes; -1: the nearest to each sender
+  int nic = -1;  // between nodes; -1: the NIC nearest to each sender
   Relays relays = {};
 };
 
 class Tree {
  public:
-  // `nodes[r]`: the node on which rank r is.
+  // `nodes[r]`: the node of rank r.
   Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, std::span<const int> nodes, TreeRules rules);
 
-  // `chunk` is of one channel; `ready[r]` the task after which rank r takes part. Returns per rank the task after which
-  // it has the result.
+  // `chunk`: bytes per channel; `ready[r]`: the task after which rank r takes part. Returns per rank the task after
+  // which it has the result.
   std::vector<TaskId> all_reduce(Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
 
  private:
@@ -42,13 +43,13 @@ class Tree {
     int channels = 0;
     std::vector<int> parents;
     std::vector<int> down_order;  // ranks, parents before their children
-    std::vector<int> up, down;    // connections to the parent and from it; -1 at the root
+    std::vector<int> up, down;    // connections to and from the parent; -1 at the root
   };
-  // The task after which each rank has this tree's part.
+  // Returns the task after which each rank has this tree's part.
   std::vector<TaskId> run_steps(const One& tree, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
   std::vector<TaskId> run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
                                      std::span<const TaskId> ready);
-  // Of one chunk over an idle connection.
+  // Time of one chunk over an idle connection.
   Seconds edge_time(int connection, Bytes piece) const;
 
   TaskGraph& graph_;

@@ -1,4 +1,4 @@
-// The only file that knows COIN-OR CBC.
+// The only file that uses COIN-OR CBC.
 #include <CbcModel.hpp>
 #include <CoinError.hpp>
 #include <CoinPackedMatrix.hpp>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A program while choices are taken out of it. Between two choices there is at most one table of costs.
+// A program from which choices are eliminated. There is at most one cost table between two choices.
 class Reduction {
  public:
   explicit Reduction(const ChoiceProgram& program)
@@ -25,11 +25,11 @@ class Reduction {
     for (const auto& pair : program.pairs) add(pair.a, pair.b, pair.cost);
   }
 
-  // Nothing where it comes to an end too early. Where all that is left have three neighbours or more, one of them is fixed to
-  // each of its options in turn, once: a tied head closes the chain of layers to a ring.
+  // Returns nothing where it ends early. If all remaining choices have three neighbours or more, one of them is fixed
+  // to each of its options in turn, once: a tied head closes the chain of layers to a ring.
   std::optional<double> minimum(bool may_fix = true) {
-    // Of those with the fewest neighbours the first; dead ends are all the same. A key that has changed since stays in the
-    // queue, and tells nothing where it comes up.
+    // Takes the first choice with the fewest neighbours; dead ends are equivalent. Outdated keys stay in the queue and
+    // are skipped.
     using Key = std::pair<std::size_t, std::size_t>;
     const auto key = [&](std::size_t i) { return Key(std::max<std::size_t>(1, neighbours_[i].size()), i); };
     std::vector<Key> keys;
@@ -51,7 +51,7 @@ class Reduction {
         const auto rest = minimum_with_one_fixed(most.second);
         return rest ? std::optional(constant + *rest) : std::nullopt;
       }
-      std::array<Key, 2> around;  // as they are before
+      std::array<Key, 2> around;  // before the elimination
       std::size_t count = 0;
       for (const auto& [other, table] : neighbours_[best]) around[count++] = key(other);
       constant += take_out(best);
@@ -62,7 +62,7 @@ class Reduction {
     return constant;
   }
 
-  // After minimum(): the options that it is of.
+  // The optimal options after minimum().
   std::vector<std::size_t> options() const {
     std::vector<std::size_t> out(cost_.size());
     for (const auto& taken : boost::adaptors::reverse(taken_)) {
@@ -77,10 +77,10 @@ class Reduction {
   using Table = std::vector<double>;                              // row-major, own options x neighbour's options
   using Neighbours = std::vector<std::pair<std::size_t, Table>>;  // few, in order
 
-  // The best option of a choice for every combination of its neighbours' options, as it was taken out.
+  // The best option of an eliminated choice for every combination of its neighbours' options.
   struct Taken {
     std::size_t choice = 0;
-    std::vector<std::pair<std::size_t, std::size_t>> neighbours;  // and how many options each has
+    std::vector<std::pair<std::size_t, std::size_t>> neighbours;  // with their numbers of options
     std::vector<std::uint16_t> best;
   };
 
@@ -100,7 +100,7 @@ class Reduction {
     return best;
   }
 
-  // Returns what the option costs; its neighbours take over what it costs with theirs.
+  // Returns the option's cost; its neighbours take over the costs of their pairs with it.
   double fix(std::size_t choice, std::size_t option) {
     for (const auto& [other, table] : neighbours_[choice]) {
       forget(other, choice);
@@ -115,7 +115,7 @@ class Reduction {
     return cost_[choice][option];
   }
 
-  // Where its neighbour stands, or would.
+  // The position of a neighbour, or its insertion point.
   static Neighbours::iterator place_of(Neighbours& around, std::size_t other) {
     return std::find_if(around.begin(), around.end(), [&](const auto& each) { return each.first >= other; });
   }
@@ -138,7 +138,7 @@ class Reduction {
     }
   }
 
-  // Returns what is left of a choice without neighbours; else its neighbours take over its costs.
+  // Returns the cost of a choice without neighbours; else its neighbours take over its costs.
   double take_out(std::size_t i) {
     const auto neighbours = std::move(neighbours_[i]);
     neighbours_[i].clear();
@@ -207,7 +207,7 @@ bool within_budgets(const ChoiceProgram& program, const std::vector<std::size_t>
 
 namespace {
 
-// What single choices cost with their neighbours, so that most changes need no sum over everything.
+// Costs of single choices with their neighbours, so that most changes need no sum over the whole program.
 class Surroundings {
  public:
   explicit Surroundings(const ChoiceProgram& program) : program_(program), pairs_(program.cost.size()) {
@@ -232,7 +232,7 @@ class Surroundings {
 }  // namespace
 
 std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std::size_t> options) {
-  constexpr double kRounding = 1e-13;  // of what one choice costs
+  constexpr double kRounding = 1e-13;  // relative to the cost of one choice
   const Surroundings around(program);
   for (bool better = true; better;) {
     better = false;

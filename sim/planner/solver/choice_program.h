@@ -1,12 +1,12 @@
-// One option for each of several choices, at the least total cost: the integer program of Alpa's intra-operator
-// planner (arXiv 2201.12023, section 4.2).
+// Chooses one option for each choice at the least total cost: the integer program of Alpa's intra-operator planner
+// (arXiv 2201.12023, section 4.2).
 //
 //   minimise    sum_i c_i[x_i] + sum_(i,j) r_ij[x_i, x_j]
 //   subject to  sum_i use_m,i[x_i] <= limit_m for every budget m
 //
-// With s_ik = 1 where choice i takes option k, and e_ijkl for the product s_ik s_jl, the program is linear:
-// sum_k s_ik = 1, sum_l e_ijkl = s_ik, sum_k e_ijkl = s_jl, s binary. (Alpa asks for e binary and <=; with
-// equalities e follows from s, and the relaxation is tighter.)
+// With s_ik = 1 where choice i takes option k, and e_ijkl for the product s_ik s_jl, the program is linear: sum_k s_ik
+// = 1, sum_l e_ijkl = s_ik, sum_k e_ijkl = s_jl, s binary. (Alpa requires e binary and <=; with equalities e follows
+// from s, and the relaxation is tighter.)
 #pragma once
 
 #include <cstddef>
@@ -44,22 +44,22 @@ struct ChoiceResult {
   double cost = 0;
 };
 
-// Costs to within a part in 10^7. The same program gives the same options: one thread, no randomness. Throws
-// std::runtime_error if the solver fails.
+// Optimal within one part in 10^7. Deterministic: one thread, no randomness. Throws std::runtime_error if the solver
+// fails.
 ChoiceResult solve(const ChoiceProgram& program, Seconds limit);
 
-// With single choices changed as long as that lowers the cost: what lies below the solver's accuracy.
+// Changes single choices while that lowers the cost, for differences below the solver's accuracy.
 std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std::size_t> options);
 
 double cost_of(const ChoiceProgram& program, const std::vector<std::size_t>& options);
 bool within_budgets(const ChoiceProgram& program, const std::vector<std::size_t>& options);
 
-// The least cost without the budgets, by another way: choices with at most two neighbours are taken out one by one
-// (dead ends, series and parallel reductions). Nothing where that comes to an end too early. It is the optimum of
-// a program without budgets and a lower bound of one with them.
+// The least cost without the budgets, by another method: choices with at most two neighbours are eliminated one by one
+// (dead ends, series and parallel reductions). Nothing where that ends early. It is the optimum of a program without
+// budgets and a lower bound of one with them.
 std::optional<double> reduced_minimum(const ChoiceProgram& program);
-// The options that cost it: exact, and in a thousandth of the solver's time. Nothing where that comes to an end too early, or
-// every combination is forbidden.
+// The options with that cost: exact, and in a thousandth of the solver's time. Nothing where the reduction ends early,
+// or every combination is forbidden.
 std::optional<std::vector<std::size_t>> reduced_options(const ChoiceProgram& program);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// Choices as an integer program, and what its solution chooses.
+// Converts a choice program to an integer program, and its solution to choices.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-// CBC's tolerances are absolute (1e-7 and 1e-5); objectives are brought to this size.
+// CBC's tolerances are absolute (1e-7 and 1e-5); objectives are scaled to this size.
 constexpr double kObjectiveSize = 1e4;
 
 class Translation {
@@ -87,7 +87,7 @@ class Translation {
   }
 
   void add_budget(const ChoiceProgram::Budget& budget) {
-    // In parts of the limit, so that the row's size is that of the others.
+    // Relative to the limit, so that the row has the same magnitude as the others.
     const double unit = budget.limit > 0 ? budget.limit : 1.0;
     const int row = add_row(-std::numeric_limits<double>::max(), budget.limit / unit);
     for (std::size_t i = 0; i < budget.use.size(); ++i) {

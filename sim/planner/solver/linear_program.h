@@ -1,5 +1,5 @@
-// An integer program as a solver takes it, and CBC behind it: a library of its own (cbc_library.cpp), loaded when a program is
-// first solved.
+// An integer program in matrix form, and CBC behind it: a library of its own (cbc_library.cpp), loaded with the first
+// program.
 //
 //   minimise cost x, where low <= A x <= high and 0 <= x <= upper, and the first `integers` of x are whole.
 #pragma once
@@ -18,14 +18,14 @@ struct LinearProgram {
   std::vector<double> value;
 };
 
-// The same for the same program: one thread, no randomness.
+// Deterministic: one thread, no randomness.
 struct LinearSolution {
-  bool infeasible = false, optimal = false;  // proven; neither where the time limit came first
+  bool infeasible = false, optimal = false;  // proven; neither if the time limit was reached
   std::vector<double> best;                  // columns; empty where none was found
   std::string error;                         // of the solver itself
 };
 
 }  // namespace slmsim
 
-// Of the library: within so many seconds.
+// Entry point of the library; `limit`: seconds.
 extern "C" void slmsim_cbc_solve(const slmsim::LinearProgram& program, double limit, slmsim::LinearSolution& out);

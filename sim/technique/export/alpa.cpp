@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-// VMs x GPUs of each; nothing where a stage takes unequal parts of several VMs.
+// VMs x GPUs of each; nothing where a stage has unequal parts of several VMs.
 std::optional<std::pair<int, int>> physical_shape(const Platform& platform, const std::vector<int>& mesh) {
   std::map<int, int> vms;
   for (const int device : mesh) ++vms[platform.devices[static_cast<std::size_t>(device)].vm];

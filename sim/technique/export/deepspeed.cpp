@@ -15,7 +15,7 @@ const char* type_name(Precision precision) {
   return precision == Precision::kFp16 ? "fp16" : precision == Precision::kBf16 ? "bfp16" : "fp32";
 }
 
-// Where a part of the state lives; "NVME" stands for the folder of the rank's volume.
+// Sets the storage of a part of the state; "NVME" is a placeholder for the folder of the rank's volume.
 void add_offload(Json& zero, const char* key, StatePlace place) {
   if (place == StatePlace::kGpu) return;
   zero[key] = {{"device", place == StatePlace::kHost ? "cpu" : "nvme"}, {"pin_memory", true}};

@@ -47,7 +47,7 @@ void refuse(const ExportRequest& request, Export& out) {
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
 }
 
-// What tells the model's layers from those of GPT-2, which are Megatron's defaults.
+// Differences between the model's layers and GPT-2's, which are Megatron's defaults.
 std::vector<std::string> layer_arguments(const Transformer& model) {
   const Traits& t = model.traits;
   std::vector<std::string> words;
@@ -68,7 +68,7 @@ std::vector<std::string> layer_arguments(const Transformer& model) {
   return words;
 }
 
-// What of a model Megatron-LM's arguments do not state.
+// Properties of a model that Megatron-LM's arguments cannot state.
 void refuse_layers(const Transformer& model, Export& out) {
   const Traits& t = model.traits;
   const auto cannot = [&](bool wanted, const char* what) {

@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-// Numbers of a block are divided by the scale that makes the largest one the most that the format holds.
+// Each block is divided by a scale that maps its largest number to the format's maximum.
 constexpr const char* kShares =
     R"(# Gradients as numbers of few bits, each block with a scale, summed by shares: every rank gets its share from all
 # others, adds up, and sends the sum to all.

@@ -1,5 +1,5 @@
-// Compression of gradients as a communication hook of PyTorch's DistributedDataParallel (register_comm_hook). What PyTorch
-// has of its own is registered; of sums by shares and of the largest gradients a hook is written.
+// Compression of gradients as a communication hook of PyTorch's DistributedDataParallel (register_comm_hook). PyTorch's
+// own hooks are registered; for sums by shares and for the largest gradients a hook is generated.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace slmsim {
 
 struct Hook {
-  std::string lines;  // that register it with `model`; empty: none
-  std::string file;   // compress.py, where it has to be written
+  std::string lines;  // register it with `model`; empty: none
+  std::string file;   // compress.py, if it is generated
 };
 Hook hook_of_torch(const Compression& compression, int warm_up);
 

@@ -6,7 +6,7 @@
 namespace slmsim {
 namespace {
 
-// What torchft does otherwise than the plan.
+// Differences between torchft and the plan.
 void add_reasons(const ExportRequest& request, const RoundPlan& how, Export& out) {
   const bool averages = how.update == OuterUpdate::kAverage;
   const std::string& format = exchange_format_names()[static_cast<std::size_t>(how.format)];
