@@ -53,7 +53,7 @@ struct GpuProfile {
   std::map<std::string, std::array<std::vector<KernelPoint>, kPrecisions>, std::less<>> kernels;
   Seconds launch;  // of an empty kernel in a row of launches; 0 where it was not measured
   MeasuredBuses buses;
-  Watts power_limit;  // of the GPU during measurement; 0: not stated
+  Watts power_limit;           // of the GPU during measurement; 0: not stated
   std::optional<double> host;  // host time per launch of its machine, relative to the software stacks' figures
 };
 
