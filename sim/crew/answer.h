@@ -1,4 +1,5 @@
 // Questions and answers of a crew.
+//
 // A question is a number. Its answer is a value of the caller's own type, which is sent between processes and stored in
 // journals as two texts, either of which may be empty. Such a type comes with
 //   Texts to_texts(const Answer&);

@@ -1,5 +1,6 @@
 // Journal of answers: an append-only file, so that an interrupted program leaves all but the last record whole. The parts of a
 // sweep also travel between machines in this form.
+//
 // Format: two lines that identify the work, a line that the caller chooses, then one record per answer: a line with the
 // question's number, the sizes of the answer's texts and their hash, the texts, a newline.
 #pragma once

@@ -1,5 +1,6 @@
 // Time that an iteration would give back if a resource were infinitely fast: for each resource alone, in pairs that hide each
 // other, and one after the other until most of the time is explained.
+//
 // Every number is a separate simulation: the same plan and the same choices of NCCL, with those resources idealised and the
 // rest unchanged. Work that waits behind one limit may wait behind the next, so the numbers of single resources need not add
 // up; those in turn do.

@@ -1,5 +1,6 @@
 // A job's course: its iterations as one stretch of work, the checkpoints that interrupt it, and its failures. Jobs are drawn
 // from it at random, and their mean is computed from it; every value is simulated or stated, none is a tuned factor.
+//
 // Work is counted in seconds of undisturbed training. Stops are Poisson processes with constant rates; after a stop the job
 // waits until all failed parts are repaired, including those that fail meanwhile, then restarts and reads the last checkpoint.
 // Restarting and reading may be interrupted again; the start-up may not.

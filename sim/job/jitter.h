@@ -1,6 +1,7 @@
 // Iterations with GPUs and links that deviate from their mean speed: factors drawn as job.jitter states, applied to a task
 // graph. Waiting is then simulated: techniques that exchange at every step wait for the slowest GPU of each, local SGD for the
 // replica with the longest round.
+//
 // A factor has mean 1 and standard deviation s, and multiplies a time. Normal: 1 + s z. Lognormal: exp(t z - t^2 / 2), t^2 =
 // ln(1 + s^2). Exponential: 1 - s + s E, so that the mean of the slowest of n is 1 - s + s H_n (H_n: harmonic number; David and
 // Nagaraja, Order Statistics, section 3.1).

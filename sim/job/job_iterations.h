@@ -21,6 +21,7 @@ struct JobIterations {
 };
 
 // Nothing where the job has none of the three. The prediction must have a plan. With jitter, every GPU is simulated separately.
+//
 // With a state's links, an iteration is simulated with its data transfers beside it (loading.h) and takes at least the time
 // that the disks need; data without read-ahead come before it. Where data are cached, the first epoch reads from the source and
 // the others from the cache, and the mean is weighted by their numbers. Jitter that lasts for an iteration: job.jitter.states

@@ -1,4 +1,5 @@
 // Time to bring an iteration's training data to the VMs, and the transfers that compete with the iteration itself.
+//
 // A VM reads the sequences that its GPUs compute: their shares of the batch where each GPU computes its own sequences; else
 // every VM with GPUs of the plan's first stage reads the whole batch.
 #pragma once

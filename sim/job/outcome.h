@@ -1,5 +1,6 @@
 // A whole job as a distribution: its length with failures and checkpoints, whether it ends before the lease does, its cost, and
 // where the time goes.
+//
 // The parts are simulated: iteration and start-up by the prediction, the size of states by the technique's memory, checkpoint
 // transfers by the platform's links, and iterations at other hours, with data to read and with jitter, by the same plan under
 // those conditions (sim/job/job_iterations.h). Jobs are drawn from them (sim/job/course.h).

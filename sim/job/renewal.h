@@ -1,4 +1,5 @@
 // Means of restarting jobs in closed form, by renewal theory, and the checkpoint interval that minimises them.
+//
 // Between two readable checkpoints lie work of tau and a pause of C. With stops at a rate of L the mean time at work and in
 // pauses until the next one is readable is (e^{L (tau + C)} - 1) / L; where checkpoints are written in the background for w
 // beyond their pause, (e^{L (tau + C)} - 1) e^{L w} / L. Each stop also costs a recovery (mean_recovery). The minimum over tau

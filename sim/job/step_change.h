@@ -1,4 +1,5 @@
 // An iteration in which the links between sites change.
+//
 // Until then it is simulated with the old links; the rest, task by task and byte by byte, with the new ones. Connections keep
 // their windows: those that have sent keep the window at the iteration's end, the others the one before it. Bytes in flight
 // arrive as they would have.

@@ -1,4 +1,5 @@
 // Unmeasured inputs of a prediction, listed with its result, each with the program that measures it.
+//
 // They come from two lists that reading a scenario leaves: values whose file marks them as typical, inferred or guessed
 // (Scenario::parameters), and defaults of keys that are properties of a machine or its software (Scenario::defaults, by
 // FileKey::measured_by). Marking a key there is enough; there is no other list of keys.

@@ -1,9 +1,11 @@
 // A job's time from a few simulated iterations.
+//
 // Iterations differ only in the state in which they find their connections: the first one meets new connections, a later one
 // those that its predecessor left. An iteration is a function of that state, so once a state comes back, all further iterations
 // are known. On paths that lose segments no state comes back: once every connection that will meet a loss has met one,
 // iterations are simulated until their mean settles within 1/2 % (at once where two agree within 1/2 % and no transfers meet),
 // at most 12. A connection that carries too little to lose a segment in these iterations is not waited for.
+//
 // Where no state came back, iterations keep differing, by where losses fall or by how connections that share a link happen to
 // meet; `spread` bounds the difference. Where a state came back and transfers share links, `spread` is the effect that the last
 // digit of a figure may have on the order in which they meet.

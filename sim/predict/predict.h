@@ -84,12 +84,12 @@ struct PredictOptions {
   bool whole = false;              // simulate every GPU, even where some are equal
   bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
   PredictionMemo* memo = nullptr;  // for predict(): data shared by many predictions
-  bool advice = true;              // find a change that would make the plan fit; costs about as much as many plans
+  bool advice = true;              // find a change that makes the plan fit; costs as much as many plans
   bool ignore_memory = false;      // treat out-of-memory plans as if they fitted
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory
-  std::size_t threads = 1;          // for predict(): parallel predictions; the results are the same
-  std::function<bool()> stop = {};  // for predict(): called before each prediction; throws Stopped where it returns true
+  std::size_t threads = 1;          // for predict(): runs in parallel; same results
+  std::function<bool()> stop = {};  // for predict(): called before each prediction; throws Stopped if it returns true
 };
 
 // One technique on one group.

@@ -1,10 +1,12 @@
 // Time of an iteration of many micro-batches, extrapolated from a few.
+//
 // Once a pipeline runs full (at once where there is none), each further micro-batch repeats the one before it, only later, so
 // the time of an iteration is linear in their number. This is checked, because filling takes long where one stage is slightly
 // slower than another. Iterations of m and m + 1 micro-batches are simulated, with m at least twice the pipeline's depth. Where
 // every task of the second, except those of the first micro-batches, begins and ends later than its counterpart in the first by
 // one and the same time, so does everything that follows. With chunks (interleaved pipelines), rounds of one micro-batch per
 // stage take the place of micro-batches.
+//
 // TCP's windows can break this: the window that a connection finds after a pause depends on the length of the pause. So each
 // micro-batch must use every connection with a window, no connection may lose segments, and iterations before the steady one,
 // whose windows still grow, must grow by the same amount with m + 2.

@@ -1,6 +1,8 @@
 // Algorithm 1 of the FABRIC study (arXiv 2602.02632): which technique, on which VMs.
+//
 // kPaper follows the printed text to the letter. It compares T, the training performance per GPU over the first epsilon epochs:
 // Pipeshard on both VMs (T_p) against the best of Data and Shard on either VM (T_z).
+//
 // kAmended settles what the printed text leaves open, and reports where the answers differ:
 //   - a technique that runs is never passed over because the one it is compared with failed (T_z = 0 or T_p = 0);
 //   - a near tie within delta goes to the plan with fewer GPU-hours, not to ZeRO2 across the WAN;
