@@ -17,7 +17,8 @@ class QuestionQueue {
   explicit QuestionQueue(const std::vector<std::uint64_t>& questions) { give_back(questions); }
 
   std::uint64_t left() const { return left_; }  // not yet taken
-  // The next ones: at most `most`, and at most an eighth of the rest per worker, so that no worker is left without any.
+  // The next ones: at most `most`, and at most an eighth of a worker's share of the rest (at least one), so that no worker is
+  // left without any.
   std::vector<std::uint64_t> take(std::size_t most, std::size_t workers);
   // Returns questions that were taken and not tried.
   void give_back(const std::vector<std::uint64_t>& questions);

@@ -98,7 +98,7 @@ class Advisor {
     return out;
   }
 
-  // Cost of the run, in the objective's unit. A rate has no cost: any informative run is worth it.
+  // Cost of the run, in the objective's unit. With a rate as objective the cost is zero: any informative run is worth it.
   double price_of(const NextRun& run) const {
     switch (scenario_.selection.objective) {
       case Objective::kTime:

@@ -107,7 +107,7 @@ const std::string& CsvColumns::text(const CsvRecord& row, const std::string& col
 }
 
 Place CsvColumns::place(const CsvRecord& row, const std::string& column) const {
-  // Finding a column takes a pass from the file's beginning; only the first errors are listed.
+  // Finding a column takes a pass from the file's beginning: only the first errors have one.
   constexpr std::size_t kTold = 50;
   const auto at = at_.find(column);
   if (at == at_.end() || errors_.size() > kTold) return file_.at(row.line);

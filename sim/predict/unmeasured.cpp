@@ -29,7 +29,7 @@ constexpr std::string_view kStack = "software.stack.", kKernels = "software.stac
                            kOwnKernels = "software.kernels.";
 
 // Whether a GPU's profile replaces a key of `software`, so that the key has no effect on it. A share of the bandwidth and a
-// launch count for every kernel without a measured time.
+// launch apply to every kernel without a measured time.
 bool is_timed(const std::string& key, const Gpu& gpu, const Scenario& scenario) {
   if (!gpu.kernels) return false;
   const Precision precision = scenario.training.precision;

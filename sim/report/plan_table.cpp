@@ -56,7 +56,7 @@ std::array<Part, 5> parts_of(const Breakdown& b) {
            {"launching", b.overhead}}};
 }
 
-// The part of the time in which one is slower per sequence than the other.
+// Where the other plan's additional time per sequence goes.
 std::string why_behind(const Prediction& first, const Prediction& other) {
   const auto a = parts_of(first.breakdown), b = parts_of(other.breakdown);
   // Batches may differ: scaled to an iteration of the first one.
