@@ -34,7 +34,7 @@ if [[ ! -e $root/etc/debian_version ]]; then
   cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # a lost folder is made anew: no fsync
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # a lost folder is made again: no fsync
 fi
 cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"
@@ -45,7 +45,7 @@ mountpoint -q "$root/dev/pts" || mount -t devpts -o ptmxmode=0666 devpts "$root/
 mountpoint -q "$root/dev/shm" || mount -t tmpfs shm "$root/dev/shm"
 mountpoint -q "$root/root/.cache/ccache" || mount --bind "$cache" "$root/root/.cache/ccache"
 
-# Files that the last commit had and this one has not go; what was built there stays.
+# Removes files that this commit no longer has; builds stay.
 find "$root/slmsim" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
 git -C "$repo" archive HEAD | tar -x -C "$root/slmsim"
 (($#)) || exit 0

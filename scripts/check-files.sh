@@ -15,7 +15,7 @@ elif [[ $1 == all ]]; then
   mapfile -t files < <(git ls-files 'sim/*.cpp' 'tests/*.cpp')
 fi
 
-# Compiled as CMake says, but for the code: what needs a definition or a library's headers gets them.
+# Compiled with CMake's definitions and include paths, but without generating code.
 tree=build/files
 cmake --preset release -B "$tree" -DSLMSIM_UNITY=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
 compile_alone() {

@@ -13,7 +13,7 @@ if ((!$#)); then
   done < <(find sim -name '*.h' | sort)
 fi
 compile_alone() {
-  # Through a file of its own, since a header as the main file makes the compiler warn of #pragma once.
+  # Through a separate file, because a header as the main file makes the compiler warn of #pragma once.
   printf '#include "%s"\n' "$1" |
     "${CXX:-g++}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-missing-field-initializers -I . -x c++ - ||
     { echo "$1 does not compile alone" >&2; return 1; }

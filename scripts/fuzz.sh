@@ -35,7 +35,7 @@ command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-ge
 [[ -e $tree/build.ninja ]] || cmake --preset sanitize
 cmake --build "$tree" --parallel "$(nproc)" --target fuzz
 
-# What is found that is new goes into the first folder; a hang is a minute for one input.
+# New findings go into the first folder; an input that takes a minute is a hang.
 fuzz_one() {
   local target=$1 found=0 units
   mkdir -p "$tree/corpus/$target"

@@ -10,10 +10,10 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
   sed -n 's/^# \?//; 2,6p' "$0"
   exit 0
 fi
-slice=100  # seeds of a campaign that a kill loses
+slice=100  # seeds that a killed campaign loses
 place=build/random
 
-# Lines that random_clusters ends with, of any number of runs.
+# Sums the last lines of random_clusters over any number of runs.
 tally() {
   cat "$place"/campaign*.log 2>/dev/null | awk '
     $1 == "law" { n[$2] += $3; broke[$2] += $5; time[$2] += $8; if ($15 > most[$2]) { most[$2] = $15; at[$2] = $18 } }

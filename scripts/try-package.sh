@@ -8,7 +8,7 @@ cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
 apt() { DEBIAN_FRONTEND=noninteractive apt-get -o Dpkg::Use-Pty=0 -qqy "$@"; }
 run=(run gat-amst --set models=gpt2m)
-# The same run in Python; the table is the program's.
+# The same run in Python; its table must equal the program's.
 module="import slmsim; print(slmsim.load('gat-amst', {'models': 'gpt2m'}).run().to_table(), end='')"
 set -x
 

@@ -6,14 +6,14 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 slmsim=$(readlink -f "${SLMSIM:-build/slmsim}")
 
-# shown NAME ARGUMENT...: the part NAME is this command, as it is typed in a build tree, and what it prints.
+# shown NAME ARGUMENT...: replaces part NAME with this command, as typed in a build tree, and its output.
 shown() {
   local name=$1
   shift
   { echo "\$ build/slmsim $*"; "$slmsim" "$@"; } | sed 's/^/    /; s/ *$//' > "$work/$name"
 }
 
-# accuracy STUDY FACTS: the lines of a study's facts that sum up its errors.
+# accuracy STUDY FACTS: the lines of a study's facts that summarise its errors.
 accuracy() { sed -n "/mean absolute error/{s/^- //; s/[^.]$/&./; s/^/- **$1**, /p}" "$2"; }
 
 shown example run scenarios/gat-amst.yaml --set models=gpt2m
