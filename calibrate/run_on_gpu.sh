@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that a GPU machine is needed for, in one go: training steps and attention in PyTorch, then kernels, copies and
+# Runs every measurement that needs a GPU machine: training steps and attention in PyTorch, then kernels, copies and
 # collectives by slmsim-calibrate, which is built for this machine's GPU. Needs the CUDA toolkit (11.8 or later), CMake and
-# a C++20 compiler; NCCL and PyTorch where they are; no network, no root, and nothing else of slmsim.
+# a C++20 compiler; NCCL and PyTorch are optional; no network, no root, and nothing else of slmsim.
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 

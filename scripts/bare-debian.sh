@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A newcomer's machine: a Debian 12 that has apt, certificates and ccache, and nothing else, with a commit of this checkout in
-# /slmsim. Needs root and mmdebstrap; takes the machine's own package sources and, bound in, ccache's folder.
+# A bare Debian 12: only apt, certificates and ccache, with a commit of this checkout in /slmsim. Needs root and mmdebstrap;
+# uses the machine's own package sources and, as a bind mount, ccache's folder.
 # Usage: scripts/bare-debian.sh FOLDER [COMMAND...]    makes FOLDER if it is missing, copies HEAD into it, runs COMMAND in /slmsim
 #        scripts/bare-debian.sh --remove FOLDER
 set -euo pipefail

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# To be sourced: which files a change touches.
+# Functions that list the files of a change; to be sourced.
 
 # change_base [COMMIT]: COMMIT, or where this branch left origin/main, or, on origin/main, the commit before.
 change_base() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Each header of sim/ compiles by itself: whoever includes one needs to know nothing of what it needs.
-# Usage: scripts/check-headers.sh [HEADER...]; without a word, all headers whose source does not show it already, since
-# it includes its header before all else.
+# Compiles each header of sim/ by itself: a header must include everything that it uses.
+# Usage: scripts/check-headers.sh [HEADER...]; default: all headers except those that their own source includes first, which
+# compiling that source already checks.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 

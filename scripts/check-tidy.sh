@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy on what changed in sim/ (by rooms), calibrate/ and python/ since COMMIT, as far as this machine compiles it.
-# Usage: scripts/check-tidy.sh [COMMIT]; default: where this branch left origin/main, or on it the commit before.
+# Runs clang-tidy on changes in sim/ (by rooms), calibrate/ and python/ since COMMIT, as far as this machine compiles them.
+# Usage: scripts/check-tidy.sh [COMMIT]; default: where this branch left origin/main or, on origin/main, the commit before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes one parser, or all, as many at a time as there are cores: minutes in continuous integration, hours by hand.
-# Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; one hour each where nothing is said. What is found to be new is
-# kept and gone on from; tally tells the executions of all runs of this tree.
-# Needs Debian's clang. Builds into build-sanitize; findings are left there as crash-*, and the exit status is then 1. A finding that
-# is mended belongs into tests/fuzz/corpus/TARGET, where every build goes through it (ctest -R '^fuzz\.').
+# Fuzzes one parser, or all, one per core at a time: minutes in continuous integration, hours by hand.
+# Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; default one hour each. New inputs are kept for the next run;
+# tally prints the executions of all runs of this tree.
+# Needs Debian's clang. Builds into build-sanitize; findings are left there as crash-*, and the exit status is then 1. After a
+# fix, the finding belongs into tests/fuzz/corpus/TARGET, where every build runs it (ctest -R '^fuzz\.').
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 tree=build-sanitize

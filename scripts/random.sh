@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Holds random clusters to the laws of tests/random: a thousand in continuous integration, as many as you like here.
+# Checks random clusters against the laws of tests/random: a thousand in continuous integration, any number here.
 # Usage: scripts/random.sh [COUNT [FIRST_SEED [OPTION...]]]; options go to random_clusters, whose --help lists them.
-#        scripts/random.sh campaign MINUTES [OPTION...]; goes on at the seed where the last one with these options ended.
-#        scripts/random.sh tally; what all campaigns of this tree came to.
-# One process at low priority. What breaks a law leaves its scenario in build/random/, and the exit status is then 1.
+#        scripts/random.sh campaign MINUTES [OPTION...]; resumes at the seed where the last one with these options ended.
+#        scripts/random.sh tally; prints the totals of all campaigns of this tree.
+# One process at low priority. A cluster that breaks a law leaves its scenario in build/random/, and the exit status is then 1.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2164
 # (SC2034: the callers use the package lists. SC2164: they set -e.)
-# What quickstart.sh and test.sh share; to be sourced, not run.
+# Functions shared by quickstart.sh, test.sh and others; to be sourced, not run.
 #
-# In:  a Debian or Ubuntu machine, as root, with sudo, or with every package already there.
+# In:  a Debian or Ubuntu machine, as root, with sudo, or with every package already installed.
 # Out: repo_root, and the functions say, die, is_installed, install_missing, run_as_builder,
 #      configure_and_build. The caller has set -euo pipefail.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries what scripts/package.sh makes on a Debian 12 without slmsim's build packages. Runs as root and installs and removes
+# Tries the packages of scripts/package.sh on a Debian 12 without slmsim's build packages. Runs as root and installs and removes
 # packages: use a chroot or a container.
 # Usage: scripts/try-package.sh FOLDER    which holds slmsim_*.deb and, optionally, slmsim-*.whl
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes anew what README.md and docs/ show of the program: what stands between markers, and the examples' expected output.
+# Updates the program's output in README.md and docs/: the text between markers, and the examples' expected output.
 # Usage: scripts/update-docs.sh; SLMSIM names the program, by default build/slmsim.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

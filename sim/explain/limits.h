@@ -44,7 +44,7 @@ struct Limits {
   PathLatencies latencies;           // on the critical path
 };
 
-// `in_depth`: pairs and in_turn too, which take about ten more simulations. `told`, if set, is called now and then with the
+// `in_depth`: pairs and in_turn too, which take about ten more simulations. `told`, if set, is called periodically with the
 // number of simulations.
 Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
                    const std::function<void(std::size_t)>& told = {});

@@ -33,7 +33,7 @@ const CandidateUncertainty* cell_of(const ModelReport& report, const Prediction&
   return uncertainty ? &uncertainty->cells[static_cast<std::size_t>(&p - report.result.predictions.data())] : nullptr;
 }
 
-// Of the job, in seconds; from infinity to zero where there is none.
+// Interval of the job, in seconds; from infinity to zero where there is none.
 Interval interval_of(const ModelReport& report, const Prediction& p) {
   const CandidateUncertainty* cell = cell_of(report, p);
   return cell && cell->job.high > 0 ? cell->job : Interval{INFINITY, 0};

@@ -84,7 +84,7 @@ struct PredictOptions {
   bool whole = false;              // simulate every GPU, even where some are equal
   bool simgrid = false;            // simulate every GPU with SimGrid: slower, and equal up to its solver's precision
   PredictionMemo* memo = nullptr;  // for predict(): data shared by many predictions
-  bool advice = true;              // find a change that makes the plan fit; costs as much as many plans
+  bool advice = true;              // find a change that makes the plan fit; costs about what many plans do
   bool ignore_memory = false;      // treat out-of-memory plans as if they fitted
   bool time_misfits =
       false;  // simulate out-of-memory plans too, unless they need many times the memory; they stay kOutOfMemory

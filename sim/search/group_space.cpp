@@ -91,7 +91,7 @@ bool step_down(const Block& block, bool one_by_one, Counts& counts) {
   return false;
 }
 
-// Of equal VMs, earlier ones take at least as many GPUs as later ones.
+// Most GPUs that a VM may take: those that the equal VM before it takes, so that no subset appears twice.
 Counts most_of(const Block& block, const Subset& subset) {
   if (block.alike >= 0) return subset[static_cast<std::size_t>(block.alike)];
   Counts all;

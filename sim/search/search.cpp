@@ -164,7 +164,7 @@ class Search {
     return options.technique->changes_training && options.technique->changes_training(options);
   }
 
-  // Of choices with the same cost, GPUs and technique, the one with the smallest number is listed. On a single GPU, techniques
+  // Among choices with the same cost, GPUs and technique, lists the one with the smallest number. On a single GPU, techniques
   // with the same cost count as the same.
   void list() {
     list_.clear();

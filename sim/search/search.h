@@ -56,8 +56,8 @@ struct Found {
 };
 
 struct SearchResult {
-  // Of the simulated choices, the cheapest on GPUs of one VM with a technique that leaves the training unchanged, and the
-  // cheapest on GPUs of several.
+  // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, and the cheapest
+  // one on GPUs of several.
   std::optional<Found> one_vm, several_vms;
   std::vector<Found>
       best;  // the cheapest first; of several choices with the same cost on the same GPUs and one technique, the first

@@ -40,7 +40,7 @@ struct MemoryExplanations {
 // As overrides for --set: each word at all paths of its alternative.
 Overrides overrides_of(const std::vector<Unknown>& alternatives, const std::vector<std::string>& words);
 
-// Of combinations that meet the same number of a slice's facts, the one that meets most of all slices is taken, then the first.
+// Among combinations that meet the same number of a slice's facts, picks the one that meets most of all slices, then the first.
 // Throws InputError.
 MemoryExplanations explain_memory(const std::filesystem::path& root, const std::filesystem::path& reference,
                                   const std::function<bool()>& stop = {});
