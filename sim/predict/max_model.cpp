@@ -101,7 +101,7 @@ class Search {
     return static_cast<std::int64_t>(std::sqrt(static_cast<double>(fits) * static_cast<double>(too_many)));
   }
 
-  // The last that fits if the fullest memory is filled evenly from one of these to the other, and further.
+  // Largest number that fits, by linear extrapolation of the fullest memory through these two numbers of layers.
   std::int64_t full_at(std::int64_t fits, std::int64_t other) const {
     const double is = trials_.at(layers_at(fits)).fullness, its = trials_.at(layers_at(other)).fullness;
     const double each = std::max((its - is) / static_cast<double>(other - fits), 1e-12);

@@ -11,7 +11,7 @@ namespace slmsim {
 // Table of one model's predictions: interval of each, and whether it fits.
 std::string interval_table(const Uncertainty& uncertainty, const std::vector<Prediction>& predictions,
                            const std::string& model);
-// ", right with a probability of 83 %; a wrong pick costs 1.2 min on the mean"
+// The probability that the pick is right, and its mean excess cost over the best.
 std::string pick_text(const Uncertainty& uncertainty, std::size_t pick, Objective objective);
 // "35.2 min to 89.4 min"
 std::string between_text(const Interval& seconds);
