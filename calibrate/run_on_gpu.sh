@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that a GPU machine is needed for, in one go: training steps and attention in PyTorch, then kernels, copies and
+# Runs every measurement that needs a GPU machine: training steps and attention in PyTorch, then kernels, copies and
 # collectives by slmsim-calibrate, which is built for this machine's GPU. Needs the CUDA toolkit (11.8 or later), CMake and
-# a C++20 compiler; NCCL and PyTorch where they are; no network, no root, and nothing else of slmsim.
+# a C++20 compiler; NCCL and PyTorch are optional; no network, no root, and nothing else of slmsim.
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
@@ -25,7 +25,7 @@ Exit status: 0 done, 1 a step failed, 2 no GPU, no CUDA toolkit or wrong words.
 HELP
 }
 
-# die LINE...: what is wrong, and what to do.
+# die LINE...: the first line is the error, the others are advice.
 die() {
   printf 'run_on_gpu.sh: error: %s\n' "$1" >&2
   shift
@@ -75,7 +75,7 @@ watching=
 finish() {
   [[ $watching ]] && kill "$watching" 2>/dev/null
   exec >&- 2>&-
-  # Until the log is whole; what a killed step left behind may hold it open.
+  # Waits until the log is complete; processes of a killed step may hold it open.
   for ((i = 0; i < 20; ++i)); do kill -0 "$logging" 2>/dev/null && sleep 0.1; done
 }
 trap finish EXIT
@@ -90,7 +90,7 @@ declare -A weights=([torch]=11 [flash]=2 [kernels]=6 [gemm]=1 [nccl]=3)
 
 seconds_left() { echo $((until > SECONDS ? until - SECONDS : 0)); }
 
-# share STEP: seconds for it, of what is left for it and the later ones that are wanted.
+# share STEP: seconds for it, from the time left for it and the later wanted steps.
 share() {
   local name sum=0 begun=0
   for name in torch flash kernels gemm nccl; do
@@ -100,7 +100,7 @@ share() {
   echo $(($(seconds_left) * weights[$1] / sum))
 }
 
-# step SECONDS NAME COMMAND...: runs it for at most that long and notes its failure.
+# step SECONDS NAME COMMAND...: runs it for at most that long and records its failure.
 step() {
   local limit=$1 name=$2 status=0 began=$SECONDS
   shift 2
@@ -150,13 +150,13 @@ tell_machine() {
 
 build_program() {
   local limit=$((12 * minutes > 60 ? 12 * minutes : 60)) architecture=()
-  # What this nvcc does not know is left to the driver, which compiles PTX.
+  # An architecture that this nvcc does not know is left to the driver, which compiles PTX.
   nvcc --list-gpu-code | grep -qx "sm_$capability" && architecture=(-DCMAKE_CUDA_ARCHITECTURES="$capability")
   step "$limit" configure cmake -S "$here" -B "$build" -DCMAKE_BUILD_TYPE=Release "${architecture[@]}" &&
     step "$limit" build cmake --build "$build" --parallel "$(nproc)"
 }
 
-# A configuration that takes the program down with it has failed; the next attempt goes on with those after it.
+# A configuration that ends the program has failed; the next attempt resumes with those after it.
 train() {
   local until_here=$((SECONDS + $1)) left attempt
   for attempt in 1 2 3 4 5 6; do
@@ -168,7 +168,7 @@ train() {
   done
 }
 
-# A point that takes the program down with it is skipped when the run is taken up for the second time.
+# A point that ends the program is skipped when the run resumes for the second time.
 calibrate() {
   local until_here=$((SECONDS + $1)) left attempt
   if [[ -e $out/gpu.yaml && ! -e $out/gpu.yaml.journal ]]; then

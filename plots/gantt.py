@@ -13,7 +13,7 @@ else:
     import style
     import trace
 
-# By a task's category: its name, fill and hatch.
+# Name, fill and hatch by a task's category.
 KINDS = {"forward": ("forward", "#bfe0f5", ""), "backward": ("backward", "#0072b2", ""),
          "optimizer": ("optimizer", "#1a1a1a", ""), "launch": ("launching", "#ffffff", "////"),
          "framework": ("framework on the host", "#ffffff", "...."), "collective": ("collective", "#fbe3b0", "xxxx"),

@@ -16,7 +16,7 @@ import style
 WHAT = "the JSON of `slmsim run --format json` of a scenario with `job`"
 PARTS = {"useful": "useful", "checkpoints": "checkpoints", "lost": "lost", "restarts": "restarts", "waiting": "waiting",
          "evaluation": "evaluation", "startup": "start-up", "loading": "waiting for data"}
-# Beside those of all figures: two more, the last ones drawn.
+# Two parts more than in the other figures, drawn last.
 LOOKS = style.PARTS + [("#d55e00", "\\\\\\"), ("#56b4e9", "ooo")]
 MOST = 8  # curves that can be told apart
 DAY = 24  # h
@@ -137,7 +137,7 @@ def draw(options):
     lease = (data["job"]["lease_s"] or 0) / 3600
     longest = max(sum(row["job"]["mean_s"].values()) for row in rows) / 3600
     size, unit = unit_of(max(longest, lease if lease < 4 * longest else 0))
-    # A lease far beyond all jobs would leave them no room.
+    # A lease far beyond all jobs would leave no room for them.
     lease_shown = lease if lease < 4 * longest else 0
     if lease and not lease_shown:
         notes = notes + [f"The lease ends after {style.duration(60 * lease)}, beyond the figure."]

@@ -16,7 +16,7 @@ else:
     import trace
 
 MEANS = 60
-ALIKE = 0.02  # of the highest mean
+ALIKE = 0.02  # share of the highest mean
 
 
 def arguments(parser):

@@ -34,8 +34,8 @@ WIDTH = 7.5  # inches; 540 points
 FULL = 0.95 * 72 * WIDTH  # points, of a line of text
 SIZE = 8.5  # points, of all text
 MOST_BARS = 60
-LOGARITHMIC = 30  # values that span more have a logarithmic axis
-# matplotlib's settings while a figure is drawn and written (in_look): those of whoever imports this stay as they are.
+LOGARITHMIC = 30  # values with a wider span get a logarithmic axis
+# matplotlib's settings while a figure is drawn and written (in_look); the caller's settings stay unchanged.
 LOOK = {
     "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
     "xtick.labelsize": SIZE, "ytick.labelsize": SIZE, "legend.fontsize": SIZE, "figure.titlesize": SIZE,
@@ -43,7 +43,7 @@ LOOK = {
     "lines.linewidth": 1.4, "svg.hashsalt": "slmsim", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 }
 
-# Of a technique that is not known.
+# Look of an unknown technique.
 OTHER = ("#eeeeee", "#555555", "H", (0, (1, 3)), "++")
 
 
@@ -79,7 +79,7 @@ def read_looks():
 
 
 TECHNIQUES = read_looks()
-# Per group of a figure: how a marker is filled, and the line's width.
+# Per group of a figure: the marker's fill style, and the line's width.
 GROUPS = [("full", 1.4), ("none", 1.0), ("left", 1.9), ("bottom", 0.7), ("right", 2.4), ("top", 1.2)]
 # Per part of a bar: fill and hatch.
 PARTS = [("#0072b2", ""), ("#fbe3b0", "///"), ("#cc79a7", ""), ("#ffffff", "..."), ("#8fd3bd", "xxx"), ("#cccccc", "|||")]

@@ -16,7 +16,7 @@ else:
     import style
     import sweep_table
 
-# Column: what it is, and what its numbers are divided by.
+# Column: its label, and the divisor of its numbers.
 VALUES = {"minutes": ("time of the job (min)", 1), "iteration_s": ("time of an iteration (s)", 1),
           "tflops_per_gpu": ("TFLOP/s per GPU", 1), "tflops_total": ("TFLOP/s of all GPUs", 1),
           "gpu_hours": ("GPU-hours of the job", 1), "memory_bytes": ("memory of the fullest GPU (GiB)", 2.0 ** 30)}

@@ -37,7 +37,7 @@ def bar(axes, path, row, y, height):
     ends = interval(path, row)
     if ends:
         reach = [[max(0, minutes - ends[0])], [max(0, ends[1] - minutes)]]
-        axes.errorbar(minutes, y, xerr=reach, fmt="none", ecolor="white", elinewidth=3, zorder=3)  # seen on dark bars
+        axes.errorbar(minutes, y, xerr=reach, fmt="none", ecolor="white", elinewidth=3, zorder=3)  # for dark bars
         axes.errorbar(minutes, y, xerr=reach, fmt="none", ecolor="black", elinewidth=1.2, capsize=2.5, zorder=4)
     axes.annotate(style.duration(minutes), (max(minutes, ends[1] if ends else 0), y), (4, 0),
                   textcoords="offset points", va="center")

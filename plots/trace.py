@@ -5,7 +5,7 @@ else:
     import style
 
 WHAT = "the trace of `slmsim run --trace`"
-PROCESSES = ("GPUs", "hosts and drives", "connections")  # in the order that figures have
+PROCESSES = ("GPUs", "hosts and drives", "connections")  # in the order of the figures
 
 
 class Track:

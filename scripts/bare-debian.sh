@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A newcomer's machine: a Debian 12 that has apt, certificates and ccache, and nothing else, with a commit of this checkout in
-# /slmsim. Needs root and mmdebstrap; takes the machine's own package sources and, bound in, ccache's folder.
+# A bare Debian 12: only apt, certificates and ccache, with a commit of this checkout in /slmsim. Needs root and mmdebstrap;
+# uses the machine's own package sources and, as a bind mount, ccache's folder.
 # Usage: scripts/bare-debian.sh FOLDER [COMMAND...]    makes FOLDER if it is missing, copies HEAD into it, runs COMMAND in /slmsim
 #        scripts/bare-debian.sh --remove FOLDER
 set -euo pipefail
@@ -34,7 +34,7 @@ if [[ ! -e $root/etc/debian_version ]]; then
   cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # a lost folder is made anew: no fsync
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # a lost folder is made again: no fsync
 fi
 cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$root/root/.cache/ccache" "$root/slmsim"
@@ -45,7 +45,7 @@ mountpoint -q "$root/dev/pts" || mount -t devpts -o ptmxmode=0666 devpts "$root/
 mountpoint -q "$root/dev/shm" || mount -t tmpfs shm "$root/dev/shm"
 mountpoint -q "$root/root/.cache/ccache" || mount --bind "$cache" "$root/root/.cache/ccache"
 
-# Files that the last commit had and this one has not go; what was built there stays.
+# Removes files that this commit no longer has; builds stay.
 find "$root/slmsim" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
 git -C "$repo" archive HEAD | tar -x -C "$root/slmsim"
 (($#)) || exit 0

@@ -112,7 +112,7 @@ def signature(function):
     text = f"{function.name}({arguments}){returns}"
     if len(text) <= WIDEST:
         return text
-    # Commas of arguments, and not those inside brackets.
+    # Splits at commas between arguments, not inside brackets.
     parts = re.sub(r", (?=(?:\*, )?\w+: |\*,)", ",\n    ", arguments)
     return f"{function.name}(\n    {parts},\n){returns}"
 
@@ -171,7 +171,7 @@ class Page(html.parser.HTMLParser):
         if tag == "a" and known.get("href"):
             self.links.append(known["href"])
         for name in ("src", "href", "srcset", "data"):
-            # A canonical link or a preconnection would name another place too.
+            # A canonical link or a preconnection would also name another place.
             if tag != "a" and known.get(name):
                 self.loads.append(known[name])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# By hand, before a release: what costs much and finds little that continuous integration does not.
-# Usage: scripts/campaign.sh [PART...]; by default all parts in their order, some three hours on two cores.
+# Long checks, run by hand before a release: they cost much and find little that continuous integration does not.
+# Usage: scripts/campaign.sh [PART...]; by default all parts in their order, about three hours on two cores.
 #   files     every source file by itself with every warning
 #   tidy      clang-tidy on everything
 #   rooms     all rooms' tests, slow ones too, under asserts and sanitizers

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Each source file of sim/ and tests/ compiles by itself with every warning: a build takes the files of a room as one, which hides
-# an include that is missing.
-# Usage: scripts/check-files.sh [all | FILE...]; by default those that changed since this branch left origin/main, or on it since
-# the commit before.
+# Compiles each source file of sim/ and tests/ by itself with every warning: a build compiles the files of a room as one, which
+# hides missing includes.
+# Usage: scripts/check-files.sh [all | FILE...]; default: files changed since this branch left origin/main or, on origin/main,
+# since the commit before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -15,7 +15,7 @@ elif [[ $1 == all ]]; then
   mapfile -t files < <(git ls-files 'sim/*.cpp' 'tests/*.cpp')
 fi
 
-# Compiled as CMake says, but for the code: what needs a definition or a library's headers gets them.
+# Compiled with CMake's definitions and include paths, but without generating code.
 tree=build/files
 cmake --preset release -B "$tree" -DSLMSIM_UNITY=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
 compile_alone() {

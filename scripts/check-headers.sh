@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Each header of sim/ compiles by itself: whoever includes one needs to know nothing of what it needs.
-# Usage: scripts/check-headers.sh [HEADER...]; without a word, all headers whose source does not show it already, since
-# it includes its header before all else.
+# Compiles each header of sim/ by itself: a header must include everything that it uses.
+# Usage: scripts/check-headers.sh [HEADER...]; default: all headers except those that their own source includes first, which
+# compiling that source already checks.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -13,7 +13,7 @@ if ((!$#)); then
   done < <(find sim -name '*.h' | sort)
 fi
 compile_alone() {
-  # Through a file of its own, since a header as the main file makes the compiler warn of #pragma once.
+  # Through a separate file, because a header as the main file makes the compiler warn of #pragma once.
   printf '#include "%s"\n' "$1" |
     "${CXX:-g++}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-missing-field-initializers -I . -x c++ - ||
     { echo "$1 does not compile alone" >&2; return 1; }

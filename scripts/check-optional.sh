@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The build configures without each optional package, and without all of them. Which sources are compiled, and not what is in
-# them, depends on these packages.
+# Checks that the build configures without each optional package, and without all of them. These packages decide which sources
+# are compiled, not their contents.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 optional=(MPI pybind11 Python3 Gloo GTest benchmark CUDAToolkit)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy on what changed in sim/ (by rooms), calibrate/ and python/ since COMMIT, as far as this machine compiles it.
-# Usage: scripts/check-tidy.sh [COMMIT]; default: where this branch left origin/main, or on it the commit before.
+# Runs clang-tidy on changes in sim/ (by rooms), calibrate/ and python/ since COMMIT, as far as this machine compiles them.
+# Usage: scripts/check-tidy.sh [COMMIT]; default: where this branch left origin/main or, on origin/main, the commit before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -8,13 +8,13 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 source scripts/changed.sh
 base=$(change_base "$@")
 
-# Only to know how each file is compiled; nothing is built here. The files of a room are read as one, as most of the time
-# goes into headers: what one file shadows of another's, and that it is included, is then nothing to speak of.
+# Configured only for the compile commands; nothing is built here. The files of a room are checked as one, because most of the
+# time goes into headers; warnings about included .cpp files and about names that shadow another file's are disabled.
 tree=build/tidy
 cmake --preset debug -B "$tree" >/dev/null
 compiled=$(grep -o '"file": "[^"]*"' "$tree/compile_commands.json" | sed "s|.*\"$PWD/||; s|\"\$||")
 
-# A header is read with the source of its name, else with the first that includes it.
+# A header is checked with the source of its name, else with the first that includes it.
 declare -A files=()
 while read -r file; do
   case $file in

@@ -23,7 +23,7 @@ def predictions(platform, *more):
     if platform.endswith("regions"):
         words += CLOUD
     done = subprocess.run(words, check=False, capture_output=True, text=True)
-    if done.returncode not in (0, 1):  # 1: nothing fits, which is told too
+    if done.returncode not in (0, 1):  # 1: nothing fits, which is a result too
         sys.exit(done.stderr)
     return json.loads(done.stdout)["predictions"]
 

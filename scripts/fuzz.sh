@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Fuzzes one parser, or all, as many at a time as there are cores: minutes in continuous integration, hours by hand.
-# Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; one hour each where nothing is said. What is found to be new is
-# kept and gone on from; tally tells the executions of all runs of this tree.
-# Needs Debian's clang. Builds into build-sanitize; findings are left there as crash-*, and the exit status is then 1. A finding that
-# is mended belongs into tests/fuzz/corpus/TARGET, where every build goes through it (ctest -R '^fuzz\.').
+# Fuzzes one parser, or all, one per core at a time: minutes in continuous integration, hours by hand.
+# Usage: scripts/fuzz.sh TARGET|all|list|tally [HOURS | -runs=N]; default one hour each. New inputs are kept for the next run;
+# tally prints the executions of all runs of this tree.
+# Needs Debian's clang. Builds into build-sanitize; findings are left there as crash-*, and the exit status is then 1. After a
+# fix, the finding belongs into tests/fuzz/corpus/TARGET, where every build runs it (ctest -R '^fuzz\.').
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 tree=build-sanitize
 mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 
 if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
-  sed -n 's/^# \?//; 2,7p' "$0"
+  sed -n 's/^# \?//; 2,6p' "$0"
   exit 0
 fi
 if [[ $1 == list ]]; then
@@ -35,7 +35,7 @@ command -v clang++ >/dev/null || { echo "error: clang++ is not installed (apt-ge
 [[ -e $tree/build.ninja ]] || cmake --preset sanitize
 cmake --build "$tree" --parallel "$(nproc)" --target fuzz
 
-# What is found that is new goes into the first folder; a hang is a minute for one input.
+# New findings go into the first folder; an input that takes a minute is a hang.
 fuzz_one() {
   local target=$1 found=0 units
   mkdir -p "$tree/corpus/$target"

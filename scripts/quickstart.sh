@@ -20,7 +20,7 @@ fi
 say "slmsim in $repo_root: install what is missing, build, predict $scenario"
 install_missing "${build_packages[@]}"
 
-# One build tree serves this script and test.sh; the Python module is built too where its packages are.
+# One build tree serves this script and test.sh; the Python module is built where its packages are installed.
 configure_and_build slmsim_package "$@"
 
 say "running: build/slmsim run $scenario"

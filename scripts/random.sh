@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Holds random clusters to the laws of tests/random: a thousand in continuous integration, as many as you like here.
+# Checks random clusters against the laws of tests/random: a thousand in continuous integration, any number here.
 # Usage: scripts/random.sh [COUNT [FIRST_SEED [OPTION...]]]; options go to random_clusters, whose --help lists them.
-#        scripts/random.sh campaign MINUTES [OPTION...]; goes on at the seed where the last one with these options ended.
-#        scripts/random.sh tally; what all campaigns of this tree came to.
-# One process at low priority. What breaks a law leaves its scenario in build/random/, and the exit status is then 1.
+#        scripts/random.sh campaign MINUTES [OPTION...]; resumes at the seed where the last one with these options ended.
+#        scripts/random.sh tally; prints the totals of all campaigns of this tree.
+# One process at low priority. A cluster that breaks a law leaves its scenario in build/random/, and the exit status is then 1.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
   sed -n 's/^# \?//; 2,6p' "$0"
   exit 0
 fi
-slice=100  # seeds of a campaign that a kill loses
+slice=100  # seeds that a killed campaign loses
 place=build/random
 
-# Lines that random_clusters ends with, of any number of runs.
+# Sums the last lines of random_clusters over any number of runs.
 tally() {
   cat "$place"/campaign*.log 2>/dev/null | awk '
     $1 == "law" { n[$2] += $3; broke[$2] += $5; time[$2] += $8; if ($15 > most[$2]) { most[$2] = $15; at[$2] = $18 } }

@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2034,SC2164
 # (SC2034: the callers use the package lists. SC2164: they set -e.)
-# What quickstart.sh and test.sh share; to be sourced, not run.
+# Functions shared by quickstart.sh, test.sh and others; to be sourced, not run.
 #
-# In:  a Debian or Ubuntu machine, as root, with sudo, or with every package already there.
+# In:  a Debian or Ubuntu machine, as root, with sudo, or with every package already installed.
 # Out: repo_root, and the functions say, die, is_installed, install_missing, run_as_builder,
 #      configure_and_build. The caller has set -euo pipefail.
 
 repo_root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 build_dir=$repo_root/build
 
-# What CMakeLists.txt asks for; checked here for a clearer message than the presets would give.
+# Minimum of CMakeLists.txt, checked here for a clearer message than the presets give.
 min_cmake=3.22
 
 build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev libyaml-cpp-dev
@@ -17,21 +17,21 @@ build_packages=(build-essential cmake ninja-build pkg-config libsimgrid-dev liby
   libcpp-httplib-dev)
 # Needed by cpack, beside build_packages, to find the libraries that the Debian package depends on.
 package_packages=(file)
-# All of these are optional: without one, what it is for is left out or skipped with a message that names it.
+# All of these are optional: without one, its part is left out or skipped with a message that names it.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev libopenmpi-dev openmpi-bin
   python3-jsonschema python3-yaml zsh fish "${package_packages[@]}")
 # Figures, and the page in a browser.
 picture_packages=(python3-matplotlib python3-selenium chromium chromium-driver)
-# The Python module is built where these are.
+# The Python module is built where these are installed.
 module_packages=(python3-dev pybind11-dev)
 # For its tests, the documentation's site and PyTorch's hooks.
 python_packages=("${module_packages[@]}" python3-pandas mypy python3-nbclient python3-ipykernel mkdocs-material python3-torch)
-# Needed by .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh beside these.
+# Needed by .ci/run, scripts/bare-debian.sh and scripts/check-tidy.sh in addition.
 check_packages=(clang clang-tidy ccache git mmdebstrap)
 
 say() { printf '== %s\n' "$*"; }
 
-# die LINE...: the first line says what is wrong, the others what to do.
+# die LINE...: the first line is the error, the others are advice.
 die() {
   printf 'error: %s\n' "$1" >&2
   shift
@@ -39,8 +39,8 @@ die() {
   exit 1
 }
 
-# is_installed PACKAGE...: true where dpkg knows every one of them as installed. A removed package whose
-# settings are still there does not count, and a package of several architectures prints several lines.
+# is_installed PACKAGE...: true where dpkg knows every one of them as installed. A removed package whose settings remain does
+# not count, and a package of several architectures prints several lines.
 is_installed() {
   local package status
   for package in "$@"; do
@@ -49,7 +49,7 @@ is_installed() {
   done
 }
 
-# install_missing PACKAGE...: with everything installed it calls neither apt nor sudo nor the network.
+# install_missing PACKAGE...: with everything installed it uses neither apt nor sudo nor the network.
 install_missing() {
   local package missing=() as_root=()
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -77,15 +77,15 @@ install_missing() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
 
   say "packages: installing ${missing[*]}"
-  # One broken third-party source fails the whole update, and need not matter to our packages.
+  # One broken third-party source fails the whole update, and may not matter for these packages.
   "${apt[@]}" update || say "apt-get update failed; trying with the package lists at hand"
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install: ${missing[*]}" \
       "Its message is above. Is there a network? On Ubuntu, is 'universe' enabled?"
 }
 
-# builder: the user to build as. Under sudo that is whoever called it, so that build files are theirs and
-# not root's, unless they may not write to the repository.
+# builder: the user to build as. Under sudo it is the caller, so that build files belong to the caller and not to root, unless
+# the caller may not write to the repository.
 builder() {
   local caller=${SUDO_USER:-}
   if ((EUID == 0)) && [[ -n $caller && $caller != root ]] &&
@@ -107,8 +107,8 @@ run_as_builder() {
   fi
 }
 
-# make_build_dir_usable: an older build/ may be another user's, or configured for a copy of the repository
-# at another path or for another generator. CMake would stop at each.
+# make_build_dir_usable: an older build/ may belong to another user, or be configured for a copy of the repository at another
+# path or for another generator. CMake would stop at each.
 make_build_dir_usable() {
   [[ -e $build_dir ]] || return 0
   local user cache=$build_dir/CMakeCache.txt
@@ -137,7 +137,7 @@ configure_and_build() {
 
   make_build_dir_usable
   cd "$repo_root"
-  # A new build tree takes it; an older one stays as it was configured.
+  # A new build tree uses it; an older one stays as configured.
   ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
   say "configuring: cmake --preset release $*"
   run_as_builder cmake --preset release "$@"

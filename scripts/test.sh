@@ -18,7 +18,7 @@ HELP
   exit 0
 fi
 
-# ctest would leave out only what has all labels of several -LE.
+# With several -LE, ctest leaves out only tests that have all these labels.
 without=slow options=()
 while (($#)); do
   case $1 in

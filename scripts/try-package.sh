@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries what scripts/package.sh makes on a Debian 12 without slmsim's build packages. Runs as root and installs and removes
+# Tries the packages of scripts/package.sh on a Debian 12 without slmsim's build packages. Runs as root and installs and removes
 # packages: use a chroot or a container.
 # Usage: scripts/try-package.sh FOLDER    which holds slmsim_*.deb and, optionally, slmsim-*.whl
 set -euo pipefail
@@ -8,7 +8,7 @@ cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
 apt() { DEBIAN_FRONTEND=noninteractive apt-get -o Dpkg::Use-Pty=0 -qqy "$@"; }
 run=(run gat-amst --set models=gpt2m)
-# The same run in Python; the table is the program's.
+# The same run in Python; its table must equal the program's.
 module="import slmsim; print(slmsim.load('gat-amst', {'models': 'gpt2m'}).run().to_table(), end='')"
 set -x
 

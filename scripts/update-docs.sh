@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Makes anew what README.md and docs/ show of the program: what stands between markers, and the examples' expected output.
+# Updates the program's output in README.md and docs/: the text between markers, and the examples' expected output.
 # Usage: scripts/update-docs.sh; SLMSIM names the program, by default build/slmsim.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 slmsim=$(readlink -f "${SLMSIM:-build/slmsim}")
 
-# shown NAME ARGUMENT...: the part NAME is this command, as it is typed in a build tree, and what it prints.
+# shown NAME ARGUMENT...: replaces part NAME with this command, as typed in a build tree, and its output.
 shown() {
   local name=$1
   shift
   { echo "\$ build/slmsim $*"; "$slmsim" "$@"; } | sed 's/^/    /; s/ *$//' > "$work/$name"
 }
 
-# accuracy STUDY FACTS: the lines of a study's facts that sum up its errors.
+# accuracy STUDY FACTS: the lines of a study's facts that summarise its errors.
 accuracy() { sed -n "/mean absolute error/{s/^- //; s/[^.]$/&./; s/^/- **$1**, /p}" "$2"; }
 
 shown example run scenarios/gat-amst.yaml --set models=gpt2m

@@ -31,7 +31,7 @@ axes: [{key: platform.links.wan.rtt, values: [0.1 ms, 0.3 ms, 1 ms, 2 ms, 3 ms, 
                                               57.4 ms, 75 ms, 103 ms, 150 ms, 200 ms]}]
 EOF
 "$slmsim" sweep "$work/latency.yaml" --output "$work/sweep" 2> "$work/ignored"
-# What the study measured, with the round-trip times of its Table I as the platforms state them.
+# The study's measurements, with the round-trip times of its Table I as stated in the platforms.
 awk -F, 'BEGIN { OFS = ","
     print "slice,technique,rtt_ms,minutes,tflops_per_gpu"
     while (("grep -Ho \"rtt: {value: [0-9.]* ms\" platforms/*.yaml" | getline line) > 0) {

@@ -1,4 +1,4 @@
-// What a calibration program can be told wrongly.
+// Errors that a calibration program's user can correct.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace slmsim::calibrate {
 
-// Wrong words on the command line, or an input or output file that cannot be used: exit status 2.
+// Invalid words on the command line, or an unusable input or output file: exit status 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -18,7 +18,7 @@ bool is_special(const std::string& file) {
   return stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// A name beside the file, which rename() then puts in its place.
+// A temporary name beside the file; rename() then replaces the file.
 std::string partial_name(const std::string& file) { return format("%s.%d.tmp", file.c_str(), getpid()); }
 
 [[noreturn]] void fail(const std::string& file) {

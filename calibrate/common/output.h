@@ -1,4 +1,4 @@
-// A result's way to its file.
+// Writing of a result to its file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a long measurement shows meanwhile.
+// Progress of a long measurement.
 #pragma once
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace slmsim::calibrate {
 
-// One line that is written over, with the share that is done; on a terminal only.
+// One line that is overwritten, with the finished share; on a terminal only.
 class ProgressLine {
  public:
   void show(const std::string& what, double share) const {

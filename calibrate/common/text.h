@@ -1,4 +1,4 @@
-// Words and numbers as people write them. Units are those of the simulator's files: "64 kB" is 64000 bytes.
+// Words and numbers for people. Units are those of the simulator's files: "64 kB" is 64000 bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)
 
 std::vector<std::string> words_of(const std::string& line);
 
-// A finite number that is the whole of the text.
+// A finite number, if the whole text is one.
 std::optional<double> parse_number(const std::string& text);
 // "1GB", "64 kB", "16 MiB"; bytes.
 std::optional<double> parse_size(const std::string& text);
 // "90s", "5 min", "1h"; seconds.
 std::optional<double> parse_time(const std::string& text);
 
-// Six digits and a unit that the simulator reads: "103.2 ms", "64 kB", "391.7 Mbps" (of bytes per second).
+// Six digits and a unit that the simulator reads: "103.2 ms", "64 kB", "391.7 Mbps" (from bytes per second).
 std::string time_text(double seconds);
 std::string size_text(double bytes);
 std::string rate_text(double bytes_per_second);
 
-// The text without control characters: what a peer sends must not steer a terminal.
+// The text without control characters: a peer's text must not control a terminal.
 std::string printable(std::string_view text);
 
 // As a YAML string.

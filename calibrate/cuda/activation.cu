@@ -1,5 +1,5 @@
-// What lies between the two products of an MLP: GELU (GPT-2's, with tanh) with the bias of the product before it, whose
-// gradient is made too; and SwiGLU, silu(gate) times up, of two products without biases.
+// The activation between the two products of an MLP: GELU (GPT-2's, with tanh) with the bias of the product before it, whose
+// gradient is computed too; and SwiGLU, silu(gate) times up, of two products without biases.
 #include <algorithm>
 
 #include "calibrate/cuda/column_sum.cuh"

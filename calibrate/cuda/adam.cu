@@ -1,7 +1,7 @@
 // Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1) on fp32 masters and moments, and a copy of the weights in training
 // precision (fp32 training has none), in three ways:
 //   adam           one kernel for all parameters: reads gradient, master and moments once, writes master, moments, copy
-//   adam_foreach   as PyTorch does unless asked: each arithmetic step is a kernel that goes through a list of tensors
+//   adam_foreach   PyTorch's default: each arithmetic step is a kernel that goes through a list of tensors
 //   adam_single    each step of each tensor is a kernel of its own (PyTorch's foreach=False)
 #include <algorithm>
 #include <iterator>
@@ -13,10 +13,10 @@ namespace slmsim::calibrate {
 namespace {
 
 constexpr float kRate = 1e-3f, kFirstDecay = 0.9f, kSecondDecay = 0.999f, kEpsilon = 1e-8f;
-constexpr float kFirstCorrection = 1 / (1 - 0.729f), kSecondCorrection = 1 / (1 - 0.997003f);  // the third step
+constexpr float kFirstCorrection = 1 / (1 - 0.729f), kSecondCorrection = 1 / (1 - 0.997003f);  // at the third step
 constexpr int kWidth = 4;
 
-constexpr unsigned kChunk = 65536;  // elements of a block's piece of a tensor, as PyTorch's multi_tensor_apply has them
+constexpr unsigned kChunk = 65536;  // elements in a block's piece of a tensor, as in PyTorch's multi_tensor_apply
 constexpr std::size_t kHidden = 1024;
 // Tensors of a layer of this width, in elements: weights, biases and norms.
 constexpr std::size_t kTensors[] = {kHidden, kHidden, 3 * kHidden* kHidden, 3 * kHidden, kHidden* kHidden,     kHidden,
@@ -101,7 +101,7 @@ __global__ void step_of_tensor(State<T> state, Piece tensor, int step) {
   if (i < tensor.count) do_step(step, state, tensor.first + i);
 }
 
-// The tensors of so many parameters, cut into pieces of at most `longest` elements.
+// The tensors of `parameters` parameters, cut into pieces of at most `longest` elements.
 std::vector<Piece> pieces_of(std::size_t parameters, std::size_t longest) {
   std::vector<Piece> pieces;
   std::size_t begin = 0;
@@ -155,7 +155,7 @@ class Adam final : public Workload {
     check(cudaGetLastError(), "Adam");
   }
 
-  // A step changes what it reads, so the check makes one from the start.
+  // A step changes its inputs, so the check makes one from the initial values.
   double error() override {
     begin(0);
     const auto read = [&](Array array, Number number, std::size_t from, std::size_t many) {

@@ -1,4 +1,4 @@
-// What CUDA, cuBLAS and NCCL report, as exceptions.
+// Errors of CUDA, cuBLAS and NCCL as exceptions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 
 namespace slmsim::calibrate {
 
-// No GPU, no driver, or one too old: exit status 2.
+// No GPU, no driver, or a driver that is too old: exit status 2.
 struct NoGpu : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

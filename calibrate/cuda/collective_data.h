@@ -1,4 +1,4 @@
-// What ranks send in a collective, and the check of what comes.
+// Data that ranks send in a collective, and the check of the result.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace slmsim::calibrate {
 
-// Element i of rank r's buffer: a whole number from -128 to 127 that looks random, never 0. Sums of them over any
-// number of ranks are exact, in whatever order they are taken.
+// Element i of rank r's buffer: a pseudo-random whole number from -128 to 127, never 0. Sums of them over any number of ranks
+// are exact, in any order.
 void fill_for_rank(float* buffer, std::size_t count, int rank, cudaStream_t stream);
 
-// How many elements of `buffer` differ from: element `offset` + i of the sum over all ranks (`from` < 0), or of rank
+// Number of elements of `buffer` that differ from: element `offset` + i of the sum over all ranks (`from` < 0), or of rank
 // `from`. Waits for the stream.
 std::size_t count_wrong(const float* buffer, std::size_t count, std::size_t offset, int from, int ranks,
                         cudaStream_t stream);

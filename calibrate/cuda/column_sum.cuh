@@ -1,5 +1,5 @@
-// Sums over all rows, as the gradients of biases and of scales are made: each block adds up kRowsPerBlock rows of 32
-// columns, and the blocks' sums meet in an fp32 array.
+// Sums over all rows, for the gradients of biases and of scales: each block adds up kRowsPerBlock rows of 32 columns, and the
+// blocks' sums are added to an fp32 array.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace slmsim::calibrate {
 inline constexpr int kColumnThreads = 32, kRowThreads = kBlock / kColumnThreads;
 inline constexpr int kRowsPerBlock = 256;
 
-// Two sums per column: `term` tells what an element at (row, column) adds to them. `second` may be nullptr.
+// Two sums per column: `term` returns the contributions of the element at (row, column). `second` may be nullptr.
 template <class Term>
 __device__ void add_up_columns(Term term, float* first, float* second, int rows, int columns) {
   __shared__ float2 parts[kRowThreads][kColumnThreads];
@@ -37,7 +37,7 @@ __global__ void sum_columns(const T* in, float* sums, int rows, int columns) {
 
 inline constexpr std::int64_t kMostSummedRows = 65535LL * kRowsPerBlock;
 
-// Starts a kernel that adds up columns, after clearing `count` sums.
+// Launches a kernel that adds up columns, after clearing `count` sums.
 template <class... Parameters, class... Arguments>
 void over_columns(cudaStream_t stream, float* sums, std::size_t count, std::size_t rows, int columns,
                   void (*kernel)(Parameters...), Arguments... arguments) {
@@ -48,7 +48,7 @@ void over_columns(cudaStream_t stream, float* sums, std::size_t count, std::size
   start_kernel(kernel, grid, threads, stream, arguments..., static_cast<int>(rows), columns);
 }
 
-// Rows whose backward pass also makes the gradient of a bias: the sums of an array's columns.
+// Rows whose backward pass also computes the gradient of a bias: the sums of an array's columns.
 class BiasedRows : public Rows {
  public:
   BiasedRows(const Device& device, const Kernel& kernel, const std::vector<std::size_t>& bytes)
@@ -62,7 +62,7 @@ class BiasedRows : public Rows {
     over_columns(device_.stream(), at<float>(set, sums), static_cast<std::size_t>(columns_), rows_, columns_,
                  sum_columns<T>, at<T>(set, of), at<float>(set, sums));
   }
-  // Of some columns' sums, against the array that was summed.
+  // Error of some columns' sums, against the array that was summed.
   double sums_error(std::size_t of, std::size_t sums) const {
     const auto n = static_cast<std::size_t>(columns_);
     const auto got = gather(device_, at<float>(0, sums), Number::kFloat, 0, 1, n);
@@ -79,7 +79,7 @@ class BiasedRows : public Rows {
     }
     return worst;
   }
-  // A bias of every set: random numbers in one row.
+  // Fills a bias of every set: random numbers in one row.
   void make_bias(std::size_t array) const {
     for (int set = 0; set < sets(); ++set)
       fill_random(device_, at<std::byte>(set, array), number_, static_cast<std::size_t>(columns_), -1, 1,

@@ -14,7 +14,7 @@ namespace {
 constexpr int kAlgorithms = 8;
 constexpr int kWarmUp = 5;          // launches
 constexpr double kPlainLoop = 0.1;  // s
-constexpr double kMeasured = 1.0;   // s, of the measuring loop at most
+constexpr double kMeasured = 1.0;   // s, most time for the measuring loop
 constexpr double kLeast = 0x1p33;   // multiplications: 2048^3
 constexpr double kTera = 1e12;
 
@@ -29,7 +29,7 @@ std::vector<Kernel> products_of(const Options& options) {
   return in_precisions(products, options.precisions);
 }
 
-// Seconds of a launch on the same matrices, one after the other.
+// Seconds per launch on the same matrices, one launch after the other.
 double plain_loop(const Device& device, Workload& workload) {
   const auto launch = [&](int times) {
     for (int i = 0; i < times; ++i) workload.launch(0);

@@ -31,7 +31,7 @@ template <class T, int Width>
 struct alignas(sizeof(T) * Width) Pack {
   T value[Width];
 };
-// Elements of 16 bytes, what one instruction moves at most.
+// Elements in 16 bytes, the most that one instruction moves.
 template <class T>
 inline constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
 
@@ -44,8 +44,8 @@ __device__ inline unsigned mixed(unsigned x) {
   return x ^ (x >> 16);
 }
 
-// Of rows of `width` elements or packs that lie one behind the other; divides 32 bits where that is enough, as a division
-// of 64 bits takes a GPU some hundred instructions.
+// Column of an element or pack in consecutive rows of `width`; divides 32 bits where that is enough, because a 64-bit division
+// takes a GPU about a hundred instructions.
 __device__ inline unsigned column_of(std::size_t i, unsigned width) {
   constexpr std::size_t kSmall = 0xffffffffU;
   return i <= kSmall ? static_cast<unsigned>(i) % width : static_cast<unsigned>(i % width);
@@ -63,7 +63,7 @@ __device__ float2 reduce_block(float2 value, float2 neutral, Combine combine) {
                           __shfl_xor_sync(0xffffffffU, value.y, distance)};
     value = combine(value, other);
   }
-  __syncthreads();  // a former call's readers are done
+  __syncthreads();  // readers of an earlier call are done
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   value = neutral;
@@ -75,7 +75,7 @@ struct Add {
   __device__ float2 operator()(float2 a, float2 b) const { return {a.x + b.x, a.y + b.y}; }
 };
 
-// Of exponentials: the greatest exponent, and the sum relative to it.
+// For sums of exponentials: the largest exponent, and the sum relative to it.
 struct MaximumAndSum {
   __device__ float2 operator()(float2 a, float2 b) const {
     const float most = fmaxf(a.x, b.x);

@@ -10,9 +10,9 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // as cudaMalloc's
+constexpr std::size_t kAlignment = 256;  // cudaMalloc's
 constexpr int kMostSets = 512;
-constexpr double kUsableMemory = 0.9;  // of what is free; the libraries' workspaces need some
+constexpr double kUsableMemory = 0.9;  // share of free memory; the libraries' workspaces need some
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;

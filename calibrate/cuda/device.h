@@ -1,4 +1,4 @@
-// The GPU that is measured, and memory on it.
+// The measured GPU, and memory on it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,12 +12,12 @@
 
 namespace slmsim::calibrate {
 
-// Throws NoGpu, with what to do, unless a driver and a GPU are there.
+// Throws NoGpu, with advice, unless a driver and a GPU are found.
 int count_gpus();
 
 class Device {
  public:
-  // Selects the GPU for this thread. Throws NoGpu where there is none of this number.
+  // Selects the GPU for this thread. Throws NoGpu where no GPU has this number.
   explicit Device(int number);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -44,8 +44,8 @@ class Device {
   std::unique_ptr<Nvml> nvml_;
 };
 
-// The arrays of a kernel, in so many sets that together they exceed the L2 cache twice: one launch after the other
-// takes the next set, so that none finds its data in the cache.
+// The arrays of a kernel, in several sets that together exceed the L2 cache twice: each launch takes the next set, so that none
+// finds its data in the cache.
 class Arrays {
  public:
   // `bytes` of each array of a set. Throws LeftOut where even one set does not fit.
@@ -67,7 +67,7 @@ class Arrays {
   std::vector<std::size_t> offsets_;
 };
 
-// Random numbers, even between low and high; never all zero bits. Launched on the device's stream.
+// Uniform random numbers between low and high; never all zero bits. Launched on the device's stream.
 void fill_random(const Device& device, void* array, Number number, std::size_t count, float low, float high,
                  unsigned seed);
 // Random whole numbers from 0 to limit - 1.
@@ -75,7 +75,7 @@ void fill_random_int(const Device& device, int* array, std::size_t count, int li
 // `count` elements from `first`, `stride` apart; waits for the device's stream.
 std::vector<double> gather(const Device& device, const void* array, Number number, std::size_t first,
                            std::size_t stride, std::size_t count);
-// A kernel that does nothing.
+// An empty kernel.
 void launch_nothing(const Device& device);
 
 }  // namespace slmsim::calibrate

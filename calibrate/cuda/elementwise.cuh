@@ -1,4 +1,4 @@
-// What the workloads that are no matrix products have in common.
+// Shared parts of the workloads other than matrix products.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ std::unique_ptr<Workload> make_of(const Device& device, const Kernel& kernel) {
   return std::make_unique<Family<float>>(device, kernel);
 }
 
-// GPT-2 drops a tenth; a word of mixed bits below kThreshold keeps its element.
+// GPT-2 drops a tenth; a mixed word below kThreshold keeps its element.
 inline constexpr float kKept = 0.9f;
 inline constexpr unsigned kThreshold = 0xe6666666U;  // of 2^32: kKept
-// A byte of a mask that says what dropout kept.
+// A byte of dropout's mask: whether the element is kept.
 __device__ inline unsigned char kept_byte(std::size_t i, unsigned seed) {
   return mixed(static_cast<unsigned>(i) + mixed(seed)) < kThreshold ? 1 : 0;
 }
@@ -55,7 +55,7 @@ class Rows : public Workload {
   std::size_t count() const { return rows_ * static_cast<std::size_t>(columns_); }
   unsigned blocks() const { return static_cast<unsigned>(rows_); }  // one per row
 
-  // Whether every row begins at a multiple of the widest pack, so that no pack holds parts of two.
+  // Whether every row begins at a multiple of the widest pack, so that no pack spans two rows.
   template <class T>
   bool wide() const {
     return columns_ % kWidest<T> == 0;
@@ -95,7 +95,7 @@ class Rows : public Workload {
           "reading a mask");
     return mask;
   }
-  // A mask that keeps far from nine tenths of a long row is none.
+  // A mask whose share of kept elements in a long row is far from nine tenths is wrong.
   static bool is_odd(const std::vector<unsigned char>& mask) {
     constexpr double kFar = 0.1;
     constexpr std::size_t kEnough = 256;
@@ -103,10 +103,10 @@ class Rows : public Workload {
     return mask.size() >= kEnough &&
            std::abs(kept / static_cast<double>(mask.size()) - static_cast<double>(kKept)) > kFar;
   }
-  // A mask as the forward pass leaves it, for a backward pass, in every set.
+  // Fills a mask in every set as the forward pass would, for a backward pass.
   void make_masks(std::size_t array);
 
-  // The largest of some rows' errors, evenly from the first to the last: of all rows where they are few and short.
+  // The largest error of some rows, evenly spaced from the first to the last: of all rows where they are few and short.
   template <class Error>
   double worst_row(Error error) const {
     constexpr std::size_t kElements = 8192;
@@ -124,7 +124,7 @@ class Rows : public Workload {
   const Arrays arrays_;
 };
 
-// dx = dy where the mask kept, scaled as forward; of a residual, its branch's gradient.
+// dx = dy where the mask kept, scaled as forward; for a residual, its branch's gradient.
 template <class T, int Width>
 __global__ void dropout_backward(const Pack<T, Width>* dy, Pack<T, Width>* dx, const Pack<unsigned char, Width>* mask,
                                  std::size_t packs) {

@@ -1,5 +1,5 @@
-// The rows of a table of k that m tokens name, with GPT-2's learned positions added; backward clears the table's gradient
-// and adds each token's to its row.
+// The rows of a table of k rows that m tokens select, plus GPT-2's learned positions; backward clears the table's gradient and
+// adds each token's to its row.
 #include <algorithm>
 
 #include "calibrate/cuda/elementwise.cuh"
@@ -7,7 +7,7 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr int kPositions = 1024;  // rows go round them
+constexpr int kPositions = 1024;  // rows wrap around them
 constexpr int kMostTable = 1 << 30;
 
 template <class T>
@@ -20,7 +20,7 @@ __global__ void embedding_forward(const T* table, const T* positions, const int*
 }
 
 __device__ inline void add_to(float* at, float x) { atomicAdd(at, x); }
-// 16-bit numbers by compare and swap: bf16 has an atomic addition from compute capability 8.0 on only.
+// Adds to a 16-bit number by compare and swap: bf16 has an atomic addition only from compute capability 8.0 on.
 template <class T>
 __device__ void add_to(T* at, float x) {
   auto* const word = reinterpret_cast<unsigned short*>(at);
@@ -101,7 +101,7 @@ class Embedding final : public Rows {
     return worst;
   }
 
-  // Of the row of this token, to which all of its places add.
+  // Error of this token's row, to which all of its occurrences add.
   double backward_error(std::size_t token, const std::vector<int>& tokens) const {
     std::vector<double> exact(static_cast<std::size_t>(columns_)), magnitude(exact.size());
     double places = 0;
@@ -116,7 +116,7 @@ class Embedding final : public Rows {
     }
     const auto got = row(kTable, token);
     double worst = 0;
-    // Every addition rounds what was added up so far.
+    // Every addition rounds the partial sum.
     for (std::size_t c = 0; c < got.size(); ++c)
       worst = std::max(worst, deviation(got[c], exact[c], places * magnitude[c], number_));
     return worst;

@@ -1,4 +1,4 @@
-// Matrix products with cuBLAS, whose heuristics choose the kernel, as PyTorch and XLA's fallback do.
+// Matrix products with cuBLAS, whose heuristics choose the kernel, as in PyTorch and XLA's fallback.
 #include <cublas_v2.h>
 
 #include "calibrate/cuda/check.h"
@@ -14,8 +14,8 @@ void check_blas(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + ": " + cublasGetStatusString(status));
 }
 
-// One for all products of this thread, since making a handle takes longer than most measurements. It is never destroyed:
-// at the thread's end the driver may be gone.
+// One handle for all products of this thread, because creating one takes longer than most measurements. It is never destroyed:
+// at the thread's end the driver may already be unloaded.
 cublasHandle_t handle_on(cudaStream_t stream) {
   thread_local const cublasHandle_t handle = [] {
     cublasHandle_t made = nullptr;

@@ -1,4 +1,4 @@
-// Matrix products with cuBLASLt: an algorithm of its heuristic, which puts the best first, with 32 MiB of workspace.
+// Matrix products with cuBLASLt: an algorithm from its heuristic, which lists the best first, with 32 MiB of workspace.
 #include <cublasLt.h>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // as cuBLAS takes on Hopper
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // cuBLAS's size on Hopper
 
 void check_lt(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ARCH_MISMATCH || status == CUBLAS_STATUS_NOT_SUPPORTED)
@@ -16,7 +16,7 @@ void check_lt(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + " failed with " + std::to_string(status));
 }
 
-// A cuBLASLt object and what ends it.
+// A cuBLASLt object with its destructor function.
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
 class Owned {
  public:
@@ -43,7 +43,7 @@ class GemmLt final : public Product {
     check_lt(cublasLtMatmulDescCreate(&product_.handle, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
     transpose(CUBLASLT_MATMUL_DESC_TRANSA, layout_.second_transposed);
     transpose(CUBLASLT_MATMUL_DESC_TRANSB, layout_.first_transposed);
-    // Column-major: a row-major matrix is its transpose, as many rows as its rows are long.
+    // Column-major: a row-major matrix is its transpose, with the row length as number of rows.
     describe(second_matrix_, layout_.second_transposed ? kernel.k : kernel.n,
              layout_.second_transposed ? kernel.n : kernel.k, layout_.ldb, second_);
     describe(first_matrix_, layout_.first_transposed ? kernel.m : kernel.k,

@@ -1,5 +1,5 @@
-// Starting a kernel. Where nvcc does not compile it, the tests' stand-in for CUDA runs it on the host
-// (tests/emulated_gpu), by which every line of the kernels is executed without a GPU.
+// Kernel launch. Without nvcc, the tests' stand-in for CUDA runs the kernel on the host (tests/emulated_gpu), which executes
+// every line of the kernels without a GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,13 +7,13 @@
 
 namespace slmsim::calibrate {
 
-// kernel<<<grid, block, 0, stream>>>(arguments...); cudaGetLastError() tells whether it began.
+// kernel<<<grid, block, 0, stream>>>(arguments...); cudaGetLastError() reports whether it started.
 template <class... Parameters, class... Arguments>
 void start_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, Arguments... arguments) {
 #ifdef __CUDACC__
   kernel<<<grid, block, 0, stream>>>(static_cast<Parameters>(arguments)...);
 #else
-  (void)stream;  // one after the other
+  (void)stream;  // sequential
   emulated::run_grid(grid, block, [&] { kernel(static_cast<Parameters>(arguments)...); });
 #endif
 }

@@ -1,5 +1,5 @@
-// Cross entropy as PyTorch does it in mixed precision: forward makes the logits' fp32 log-softmax and each row's loss,
-// backward the logits' gradient from it.
+// Cross entropy as in PyTorch's mixed precision: forward computes the logits' fp32 log-softmax and each row's loss, backward
+// the logits' gradient from it.
 #include <algorithm>
 #include <cfloat>
 
@@ -8,7 +8,7 @@
 namespace slmsim::calibrate {
 namespace {
 
-// A vocabulary need not be even, so rows are read element by element.
+// A vocabulary's size may be odd, so rows are read element by element.
 template <class T>
 __global__ void loss_forward(const T* logits, const int* labels, float* logarithms, float* losses, int columns) {
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
@@ -31,13 +31,13 @@ __global__ void loss_backward(const float* logarithms, const int* labels, T* gra
 template <class T>
 class Loss final : public Rows {
  public:
-  enum Array : std::size_t { kLogits, kLogarithms, kLabels, kLosses };  // backward, the logits become their gradient
+  enum Array : std::size_t { kLogits, kLogarithms, kLabels, kLosses };  // backward replaces logits by their gradient
 
   Loss(const Device& device, const Kernel& kernel) : Rows(device, kernel, bytes_of(kernel)) {
     for (int set = 0; set < sets(); ++set) {
       fill_random_int(device_, labels(set), rows_, columns_, seed(set, kLabels));
       if (backward_) {
-        // As of random logits: about -log(columns).
+        // Loss of random logits: about -log(columns).
         const float usual = std::log(static_cast<float>(columns_));
         fill_random(device_, logarithms(set), Number::kFloat, count(), -usual - 1, -usual + 1, seed(set, kLogarithms));
       }

@@ -28,7 +28,7 @@ enum Status { kDone = 0, kFailed = 1, kBadUsage = 2, kInternal = 3, kInterrupted
 
 volatile std::sig_atomic_t stop_asked = 0;
 
-// The second one ends the program at once; what is in the journal stays there either way.
+// A second signal ends the program at once; the journal stays in either case.
 void ask_to_stop(int signal) {
   stop_asked = 1;
   std::signal(signal, SIG_DFL);
@@ -51,7 +51,7 @@ bool is_flash(const Kernel& kernel) { return kernel.family() == "flash"; }
 
 std::vector<Unit> kernel_units(const Device& device, const Options& options) {
   auto kernels = read_kernels(options.shapes);
-  std::erase_if(kernels, is_flash);  // told once, in measure_device
+  std::erase_if(kernels, is_flash);  // reported once, in measure_device
   std::erase_if(kernels, [&](const Kernel& kernel) { return !wants_family(options, kernel.family()); });
   std::vector<Unit> units;
   for (const auto& kernel : in_precisions(kernels, options.precisions)) {
@@ -106,7 +106,7 @@ std::string conditions_of(const Profile& profile, const Device& device, const Op
 }
 
 int measure_device(const Options& options, const std::string& command) {
-  constexpr double kNcclShare = 0.2;  // of `all`'s time, where there are several GPUs
+  constexpr double kNcclShare = 0.2;  // share of `all`'s time, where there are several GPUs
   check_writable(options.output);
   const int gpus = count_gpus();
   const Device device(options.device);

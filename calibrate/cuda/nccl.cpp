@@ -46,7 +46,7 @@ class Communicator {
   const Device& device() const { return device_; }
   const Rank& rank() const { return rank_; }
 
-  // The same on all ranks: the largest (or the sum) of each value. Every rank must call it.
+  // Combines values over all ranks: the largest (or the sum) of each. Every rank must call it.
   std::vector<double> agree(std::vector<double> values, ncclRedOp_t operation) const {
     const std::size_t bytes = values.size() * sizeof(double);
     const cudaStream_t stream = device_.stream();
@@ -66,7 +66,7 @@ class Communicator {
   double* shared_ = nullptr;
 };
 
-// Every rank sees the slowest one's times, so that the measuring loop decides the same everywhere.
+// Every rank gets the slowest one's times, so that the measuring loop decides the same everywhere.
 class CollectiveTimer final : public Timer {
  public:
   CollectiveTimer(const Communicator& communicator, Collective collective, const Sizes& sizes)
@@ -108,7 +108,7 @@ class CollectiveTimer final : public Timer {
   double now() override { return now_; }
   Clock clock() override { return communicator_.device().nvml().clock(); }
 
-  // Elements over all ranks that are not what they should be, after at least one run.
+  // Number of wrong elements over all ranks, after at least one run.
   std::size_t wrong() const {
     const Rank& rank = communicator_.rank();
     const cudaStream_t stream = communicator_.device().stream();
@@ -186,7 +186,7 @@ class Session {
           const std::function<void(const CollectiveResult&)>& report)
       : options_(options), time_limit_(time_limit), stop_(stop), report_(report) {}
 
-  // One rank, on its own thread or in its own process.
+  // One rank, in its own thread or its own process.
   void run(const Rank& rank, int device_number, const ncclUniqueId& id) {
     const Device device(device_number);
     const Communicator communicator(device, rank, id);
@@ -287,7 +287,7 @@ NcclRun measure_collectives(const Options& options, double time_limit, const std
       try {
         session.run({i, ranks, i, "", 0}, i, id);
       } catch (const std::exception& error) {
-        // The other ranks would wait for this one for ever.
+        // The other ranks would wait for this one forever.
         std::fprintf(stderr, "slmsim-calibrate: error: GPU %d: %s\n", i, error.what());
         _exit(1);
       }

@@ -1,4 +1,4 @@
-// Collectives over this host's GPUs, or over all ranks that a launcher started.
+// Collectives over this host's GPUs, or over all ranks of a launcher.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct NcclRun {
   std::vector<std::string> left_out;  // sentences
 };
 
-// `report` is told each result in the process of rank 0. Throws NoGpu, UsageError, GpuError.
+// `report` is called with each result in the process of rank 0. Throws NoGpu, UsageError, GpuError.
 NcclRun measure_collectives(const Options& options, double time_limit, const std::function<bool()>& stop,
                             const std::function<void(const CollectiveResult&)>& report);
 

@@ -1,4 +1,4 @@
-// Stands for nccl.cpp where the program is built without NCCL.
+// Replaces nccl.cpp where the program is built without NCCL.
 #include "calibrate/common/failure.h"
 #include "calibrate/cuda/nccl.h"
 

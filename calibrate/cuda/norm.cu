@@ -1,6 +1,6 @@
-// Layer norm of rows with scale and shift, keeping each row's mean and 1 / standard deviation; backward also the
-// gradients of scale and shift, which are sums over all rows. "rmsnorm" (Zhang and Sennrich, arXiv 1910.07467) takes no
-// mean off and has no shift.
+// Layer norm of rows with scale and shift, storing each row's mean and 1 / standard deviation; backward also computes the
+// gradients of scale and shift, which are sums over all rows. "rmsnorm" (Zhang and Sennrich, arXiv 1910.07467) does not
+// subtract the mean and has no shift.
 #include <algorithm>
 
 #include "calibrate/cuda/column_sum.cuh"
@@ -20,7 +20,7 @@ __global__ void norm_forward(const T* in, const T* scale, const T* shift, T* out
   const auto* b = reinterpret_cast<const Packed*>(shift);
   auto* y = reinterpret_cast<Packed*>(out + start);
   const int packs = columns / Width;
-  // About the first element, by which the variance of a row of nearly equal ones is no difference of large numbers.
+  // Relative to the first element, so that the variance of a row of nearly equal elements is not a difference of large numbers.
   const float pivot = Rms ? 0 : load(in[start]);
   float2 sums = {0, 0};
   for (int i = threadIdx.x; i < packs; i += kBlock) {
@@ -207,7 +207,7 @@ class Norm final : public Rows {
     return worst;
   }
 
-  // Of the gradients of some columns, which need all rows.
+  // Error of the gradients of some columns, which need all rows.
   double weights_error() const {
     return std::max(weights_error(0), weights_error(static_cast<std::size_t>(columns_) - 1));
   }

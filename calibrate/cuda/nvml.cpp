@@ -5,7 +5,7 @@
 namespace slmsim::calibrate {
 namespace {
 
-// As nvml.h declares them; the header comes with a driver package that need not be installed.
+// Declarations from nvml.h; the header comes with a driver package that need not be installed.
 using Device = void*;
 constexpr int kSuccess = 0;
 constexpr int kClockSm = 1, kClockMemory = 2;  // nvmlClockType_t

@@ -52,7 +52,7 @@ double Product::error() {
   const auto count = static_cast<std::size_t>(kernel_.k);
   double worst = 0;
   for (int i = 0; i < kChecked; ++i) {
-    // The last one, then any.
+    // The last one, then random ones.
     const bool last = i == 0;
     const auto one_of = [&](std::int64_t limit) { return last ? static_cast<std::size_t>(limit - 1) : below(limit); };
     const std::size_t product = one_of(kernel_.batch), row = one_of(kernel_.m), column = one_of(kernel_.n);
@@ -72,7 +72,7 @@ double Product::error() {
     const std::size_t at =
         product * static_cast<std::size_t>(result_) + row * static_cast<std::size_t>(layout_.ldc) + column;
     const double got = gather(device_, arrays_.at<std::byte>(0, 2), number_, at, 1, 1).front();
-    // What rounding the factors explains is taken off first.
+    // Subtracts the error that rounding of the factors explains.
     const double explained = 2 * factors * magnitude;
     const double off = std::max(0.0, std::abs(got - exact) - explained);
     worst = std::max(worst, std::isfinite(got) ? deviation(exact + off, exact, magnitude, number_)

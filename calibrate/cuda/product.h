@@ -1,12 +1,12 @@
-// A matrix product's arrays and layouts, common to cuBLAS and cuBLASLt.
+// A matrix product's arrays and layouts, shared by cuBLAS and cuBLASLt.
 #pragma once
 
 #include "calibrate/cuda/workload.h"
 
 namespace slmsim::calibrate {
 
-// The libraries' matrices are column-major. The row-major product C = A B is C^T = B^T A^T to them: the second factor
-// comes first, and what lies transposed in our sense is transposed in theirs.
+// The libraries' matrices are column-major. For them the row-major product C = A B is C^T = B^T A^T: the second factor comes
+// first, and a transposed matrix stays transposed.
 struct Layout {
   bool first_transposed = false, second_transposed = false;  // A, B
   std::int64_t lda = 0, ldb = 0, ldc = 0;

@@ -1,5 +1,5 @@
-// What follows the product that makes queries, keys and values: its bias, where the product does not add it, and rotary
-// positions (Su et al., arXiv 2104.09864), by which pairs of a head's two halves are turned.
+// The kernels after the product for queries, keys and values: its bias, where the product does not add it, and rotary positions
+// (Su et al., arXiv 2104.09864), which rotate pairs from a head's two halves.
 #include <algorithm>
 
 #include "calibrate/cuda/column_sum.cuh"
@@ -66,14 +66,14 @@ class Bias final : public BiasedRows {
   }
 };
 
-constexpr int kPositions = 1024;  // rows go round them
+constexpr int kPositions = 1024;  // rows wrap around them
 constexpr float kBase = 10000;
 // Relative error of an angle, in roundings to fp32: powf's 4 ulp (CUDA C++ Programming Guide, mathematical functions), the
 // rounding of its exponent times the logarithm of the base, and the product's own.
 constexpr double kAngleError = 8 + 9.3 + 1;
 
-// A thread per pair: element j of a head's first half with the one `half` behind it. `turns`: cosine and sine of every
-// position and pair. What is left of a row when heads are cut from it stays as it is. Backward turns the other way.
+// A thread per pair: element j of a head's first half and the one `half` after it. `turns`: cosine and sine of every position
+// and pair. The rest of a row after its heads is unchanged. Backward rotates the other way.
 template <class T>
 __global__ void rotary(const T* x, const float2* turns, T* y, int columns, int half, float direction,
                        std::size_t pairs) {
@@ -84,7 +84,7 @@ __global__ void rotary(const T* x, const float2* turns, T* y, int columns, int h
   const int pair = static_cast<int>(column_of(i, width));
   const int head = pair / half, within = pair % half, first = 2 * half * head + within, second = first + half;
   if (2 * half * (head + 1) > columns) {
-    // Behind the last whole head: two elements a thread, one behind the other.
+    // After the last whole head: two consecutive elements per thread.
     const int at = 2 * pair;
     y[start + at] = x[start + at];
     if (at + 1 < columns) y[start + at + 1] = x[start + at + 1];
@@ -137,7 +137,7 @@ class Rotary final : public Rows {
           const double angle = position * std::pow(static_cast<double>(kBase), -static_cast<double>(pair) / half_);
           const double other = x[static_cast<std::size_t>(within < half_ ? i + half_ : i - half_)];
           const double sine = (within < half_) == backward_ ? std::sin(angle) : -std::sin(angle);
-          // An angle that is off turns both elements: d(x cos + y sin) = (y cos - x sin) d(angle).
+          // An error in the angle rotates both elements: d(x cos + y sin) = (y cos - x sin) d(angle).
           const double turned = std::abs(exact * sine) + std::abs(other * std::cos(angle));
           magnitude += 2 * std::abs(other) + turned * (kAngleError * angle * 0x1p-24 / kSumError);
           exact = exact * std::cos(angle) + other * sine;
@@ -151,7 +151,7 @@ class Rotary final : public Rows {
  private:
   enum Array : std::size_t { kInput, kOutput, kTurns };
 
-  // Heads of 128, or of 64 where these do not divide the row; a row that is shorter is one head.
+  // Heads of 128, or of 64 where these do not divide the row; a shorter row is one head.
   static int half_of(const Kernel& kernel) {
     if (kernel.n % 128 == 0 || kernel.n >= 1024) return 64;
     return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>(64, kernel.n) / 2));

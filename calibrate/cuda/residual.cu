@@ -1,5 +1,5 @@
-// What ends a block: its product's bias and dropout, and the addition of the stream that went past it ("residual"; without
-// dropout "addition"). The stream's gradient passes through as it is; backward makes the branch's and the bias's.
+// The end of a block: its product's bias and dropout, and the addition of the residual stream ("residual"; without dropout
+// "addition"). The stream's gradient passes through unchanged; backward computes the branch's and the bias's.
 #include <algorithm>
 
 #include "calibrate/cuda/column_sum.cuh"
@@ -60,7 +60,7 @@ class Residual final : public BiasedRows {
   }
 
  private:
-  // Backward, the input is the gradient, and the output that of the branch; without dropout these are one.
+  // Backward, the input is the gradient, and the output that of the branch; without dropout these are the same.
   enum Array : std::size_t { kInput, kBias, kStream, kOutput, kMask, kSums };
   std::size_t summed() const { return drops_ ? kOutput : kInput; }
 

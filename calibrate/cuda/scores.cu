@@ -1,4 +1,4 @@
-// What eager frameworks do to the scores of attention beside their softmax: scaling and masking them, a kernel each, and
+// Kernels of eager frameworks on the scores of attention besides their softmax: scaling and masking, one kernel each, and
 // dropout of the probabilities.
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace slmsim::calibrate {
 namespace {
 
 constexpr float kScale = 0.125f;      // 1 / sqrt(64)
-constexpr float kMasked = -10000.0f;  // GPT-2's; fp16 holds it
+constexpr float kMasked = -10000.0f;  // GPT-2's; fp16 can represent it
 
 template <class T, int Width>
 __global__ void scale(const Pack<T, Width>* x, Pack<T, Width>* y, std::size_t packs) {
@@ -19,7 +19,7 @@ __global__ void scale(const Pack<T, Width>* x, Pack<T, Width>* y, std::size_t pa
   y[i] = pack;
 }
 
-// Row r is the query r mod `columns`, which sees the keys up to itself.
+// Row r is the query r mod `columns`, which attends to the keys up to itself.
 template <class T, int Width>
 __global__ void mask_future(const Pack<T, Width>* x, Pack<T, Width>* y, int columns, float masked, std::size_t packs) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * kBlock + threadIdx.x;
@@ -34,7 +34,7 @@ __global__ void mask_future(const Pack<T, Width>* x, Pack<T, Width>* y, int colu
   y[i] = pack;
 }
 
-// Arrays: scores, what lies between the two kernels, result. Backward the gradient is masked first, then scaled.
+// Arrays: scores, the values between the two kernels, result. Backward the gradient is masked first, then scaled.
 template <class T>
 class Mask final : public Rows {
  public:

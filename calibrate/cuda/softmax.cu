@@ -1,5 +1,5 @@
-// Softmax of rows, as attention takes it: one block per row, the maximum and the sum in one pass. "fused_softmax" also
-// scales the scores and hides what lies behind the diagonal, which it neither reads nor leaves unwritten.
+// Softmax of rows, as in attention: one block per row, the maximum and the sum in one pass. "fused_softmax" also scales the
+// scores and masks those behind the diagonal: it does not read them, and writes them.
 #include <algorithm>
 #include <cfloat>
 
@@ -8,9 +8,9 @@
 namespace slmsim::calibrate {
 namespace {
 
-constexpr int kWidth = 4;  // elements that a thread takes at once: a row of 1024 is one step of a block
+constexpr int kWidth = 4;  // elements per thread at a time: a row of 1024 is one step of a block
 
-constexpr float kScale = 0.125f;  // of a fused softmax: 1 / sqrt(64)
+constexpr float kScale = 0.125f;  // for a fused softmax: 1 / sqrt(64)
 
 // Row r is the query r mod `columns`.
 template <bool Fused>

@@ -17,8 +17,8 @@ namespace {
 const std::vector<std::size_t> kSizes = {4000, 64000, 1'000'000, 16'000'000, 256'000'000};
 constexpr int kGraphLaunches = 100;
 
-// By whose clock an action is timed: the GPU's, by events around it; the host's until the GPU is done; or the host's until
-// all is handed over, which is what the host itself needs.
+// The clock of an action: the GPU's, by events around it; the host's until the GPU is done; or the host's until the last call
+// returns, which is the host's own time.
 enum class ClockOf { kGpu, kBoth, kHost };
 
 class ActionTimer final : public Timer {
@@ -85,7 +85,7 @@ class HostMemory {
     }
   }
   std::byte* data() const { return data_; }
-  // Touches every page, by which it exists: random bytes, again and again.
+  // Touches every page, which allocates it: random bytes, repeated.
   void fill(std::size_t size, unsigned seed) const {
     constexpr std::size_t kRandom = std::size_t{1} << 20;
     std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// A kernel with its data on the GPU, ready to be launched and checked.
+// A kernel with its data on the GPU, ready to launch and check.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ class Workload {
  public:
   virtual ~Workload() = default;
   virtual int sets() const = 0;
-  // On the device's stream, with this set of arrays; does not wait. Throws GpuError.
+  // Launches on the device's stream with this set of arrays; does not wait. Throws GpuError.
   virtual void launch(int set) = 0;
-  // Of set 0's result, after launch(0): the largest deviation from a reference on the host (number.h) of some
-  // elements; above 1 is wrong.
+  // Check of set 0's result, after launch(0): the largest deviation of some elements from a reference on the host (number.h);
+  // above 1 is wrong.
   virtual double error() = 0;
 };
 
@@ -24,9 +24,9 @@ inline constexpr const char* kNoFlash =
     "not timed: no library for flash attention (CUDA and cuBLAS have none); predictions take the software stack's "
     "share";
 
-// One per family of kernels. Throw LeftOut where it does not fit into memory, or the GPU cannot do it.
+// One per family of kernels. Throw LeftOut where it does not fit in memory, or the GPU does not support it.
 std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);
-// The heuristic's first, second, ... algorithm; LeftOut where it has not so many.
+// The heuristic's first, second, ... algorithm; LeftOut where it has fewer.
 std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice = 0);
 std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);  // also fused_softmax
 std::unique_ptr<Workload> make_mask(const Device& device, const Kernel& kernel);
@@ -41,10 +41,10 @@ std::unique_ptr<Workload> make_embedding(const Device& device, const Kernel& ker
 std::unique_ptr<Workload> make_loss(const Device& device, const Kernel& kernel);
 std::unique_ptr<Workload> make_adam(const Device& device, const Kernel& kernel);  // also adam_foreach, adam_single
 
-// By the kernel's name; products with cuBLASLt where `cublaslt`.
+// By the kernel's name; products with cuBLASLt if `cublaslt`.
 std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kernel, bool cublaslt);
 
-// The measuring loop's timer: events around launches that go from one set of arrays to the next.
+// The measuring loop's timer: events around launches that cycle through the sets of arrays.
 class WorkloadTimer final : public Timer {
  public:
   WorkloadTimer(const Device& device, Workload& workload);
@@ -52,7 +52,7 @@ class WorkloadTimer final : public Timer {
   WorkloadTimer& operator=(const WorkloadTimer&) = delete;
   ~WorkloadTimer() override;
   double run(int launches) override;
-  static double seconds();  // of a clock on the wall
+  static double seconds();  // of a wall clock
   double now() override { return seconds(); }
   Clock clock() override { return device_.nvml().clock(); }
 

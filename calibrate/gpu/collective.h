@@ -1,4 +1,4 @@
-// Collectives as nccl-tests reports them: what is timed, its rates, and the columns.
+// Collectives as nccl-tests report them: timing, rates, and columns.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace slmsim::calibrate {
 enum class Collective { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kSendReceive };
 const std::vector<std::string>& collective_names();
 
-// Bytes and elements (4 bytes each) by the rules of nccl-tests (doc/PERFORMANCE.md): `size` is that of the larger
-// buffer of a rank; all-gather and reduce-scatter divide it by the ranks.
+// Bytes and elements (4 bytes each) by the rules of nccl-tests (doc/PERFORMANCE.md): `size` is that of the larger buffer of a
+// rank; all-gather and reduce-scatter divide it by the ranks.
 struct Sizes {
-  std::size_t sent = 0, received = 0;  // elements of a rank's buffers
-  double bytes = 0;                    // that is `size`, made whole
+  std::size_t sent = 0, received = 0;  // elements in a rank's buffers
+  double bytes = 0;                    // `size`, rounded to whole elements
 };
 Sizes sizes_of(Collective collective, int ranks, double size);
 
@@ -38,6 +38,6 @@ double bus_bandwidth(const CollectiveResult& result);
 // The columns, and one line of them: size, time (us), algbw, busbw (GB/s), #wrong.
 std::string table_header();
 std::string table_line(const CollectiveResult& result);
-std::string collective_line(const CollectiveResult& result);  // of the profile
+std::string collective_line(const CollectiveResult& result);  // for the profile
 
 }  // namespace slmsim::calibrate

@@ -1,7 +1,8 @@
-// What was measured so far, so that an interrupted run goes on where it stopped.
+// Journal of finished measurements, from which an interrupted run resumes.
 //
-// A text file: the first line says what the measurements hold for (GPU, driver, libraries, options); each further one
-// is a key, a tab, and the point's line of the profile; of equal keys the last counts. A line that is not whole, as after a power cut, does not count.
+// Format: a text file; the first line states the conditions of the measurements (GPU, driver, libraries, options); each further
+// line is a key, a tab, and the point's line of the profile; of equal keys the last counts. An incomplete line, as after a
+// power cut, is ignored.
 #pragma once
 
 #include <cstdio>
@@ -13,8 +14,8 @@ namespace slmsim::calibrate {
 
 class Journal {
  public:
-  // Takes up what the file holds if it was written under the same `conditions`, else begins anew. Throws UsageError
-  // where the file cannot be written.
+  // Resumes from the file if it was written under the same `conditions`, else starts empty. Throws UsageError where the file
+  // cannot be written.
   Journal(std::string file, const std::string& conditions);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -23,7 +24,7 @@ class Journal {
   std::optional<std::string> find(const std::string& key) const;
   void add(const std::string& key, const std::string& line);  // on disk when it returns
   std::size_t taken_up() const { return taken_up_; }
-  // The result is written: the journal is no longer needed.
+  // Called once the result is written and the journal no longer needed.
   void remove();
 
  private:

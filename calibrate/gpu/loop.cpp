@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kMostLaunches = 1000;
 constexpr double kSlack = 1e-6;          // so that a hundred times 2 us are 200 us
-constexpr double kClockInterval = 0.05;  // s; reading the clock takes longer than many a kernel
-constexpr double kMostWarmUp = 0.25;     // of the time limit
+constexpr double kClockInterval = 0.05;  // s; reading the clock takes longer than many kernels
+constexpr double kMostWarmUp = 0.25;     // share of the time limit
 
-// Grows by a tenth, so that judging does not take longer than measuring.
+// Grows by a tenth, so that evaluating does not take longer than measuring.
 int next_judgement(int count) { return count + std::max(1, count / 10); }
 
 }  // namespace
@@ -31,7 +31,7 @@ Measurement measure(Timer& timer, const Rules& rules) {
 
   timer.run(1);  // loads the kernel and chooses the algorithm
   const double warm_until = elapsed() + std::min(rules.warm_up, kMostWarmUp * rules.time_limit);
-  // A kernel launched alone takes longer than one in a row; ask again with many.
+  // A single launch takes longer than one in a row, so the number is computed again from many.
   const auto launches_for = [&](double seconds) {
     return std::clamp(static_cast<int>(std::ceil(rules.sample / std::max(seconds, 1e-9) - kSlack)), 1, kMostLaunches);
   };
@@ -59,7 +59,7 @@ Measurement measure(Timer& timer, const Rules& rules) {
 }
 
 std::string throttle_text(std::uint64_t reasons) {
-  // Idleness (0x1) slows nothing down that runs.
+  // The reason "idle" (0x1) slows no running kernel.
   static constexpr struct {
     std::uint64_t mask;
     const char* name;

@@ -1,7 +1,7 @@
-// The one measuring loop: warm up, then take samples until the median is known well enough or the time is up.
+// The measuring loop: warm up, then take samples until the median is known well enough or the time is up.
 //
-// A sample is a number of launches back to back, so many that the clock's resolution does not count; its value is the
-// time of one launch. What is launched, on which of several buffers, is the timer's business.
+// A sample is a number of consecutive launches, enough to make the clock's resolution negligible; its value is the time of one
+// launch. The timer decides what is launched, and on which buffers.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 namespace slmsim::calibrate {
 
 struct Clock {
-  double megahertz = 0;        // of the multiprocessors; 0 where it cannot be read
-  std::uint64_t throttle = 0;  // NVML's reasons for which the clock is below what was asked for
+  double megahertz = 0;        // of the multiprocessors; 0 where unknown
+  std::uint64_t throttle = 0;  // NVML's reasons for a clock below the requested one
 };
 
 class Timer {
  public:
   virtual ~Timer() = default;
-  // Launches so often, back to back; seconds from before the first to after the last, by the device's clock.
+  // Launches this often in a row; seconds from before the first to after the last, by the device's clock.
   virtual double run(int launches) = 0;
-  virtual double now() = 0;  // seconds of a clock on the wall
+  virtual double now() = 0;  // seconds of a wall clock
   virtual Clock clock() = 0;
 };
 
 struct Rules {
-  double precision = 0.02;  // share of the median within which its 95 % interval must end
+  double precision = 0.02;  // the median's 95 % interval must lie within this share of it
   double time_limit = 1;    // s, warm-up included
   double warm_up = 0.01;    // s, after the first launch
-  double sample = 200e-6;   // s at least of a sample; events resolve about 0.5 us
-  int least_samples = 9;    // the interval of fewer values is from the least to the most
+  double sample = 200e-6;   // s, shortest sample; events resolve about 0.5 us
+  int least_samples = 9;    // with fewer values the interval is from the least to the most
   int most_samples = 2000;
 };
 

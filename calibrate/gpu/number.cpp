@@ -6,9 +6,9 @@
 namespace slmsim::calibrate {
 namespace {
 
-// Of the sum of absolute values: sums that are split over multiprocessors may be rounded to the stored type once more.
+// Share of the sum of absolute values: sums split over multiprocessors may be rounded to the stored type once more.
 constexpr double kSplitSum = 0.25;
-constexpr double kHalfSpacing = 0x1p-24;  // of fp16 below its smallest normal number
+constexpr double kHalfSpacing = 0x1p-24;  // spacing of fp16 below its smallest normal number
 
 }  // namespace
 

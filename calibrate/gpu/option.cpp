@@ -39,7 +39,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Positions of the named ones in `known`.
+// Indices of the named words in `known`.
 std::vector<std::size_t> chosen(const std::string& option, const std::string& text,
                                 const std::vector<std::string>& known) {
   std::vector<std::size_t> found;

@@ -18,15 +18,15 @@ struct Options {
   bool cublaslt = false;
   bool fresh = false;
   int device = 0;
-  double time_limit = 540;  // s, of the whole run
-  Rules rules;              // of a point; its time limit is the run's remainder divided by the points left
+  double time_limit = 540;  // s, for the whole run
+  Rules rules;              // per point; its time limit is the run's remainder divided by the points left
   // nccl
   std::vector<Collective> collectives;
-  double least = 1024, most = 1073741824;  // bytes of a message
+  double least = 1024, most = 1073741824;  // bytes in a message
   int gpus = 0;                            // of this host; 0: all
 };
 
-// `words` without the program's name. Throws UsageError that says what would be right.
+// `words` without the program's name. Throws UsageError with the valid form.
 Options parse_options(const std::vector<std::string>& words);
 extern const char* const kHelp;
 

@@ -1,4 +1,4 @@
-// The result: a GPU's profile (YAML, schema slmsim/gpu-profile/1), which a file of platforms/gpus may name.
+// The result: a GPU's profile (YAML, schema slmsim/gpu-profile/1), for use in a file of platforms/gpus.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace slmsim::calibrate {
 
-// One line each; what is measured is the time of one launch in a row of launches.
+// One line each; the measured value is the time of one launch in a row of launches.
 std::string kernel_line(const Kernel& kernel, const Measurement& measured, double error);
 // `kind`: host-to-device, device-to-host, device-to-device, peer-to-peer; `memory`: pinned, pageable, device.
 std::string transfer_line(const std::string& kind, const std::string& memory, double bytes,

@@ -25,7 +25,7 @@ struct Launcher {
   const char* local;
   const char* local_world;
 };
-// In this order: torchrun under Slurm sets its own beside Slurm's.
+// In this order: torchrun under Slurm sets its own variables beside Slurm's.
 constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
@@ -77,7 +77,7 @@ void send_to_others(const Rank& rank, const std::string& bytes, double patience)
           format("%d of %d ranks did not come to port %d within %.0f s", others, rank.world, rank.port, patience));
     const Descriptor peer{accept(listener.get(), nullptr, nullptr)};
     if (peer.get() < 0) continue;
-    // It fits any socket's buffer.
+    // Short enough for any socket's buffer.
     if (send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size())) --others;
   }
 }

@@ -9,14 +9,14 @@ namespace slmsim::calibrate {
 namespace {
 
 constexpr double kLeastOfUnit = 0.02;  // s
-// Many units end early, since they are precise enough; those that need longer may take the others' share.
+// Many units reach their precision early; slower ones may take the others' share.
 constexpr double kGenerosity = 3;
 
-// In the journal in place of a line: the measurement was begun. What takes the program down with it twice (an error that
-// ends the GPU's context, a hang) is not tried a third time.
+// Journal entry of a started measurement. A measurement that ends the program twice (an error that ends the GPU's context, a
+// hang) is not tried a third time.
 constexpr const char* kBegun = "!begun";
 constexpr const char* kBegunAgain = "!begun again";
-constexpr const char* kNotMeasured = "!";  // and the program went on
+constexpr const char* kNotMeasured = "!";  // the program continued
 
 bool is_done(const std::optional<std::string>& line) { return line && !line->starts_with("!"); }
 

@@ -1,5 +1,5 @@
-// Works a list of measurements off within a time limit: what was measured before an interruption is taken from the
-// journal, the time left is dealt out evenly, and what does not fit in or cannot be measured is told.
+// Runs a list of measurements within a time limit: finished ones come from the journal, the remaining time is divided evenly,
+// and measurements that do not fit or cannot be made are reported.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace slmsim::calibrate {
 
-// This one cannot be measured here; the text says why.
+// This measurement is impossible here; the text says why.
 struct LeftOut : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// The device computed something wrong.
+// The device computed a wrong result.
 struct WrongResult : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,15 +24,15 @@ enum class Section { kKernels, kLaunches, kTransfers };
 
 struct Unit {
   Section section = Section::kKernels;
-  std::string key;                                     // one line, no tab; also what progress shows
-  std::function<std::string(double seconds)> measure;  // within about so long; the line of the profile
+  std::string key;                                     // one line without tabs; also shown as progress
+  std::function<std::string(double seconds)> measure;  // takes about `seconds`; returns the line of the profile
 };
 
 struct Control {
   double time_limit = 540;  // s
   double most_of_unit = 1;  // s
   std::function<double()> now;
-  std::function<bool()> stop;  // asked before every unit
+  std::function<bool()> stop;  // called before every unit
   std::function<void(const std::string& what, double share, double seconds_left)> progress;
 };
 
@@ -41,7 +41,7 @@ struct Outcome {
   std::vector<std::string> left_out;                      // sentences
   int wrong = 0;
   bool interrupted = false;
-  bool unfinished = false;  // some were left out for want of time
+  bool unfinished = false;  // some were left out because of the time limit
 };
 
 Outcome run_units(const std::vector<Unit>& units, Journal& journal, const Control& control);

@@ -8,7 +8,7 @@ namespace slmsim::calibrate {
 namespace {
 
 constexpr double kTail = 0.025;       // on each side
-constexpr double kScaled = 1.4826;    // median absolute deviation to standard deviation, of a normal distribution
+constexpr double kScaled = 1.4826;    // standard deviation over median absolute deviation of a normal distribution
 constexpr double kFarOut = 5;         // scaled deviations
 constexpr int kLeastForDrift = 20;    // each half has an interval of its own
 constexpr double kNormalTail = 1.96;  // where the binomial is close to normal
@@ -56,7 +56,7 @@ Summary summary_of(const std::vector<double>& values) {
   const double far = kFarOut * kScaled * median_of(deviations);
   summary.outliers = static_cast<int>(
       std::count_if(deviations.begin(), deviations.end(), [&](double deviation) { return deviation > far; }));
-  if (far <= 0) summary.outliers = 0;  // the clock is too coarse to tell
+  if (far <= 0) summary.outliers = 0;  // the clock is too coarse
   if (summary.count >= kLeastForDrift) {
     const auto middle = values.begin() + summary.count / 2;
     const double moved = median_of({middle, values.end()}) - median_of({values.begin(), middle});

@@ -1,4 +1,4 @@
-// What can go wrong, by whose turn it is to mend it.
+// Errors, by who can correct them.
 #pragma once
 
 #include <stdexcept>

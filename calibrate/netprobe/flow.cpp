@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kMicro = 1e-6;
-constexpr std::chrono::milliseconds kWatch{5};  // between looks at TCP_INFO
+constexpr std::chrono::milliseconds kWatch{5};  // between two readings of TCP_INFO
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -58,7 +58,7 @@ class Workers {
   std::atomic<bool> failed_ = false;
 };
 
-// Keeps the most that a connection had; ends with its scope.
+// Keeps the maximum over a connection; ends with its scope.
 class Watch {
  public:
   Watch(const Connection& connection, Message& message)
@@ -151,11 +151,11 @@ Item read_from(const std::vector<std::string>& words) {
 }  // namespace
 
 Flow look(const Connection& connection) {
-  tcp_info info{};  // what an older kernel does not know stays 0
+  tcp_info info{};  // fields that an older kernel lacks stay 0
   socklen_t size = sizeof info;
   if (getsockopt(connection.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
     throw NetworkError(with_reason("cannot read TCP_INFO"));
-  // The kernel sends between two looks: what was not sent before or after is never less than it was at the one between.
+  // The kernel sends between two readings: the unsent bytes before or after are never less than at the reading in between.
   int before = 0, queued = 0, after = 0;
   ioctl(connection.get(), SIOCOUTQNSD, &before);
   ioctl(connection.get(), SIOCOUTQ, &queued);
@@ -213,7 +213,7 @@ Stream send_stream(std::vector<Connection>& connections, double warm_up, double 
   if (pace > 0) {
     const auto each = static_cast<std::uint64_t>(pace / static_cast<double>(connections.size()));
     for (const auto& connection : connections) {
-      // Kernels before 4.20 know 32 bits only.
+      // Kernels before 4.20 support 32 bits only.
       const auto narrow = static_cast<std::uint32_t>(std::min<std::uint64_t>(each, UINT32_MAX - 1));
       if (setsockopt(connection.get(), SOL_SOCKET, SO_MAX_PACING_RATE, &each, sizeof each) != 0 &&
           setsockopt(connection.get(), SOL_SOCKET, SO_MAX_PACING_RATE, &narrow, sizeof narrow) != 0)

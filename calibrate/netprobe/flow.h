@@ -1,7 +1,7 @@
-// What the sender's kernel says of a connection (TCP_INFO), and what sending over it took.
+// The sender's kernel statistics of a connection (TCP_INFO), and the duration of sending.
 //
-// Everything is measured by the sender, whichever host that is, so that no two clocks are compared. The figures travel
-// between the hosts as "name=number" words.
+// Everything is measured by the sender, on either host, so that no two clocks are compared. The figures travel between the
+// hosts as "name=number" words.
 #pragma once
 
 #include <string>
@@ -15,41 +15,41 @@ struct Flow {
   double segment = 0, path_mtu = 0;        // B: tcpi_snd_mss, tcpi_pmtu
   double rto = 0, rtt = 0, least_rtt = 0;  // s
   double congestion = 0, threshold = 0;    // segments: tcpi_snd_cwnd, tcpi_snd_ssthresh
-  double send_window = 0;                  // B that the receiver lets the sender send
+  double send_window = 0;                  // B that the receiver allows to be sent
   double in_flight = 0;                    // B sent and not acknowledged
   double acknowledged = 0;                 // B
-  double segments = 0, retransmitted = 0;  // data segments sent; those sent again
-  double spurious = 0;                     // of those, the ones the receiver had already (DSACK)
-  double busy = 0;                         // s with something to send
-  double receive_limited = 0;              // s of it held back by the receiver's window
-  double buffer_limited = 0;               // s of it held back by the own send buffer
+  double segments = 0, retransmitted = 0;  // data segments sent; retransmitted ones
+  double spurious = 0;                     // retransmitted segments that the receiver already had (DSACK)
+  double busy = 0;                         // s with data to send
+  double receive_limited = 0;              // s of `busy` limited by the receiver's window
+  double buffer_limited = 0;               // s of `busy` limited by the sender's buffer
 };
 Flow look(const Connection& connection);
 
 // One message over one connection.
 struct Message {
   double seconds = 0;         // from the first send() to the receiver's last byte
-  double pause = 0;           // s of idleness before it
-  double initial_window = 0;  // segments, when the connection was new
-  // Before it: what the connection had.
+  double pause = 0;           // idle s before it
+  double initial_window = 0;  // segments, of the new connection
+  // State of the connection before it.
   double rto = 0, congestion_before = 0, threshold_before = 0;
-  // The most while it was on its way.
+  // Maximum during the message.
   double in_flight = 0, send_window = 0, congestion = 0;
   double segments = 0, retransmitted = 0;
 };
 
-// Several connections that send for a time; sums over all, but for the windows, which are one connection's.
+// Several connections that send for a time; sums over all, except that windows are those of one connection.
 struct Stream {
-  double seconds = 0;     // watched, after the warm-up
-  double bytes = 0;       // acknowledged in them
-  double first_half = 0;  // of these in the first half: tells whether the rate was steady
-  double in_flight = 0, send_window = 0, congestion = 0;  // the most that a connection had
+  double seconds = 0;     // measured, after the warm-up
+  double bytes = 0;       // acknowledged in that time
+  double first_half = 0;  // of these in the first half: shows whether the rate was steady
+  double in_flight = 0, send_window = 0, congestion = 0;  // maximum over the connections
   double segments = 0, retransmitted = 0, spurious = 0;
   double receive_limited = 0, buffer_limited = 0;  // shares of the busy time, mean over the connections
   double segment = 0, path_mtu = 0;                // B
 };
 
-// The receiver answers the last byte with one byte; half of `rtt` is taken off for its way.
+// The receiver answers the last byte with one byte; half of `rtt` is subtracted for it.
 Message send_message(const Connection& connection, double bytes, double pause, double rtt);
 void receive_message(const Connection& connection, double bytes);
 
@@ -59,7 +59,7 @@ void receive_stream(const std::vector<Connection*>& connections);
 
 std::string to_words(const Message& message);
 std::string to_words(const Stream& stream);
-// Throw NetworkError where a figure is missing or no number.
+// Throw NetworkError where a figure is missing or not a number.
 Message message_from(const std::vector<std::string>& words);
 Stream stream_from(const std::vector<std::string>& words);
 

@@ -1,4 +1,4 @@
-// What a host says of itself: machine, kernel and the kernel's TCP settings.
+// A host's facts: machine, kernel and the kernel's TCP settings.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 namespace slmsim::calibrate::netprobe {
 
 // By name: "host", "machine", "kernel", and settings such as "net.ipv4.tcp_rmem" with the kernel's text ("4096 131072
-// 6291456"); a setting that the kernel lacks is left out. `proc` stands for /proc in tests.
+// 6291456"); settings that the kernel lacks are left out. `proc` replaces /proc in tests.
 using HostFacts = std::map<std::string, std::string>;
 HostFacts facts_of_this_host(const std::string& proc = "/proc");
 

@@ -25,7 +25,7 @@ namespace {
 
 enum Status { kDone = 0, kNetworkFailed = 1, kBadUsage = 2, kInternal = 3 };
 
-// Nothing is on disk before the result is whole.
+// Nothing is written before the result is complete.
 void interrupted(int signal) {
   constexpr char kText[] = "\nslmsim-netprobe: interrupted; nothing was written\n";
   if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) _exit(kInternal);
@@ -79,7 +79,7 @@ int run_client(const Options& options, const std::string& command) {
   return kDone;
 }
 
-// What the file holds already; nothing where there is none yet.
+// The file's earlier looks; nothing where there is no file.
 std::vector<Look> looks_before(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return {};
@@ -92,7 +92,7 @@ std::vector<Look> looks_before(const std::string& file) {
   }
 }
 
-// The file is whole after each look, so that nothing is lost where this is ended. A look that fails is told and left out.
+// The file is complete after each look, so an interruption loses nothing. A failed look is reported and left out.
 int run_watch(const Options& options, const std::string& command) {
   std::vector<Look> looks = looks_before(options.output);
   check_writable(options.output);

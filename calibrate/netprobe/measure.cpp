@@ -66,7 +66,7 @@ class Measuring {
   Measurement run() {
     tell("round trips");
     rtt_ = spread_of(wire_.ping(5)).median;
-    // Some two seconds of them.
+    // About two seconds of them.
     result_.rtt = spread_of(wire_.ping(static_cast<int>(std::clamp(2 / std::max(rtt_, 1e-6), 10.0, 200.0))));
     rtt_ = result_.rtt.median;
     result_.kernel_rtt = wire_.kernel_rtt();
@@ -80,7 +80,7 @@ class Measuring {
 
   OneWay one_way(Direction direction, const std::string& where) {
     OneWay way;
-    // The curves first: they mind what a full queue leaves behind.
+    // The curves first, because a full queue has after-effects on them.
     cold(way, direction, where);
     idle(way, direction, where);
     steady(way, direction, where);
@@ -109,7 +109,7 @@ class Measuring {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const double cost = 2 * rtt_ + expected_seconds(done, seconds, sizes[i], rtt_), left = end - wire_.now();
       const std::string what = format("%s: %s cold", where.c_str(), size_text(sizes[i]).c_str());
-      // The first is needed to know what any other takes.
+      // The first one is needed to estimate the others.
       const int times =
           std::max(i == 0 ? 1 : 0, repeats_for(cost, left, static_cast<int>(sizes.size() - i) - 1, request_.repeats));
       if (times == 0) {
@@ -155,7 +155,7 @@ class Measuring {
     const double end = wire_.now() + budget_.next(wire_.now(), kSteadyWeight);
     const double warm_up = stream_warm_up(rtt_), seconds = stream_seconds(rtt_), cost = warm_up + seconds + 4 * rtt_;
     const int most = std::max(1, request_.repeats * 3 / 5);
-    // By what they tell: what one and what several reach, then what lies between. One and eight are always measured, as
+    // By information: one and several connections first, then the values in between. One and eight are always measured, because
     // the path's bandwidth comes from them.
     constexpr int kOrder[] = {1, 8, 4, 2};
     int others = static_cast<int>(std::size(kOrder));

@@ -1,10 +1,10 @@
-// Measures a path: round trips, then per direction cold-start and after-idle curves, the steady rate of several
-// connections, and loss.
+// Measures a path: round trips, then per direction cold-start and after-idle curves, the steady rate of several connections,
+// and loss.
 //
-// Loss. A transfer that fills the path overflows its queue, and what it sends again tells of congestion that it made
-// itself; the simulator's `loss` is that of a path which is not full. So loss is measured by streams that the kernel
-// paces (SO_MAX_PACING_RATE) to half of the rate that was just reached: retransmitted segments, less those that the
-// receiver had already (DSACK), over segments sent. What other traffic drops meanwhile counts, as it will in use.
+// Loss. A transfer that fills the path overflows its queue, and its retransmissions reflect congestion of its own making; the
+// simulator's `loss` is that of a path that is not full. So loss is measured by streams that the kernel paces
+// (SO_MAX_PACING_RATE) to half of the rate just reached: retransmitted segments, less those that the receiver already had
+// (DSACK), over segments sent. Drops caused by other traffic count, as they will in use.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@
 
 namespace slmsim::calibrate::netprobe {
 
-inline constexpr double kLossPace = 0.5;  // of the highest steady rate
+inline constexpr double kLossPace = 0.5;  // share of the highest steady rate
 inline constexpr int kLossConnections = 4;
 inline constexpr double kLongestLossTest = 10;  // s
 
 struct Request {
   double time_limit = 300;  // s
   double largest = 1e9;     // bytes of a message
-  int repeats = 5;          // at most, of a point; of a rate three fifths of it
+  int repeats = 5;          // at most, per point; three fifths of it per rate
   bool one_way = false;     // only from the client to the server
 };
 
@@ -32,18 +32,18 @@ struct Point {
   double size = 0;  // bytes
   Spread seconds;
   double pause = 0;                        // s, median
-  double in_flight = 0, send_window = 0;   // B, the most of all repeats
+  double in_flight = 0, send_window = 0;   // B, maximum of all repeats
   double initial_window = 0;               // segments
   double congestion_before = 0;            // segments, median
-  double threshold_before = 0;             // segments, the least
+  double threshold_before = 0;             // segments, minimum
   double segments = 0, retransmitted = 0;  // of all repeats
 };
 
 struct Steady {
   int connections = 0;
   Spread rate;                            // bytes acknowledged per second, all connections
-  double growth = 0;                      // rate of the second half over that of the first, the farthest from 1
-  double in_flight = 0, send_window = 0;  // B, the most that one connection had
+  double growth = 0;                      // rate of the second half over that of the first; the value farthest from 1
+  double in_flight = 0, send_window = 0;  // B, maximum of one connection
   double segments = 0, retransmitted = 0;
   double receive_limited = 0, buffer_limited = 0;  // shares of the time, means
 };
@@ -69,7 +69,7 @@ struct Measurement {
   std::optional<OneWay> reverse;
 };
 
-// `progress` is told what is being measured and which share of the time limit has passed.
+// `progress` is called with the current measurement and the elapsed share of the time limit.
 using Progress = std::function<void(const std::string& what, double share)>;
 Measurement measure(const Wire& wire, const Request& request, const Progress& progress);
 

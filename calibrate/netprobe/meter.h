@@ -1,5 +1,5 @@
-// What a session of a server has used of what it may: bytes over all its connections, and time. Connections look at it
-// wherever they wait or send, so that whatever a client does, or does not, a session ends.
+// Usage of a server's session against its limits: bytes over all its connections, and time. Connections check it wherever they
+// wait or send, so that a session ends whatever the client does.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ class Meter {
  public:
   explicit Meter(double most_bytes) : most_bytes_(most_bytes) {}
 
-  // From any thread; the first reason stays.
+  // May be called from any thread; the first reason stays.
   void end(const char* reason) {
     const char* none = nullptr;
     reason_.compare_exchange_strong(none, reason);

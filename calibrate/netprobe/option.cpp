@@ -22,7 +22,7 @@ class Words {
   explicit Words(const std::vector<std::string>& words) : words_(words) {}
   bool more() const { return at_ < words_.size(); }
   std::string next() { return words_[at_++]; }
-  // The option's value: the next word, or what stands after "=".
+  // The option's value: the next word, or the text after "=".
   std::string value(const std::string& option) {
     if (!more()) throw UsageError(option + " needs a value; see slmsim-netprobe --help");
     return next();
@@ -94,7 +94,7 @@ Options server(Words words, const std::string& token) {
   return options;
 }
 
-// `curves`: whether something was said of what only a profile has.
+// `curves`: whether an option was given that only a profile has.
 void check_watch(Options& options, bool curves) {
   if (options.watch == 0) {
     if (options.every > 0) throw UsageError("--every is for --watch TIME");

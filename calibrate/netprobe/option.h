@@ -22,11 +22,11 @@ struct Options {
   double watch = 0, every = 0;  // s; of --watch, 0: one profile
 };
 
-// `words` without the program's name; `token` is what the environment gives, kTokenVariable. Throws UsageError that says
-// what would be right.
+// `words` without the program's name; `token` comes from the environment variable kTokenVariable. Throws UsageError with the
+// valid form.
 inline constexpr const char* kTokenVariable = "SLMSIM_NETPROBE_TOKEN";
 Options parse_options(const std::vector<std::string>& words, const std::string& token = "");
-// The words as a profile may tell them: without the token.
+// The words as a profile may show them: without the token.
 std::string without_token(const std::vector<std::string>& words);
 extern const char* const kHelp;
 

@@ -18,7 +18,7 @@ std::string measured(const std::string& value, const std::string& source) {
 
 constexpr double kMostly = 0.5;  // of the time
 
-// The rate at which the receiver's window held one connection back, and was thus as wide as it gets; null: none.
+// The steady rate at which the receiver's window limited one connection, so that the window had its full size; null: none.
 const Steady* held_by_receiver(const OneWay& way) {
   for (const Steady& steady : way.steady) {
     if (steady.receive_limited > kMostly) return &steady;
@@ -91,7 +91,7 @@ class Writer {
     const char* idle = "net.ipv4.tcp_slow_start_after_idle";
     if (!fact(facts, idle).empty()) setting(idle, last_number(facts, idle) > 0 ? "yes" : "no");
     const char* control = "net.ipv4.tcp_congestion_control";
-    // The simulator knows these; another one stands among the settings.
+    // The simulator knows these; others are listed among the settings.
     for (const char* known : {"reno", "cubic", "bbr"}) {
       if (fact(facts, control) == known) setting(control, known);
     }

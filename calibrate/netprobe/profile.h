@@ -1,4 +1,4 @@
-// The result as a file of platforms/paths/: YAML, schema slmsim/path/1, which a platform's link and VMs may name.
+// The result as a file of platforms/paths/: YAML, schema slmsim/path/1, for use by a platform's link and VMs.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Origin {
 
 std::string to_yaml(const Measurement& measurement, const Hosts& hosts, const Origin& origin);
 
-// A name made of the text's letters, digits, - and _; "path" where nothing is left.
+// A name made of the text's letters, digits, - and _; "path" where no character is left.
 std::string name_from(const std::string& text);
 
 }  // namespace slmsim::calibrate::netprobe

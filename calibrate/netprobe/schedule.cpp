@@ -6,7 +6,7 @@
 namespace slmsim::calibrate::netprobe {
 
 std::vector<double> curve_sizes(double largest) {
-  // 64 kB, 256 kB, 1 MB, ...: powers of four of 1 MB from then on.
+  // 64 kB, 256 kB, 1 MB, ...: powers of four times 1 MB from then on.
   std::vector<double> sizes;
   for (const double size : {kSmallest, 256e3}) {
     if (size < largest) sizes.push_back(size);

@@ -22,13 +22,13 @@ namespace slmsim::calibrate::netprobe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostGuests = 64;     // connections that have not said what they are
+constexpr std::size_t kMostGuests = 64;     // connections before their first line
 constexpr std::size_t kLongestHello = 128;  // bytes
 
 constexpr double kGrace = 1;  // s
 constexpr int kTries = 10;    // sessions that may begin, for each that may end well
 
-// In a time that does not tell how much of it was right.
+// Compares in constant time, so that the time does not reveal how much of the token is right.
 bool is_same(const std::string& a, const std::string& b) {
   unsigned different = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
@@ -80,7 +80,7 @@ class Server {
   void accept_one() {
     Descriptor socket{accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (socket.get() < 0) {
-      // Out of descriptors, or a guest who left already: the next one may have more luck.
+      // Out of descriptors, or the guest already left: the next one may succeed.
       if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       return;
     }
@@ -100,7 +100,7 @@ class Server {
     if (end == std::string::npos)
       return guest.line.size() < kLongestHello &&
              guest.line.starts_with(std::string(kGreeting).substr(0, guest.line.size()));
-    // Nobody who waits for our answer says more than one line.
+    // A client that waits for the answer sends one line only.
     if (end + 1 == guest.line.size()) greet(std::move(guest.socket), words_of(guest.line));
     return false;
   }
@@ -160,7 +160,7 @@ class Server {
       closed_.reset();
       return;
     }
-    // A client leaves when it has its last answer, and the session may not have noticed yet that it gave it.
+    // A client leaves after its last answer, perhaps before the session has noticed that it was sent.
     if (!closed_) closed_ = Clock::now();
     const bool left = session_->at_work() || (control.revents & (POLLERR | POLLHUP));
     if (left && since(*closed_) > kGrace) session_->end("the client left");
@@ -177,8 +177,8 @@ class Server {
   const Descriptor& listener_;
   const Limits& limits_;
   int begun_ = 0, served_ = 0;                     // sessions
-  Clock::time_point start_, idle_ = Clock::now();  // of the session; since there is none
-  std::optional<Clock::time_point> closed_;        // since when the session's client is seen to have left
+  Clock::time_point start_, idle_ = Clock::now();  // of the session; end of the last one
+  std::optional<Clock::time_point> closed_;        // when the session's client was first seen to have left
   std::vector<Guest> guests_;
   std::unique_ptr<Session> session_;
   std::atomic<bool> over_ = false, well_ = false;

@@ -13,12 +13,12 @@
 namespace slmsim::calibrate::netprobe {
 namespace {
 
-// What this program's client asks for at most, or somewhat more.
+// Limits slightly above what this program's client requests.
 constexpr std::size_t kMostConnections = 16, kLongestId = 16;
 constexpr double kMostMessage = 64e9, kLeastPace = 1000, kMostPace = 1e12, kMostPings = 1000;
 constexpr double kMostPause = 120, kMostWarmUp = 120, kMostStream = 600, kMostRtt = 60;  // s
 
-// A command that no client of this version gives.
+// A command that no client of this version sends.
 struct BadCommand : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,7 +28,7 @@ double number(const std::vector<std::string>& words, std::size_t at, double most
   if (!value || *value < 0 || *value > most) throw BadCommand("a number is missing or out of range");
   return *value;
 }
-// Bytes, or how often: a whole number from 1.
+// Bytes or a count: a whole number from 1.
 double whole(const std::vector<std::string>& words, std::size_t at, double most) {
   const double value = number(words, at, most);
   if (value < 1 || value != std::floor(value)) throw BadCommand("a whole number from 1 is expected");

@@ -1,4 +1,4 @@
-// One client's commands, carried out; see server.h for the protocol.
+// Executes one client's commands; see server.h for the protocol.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,19 @@ namespace slmsim::calibrate::netprobe {
 
 class Session {
  public:
-  // `key` is what data connections show; `most_bytes` is what all connections together may carry.
+  // `key` identifies data connections; `most_bytes` limits the bytes of all connections together.
   Session(Connection control, std::string key, double most_bytes);
 
   const std::string& key() const { return key_; }
   const std::string& peer() const { return peer_; }
   int control() const { return control_.get(); }
-  // While a command is carried out, a client that closes its connection has left.
+  // During a command, a client that closes its connection has left.
   bool at_work() const { return at_work_; }
-  // A data connection that said so; answers "ok". From the server's thread.
+  // Adds a data connection with this ID; answers "ok". Called from the server's thread.
   void attach(const std::string& id, Connection connection);
-  // From the server's thread: run() throws NetworkError with this reason within a fraction of a second.
+  // Called from the server's thread: run() throws NetworkError with this reason within a fraction of a second.
   void end(const char* reason) { meter_.end(reason); }
-  // Until the client leaves; throws NetworkError where it is lost.
+  // Runs until the client leaves; throws NetworkError where the client is lost.
   void run();
 
  private:

@@ -45,7 +45,7 @@ bool wait_for(int socket, short event, double seconds) {
   }
 }
 
-// 0, or the reason why not.
+// 0, or the error number.
 int connect_within(int socket, const addrinfo& address, double seconds) {
   if (connect(socket, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -94,7 +94,7 @@ Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
 
 bool Connection::wait(short event, double seconds) const {
   if (!meter_) return wait_for(get(), event, seconds);
-  constexpr double kLook = 0.1;  // s between looks at whether the session has ended
+  constexpr double kLook = 0.1;  // s between checks whether the session has ended
   const auto end = after(seconds);
   for (;;) {
     meter_->check();
@@ -205,7 +205,7 @@ Connection connect_to(const std::string& host, int port) {
 }
 
 Descriptor listen_on(const std::string& address, int port) {
-  // "::" takes IPv4 too; a machine without IPv6 has only 0.0.0.0.
+  // "::" accepts IPv4 too; a machine without IPv6 has only 0.0.0.0.
   const std::vector<std::string> all =
       address.empty() ? std::vector<std::string>{"::", "0.0.0.0"} : std::vector{address};
   int reason = 0;
@@ -229,7 +229,7 @@ int port_of(const Descriptor& listener) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  // The port lies at the same place in both protocols.
+  // The port is at the same place in both protocols.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 

@@ -13,7 +13,7 @@ struct Spread {
 // All 0 for no values.
 Spread spread_of(std::vector<double> values);
 
-// With 95 % confidence an event that was not seen in `count` trials is rarer than this (rule of three).
+// With 95 % confidence an event that did not occur in `count` trials is rarer than this (rule of three).
 double upper_bound_of_none(double count);
 
 }  // namespace slmsim::calibrate::netprobe

@@ -52,7 +52,7 @@ Client::~Client() {
   try {
     control_.send_text("bye\n");
   } catch (const NetworkError&) {
-    // It is gone already.
+    // It is already gone.
   }
 }
 
@@ -137,7 +137,7 @@ Wire Client::wire() {
     double pause = 0;
     if (warm_up > 0) {
       transfer(direction, connection, id, warm_up, 0);
-      // A transfer of one byte tells the time-out after the warm-up.
+      // A transfer of one byte reports the time-out after the warm-up.
       pause = timeouts * transfer(direction, connection, id, 1, 0).rto;
     }
     const Message message = transfer(direction, connection, id, bytes, pause);

@@ -1,4 +1,4 @@
-// What can be measured between two hosts, as functions: the real ones come from connect_wire, tests give their own.
+// Measurements between two hosts, as functions: the real ones come from connect_wire, tests supply their own.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace slmsim::calibrate::netprobe {
 enum class Direction { kForward, kReverse };
 
 struct Wire {
-  std::function<double()> now;  // s, of a clock that only goes on
+  std::function<double()> now;  // s, of a monotonic clock
   // Round trips of one byte over an established connection, s each.
   std::function<std::vector<double>(int count)> ping;
-  // The least round trip that the kernel saw on that connection, s.
+  // The smallest round trip that the kernel measured on that connection, s.
   std::function<double()> kernel_rtt;
   // One message over a new connection.
   std::function<Message(Direction, double bytes)> cold;
@@ -31,8 +31,8 @@ struct Hosts {
   std::string client_address, server_address;
 };
 
-// A session with a server: everything that a Wire's functions need. Throws NetworkError where nobody listens, another
-// program or version does, it serves someone else, or the token is not its.
+// A session with a server: provides a Wire's functions. Throws NetworkError where nobody listens, another program or version
+// does, it serves another client, or the token is wrong.
 class Client {
  public:
   Client(std::string host, int port, const std::string& token);

@@ -150,7 +150,7 @@ def main():
             rows = list(csv.reader(file))[1:]
     known = {(row[1], *row[2:6], row[10]) for row in rows}
     clock = Clock(torch, on_gpu)
-    # The whole list with one backend and precision before the next.
+    # All points of one backend and precision before the next.
     for backend, precision in ((b, p) for b in options.backends.split(",") for p in options.precisions.split(",")):
         only(torch, backend)
         for heads, length, width in sizes_of(options):
@@ -162,7 +162,7 @@ def main():
                 continue
             try:
                 measured = times(torch, clock, options.device, (heads, length, width), dtypes[precision], options.point)
-            except RuntimeError as error:  # this backend lacks the size, or the memory does not hold it
+            except RuntimeError as error:  # this backend does not support the size, or memory does not suffice
                 print(f"{backend} {precision} {heads}x{length}x{width}: {str(error).splitlines()[0]}", file=sys.stderr)
                 continue
             for kernel, (middle, low, high, samples) in measured.items():

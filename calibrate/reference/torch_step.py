@@ -41,7 +41,7 @@ PHASES = ("forward", "backward", "optimizer")
 DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # categories of PyTorch's traces
 KERNEL_COLUMNS = ("configuration", "kind", "count", "us", "name")
 NAME_LENGTH = 120
-COMPILING_S = 40  # of a configuration with torch.compile, until one was timed
+COMPILING_S = 40  # for a configuration with torch.compile, until one is timed
 BROKEN_OFF = "the program ended while it measured this"
 
 
@@ -202,7 +202,7 @@ class Trainer:
         from torch_model import Model
         options, sizes = configuration.options, configuration.sizes
         self.torch, self.options, self.device = torch, options, device
-        # Made on the device where PyTorch can (2.0): a CPU takes seconds for the random numbers.
+        # Created on the device where PyTorch supports it (2.0): a CPU takes seconds for the random numbers.
         with device if hasattr(device, "__enter__") else contextlib.nullcontext():
             model = Model(sizes, options.attention == "sdpa", options.dropout, options.checkpoints, options.lora)
         self.model = model.to(device).train()
@@ -339,7 +339,7 @@ def measure(torch, configuration, device, ranks, wants_kernels):
     memory.note("model")
     first = trainer.run(1)[0]["step"]
     result = {"status": "ok", "parameters": trainer.parameters, "built_s": time.monotonic() - began, "first_step_s": first}
-    # Ranks must agree on the number of steps: each has its own clock, so only a lone one may take fewer.
+    # Ranks must agree on the number of steps: each has its own clock, so only a single one may stop early.
     warm = time.monotonic()
     for _ in range(1, options.warm_up):
         trainer.run(1)
@@ -464,7 +464,7 @@ def main():
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else torch.device("cpu")
     if on_gpu:
         torch.cuda.set_device(device)
-        # cuDNN's attention stays out, as the simulator knows flash attention.
+        # cuDNN's attention is disabled, because the simulator models flash attention.
         if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
             torch.backends.cuda.enable_cudnn_sdp(False)
     torch.manual_seed(1 + rank)
@@ -506,7 +506,7 @@ def main():
             if options.plan:
                 results.drop_last()
             raise
-        except Exception as error:  # of any library; the others are measured all the same
+        except Exception as error:  # from any library; the others are still measured
             if not options.plan:
                 raise
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
@@ -518,7 +518,7 @@ def main():
             results.put({**record, **result}, rows)
             print(f"{configuration.title} x {ranks}: {told(result)} ({result['took_s']:.1f} s)", file=sys.stderr)
         if broken:
-            sys.exit(1)  # no later one runs in a broken context
+            sys.exit(1)  # nothing runs in a broken context
         gc.collect()
         if result["status"] == "oom" and ranks > 1:
             break

@@ -5,7 +5,7 @@
 
 namespace slmsim::python {
 
-// From here on InputError that leaves the module is raised as the class that slmsim._errors defines.
+// From here on an InputError that leaves the module is raised as the class that slmsim._errors defines.
 void translate_input_errors();
 
 }  // namespace slmsim::python

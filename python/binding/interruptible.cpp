@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{50}, kPatience{500};
 
-// A job's thread, and what becomes of its work.
+// A job's thread, and the state of its work.
 struct Running {
   Job job;
   std::mutex mutex;
@@ -35,7 +35,7 @@ struct Running {
   }
 };
 
-// Of the process, not of any scenario: threads that outlive their call, and whose turn it is to start workers.
+// State of the process, not of a scenario: threads that outlive their call, and the turn to start workers.
 struct Threads {
   std::mutex mutex;
   std::list<std::pair<std::shared_ptr<Running>, std::thread>> leftovers;
@@ -43,7 +43,7 @@ struct Threads {
 };
 
 Threads& threads() {
-  static auto* all = new Threads;  // never destroyed: leftovers may still use it
+  static auto* all = new Threads;  // never destroyed: remaining threads may still use it
   return *all;
 }
 
@@ -124,7 +124,7 @@ void leave_leftovers() {
   const std::lock_guard lock(threads().mutex);
   const auto& all = threads().leftovers;
   if (std::all_of(all.begin(), all.end(), [](const auto& one) { return one.first->wait({}); })) return;
-  // Registered last, it comes first: static objects stay as they are.
+  // Registered last, it runs first: static objects still exist.
   on_exit(
       [](int status, void*) {
         std::fflush(nullptr);

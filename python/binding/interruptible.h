@@ -1,9 +1,9 @@
-// Runs work that may take long on a thread of its own, while Python's other threads run and Ctrl-C is heard.
+// Runs long work on its own thread, while Python's other threads run and Ctrl-C works.
 //
-// The thread that calls waits without the interpreter's lock. Every twentieth of a second it takes it for a moment, lets
-// Python's signal handlers run, and tells `progress` how far the work is. Where one of them raises, the work is told to stop,
-// and what was raised goes on to the caller at the latest half a second later. Work that has not ended by then goes on until
-// it next asks, and is left to the process's end (leave_leftovers).
+// The calling thread waits without the interpreter's lock. Every twentieth of a second it takes the lock for a moment, lets
+// Python's signal handlers run, and calls `progress` with the state of the work. Where one of them raises, the work is stopped,
+// and the exception reaches the caller at most half a second later. Work that has not ended by then continues until its next
+// check, and is left to the process's end (leave_leftovers).
 //
 // The thread has all signals blocked, and so have the worker processes that it starts: Python's handlers run in none of them.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace slmsim::python {
 
-// What the work and who waits for it have in common.
+// State shared by the work and the waiting thread.
 class Job {
  public:
   // For the work.
@@ -30,7 +30,7 @@ class Job {
     done_ = done;
   }
 
-  // For who waits. `progress` is None or callable(done, all). Throws what the work threw, and error_already_set.
+  // For the waiting thread. `progress` is None or callable(done, all). Throws what the work threw, and error_already_set.
   static void run(std::function<void(Job&)> work, const pybind11::object& progress);
 
  private:
@@ -38,8 +38,8 @@ class Job {
   std::atomic<std::uint64_t> done_{0}, all_{0};
 };
 
-// The result of `work(job)`. What the work refers to must live as long as it does, which may be longer than this call: it is
-// captured by value or shared.
+// The result of `work(job)`. Everything that the work refers to must live as long as the work, which may be longer than this
+// call: capture it by value or share it.
 template <class Work>
 auto interruptible(Work work, const pybind11::object& progress = pybind11::none()) {
   using Result = std::invoke_result_t<Work, Job&>;
@@ -48,7 +48,7 @@ auto interruptible(Work work, const pybind11::object& progress = pybind11::none(
   return std::move(**result);
 }
 
-// For work that starts worker processes, inside its thread: one at a time, since a worker holds copies of what others have open.
+// For work that starts worker processes, inside its thread: one at a time, because a worker inherits what others have open.
 // Throws Stopped.
 class CrewTurn {
  public:
@@ -58,7 +58,7 @@ class CrewTurn {
   ~CrewTurn();
 };
 
-// At the interpreter's end: where interrupted work still runs, the process then ends without destroying what that uses.
+// At the interpreter's end: if interrupted work is still running, the process ends without destroying objects that it uses.
 void leave_leftovers();
 
 }  // namespace slmsim::python

@@ -21,7 +21,7 @@ Loaded::Loaded(const std::string& word, Overrides set) : file_(scenario_file(wor
   refuse_twice_overridden(set_);
   ScenarioFile texts{file_};
   scenario_ = std::make_shared<const Scenario>(scenario_of(texts, set_));
-  texts_ = std::make_shared<const ScenarioFile>(std::move(texts));  // with the files that its names led to
+  texts_ = std::make_shared<const ScenarioFile>(std::move(texts));  // including the files that it names
 }
 
 Loaded::Loaded(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts)
@@ -50,7 +50,7 @@ Scenario Loaded::narrowed(const Filter& filter) const {
 }
 
 std::function<std::optional<Scenario>(const Overrides&)> Loaded::reload(const Filter& filter) const {
-  // Linking remembers the files that it comes upon, so each thread has a copy.
+  // Linking caches files, so each thread has a copy.
   const auto texts = std::make_shared<ScenarioFile>(*texts_);
   return [texts, set = set_, filter](const Overrides& more) -> std::optional<Scenario> {
     Overrides all = set;

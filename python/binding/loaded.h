@@ -1,4 +1,4 @@
-// A scenario as Python holds it: a value that never changes, with the files that it was read from.
+// A scenario as Python holds it: an immutable value with the files that it was read from.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@ namespace slmsim::python {
 
 class Loaded {
  public:
-  // `word`: a file, or the name of a shipped scenario. Throws InputError with everything that is wrong.
+  // `word`: a file, or the name of a shipped scenario. Throws InputError with all errors.
   Loaded(const std::string& word, Overrides set);
-  // With further overrides; of two for one key the later holds. Files are not read again, so that all that come from one
+  // With further overrides; of two for one key the later applies. Files are not read again, so that all scenarios from one
   // loading agree.
   Loaded with(const Overrides& more) const;
 
   const std::string& file() const { return file_; }
   const Overrides& set() const { return set_; }
   const Scenario& scenario() const { return *scenario_; }
-  // Its part that is asked for. Throws InputError where it lacks something.
+  // The requested part. Throws InputError where the scenario lacks something.
   Scenario narrowed(const Filter& filter) const;
-  // For a thread of its own: the scenario with overrides beyond its own, or nothing where they are refused.
+  // For use on another thread: the scenario with overrides beyond its own, or nothing where they are invalid.
   std::function<std::optional<Scenario>(const Overrides& more)> reload(const Filter& filter) const;
 
  private:

@@ -1,5 +1,6 @@
-// slmsim._core: what the Python package asks of the simulator. Texts go in and out, so that a number in Python is the one that
-// the program prints; python/slmsim makes values, data frames and pictures of them. python/slmsim/_core.pyi says the types.
+// slmsim._core: the simulator's functions for the Python package. Texts go in and out, so that a number in Python equals the
+// one that the program prints; python/slmsim converts them to values, data frames and pictures. python/slmsim/_core.pyi has the
+// types.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -25,7 +25,7 @@ namespace py = pybind11;
 namespace slmsim::python {
 namespace {
 
-// Whether so many seconds have passed since this call; never where they are 0.
+// Whether `seconds` have passed since this call; never if they are 0.
 std::function<bool()> end_after(double seconds) {
   if (seconds <= 0) return [] { return false; };
   using std::chrono::steady_clock;

@@ -1,5 +1,4 @@
-// What Python asks of a scenario: each verb runs interruptibly and gives back what the program's own verb has before it prints,
-// or the JSON and the table that it prints.
+// The verbs for Python: each runs interruptibly and returns the program's own result, or the JSON and the table that it prints.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,12 +9,12 @@
 
 namespace slmsim::python {
 
-// What a verb prints.
+// The output of a verb.
 struct Told {
   std::string json, table;
 };
 
-// A run's result; its forms are made when they are asked for.
+// A run's result; its forms are computed on demand.
 class Ran {
  public:
   explicit Ran(RunResult result) : result_(std::make_shared<const RunResult>(std::move(result))) {}
@@ -51,7 +50,7 @@ struct SweepAsked {
   std::size_t jobs = 0;
   bool restart = false;
 };
-// The files that it wrote: FILE.csv and FILE.jsonl.
+// The written files: FILE.csv and FILE.jsonl.
 std::pair<std::string, std::string> sweep(const SweepAsked& asked, const pybind11::object& progress);
 
 struct FitAsked {
@@ -60,7 +59,7 @@ struct FitAsked {
   std::size_t points = 256;
   double time_limit = 0;
 };
-// What it found as the YAML that `fitted` takes, as JSON and as a table.
+// The fit as the YAML that `fitted` takes, as JSON and as a table.
 struct Fitted {
   std::string yaml;
   Told told;

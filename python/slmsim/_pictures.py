@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-# Each figure, and which of a result's forms it draws.
+# Each figure, and the form of a result that it draws.
 FIGURES = {
     "technique-comparison": "csv",
     "breakdown": "csv",
@@ -33,7 +33,7 @@ class Picture:
         return file.getvalue()
 
     def _repr_html_(self) -> str:
-        # nbconvert takes an SVG's own contents for dangerous, and those of a page for the author's.
+        # nbconvert treats an SVG's own contents as dangerous, and those of a page as the author's.
         return f'<div class="slmsim">{self._repr_svg_()}</div>'
 
     def _repr_svg_(self) -> str:

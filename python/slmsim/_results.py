@@ -47,7 +47,7 @@ def _frame_of_csv(text: str) -> pandas.DataFrame:
     frame = pandas.read_csv(
         io.StringIO(text), dtype={name: str for name in columns if name in texts}, keep_default_na=False,
         na_values={name: [""] for name in columns if name not in texts}, float_precision="round_trip")
-    for name in texts:  # the program hides what a spreadsheet would take for a formula behind an apostrophe
+    for name in texts:  # the program prefixes what a spreadsheet would take for a formula with an apostrophe
         frame[name] = frame[name].str.replace(r"^'(?=[=+@-])", "", regex=True)
     return frame
 

@@ -1,6 +1,5 @@
-// The verbs of the command line. Each adds its options to the application and, if it was given, runs. Only
-// this room prints errors or decides the exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3
-// internal error.
+// The verbs of the command line. Each adds its options to the application and, if it was given, runs. Only this folder prints
+// errors or decides the exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +18,9 @@ struct Command {
   std::function<int()> run;
 };
 
-// For an option that is a number: refuses others, and what is no number, with what is expected.
+// For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
-// `of`: what comes out otherwise by another seed.
+// `of`: the result that depends on the seed.
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
 
 Command add_run(CLI::App& app);

@@ -17,7 +17,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// Long and short names with their dashes; none of what is given by its place.
+// Long and short names with their dashes; none for positional arguments.
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const auto& name : option.get_lnames()) names.push_back("--" + name);
@@ -29,15 +29,15 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What `slmsim list` prints of a kind, in a shell's words.
+// Shell command for the names of a kind, as `slmsim list` prints them.
 std::string listed(const std::string& what) {
   return fmt::format("$(slmsim list {} 2>/dev/null | cut -d ' ' -f 1)", what);
 }
 
-// What may stand under an option or in a place: words, or a shell's command that prints them; empty where files or anything may.
+// Values of an option or argument: words, or a shell command that prints them; empty where files or anything may follow.
 std::string words_of(const CLI::App& verb, const CLI::Option& option) {
   struct Words {
-    const char *verbs, *option, *words;  // of these verbs; of all where there are none
+    const char *verbs, *option, *words;  // of these verbs; of all if empty
   };
   static const Words kWords[] = {
       {"", "--technique", "list techniques"},
@@ -68,7 +68,7 @@ std::string words_of(const CLI::App& verb, const CLI::Option& option) {
   return "";
 }
 
-// Of what is given by its place: the words of the first that has some.
+// Values of positional arguments: the words of the first that has any.
 std::string words_in_place(const CLI::App& verb) {
   for (const CLI::Option* option : verb.get_options()) {
     if (!names_of(*option).empty()) continue;
@@ -229,7 +229,7 @@ std::string to_fish(const CLI::App& app) {
   return out;
 }
 
-// Of roff: what begins a request, and its escapes.
+// Escapes roff's requests and escape characters.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {

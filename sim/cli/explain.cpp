@@ -1,4 +1,4 @@
-// slmsim explain SCENARIO...: what limits each technique, and which settings would help.
+// slmsim explain SCENARIO...: the limits of each technique, and the settings that would help.
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// slmsim fit SCENARIO --measured FILE: what pilot runs tell of what is unknown.
+// slmsim fit SCENARIO --measured FILE: fits unknown values to pilot runs.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// slmsim import FORMAT FILE...: a GPU's profile from what others measured.
+// slmsim import FORMAT FILE...: a GPU's profile from published or measured tables.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCollectives = 400;
-// What a profile's reader takes at most (kMaxNodes), by the values and keys of a kernel, of a collective, and of the
-// rest.
+// Most nodes that a profile's reader accepts (kMaxNodes), counted by the values and keys of a kernel, of a collective, and of
+// the rest.
 constexpr std::size_t kNodesOfKernel = 15, kNodesOfCollective = 11, kNodesOfTheRest = 2000;
 
 struct ImportOptions {
@@ -88,7 +88,7 @@ std::string name_of(const ImportOptions& options) {
   return name;
 }
 
-// What was asked for, but where to write it.
+// The command line, without the output file.
 std::string command_of(const ImportOptions& options) {
   std::string out = "slmsim import " + options.format;
   for (const auto& file : options.files) out += " " + file;
@@ -104,7 +104,7 @@ std::string command_of(const ImportOptions& options) {
   return out;
 }
 
-// Whose times they are: by --gpu, in the tables' words where these are of it; `run` refuses them for another chip.
+// The measured GPU: by --gpu, in the tables' words where they mean that GPU; `run` refuses profiles of another chip.
 std::string measured_on(const std::string& told, const Gpu& gpu) {
   if (!names_a_gpu(told)) return gpu.title;
   if (is_same_chip(told, gpu.title) || is_same_chip(told, gpu.name)) return told;
@@ -112,7 +112,7 @@ std::string measured_on(const std::string& told, const Gpu& gpu) {
   const auto is_told = [&](const auto& name) {
     return is_same_chip(told, name) || is_same_chip(told, gpu_title(name));
   };
-  // Words of the user's own name no other GPU.
+  // The user's own words name no other GPU.
   if (std::none_of(known.begin(), known.end(), is_told)) return gpu.title;
   throw InputError({}, fmt::format("--gpu {}: the tables are of \"{}\", and {} is {}; name the GPU that was timed",
                                    gpu.name, printable(told).substr(0, 64), gpu.name, gpu.title));
@@ -130,7 +130,7 @@ void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t r
   if (gpu) thin_kernels(profile, *gpu, most);
 }
 
-// What was written must be read: a mistake is ours, and not the user's.
+// Reads the written profile back: an error here is the program's, not the user's.
 GpuProfile read_back(const std::string& text, const std::string& name) {
   Reading reading;
   try {

@@ -1,4 +1,4 @@
-// slmsim init: a platform and a scenario of the machines that somebody has.
+// slmsim init: a platform and a scenario for the user's machines.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a peer's slmsim-netprobe server and this machine measured of the path between them.
+// Measurement of the path between a peer's slmsim-netprobe server and this machine.
 std::string probe(const std::string& name, const std::string& address, const std::string& token) {
   fmt::print(stderr, "slmsim: probing {} for 90 s\n", printable(address));
   std::string folder = (fs::temp_directory_path() / "slmsim-init-XXXXXX").string();
@@ -38,7 +38,7 @@ std::string probe(const std::string& name, const std::string& address, const std
   return text;
 }
 
-// The paths that were measured: files beside the platform.
+// The measured paths: files beside the platform.
 std::vector<Result> probe_peers(const InitOptions& options, Inventory& inventory) {
   std::vector<Result> files;
   for (const auto& word : options.peers) {
@@ -55,13 +55,13 @@ std::vector<Result> probe_peers(const InitOptions& options, Inventory& inventory
   return files;
 }
 
-// A path counts from the scenario's folder there, and from the current one here.
+// A path is relative to the scenario's folder there, and to the current one here.
 std::string model_word(const std::string& model, const std::string& folder) {
   std::error_code ignored;
   if (is_name(model) && !fs::exists(model, ignored)) return model;
   fs::path file = fs::absolute(model);
   if (fs::is_directory(file, ignored)) file /= "config.json";
-  if (!fs::exists(file, ignored)) return model;  // the scenario's reader tells what there is
+  if (!fs::exists(file, ignored)) return model;  // the scenario's reader lists the names
   return fs::relative(file, fs::absolute(folder)).string().starts_with(".")
              ? fs::relative(file, fs::absolute(folder)).string()
              : "./" + fs::relative(file, fs::absolute(folder)).string();
@@ -77,7 +77,7 @@ void refuse_to_overwrite(const std::vector<Result>& files) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-// What was written must be read: everything is checked before the first file is.
+// Reads everything back before the first file is written.
 void check(const std::vector<Result>& files, const std::string& folder) {
   const std::string stem = (fs::path(folder) / "scenario.yaml").string();
   const auto text_of = [&](const std::string& name) -> const std::string& {
@@ -86,7 +86,7 @@ void check(const std::vector<Result>& files, const std::string& folder) {
   };
   Node scenario = parse_yaml(text_of("scenario.yaml"), stem);
   *scenario.find("platform") = parse_yaml(text_of("platform.yaml"), (fs::path(folder) / "platform.yaml").string());
-  // A path that was measured just now is not there yet.
+  // A path measured in this run is not yet a file.
   if (Node* links = scenario.find("platform")->find("links")) {
     for (auto& link : links->entries) {
       if (Node* path = link.value.find("path"))

@@ -1,4 +1,4 @@
-// slmsim check and list: look at files, and at what there is.
+// slmsim check and list: check files, and list names.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -33,7 +33,7 @@ fs::path root_or_fail() {
 
 std::string check_sweep(const std::string& file) {
   Sweep sweep(file);
-  // Where both ends are wrong, a value's unit or range is, and so would be all between.
+  // Where both ends are invalid, a value's unit or range is, and all values between would be too.
   const std::string first = sweep.problem_at(0), last = sweep.problem_at(sweep.points() - 1);
   if (!first.empty() && !last.empty())
     throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0},
@@ -41,7 +41,7 @@ std::string check_sweep(const std::string& file) {
   return fmt::format("sweep of {} points", sweep.points());
 }
 
-// The files of a folder that calibrate/run_on_gpu.sh fills.
+// Checks the files of a folder that calibrate/run_on_gpu.sh fills.
 void check_folder(const fs::path& folder) {
   bool any = false;
   const auto report = [&](const char* name, const auto& kind) {

@@ -1,4 +1,4 @@
-// Options that ask a verb for intervals.
+// Options of a verb for intervals.
 #pragma once
 
 #include "sim/cli/scenarios.h"
@@ -9,7 +9,8 @@ namespace slmsim {
 // --fitted, --intervals, --level and --seed.
 void add_interval_options(CLI::App& verb, IntervalRequest& options);
 
-// Throws InputError where the options do not go together, or the fit is none; tells on standard error where that is stale.
+// Throws InputError where the options contradict each other, or the fit is invalid; a warning on standard error where the fit
+// is stale.
 Intervals intervals_of(const IntervalRequest& request, const ScenarioOptions& options);
 
 }  // namespace slmsim

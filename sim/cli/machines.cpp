@@ -36,10 +36,10 @@ Place word_place(const std::string& option) { return {std::make_shared<Source>(S
 
 struct GpusHere {
   std::vector<std::string> names;
-  std::set<double> limits;  // of their power in W; 0: what the board may draw
+  std::set<double> limits;  // power limits in W; 0: the board's full power
 };
 
-// As nvidia-smi names them; none where there is no such program or no GPU.
+// As nvidia-smi names them; none where the program or a GPU is missing.
 GpusHere gpus_of_this_machine() {
   const auto told =
       output_of({"nvidia-smi", "--query-gpu=name,power.limit,power.default_limit", "--format=csv,noheader"});
@@ -59,7 +59,7 @@ GpusHere gpus_of_this_machine() {
                                    "is like it by --gpu, or write its file (docs/scenario.md#gpus)",
                                    printable(line).substr(0, 64)));
     out.names.push_back(name);
-    // "280.00 W", or "[N/A]", of which the value is 0.
+    // "280.00 W", or "[N/A]", whose value is 0.
     const double most = parse_quantity(limit, Dimension::kPower).value;
     const double board = parse_quantity(usual, Dimension::kPower).value;
     out.limits.insert(most < board ? most : 0.0);
@@ -85,7 +85,7 @@ void add_machine(Inventory& inventory, const std::string& name, std::vector<std:
   inventory.machines.push_back(std::move(machine));
 }
 
-// --gpu TYPE:COUNT is for this machine, or for those of an inventory that say none; NAME=TYPE:COUNT for one machine.
+// --gpu TYPE:COUNT applies to this machine, or to those of an inventory without GPUs; NAME=TYPE:COUNT to one machine.
 void add_gpus(const InitOptions& options, Inventory& inventory) {
   const bool listed = !inventory.machines.empty();
   for (const auto& word : options.gpus) {
@@ -134,7 +134,7 @@ struct Question {
   }
 };
 
-// On a terminal, where no machine was named.
+// Asks on a terminal, where no machine was named.
 void ask(InitOptions& options, const std::vector<std::string>& found) {
   const Question question(true);
   std::string usual;
@@ -189,7 +189,7 @@ Inventory machines_of(InitOptions& options) {
   }
   add_gpus(options, out);
   add_power_limit(here, out);
-  // Of a list some machines are for other work; where none has GPUs, who wrote it has still to say them.
+  // Machines without GPUs in a list are skipped; where none has GPUs, the user must add them.
   const bool any = std::any_of(out.machines.begin(), out.machines.end(), [](const auto& m) { return !m.gpus.empty(); });
   if (sources > 0 && any) {
     std::erase_if(out.machines, [&](const Machine& machine) {

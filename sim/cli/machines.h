@@ -1,4 +1,4 @@
-// The machines that the options of slmsim init name, or that its questions find out.
+// Machines from the options of slmsim init, or from its questions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace slmsim {
 
-// What this machine is called.
+// The name of this machine.
 inline constexpr const char* kHere = "here";
 
 struct InitOptions {
@@ -23,19 +23,19 @@ struct Pair {
   std::string key, value;
 };
 
-// KEY=VALUE of an option; `form` is how it is written. Throws InputError.
+// Parses KEY=VALUE of an option; `form` is its format for messages. Throws InputError.
 Pair pair_of(const std::string& option, const std::string& text, const char* form);
 
-// Where the words of an option are to blame.
+// Place of errors in an option's words.
 Place word_place(const std::string& option);
 
 // The machine of this name. Throws InputError with the nearest one.
 Machine& machine_called(Inventory& inventory, const std::string& option, const std::string& name);
 
-// From a list, from --gpu, from nvidia-smi or, on a terminal where nothing is named, by questions, which complete the options.
+// From a list, from --gpu, from nvidia-smi or, on a terminal without options, from questions, which complete the options.
 Inventory machines_of(InitOptions& options);
 
-// What --link says.
+// Adds the links of --link.
 void add_links(const InitOptions& options, Inventory& inventory);
 
 }  // namespace slmsim

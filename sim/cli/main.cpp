@@ -44,7 +44,7 @@ int usage_error(const std::string& text) {
   return kBadInput;
 }
 
-// CLI11 would only say that it did not expect the word.
+// CLI11 would only report an unexpected word.
 std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2) return "";
   static const std::vector<std::string> kOptions = {"--help", "-h", "--version"};
@@ -56,14 +56,14 @@ std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(verb->get_name());
   if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return "";
-  // "slmsim help" wants --help.
+  // "slmsim help" means --help.
   std::vector<std::string> words = verbs;
   if (that_contain(argv[1], verbs).empty()) words.insert(words.end(), kOptions.begin(), kOptions.end());
   return fmt::format("unknown command \"{}\"; {}", std::string_view(argv[1]).substr(0, 64),
                      did_you_mean(argv[1], words));
 }
 
-// Likewise for an option that the verb does not have; empty where it was another word.
+// The same for an option that the verb lacks; empty where the word is no option.
 std::string unknown_option(const CLI::App& app) {
   for (const auto* verb : app.get_subcommands()) {
     std::vector<std::string> known;
@@ -86,7 +86,7 @@ std::string help_of(const CLI::App& app) {
   return verbs.empty() ? "slmsim --help" : fmt::format("slmsim {} --help", verbs.front()->get_name());
 }
 
-// What CLI11 says of values that are missing, too many or of another kind, as this program says it.
+// Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
 std::string plain_words(const std::string& text) {
   static const std::pair<std::regex, const char*> kForms[] = {
       {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
@@ -98,12 +98,12 @@ std::string plain_words(const std::string& text) {
   return text;
 }
 
-// Memory comes from the system in large pieces and is kept for what comes next, in place of being given back and cleared anew from
-// one iteration to the next: a tenth of a small run's time, a twentieth of a large one's.
+// Takes memory from the system in large blocks and keeps it, instead of returning it and clearing it anew for each iteration: a
+// tenth of a small run's time, a twentieth of a large one's.
 void keep_memory() {
 #ifdef __GLIBC__
   mallopt(M_TOP_PAD, 16 << 20);
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   try {
     slmsim::keep_memory();
     const int status = slmsim::run(argc, argv);
-    // What was printed piece by piece may not have reached a full disk or a closed pipe.
+    // Buffered output may not have reached a full disk or a closed pipe.
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     throw slmsim::InputError({}, "standard output cannot be written");
   } catch (const slmsim::InputError& error) {

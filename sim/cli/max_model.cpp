@@ -1,4 +1,4 @@
-// slmsim max-model SCENARIO...: how many layers fit, by technique, and what is full then.
+// slmsim max-model SCENARIO...: the largest number of layers that fits, by technique, and the memory that is full then.
 #include <algorithm>
 #include <memory>
 

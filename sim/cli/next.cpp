@@ -1,4 +1,4 @@
-// slmsim next SCENARIO: the pilot run that tells most about the pick.
+// slmsim next SCENARIO: the most informative pilot run for the pick.
 #include "sim/fit/next.h"
 
 #include <memory>

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
                    "the result cannot be written there; check the place and its permissions");
 }
 
-// To a device, a pipe and the like. Whoever is to read a pipe may never come: from here on signals end the process again.
+// Writes to a device, a pipe or the like. A pipe may never get a reader: from here on signals end the process again.
 void write_directly(const Result& result) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   std::ofstream out(result.file, std::ios::binary);
@@ -34,7 +34,7 @@ void write_directly(const Result& result) {
   if (!out) fail(result.file);
 }
 
-// To standard output; why it failed, or 0.
+// Writes to standard output; returns an error number, or 0.
 int print(const std::string& text) {
   const auto usual = std::signal(SIGPIPE, SIG_IGN);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
@@ -43,7 +43,7 @@ int print(const std::string& text) {
   return error;
 }
 
-// Two results in one file would leave either.
+// Two results in one file would overwrite each other.
 void check_places(const std::vector<Result>& results) {
   const auto place = [](const Result& result) { return fs::absolute(result.file).lexically_normal(); };
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -62,7 +62,7 @@ void check_places(const std::vector<Result>& results) {
 
 void write_results(const std::vector<Result>& results) {
   check_places(results);
-  // Two of these may write the same file at once.
+  // Two processes may write the same file at once.
   const std::string suffix = fmt::format(".{}.tmp", getpid());
   std::vector<std::unique_ptr<PendingFile>> pending;
   for (const auto& result : results) {
@@ -79,7 +79,7 @@ void write_results(const std::vector<Result>& results) {
   for (const auto& result : results) {
     if (!result.file.empty()) continue;
     const int error = print(result.text);
-    if (error == EPIPE) {  // as a program ends whose reader has gone, but without files that are not complete
+    if (error == EPIPE) {  // as for a closed pipe, but incomplete files are removed
       pending.clear();
       std::raise(SIGPIPE);
     }

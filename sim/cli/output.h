@@ -1,4 +1,4 @@
-// Where a verb's result goes.
+// Writing of a verb's result.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace slmsim {
 
-// To standard output, or to `file` if it is not empty: through a temporary file that is renamed when it is complete.
-// What is no regular file, such as a device, is written directly. Throws InputError if it cannot be written.
+// To standard output, or to `file` if it is not empty: through a temporary file that is renamed when it is complete. A file
+// that is not regular, such as a device, is written directly. Throws InputError if it cannot be written.
 void write_result(const std::string& text, const std::string& file);
 
 struct Result {

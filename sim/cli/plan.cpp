@@ -37,9 +37,10 @@ struct PlanVerb : ScenarioOptions {
   bool exhaustive = false, restart = false;
 };
 
-// What is left at most: of the effort at the pace so far, and of the time. The search may end before, where it proves its list.
+// Upper bound of the rest: by the effort at the current pace, and by the time. The search may end earlier, where it proves its
+// list.
 std::string estimate_text(double effort, double seconds, double left) {
-  constexpr double kKnown = 0.02;  // before, the pace says nothing
+  constexpr double kKnown = 0.02;  // below this share the pace says nothing
   const double by_pace = effort < kKnown ? std::numeric_limits<double>::infinity() : seconds * (1 - effort) / effort;
   const double most = left > 0 ? std::min(by_pace, left) : by_pace;
   return std::isfinite(most) ? fmt::format(", at most {} more", to_text(Seconds{most})) : "";
@@ -53,7 +54,7 @@ std::string progress_text(const std::string& scenario, const std::string& model,
                      estimate_text(p.effort, seconds, left));
 }
 
-// Of what decides which choices there are and what they take: files, overrides, technique and version.
+// Hash of the inputs that decide which choices exist and their results: files, overrides, technique and version.
 std::string search_identity(const PlanVerb& verb, const std::string& file, bool whole_jobs) {
   ScenarioFile scenario(file);
   std::vector<Override> overrides;
@@ -63,12 +64,12 @@ std::string search_identity(const PlanVerb& verb, const std::string& file, bool 
   std::vector<std::string> texts(read.begin(), read.end());
   texts.insert(texts.end(), verb.overrides.begin(), verb.overrides.end());
   texts.push_back(verb.technique);
-  if (whole_jobs) texts.emplace_back("whole jobs");  // of which more is found out
+  if (whole_jobs) texts.emplace_back("whole jobs");  // more is computed for these
   texts.insert(texts.end(), verb.filter.models.begin(), verb.filter.models.end());
   return identity_of(SLMSIM_VERSION, texts);
 }
 
-// The best plan of each model as files: in the folder, or in SCENARIO/MODEL below it where there are several.
+// Adds the best plan of each model as files: in the folder, or in SCENARIO/MODEL below it where there are several.
 void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::path& folder,
                  std::vector<Result>& out) {
   const bool several = reports.size() > 1 || reports.front().models.size() > 1;
@@ -91,7 +92,7 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
   }
 }
 
-// What was found until the signal goes to whoever reads along; a result file is written only by a search that ends.
+// Prints the plans found before the signal; a result file is written only by a search that ends.
 int stopped(const PlanVerb& verb, const std::string& text, const std::filesystem::path& journal) {
   if (verb.output.empty() && !text.empty()) write_result(text, "");
   fmt::print(stderr, "slmsim: stopped{}\n",
@@ -134,7 +135,7 @@ double seconds_since(steady_clock::time_point from) {
   return std::chrono::duration<double>(steady_clock::now() - from).count();
 }
 
-// The searches of all scenarios, one after another: each model of each has its share of the time that is left.
+// The searches of all scenarios, one after another: each model of each has its share of the remaining time.
 class Searches {
  public:
   Searches(const PlanVerb& verb, std::size_t format) : verb_(verb), format_(format), job_(job_of(verb, format)) {
@@ -156,7 +157,7 @@ class Searches {
     return is_part() ? tell_part() : write();
   }
 
-  // As an MPI rank other than 0, whose search it helps.
+  // Runs on an MPI rank other than 0, whose search it helps.
   int serve() {
     const auto scenarios = load(nullptr);
     find_plans(scenarios.front(), job_, options_);
@@ -229,7 +230,7 @@ class Searches {
     std::vector<Result> outputs = {{text_of(reports_, format_), verb_.output}};
     if (!verb_.exported.empty()) add_exports(reports_, verb_.exported, outputs);
     write_results(outputs);
-    // Until here a full disk or a signal has lost nothing.
+    // Up to here a full disk or a signal loses nothing.
     for (const auto& journal : journals_) {
       std::error_code ignored;
       std::filesystem::remove(journal, ignored);

@@ -19,13 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPython = "/usr/bin/python3";  // the one that Debian's python3-matplotlib is for
+constexpr const char* kPython = "/usr/bin/python3";  // the interpreter of Debian's python3-matplotlib
 
 const std::vector<std::string> kFigures = {
     "latency-sweep", "sweep", "technique-comparison", "memory", "breakdown", "link-use", "predicted-measured",
     "gantt",         "job"};
 
-// In the installed data or the source tree; never in the user's own folders, whose programs are none of ours.
+// In the installed data or the source tree; never in the user's own folders, whose programs are not slmsim's.
 fs::path script_of(const std::string& figure) {
   std::string name = figure + ".py";
   std::replace(name.begin(), name.end(), '-', '_');
@@ -50,7 +50,7 @@ int run_script(const fs::path& script, const std::vector<std::string>& words, co
   const std::string own = fs::read_symlink("/proc/self/exe", unknown).string();
   const pid_t child = fork();
   if (child == 0) {
-    setenv("SLMSIM", own.c_str(), 1);  // tells the script how techniques look
+    setenv("SLMSIM", own.c_str(), 1);  // the script asks it for the looks of techniques
     setenv("SLMSIM_PLOT_NAME", ("slmsim plot " + figure).c_str(), 1);
     execv(kPython, argv.data());
     _exit(kInternal);
@@ -74,7 +74,7 @@ Command add_plot(CLI::App& app) {
   auto* verb = app.add_subcommand("plot", "draw a figure (SVG, PNG or PDF); needs Debian's python3-matplotlib");
   auto figure = std::make_shared<std::string>();
   verb->add_option("FIGURE", *figure, fmt::format("{}", fmt::join(kFigures, ", ")));
-  verb->set_help_flag();  // the script's own --help tells more
+  verb->set_help_flag();  // the script's own --help has more
   verb->prefix_command();
   verb->footer(R"(
 What follows FIGURE goes to its script; `slmsim plot FIGURE --help` tells more.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kPauseOfLines = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(200);
-constexpr const char* kOver = "\r\033[K";  // to the line's beginning, and what stands there away
+constexpr const char* kOver = "\r\033[K";  // moves to the beginning of the line and clears it
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// How far a verb is: on a terminal one line that is written over itself. Where standard error is a file or a pipe nothing, or, for
-// what may take minutes, a line of its own every ten seconds.
+// Progress of a verb: on a terminal one line that is overwritten. Where standard error is a file or a pipe nothing, or, for
+// work that may take minutes, a separate line every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   void show(const std::string& text);
-  // Before anything else; a line of its own where it is no terminal.
+  // Before anything else; as a separate line where it is not a terminal.
   void announce(const std::string& text);
   // The same at most five times a second.
   void update(const std::string& text);

@@ -9,7 +9,7 @@
 
 namespace slmsim {
 
-// Errors of what all ranks read are told by the first only.
+// Errors in files that all ranks read are printed by the first only.
 inline int run_as_rank(const std::function<int(const Launch&)>& run) {
   const Launch launch = launch_of_environment();
   if (launch.rank == 0) return run(launch);

@@ -28,7 +28,7 @@ struct ReportOptions : ScenarioOptions {
   double time_limit = 0;
 };
 
-// As its user would write it.
+// The command line as the user would write it.
 std::string command_of(const ReportOptions& options) {
   std::string out = fmt::format("slmsim {}: slmsim report {}", SLMSIM_VERSION, options.scenario);
   const IntervalRequest& interval = options.interval;
@@ -40,7 +40,8 @@ std::string command_of(const ReportOptions& options) {
   return out;
 }
 
-// The whole run, or nothing where it is stopped before its predictions are done; `lacks` says what else it came too late for.
+// The whole run, or nothing where it is stopped before its predictions are done; `lacks` lists the other parts that are
+// missing.
 std::optional<RunResult> run_until(const std::function<bool()>& stop, Scenario scenario, const ReportOptions& options,
                                    const Intervals& intervals, std::vector<std::string>& lacks) {
   PredictOptions predicted;

@@ -40,7 +40,7 @@ std::vector<std::string> plans_for(const Scenario& scenario) {
 }
 
 RunResult predict_and_select(Scenario scenario, const PredictOptions& options, bool plan = false) {
-  // First, since its workers are copies of this process without an engine.
+  // Runs first, because its workers are copies of this process without an engine.
   std::vector<std::string> plans = plan ? plans_for(scenario) : std::vector<std::string>{};
   RunResult result = run_scenario(std::move(scenario), options);
   result.plans = std::move(plans);

@@ -45,7 +45,7 @@ std::vector<Scenario> load_all(const ScenarioOptions& options) {
     }
   }
   if (!errors.empty()) throw InputError(std::move(errors));
-  // From here on no input can be wrong.
+  // From here on no input can be invalid.
   std::size_t links = 0;
   for (const auto& scenario : scenarios) links = std::max(links, Network(scenario.platform).links().size());
   reserve_network(links);

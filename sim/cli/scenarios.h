@@ -1,4 +1,4 @@
-// The scenarios that a verb is given, and words of its options.
+// A verb's scenarios, and words of its options.
 #pragma once
 
 #include <string>
@@ -16,24 +16,24 @@ struct ScenarioOptions {
   Overrides overrides;
 };
 
-// --set, as often as wanted.
+// --set, repeatable.
 void add_set_option(CLI::App& verb, Overrides& overrides);
 
 // SCENARIO..., --output and --set.
 void add_scenario_options(CLI::App& verb, ScenarioOptions& options);
 
-// All scenarios are read before the first is simulated, so that all their errors are told at once: throws InputError.
+// All scenarios are read before the first is simulated, so that all their errors are reported at once: throws InputError.
 std::vector<Scenario> load_all(const ScenarioOptions& options);
 
-// --model, --group and --technique, as often as wanted.
+// --model, --group and --technique, repeatable.
 void add_filter_options(CLI::App& verb, Filter& filter);
 
-// load_all, without what is not asked for. What none of the scenarios has is an error that names what there is; a scenario that
-// lacks it beside others that do not is left out, and told on standard error. `files` are those of the scenarios that stay.
+// load_all, reduced to the requested parts. A name that no scenario has is an error that lists the existing names; a scenario
+// that lacks it while others have it is skipped with a warning on standard error. `files` are those of the remaining scenarios.
 std::vector<Scenario> load_filtered(const ScenarioOptions& options, const Filter& filter,
                                     std::vector<std::string>* files = nullptr);
 
-// Which of the known words an option's word is. Throws InputError with the nearest one.
+// The index of an option's word among the known words. Throws InputError with the nearest one.
 std::size_t index_of(const std::string& option, const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// slmsim schema: the keys of the files that people write, for editors and as a reference.
+// slmsim schema: the keys of the user's files, for editors and as a reference.
 #include <algorithm>
 #include <memory>
 
@@ -29,7 +29,7 @@ struct FileReader {
   Reader read;
 };
 
-// Every file that another one may name, and those that commands are given.
+// Every file that another one may name, and those that commands take.
 const std::vector<FileReader>& file_readers() {
   static const std::vector<FileReader> kReaders = {
       {"scenario", "scenario", "What `slmsim run` and most other commands are given: a job on a cluster.",

@@ -1,4 +1,4 @@
-// --shard i/n: a part of a sweep or of a search, for machines that do not see each other.
+// --shard i/n: a part of a sweep or of a search, for machines without a connection to each other.
 #pragma once
 
 #include <string>

@@ -1,15 +1,16 @@
-// Ends of long work: an interrupt, or the time that it was given.
+// Stops long work: by an interrupt, or after a time limit.
 #pragma once
 
 #include <functional>
 
 namespace slmsim {
 
-// From here on the first SIGINT or SIGTERM does not end the process, a second one does; what this returns is true once one came,
-// or `seconds` after this call where they are more than 0.
+// From here on the first SIGINT or SIGTERM does not end the process, a second one does. The returned function is true after the
+// first signal, or `seconds` after this call if they are more than 0.
 std::function<bool()> stop_at(double seconds);
 
-// After what there is was written: ends the process by the signal that came, if one did, so that whoever waits for it is told.
+// Called after the results are written: ends the process by the signal that arrived, if any, so that the parent process sees
+// it.
 void end_as_asked();
 
 }  // namespace slmsim

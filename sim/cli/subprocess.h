@@ -1,4 +1,4 @@
-// Runs another program and takes what it prints.
+// Runs another program and captures its output.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace slmsim {
 
-// Standard output of a program that is looked up as a shell would, without a shell between; its standard error stays ours
-// where `told`, and is dropped otherwise. Nothing where there is no such program or it ended with another status than 0.
+// Standard output of a program, found as a shell would find it, but without a shell; its standard error is passed on if `told`,
+// and dropped otherwise. Nothing where the program does not exist or its exit status is not 0.
 std::optional<std::string> output_of(const std::vector<std::string>& words, bool told = false);
 
-// A program that lies beside this one, or else its bare name.
+// A program in the same folder as this one, or else its bare name.
 std::string beside_this_program(const std::string& name);
 
 }  // namespace slmsim

@@ -41,7 +41,7 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What was written, and how it went: a sweep that ends well may hold points that did not.
+// Reports the written files and the outcome: a complete sweep may contain points that failed.
 int tell(const SweepOutcome& outcome) {
   if (outcome.rows.empty()) return kDone;  // a part, or another rank
   std::uint64_t all = 0;

@@ -1,4 +1,4 @@
-// slmsim validate: how right the predictions are, by a study's published facts or by steps that were measured.
+// slmsim validate: accuracy of the predictions, by a study's published facts or by measured steps.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -43,7 +43,7 @@ struct StudyPlace {
   fs::path root, facts;  // root holds scenarios/
 };
 
-// The nearest folder that holds a study's facts and scenarios; a user's own has platforms only. Installed, the facts are in
+// The nearest folder with a study's facts and scenarios; a user's own has platforms only. In an installation, the facts are in
 // reference/.
 StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string& study) {
   std::error_code ignored;

@@ -1,7 +1,7 @@
-// What a crew is asked and what it answers.
+// Questions and answers of a crew.
 //
-// A question is a number. Its answer is a value of the asker's own type, which travels between processes and lies in journals
-// as two texts, of which either may be empty. Beside such a type its maker declares
+// A question is a number. Its answer is a value of the caller's own type, which is sent between processes and stored in
+// journals as two texts, either of which may be empty. Such a type comes with
 //   Texts to_texts(const Answer&);
 //   void from_texts(const Texts&, Answer&);    // throws std::runtime_error where the texts are no such answer
 #pragma once

@@ -24,7 +24,7 @@ namespace {
 constexpr int kUsedUp = 10;  // exit status of a worker whose engine has run
 
 struct Head {
-  std::uint64_t question = 0, first = 0, second = 0;  // the sizes of its answer's texts
+  std::uint64_t question = 0, first = 0, second = 0;  // sizes of the answer's two texts
 };
 
 bool send_all(int socket, const void* data, std::size_t size) {
@@ -51,8 +51,8 @@ bool receive_all(int socket, void* data, std::size_t size) {
   return true;
 }
 
-// A worker allocates the same again for its next answer: pages that went back to the kernel in between would have to be
-// cleared anew, a tenth of a sweep's time.
+// A worker allocates the same again for its next answer: pages returned to the kernel in between would have to be cleared anew,
+// a tenth of a sweep's time.
 void keep_freed_memory() {
   constexpr int kMebibytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, 32 * kMebibytes);
@@ -101,7 +101,7 @@ void Crew::start(Worker& worker) {
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
-    std::signal(SIGINT, SIG_IGN);  // the terminal sends it to all; the first process decides
+    std::signal(SIGINT, SIG_IGN);  // a terminal sends it to all; the first process decides
     std::signal(SIGTERM, SIG_DFL);
     close(ends[0]);
     for (const auto& other : workers_) {
@@ -132,7 +132,7 @@ void Crew::give(std::size_t index, const std::vector<std::uint64_t>& questions) 
   Worker& worker = workers_[index];
   worker.given.insert(worker.given.end(), questions.begin(), questions.end());
   send_all(worker.socket, questions.data(),
-           questions.size() * sizeof(std::uint64_t));  // of a dead one wait() will tell
+           questions.size() * sizeof(std::uint64_t));  // wait() reports dead workers
 }
 
 void Crew::read_answers(std::size_t index, std::vector<CrewEvent>& events) {

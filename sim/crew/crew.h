@@ -1,5 +1,5 @@
-// Worker processes of this machine that answer questions. Processes, not threads: SimGrid has one engine per process,
-// and a worker that dies takes nothing with it.
+// Worker processes on this machine that answer questions. Processes, not threads: SimGrid has one engine per process, and a
+// worker that dies loses nothing else.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace slmsim {
 
-// What a worker has to say.
+// An event from a worker.
 struct CrewEvent {
   enum class Kind {
     kAnswer,   // to `question`
-    kDied,     // over `question`; `how` says how
+    kDied,     // while answering `question`; `how` describes it
     kReturned  // `questions` were given to it and not tried
   };
   std::size_t worker = 0;
@@ -27,12 +27,12 @@ struct CrewEvent {
   std::vector<std::uint64_t> questions;
 };
 
-// Of this machine, that this process may use.
+// Cores of this machine that this process may use.
 std::size_t available_cores();
 
 class Crew {
  public:
-  // A worker is a copy of this process that calls `answer`. `close_in_workers`: descriptors that they must not hold.
+  // A worker is a copy of this process that calls `answer`. `close_in_workers`: descriptors that workers close.
   Crew(std::size_t workers, std::function<Texts(std::uint64_t)> answer, std::vector<int> close_in_workers);
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -41,15 +41,15 @@ class Crew {
   std::size_t size() const { return workers_.size(); }
   bool is_idle(std::size_t worker) const { return workers_[worker].given.empty(); }
   void give(std::size_t index, const std::vector<std::uint64_t>& questions);
-  // What came in the meantime; waits for at most so long if nothing did. A worker that died, or whose engine ran (so
-  // that its next answer would not be a function of its number alone), is replaced.
+  // Events so far; if there are none, waits for at most `milliseconds`. A worker that died, or whose engine ran (so that its
+  // next answer would not depend on its number alone), is replaced.
   std::vector<CrewEvent> wait(int milliseconds);
 
  private:
   struct Worker {
     pid_t process = -1;
     int socket = -1;
-    std::vector<std::uint64_t> given;  // without an answer yet, in the order in which they are tried
+    std::vector<std::uint64_t> given;  // not yet answered, in the order in which they are tried
     std::string received;
   };
 

@@ -25,17 +25,17 @@ namespace {
 constexpr std::string_view kAnyKind = "slmsim-sweep-journal-";  // of any version
 constexpr const char* kKind = "slmsim-sweep-journal-2";
 constexpr std::uint64_t kMostRecordBytes = 1u << 30;
-// Workers of a sweep that was killed hold its journal for an instant longer.
+// Workers of a killed sweep hold its journal for an instant longer.
 constexpr int kLockTrials = 40;
 constexpr auto kLockPause = std::chrono::milliseconds(50);
 
-// Reads a file from its beginning, in large pieces.
+// Reads a file from its beginning, in large blocks.
 class Reader {
  public:
   explicit Reader(int descriptor) : descriptor_(descriptor) {}
   std::uint64_t offset() const { return offset_; }
 
-  // A line without its newline; false at the end of the file or where no line ends within reason.
+  // Reads a line without its newline; false at the end of the file or where the line is too long.
   bool line(std::string& out) {
     constexpr std::size_t kLongest = 1 << 20;
     out.clear();
@@ -77,7 +77,7 @@ class Reader {
   std::uint64_t offset_ = 0;
 };
 
-// The words of a line that all are whole numbers in a base.
+// Parses a line of whole numbers in a base.
 bool parse_words(const std::string& line, std::initializer_list<std::uint64_t*> out) {
   const char* at = line.data();
   const char* const end = at + line.size();
@@ -90,12 +90,12 @@ bool parse_words(const std::string& line, std::initializer_list<std::uint64_t*> 
   return at == end;
 }
 
-// Of the number too: a record under another one is another record.
+// The hash covers the number too: a record under another number is another record.
 std::uint64_t hash_of(std::uint64_t question, const Texts& answer) {
   return fnv1a(answer.second, fnv1a(answer.first, fnv1a(fmt::format("{} {} ", question, answer.first.size()))));
 }
 
-// Whether the file is empty or begins as every journal does: what begins anew throws no other file away.
+// Whether the file is empty or begins as every journal does, so that a restart overwrites no other file.
 bool may_be_journal(int descriptor, off_t size) {
   std::string there(std::min<std::size_t>(kAnyKind.size(), static_cast<std::size_t>(size)), '\0');
   return pread(descriptor, there.data(), there.size(), 0) == static_cast<ssize_t>(there.size()) &&
@@ -172,7 +172,7 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
   if (!read || !S_ISREG(status.st_mode)) journal.fail("not a regular file; a journal is one");
   if (restart && !may_be_journal(journal.descriptor_, status.st_size))
     journal.fail("this is another file and no journal; move it away, or choose another " + of.words.option);
-  // The first lines are written in one piece; a program that ended before left nothing worth keeping.
+  // The first lines are written in one piece; a program that ended before them left nothing to keep.
   const std::string beginning = [&] {
     journal.of_ = of;
     return journal.first_lines();

@@ -1,7 +1,7 @@
-// Answers as they come in: a file that only grows, so that whatever ends the program leaves all but the last record whole.
-// Also the form in which the parts of a sweep travel between machines.
+// Journal of answers: an append-only file, so that an interrupted program leaves all but the last record whole. The parts of a
+// sweep also travel between machines in this form.
 //
-// The file: two lines with what it is of, a line that the asker chooses, then one record per answer: a line with the
+// Format: two lines that identify the work, a line that the caller chooses, then one record per answer: a line with the
 // question's number, the sizes of the answer's texts and their hash, the texts, a newline.
 #pragma once
 
@@ -16,18 +16,18 @@ namespace slmsim {
 
 inline constexpr std::uint64_t kMostQuestions = 10'000'000;
 
-// Part i of n takes the questions whose number leaves i - 1 when divided by n.
+// Part i of n has the questions whose number leaves i - 1 when divided by n.
 struct Shard {
   std::uint64_t index = 1, count = 1;
   bool holds(std::uint64_t question) const { return question % count == index - 1; }
   bool operator==(const Shard&) const = default;
 };
 
-// How messages speak of the work whose journal it is.
+// Names that messages use for the journal's work.
 struct JournalWords {
   std::string work;     // "sweep"
-  std::string option;   // that names the file: "--output"
-  std::string decides;  // what makes it another work: "the sweep's file, its scenario, ..."
+  std::string option;   // the option that names the file: "--output"
+  std::string decides;  // inputs that identify the work: "the sweep's file, its scenario, ..."
   bool operator==(const JournalWords&) const = default;
 };
 
@@ -36,17 +36,17 @@ struct JournalOf {
   std::string identity;  // of the work
   std::uint64_t questions = 0;
   Shard shard;
-  std::string header;  // a line of the asker's: a sweep's columns
+  std::string header;  // the caller's line: a sweep's columns
   bool operator==(const JournalOf&) const = default;
 };
 
 class Journal {
  public:
-  // Opens or makes a journal to add to it; a record that is not whole is cut off. Throws InputError where another
-  // program has it open, where it belongs to another work, or where it cannot be read or written. `restart`:
-  // what it holds is thrown away first, where it is a journal.
+  // Opens or creates a journal for appending; an incomplete last record is cut off. Throws InputError where another program has
+  // it open, where it belongs to another work, or where it cannot be read or written. `restart`: an existing journal is emptied
+  // first.
   static Journal open(const std::filesystem::path& file, const JournalOf& of, bool restart);
-  // Opens a journal only to read it. Throws InputError where it is none or not whole.
+  // Opens a journal for reading. Throws InputError where it is not a journal or not complete.
   static Journal read(const std::filesystem::path& file, const JournalWords& words);
 
   Journal(Journal&& other) noexcept;
@@ -64,7 +64,7 @@ class Journal {
   void add(std::uint64_t question, const Answer& answer) {
     add_texts(question, to_texts(answer));
   }
-  // To a question that it holds.
+  // The answer to a question that the journal holds.
   template <class Answer>
   Answer answer(std::uint64_t question) const {
     Answer out;
@@ -74,7 +74,7 @@ class Journal {
 
  private:
   struct Record {
-    std::uint64_t offset = 0;  // of the first text; 0: not there
+    std::uint64_t offset = 0;  // of the first text; 0: none
     std::uint32_t first = 0, second = 0;
   };
 
@@ -82,7 +82,7 @@ class Journal {
   void add_texts(std::uint64_t question, const Texts& answer);
   Texts texts(std::uint64_t question) const;
   std::string first_lines() const;
-  // Reads what the file is of, and all whole records; the offset behind them.
+  // Reads the first lines and all complete records; returns the offset behind them.
   std::uint64_t scan();
   [[noreturn]] void fail(const std::string& text) const;
 

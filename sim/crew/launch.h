@@ -1,9 +1,9 @@
-// What an MPI launcher started: as its environment says, before MPI begins.
+// The MPI launcher's environment, read before MPI begins.
 #pragma once
 
 namespace slmsim {
 
-// How many ranks there are, 1 without a launcher, and which of them this is.
+// The number of ranks, 1 without a launcher, and this process's rank.
 struct Launch {
   int ranks = 1, rank = 0;
 };

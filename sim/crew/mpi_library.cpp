@@ -1,4 +1,4 @@
-// The only file that knows MPI.
+// The only file that uses MPI.
 #include <mpi.h>
 
 #include "sim/crew/transport.h"

@@ -1,5 +1,5 @@
-// Puts all questions of a queue to the workers of a pool: a Crew of this machine, or the Ranks of an MPI job, which is used
-// like one. Answers are values; between the processes they are texts (sim/crew/answer.h).
+// Distributes a queue's questions to the workers of a pool: a Crew of this machine, or the Ranks of an MPI job, which have the
+// same interface. Answers are values, sent between processes as texts (sim/crew/answer.h).
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace slmsim {
 
-// Between two questions whether to stop.
+// Longest wait between two checks of `stop`.
 inline constexpr int kPatienceMilliseconds = 200;
 
 template <class Answer>
 struct Asking {
-  std::size_t at_once = 1;                                  // a worker is given at most so many questions
+  std::size_t at_once = 1;                                  // most questions given to a worker at once
   std::function<void(std::uint64_t, const Answer&)> taken;  // as answers come in, in any order
-  // In place of the answer to a question over which two workers died, and how the last one did; may throw.
+  // Replaces the answer to a question over which two workers died; the text says how the last one died. May throw.
   std::function<Answer(std::uint64_t, const std::string&)> lost;
-  std::function<bool()> stop = {};      // asked every now and then
-  std::function<void()> progress = {};  // called as often
+  std::function<bool()> stop = {};      // called now and then
+  std::function<void()> progress = {};  // called with `stop`
 };
 
-// What a worker does, as a Crew and serve() have it.
+// A worker's function, as Crew and serve() take it.
 template <class Answer>
 std::function<Texts(std::uint64_t)> in_texts(std::function<Answer(std::uint64_t)> answer) {
   return [answer = std::move(answer)](std::uint64_t question) { return to_texts(answer(question)); };
 }
 
-// True once every question has its answer; false where it was stopped before.
+// True once every question has its answer; false where it was stopped earlier.
 template <class Answer, class Workers>
 bool ask_all(Workers& workers, QuestionQueue& queue, const Asking<Answer>& asking) {
   for (;;) {

@@ -1,4 +1,4 @@
-// Which questions are still to be asked, and what becomes of one whose worker died.
+// Open questions, and the handling of one whose worker died.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ class QuestionQueue {
  public:
   // Questions 0 to `count` - 1, in order, of those that are `wanted`.
   QuestionQueue(std::uint64_t count, const std::function<bool(std::uint64_t)>& wanted);
-  // These, in their order.
+  // These questions, in their order.
   explicit QuestionQueue(const std::vector<std::uint64_t>& questions) { give_back(questions); }
 
   std::uint64_t left() const { return left_; }  // not yet taken
-  // The next ones, at most `most` and never so many that other workers would be left without any: an eighth of what
-  // is left for each of them.
+  // The next ones: at most `most`, and at most an eighth of a worker's share of the rest (at least one), so that no worker is
+  // left without any.
   std::vector<std::uint64_t> take(std::size_t most, std::size_t workers);
-  // What was taken and not tried.
+  // Returns questions that were taken and not tried.
   void give_back(const std::vector<std::uint64_t>& questions);
-  // A worker died over this question. True if it is to be tried once more; it then comes alone.
+  // A worker died over this question. True if it is to be retried once; it then comes alone.
   bool died(std::uint64_t question);
 
  private:

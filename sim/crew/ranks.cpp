@@ -14,7 +14,7 @@ namespace {
 
 enum Tag { kQuestions = 1, kEvent, kEnd };
 
-// MPI's own waiting takes a whole core.
+// MPI's own waiting occupies a whole core.
 constexpr auto kPause = std::chrono::microseconds(100);
 
 struct EventHead {
@@ -69,7 +69,7 @@ std::unique_ptr<Transport> Transport::begin() {
 
 Ranks::~Ranks() {
   for (std::size_t worker = 0; worker < given_.size(); ++worker) {
-    // A rank whose answers nobody waits for any more still sends what it has.
+    // A rank still sends the answers that are no longer needed.
     while (!given_[worker].empty()) wait(1000);
     transport_.send(nullptr, 0, static_cast<int>(worker) + 1, kEnd);
   }

@@ -1,4 +1,4 @@
-// The ranks of an MPI job as a crew: rank 0 holds a Ranks and talks to it as to a Crew, the others serve.
+// The ranks of an MPI job as a crew: rank 0 holds a Ranks and uses it like a Crew, the others serve.
 #pragma once
 
 #include "sim/crew/crew.h"
@@ -12,7 +12,7 @@ class Ranks {
       : transport_(transport), given_(static_cast<std::size_t>(transport.size() - 1)) {}
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
-  ~Ranks();  // tells the others that nothing is left
+  ~Ranks();  // tells the other ranks to end
 
   std::size_t size() const { return given_.size(); }
   bool is_idle(std::size_t worker) const { return given_[worker].empty(); }
@@ -24,7 +24,7 @@ class Ranks {
   std::vector<std::vector<std::uint64_t>> given_;
 };
 
-// What every other rank does: answers what it is asked, in one worker process, until nothing is left.
+// Runs in every other rank: answers questions in one worker process until rank 0 ends.
 void serve(Transport& transport, const std::function<Texts(std::uint64_t)>& answer);
 
 }  // namespace slmsim

@@ -9,7 +9,7 @@ constexpr double kRounding = 1e-9;
 
 bool is_transfer(const TaskGraph& graph, TaskId id) { return graph.tasks()[id].kind == TaskKind::kTransfer; }
 
-// The transfer that used the same connection just before; kNoTask for the first.
+// Preceding transfer on the same connection; kNoTask for the first.
 std::vector<TaskId> earlier_on_connection(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<std::vector<TaskId>> of(graph.connections().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
@@ -31,7 +31,7 @@ std::vector<TaskId> critical_path(const TaskGraph& graph, const Timeline& timeli
   const auto earlier = earlier_on_connection(graph, timeline);
   TaskId at = 0;
   for (TaskId id = 1; id < graph.tasks().size(); ++id) {
-    if (timeline.finish[id] >= timeline.finish[at]) at = id;  // a join ends when what it joins does
+    if (timeline.finish[id] >= timeline.finish[at]) at = id;  // a join ends with the last task it joins
   }
   std::vector<TaskId> path = {at};
   while (true) {

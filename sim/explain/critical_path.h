@@ -1,4 +1,4 @@
-// The chain of tasks that an iteration's end waited for, and the latencies on it.
+// The critical path: the chain of tasks that an iteration's end waited for, and the latencies on it.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace slmsim {
 
-// From the first task to the one that finished last: each began when the one before it was done, or when that one's last
-// byte left the connection that both use.
+// From the first task to the one that finished last: each began when the one before it was done, or when that one's last byte
+// left the connection that both use.
 std::vector<TaskId> critical_path(const TaskGraph& graph, const Timeline& timeline);
 
-// Of transfers on the path whose arrival the next task waited for.
+// Latencies of transfers on the path whose arrival the next task waited for.
 struct PathLatencies {
   int between_vms = 0, inside_vms = 0;
   Seconds sum;

@@ -14,7 +14,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kLeastSaved = 0.01;  // of an iteration: a change that saves less is not told
+constexpr double kLeastSaved = 0.01;  // share of an iteration: changes that save less are not listed
 
 class Changes {
  public:
@@ -74,7 +74,7 @@ std::string advice_of(const Explanation& e) {
   const auto share = [&](Seconds of) { return fmt::format("{:.0f} % of the time", 100 * (of / iteration)); };
   const Limit& first = e.limits.single.front();
   std::string limit = fmt::format("{}, {}", first.name, share(first.given_back));
-  // Of two that hide each other neither helps alone.
+  // Where two hide each other, neither helps alone.
   if (!e.limits.pairs.empty() && e.limits.pairs.front().together > first.given_back) {
     const LimitPair& pair = e.limits.pairs.front();
     limit = fmt::format("{} and {} together, {}", pair.first, pair.second, share(pair.together));

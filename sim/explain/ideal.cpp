@@ -21,7 +21,7 @@ namespace {
 constexpr double kUnlimited = 1e18;  // B and B/s
 constexpr BytesPerSecond kAnyRate{kUnlimited};
 constexpr int kWidestInitial = 1 << 30;
-constexpr std::size_t kTheirOwn = 16;  // so many VMs, or links, are looked at one by one
+constexpr std::size_t kTheirOwn = 16;  // up to this number, VMs or links are idealised one by one
 
 void without_loss(IdealCase& c) {
   for (auto& link : c.network.links) link.forward.loss = link.backward.loss = 0;
@@ -91,7 +91,7 @@ Seconds IdealRuns::with(const Ideals& ideals) {
   return at->second;
 }
 
-// Threads, and not processes: lowering and simulating are functions of values, and SimGrid is not asked.
+// Threads rather than processes: lowering and simulating are functions of values, and SimGrid is not used.
 void IdealRuns::prepare(const std::vector<Ideals>& sets) {
   std::vector<const Ideals*> open;
   for (const Ideals& ideals : sets) {
@@ -243,7 +243,7 @@ void IdealRuns::list_machines() {
        with_fast_bus);
 }
 
-// Of nodes that describe their inside: every kind of link, and what drives and the CPU's Adam do.
+// Nodes that describe their inside: every kind of link, drives and the CPU's Adam.
 void IdealRuns::list_insides() {
   std::set<std::string> kinds;
   bool drives = false, memories = false;

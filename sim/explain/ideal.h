@@ -1,5 +1,5 @@
-// Resources that may be taken to be without limit, one by one or several at once: what `slmsim explain` asks of a case is
-// how long an iteration takes with them.
+// Resources taken as unlimited, one by one or several at once, and the length of an iteration with them: the cases of `slmsim
+// explain`.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace slmsim {
 
-// A case that is no longer as the scenario has it. Links and TCP are those of `network`; NCCL's choices, the GPUs and what
-// the framework does remain those of the scenario where `scenario` is not changed too.
+// A changed case. Links and TCP come from `network`; NCCL's choices, the GPUs and the framework stay those of the scenario
+// unless `scenario` changes too.
 struct IdealCase {
   Scenario scenario;
   Platform network;
@@ -25,30 +25,30 @@ struct IdealCase {
 
 struct Ideal {
   std::string name;        // "GPU", "window", "wan", "nic:gat", ...
-  std::string what;        // what is taken to be without limit
-  std::string whole = {};  // of which other ideal this is a part: "window" of "loss"; empty for a whole
+  std::string what;        // description of the unlimited resource
+  std::string whole = {};  // the ideal that contains this one: "window" of "loss"; empty for a whole
   std::function<void(IdealCase&)> apply;
-  bool without_latency = false;  // what messages wait for on their way; a window hides it
-  // Told only where none of its parts gives anything back: of two VMs that are alike, a faster one may give nothing.
+  bool without_latency = false;  // removes the latency of messages, which a window hides
+  // Listed only where none of its parts gives anything back: a faster one of two equal VMs may give nothing.
   bool only_together = false;
 };
 
 using Ideals = std::vector<const Ideal*>;
 
-// One technique with its plan, and what a steady iteration takes with some resources idealised.
+// One technique with its plan, and the time of a steady iteration with some resources idealised.
 class IdealRuns {
  public:
   IdealRuns(const Scenario& scenario, const Transformer& model, const Plan& plan);
 
-  // The task graph of the case as it is.
+  // The task graph of the unchanged case.
   const TaskGraph& graph() const { return graph_; }
-  // All that concern the case: a link that it does not use is left out. Wholes come before their parts.
+  // Those that affect the case: links that it does not use are left out. Wholes come before their parts.
   const std::vector<Ideal>& ideals() const { return ideals_; }
-  // Mean time of a step, of an iteration or of a round's steps; each is simulated once, however often it is asked for.
+  // Mean time of a step, for an iteration or a round; each set is simulated once.
   Seconds with(const Ideals& ideals);
-  // The same of several at once: over all cores, so that with() has them.
+  // Simulates several sets in parallel on all cores, for later calls of with().
   void prepare(const std::vector<Ideals>& sets);
-  // How many were simulated.
+  // Number of simulated sets.
   std::size_t count() const { return known_.size(); }
 
  private:
@@ -62,7 +62,7 @@ class IdealRuns {
   void list_machines();
   void list_insides();
   void add(Ideal ideal) { ideals_.push_back(std::move(ideal)); }
-  // Added where it makes a link faster that the case uses.
+  // Added where it speeds up a link that the case uses.
   bool add_rate(Ideal ideal);
   bool concerns(const Ideal& ideal) const;
 
@@ -70,7 +70,7 @@ class IdealRuns {
   const Plan& plan_;
   std::shared_ptr<const OperatorGraph> operators_;
   TaskGraph graph_;         // of every GPU
-  TaskGraph folded_;        // with GPUs that are alike taken once
+  TaskGraph folded_;        // with equal GPUs merged
   std::vector<bool> used_;  // links of the network, by index
   std::vector<Ideal> ideals_;
   std::map<std::set<const Ideal*>, Seconds> known_;

@@ -10,11 +10,11 @@
 namespace slmsim {
 namespace {
 
-constexpr double kLeast = 0.01;     // of an iteration: what gives back less is not told
-constexpr double kHidden = 0.1;     // of an iteration: what two give back beyond both alone
-constexpr double kAccounted = 0.1;  // of an iteration: so much may remain unaccounted for
-constexpr double kSlack = 0.02;     // relative: faster links may cost a simulation so much by other ties, and no more
-constexpr double kWeighs = 0.02;    // of an iteration: with all else ideal, what takes less hides nothing
+constexpr double kLeast = 0.01;     // share of an iteration: limits that give back less are not listed
+constexpr double kHidden = 0.1;     // share of an iteration: given back by a pair beyond both alone
+constexpr double kAccounted = 0.1;  // share of an iteration: may remain unexplained
+constexpr double kSlack = 0.02;     // relative: faster links may slow a simulation by this much through other ties
+constexpr double kWeighs = 0.02;    // share of an iteration: below it, with all others ideal, nothing is hidden
 
 class Finder {
  public:
@@ -53,7 +53,7 @@ class Finder {
 
   // The pipeline's bubble is no resource; its number is that of the breakdown.
   void singles() {
-    // A whole is listed before its parts: those of one that gives nothing back are not tried.
+    // A whole precedes its parts: parts of a whole that gives nothing back are not tried.
     std::vector<std::string> idle;
     std::vector<Ideals> alone;
     for (const Ideal& ideal : runs_.ideals()) {
@@ -94,13 +94,13 @@ class Finder {
     });
   }
 
-  // A window that must wait for acknowledgements hides what the messages themselves wait for: so both are without.
+  // A window that waits for acknowledgements hides the latency of messages, so both are removed.
   Seconds latency(const Ideal& ideal) {
     const Ideal* window = find("window");
     return window ? runs_.with({window}) - runs_.with({window, &ideal}) : given_back({&ideal});
   }
 
-  // Those that take a while even where nothing else does: only they can hide another, or be what is left.
+  // Resources that take time even with all others ideal: only they can hide another, or be the rest.
   void wholes() {
     Ideals all;
     std::vector<Seconds> alone;
@@ -122,7 +122,7 @@ class Finder {
     }
   }
 
-  // The least that an iteration takes without these: what the slowest of the others takes by itself.
+  // Lower bound of an iteration without these: the time of the slowest of the others by itself.
   Seconds least_without(const Ideals& ideals) const {
     Seconds least{0};
     for (const auto& [one, own] : own_) {
@@ -131,15 +131,15 @@ class Finder {
     return least;
   }
 
-  // What two give back together beyond both alone. One that alone costs time, as a faster link may, gives nothing back: the pair
-  // must beat the better one.
+  // Time that two give back together beyond both alone. One whose removal costs time, as a faster link may, counts as zero: the
+  // pair must beat the better one.
   Seconds hidden(std::size_t a, std::size_t b, Seconds together) const {
     return together - std::max(Seconds{0}, wholes_alone_[a]) - std::max(Seconds{0}, wholes_alone_[b]);
   }
 
-  // Whether two may hide each other: by what is left at least they could give back enough.
+  // Whether two may hide each other: the lower bound of the rest leaves enough to give back.
   bool may_hide(std::size_t a, std::size_t b) const {
-    // Windows wait for the same distance: latency's own number is told beside them.
+    // Windows depend on the same distance: latency's own number is listed beside them.
     if (wholes_[a]->without_latency || wholes_[b]->without_latency) return false;
     const Seconds most = iteration_ * (1 + kSlack) - least_without({wholes_[a], wholes_[b]});
     return hidden(a, b, most) >= iteration_ * kHidden;
@@ -178,7 +178,7 @@ class Finder {
       const auto try_also = [&](const Ideals& more) {
         if (const Seconds takes = runs_.with(with_also(more)); takes < least) least = takes, best = more;
       };
-      // What leaves least at best goes first; what cannot be better than that is not simulated.
+      // The one with the lowest bound goes first; those that cannot beat the best are not simulated.
       const auto bound = [&](const Ideal* one) { return least_without(with_also({one})); };
       const Ideal* first = *std::min_element(rest.begin(), rest.end(),
                                              [&](const Ideal* x, const Ideal* y) { return bound(x) < bound(y); });
@@ -224,7 +224,7 @@ class Finder {
   std::vector<Seconds> alone_;  // per ideal
   Ideals wholes_;
   std::vector<Seconds> wholes_alone_;
-  std::vector<std::pair<const Ideal*, Seconds>> own_;  // of all wholes: an iteration with all others ideal
+  std::vector<std::pair<const Ideal*, Seconds>> own_;  // for each whole: an iteration with all others ideal
   Limits out_;
 };
 

@@ -1,9 +1,9 @@
-// How much of an iteration each resource would give back if it were infinitely fast: alone, in pairs that hide each other,
-// and one after the other until most of the time is accounted for.
+// Time that an iteration would give back if a resource were infinitely fast: for each resource alone, in pairs that hide each
+// other, and one after the other until most of the time is explained.
 //
-// Every number is a simulation of its own: the same plan, and the same choices of NCCL, with those resources idealised and
-// everything else as it is. What waits behind one limit may wait behind the next, so the numbers of single ones need not
-// add up; those in turn do.
+// Every number is a separate simulation: the same plan and the same choices of NCCL, with those resources idealised and the
+// rest unchanged. Work that waits behind one limit may wait behind the next, so the numbers of single resources need not add
+// up; those in turn do.
 #pragma once
 
 #include <functional>
@@ -17,35 +17,35 @@ namespace slmsim {
 
 struct Limit {
   std::string name;    // "GPU", "window", "wan", "nic:gat", ...
-  std::string what;    // what is taken to be without limit
+  std::string what;    // description of the unlimited resource
   Seconds given_back;  // of a steady iteration
 };
 
-// Two that hide each other: together they give back at least a tenth of an iteration more than the two of them alone, where one
-// that alone makes it longer counts as nothing.
+// Two that hide each other: together they give back at least a tenth of an iteration more than both alone; one that alone makes
+// the iteration longer counts as zero.
 struct LimitPair {
   std::string first, second;
   Seconds alone_first, alone_second, together;
 };
 
-// Without the limits before it in the list, and now without this one too. Two at once where neither helps alone.
+// Removed in addition to those before it in the list. Two at once where neither helps alone.
 struct LimitInTurn {
   std::vector<std::string> names;
-  Seconds given_back;  // beyond those before
+  Seconds given_back;  // beyond the ones before
 };
 
 struct Limits {
-  // What gives back less than a hundredth is left out everywhere. The most given back first.
-  // Latency's is beside the window, since windows wait for the same distance.
+  // The largest first; resources that give back less than a hundredth are left out. Latency is listed beside the window,
+  // because windows depend on the same distance.
   std::vector<Limit> single;
-  std::vector<LimitPair> pairs;      // the most first
-  std::vector<LimitInTurn> in_turn;  // the greatest of what is left next, until a tenth is left
-  Seconds left;                      // what an iteration takes without all of them
+  std::vector<LimitPair> pairs;      // the largest first
+  std::vector<LimitInTurn> in_turn;  // the largest of the rest next, until a tenth is left
+  Seconds left;                      // iteration time without all of them
   PathLatencies latencies;           // on the critical path
 };
 
-// `in_depth`: pairs and in_turn too, which take some ten simulations more. `told`, where it is not empty, hears every now and
-// then how many there were.
+// `in_depth`: pairs and in_turn too, which take about ten more simulations. `told`, if set, is called periodically with the
+// number of simulations.
 Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
                    const std::function<void(std::size_t)>& told = {});
 

@@ -1,5 +1,5 @@
-// The settings of NCCL and of TCP that may be tried, and how each is written for --set. `slmsim plan` tries the values listed
-// here where the scenario allows it; `slmsim explain` goes on from the values that a scenario has.
+// Values of NCCL's and TCP's settings to try, and their form for --set. `slmsim plan` tries the values listed here where the
+// scenario allows it; `slmsim explain` starts from the scenario's own values.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace slmsim {
 struct SocketSetting {
   int threads = 1, sockets = 1;  // NCCL_SOCKET_NTHREADS, NCCL_NSOCKS_PERTHREAD
 };
-// NCCL's documentation gives 2 x 8 on AWS and 4 x 1 on Google Cloud and allows 64 in all; beside them its half steps.
+// NCCL's documentation gives 2 x 8 on AWS and 4 x 1 on Google Cloud and allows 64 in all; this list adds the half steps.
 const std::vector<SocketSetting>& socket_settings();
 void set_sockets(Nccl& nccl, const SocketSetting& setting);
 
 const std::vector<int>& channel_settings();  // NCCL_MIN_NCHANNELS
 
 struct BufferSetting {
-  Bytes most;  // tcp_rmem's and tcp_wmem's maximum
+  Bytes most;  // maximum of tcp_rmem and tcp_wmem
   bool slow_start_after_idle = true;
 };
-// 64 MiB is what ESnet's host tuning (fasterdata.es.net) gives for 10 Gbit/s over up to 100 ms.
+// 64 MiB is the value in ESnet's host tuning (fasterdata.es.net) for 10 Gbit/s over up to 100 ms.
 const std::vector<BufferSetting>& buffer_settings();
 void set_buffers(Platform& platform, const BufferSetting& setting);
 

@@ -13,9 +13,9 @@
 namespace slmsim {
 namespace {
 
-constexpr double kLarger = 4;  // what buffers and sockets are multiplied with
+constexpr double kLarger = 4;  // factor for buffers and sockets
 
-// What a line or two of a program change of the kernels that a stack runs.
+// Changes of a software stack's kernels that take a line or two of a program.
 struct StackChange {
   std::string_view stack;
   const char* set;
@@ -71,7 +71,7 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
 
 std::vector<Group> other_orders(const Platform& platform, const Group& group) {
   constexpr std::size_t kEveryOrder = 4;  // VMs
-  // The part of the group on each VM. A name is a VM's, or that of one of its GPUs.
+  // The part of the group on each VM. A name is that of a VM or of one of its GPUs.
   std::vector<Group> parts;
   std::map<int, std::size_t> part_of;
   for (const int device : group.devices) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSchema = "slmsim/fitted/2";
 
-// The first principal component's coordinates, by power iteration; choices and discrepancies take part like the rest.
+// Coordinates along the first principal component, by power iteration; choices and discrepancies take part like the rest.
 std::vector<double> along_main_direction(const std::vector<Point>& points) {
   const std::size_t dimensions = points.front().size();
   Point mean(dimensions, 0.0);

@@ -13,29 +13,29 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kRidge = 1e-3;     // of the quadratic, per point: keeps directions that no point tells apart still
-constexpr double kNugget = 0.01;    // of the remainder's variance: what is not smooth
-constexpr double kOutside = 1;      // how far below its range a spike at 0 stands, in logarithms
+constexpr double kRidge = 1e-3;     // of the quadratic, per point: also keeps directions in which no points differ
+constexpr double kNugget = 0.01;    // share of the remainder's variance that is not smooth
+constexpr double kOutside = 1;      // how far below its range a spike at 0 is placed, in logarithms
 constexpr double kLeastPoints = 2;  // per coordinate, for terms of second order
 constexpr std::size_t kPointsAtOnce = 256;
 
-// What the quadratic and the kernel see of an unknown.
+// The feature of an unknown that the quadratic and the kernel use.
 double feature_of(const Unknown& u, double coordinate) {
   const double figure = u.is_choice() ? u.figure(coordinate) : 0;
-  if (figure > 0) return std::log(figure);  // a choice among numbers
+  if (figure > 0) return std::log(figure);  // a choice between numbers
   const double number = u.number(coordinate);
   if (u.is_choice() || u.prior == Unknown::Prior::kUniform) return number;
   return number > 0 ? std::log(number) : std::log(u.low) - kOutside;
 }
 
-// Of whether a candidate can be timed at all; their logarithms are 0 and -1.
+// Whether a candidate can be timed at all; the logarithms are 0 and -1.
 constexpr double kThere = 1, kNotThere = 1 / std::numbers::e;
-// Where half of the way between them.
+// Halfway between them.
 constexpr double kPerhaps = -0.5;
 
 }  // namespace
 
-// A job is emulated as its start-up and the rest: each a product of what is unknown more nearly than their sum.
+// A job is emulated as its start-up and the rest: each is closer to a product of the unknowns than their sum is.
 struct EmulatedFigure {
   enum class Kind { kMemoryShare, kStartupTime, kMeasure, kIsTimed };
   std::size_t cell = 0;
@@ -59,7 +59,7 @@ double value_of(const Forecast& f, const EmulatedFigure& figure) {
   return figure_of(f, figure.measure) - (figure.measure == Measure::kJob ? f.startup : 0);
 }
 
-// Where some points have no figure, the plane through those of the others.
+// Where some points lack a figure, values of the plane through the others replace it.
 void stand_in(const MatrixXd& design, const VectorXd& there, Eigen::Ref<VectorXd> logs) {
   if (there.sum() == 0 || there.sum() == static_cast<double>(there.size())) return;
   MatrixXd plane(design.rows(), design.cols() + 1);
@@ -77,9 +77,9 @@ struct Emulator::Parts {
   std::vector<Unknown> unknowns;
   std::vector<EmulatedFigure> figures;
   std::size_t cells = 0;
-  VectorXd middle, spread, lengths;  // of each feature
-  MatrixXd design, in_lengths;       // points by scaled features; and by those over their lengths
-  VectorXd squares;                  // of the norms of its rows
+  VectorXd middle, spread, lengths;  // for each feature
+  MatrixXd design, in_lengths;       // points by scaled features; and those divided by the lengths
+  VectorXd squares;                  // squared norms of its rows
   MatrixXd quadratic, remainder;     // coefficients by figures; kernel weights of points by figures
   MatrixXd there;                    // 1 where a point has the figure
   VectorXd errors;
@@ -94,7 +94,7 @@ struct Emulator::Parts {
     return out;
   }
 
-  // 1, each feature, and products of two where the design has points enough for them.
+  // 1, each feature, and products of two where the design has enough points for them.
   VectorXd terms(const VectorXd& x) const {
     const Eigen::Index d = x.size();
     const bool products =
@@ -109,7 +109,8 @@ struct Emulator::Parts {
     return out;
   }
 
-  // Of points as columns. By |a - b|^2 = |a|^2 + |b|^2 - 2 a b, in units of the lengths: a product in place of loops.
+  // Kernel for points as columns. By |a - b|^2 = |a|^2 + |b|^2 - 2 a b, in units of the lengths: a matrix product instead of
+  // loops.
   MatrixXd kernel(const MatrixXd& x) const {
     const MatrixXd at = x.array().colwise() / lengths.array();
     MatrixXd out = in_lengths * at;
@@ -124,7 +125,7 @@ struct Emulator::Parts {
     squares = in_lengths.rowwise().squaredNorm();
   }
 
-  // Errors are of the last so many points.
+  // Errors are those at the last `judged` points.
   void train(const MatrixXd& logs, Eigen::Index judged);
 };
 
@@ -136,7 +137,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
   normal.diagonal().tail(normal.rows() - 1).array() += kRidge * static_cast<double>(n);
   quadratic = normal.ldlt().solve(basis.transpose() * logs);
   const MatrixXd rest = logs - basis * quadratic;
-  // How much the figures move with each feature, by the linear terms.
+  // The change of the figures with each feature, by the linear terms.
   VectorXd moves = VectorXd::Zero(d);
   for (Eigen::Index i = 0; i < d; ++i) moves[i] = quadratic.row(1 + i).norm();
   const double most = std::max(1e-12, moves.maxCoeff());
@@ -159,7 +160,7 @@ void Emulator::Parts::train(const MatrixXd& logs, Eigen::Index judged) {
       best_inverse = inverse;
       errors.resize(left_out.cols());
       for (Eigen::Index f = 0; f < left_out.cols(); ++f) {
-        // Where it matters nothing is known of the figure: what is known of it elsewhere.
+        // Where no judged point has the figure, the error at the other points.
         const Eigen::Index rows = there.col(f).tail(judged).sum() > 0 ? judged : n;
         const double counted = std::max(1.0, there.col(f).tail(rows).sum());
         errors[f] = left_out.col(f).tail(rows).cwiseProduct(there.col(f).tail(rows)).norm() / std::sqrt(counted);
@@ -187,7 +188,7 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
     }
   }
   if (std::all_of(forecasts.begin(), forecasts.end(), [](const auto& f) { return f.empty(); })) return;
-  const std::vector<Forecast> nothing(p.cells);  // of values that cannot be together
+  const std::vector<Forecast> nothing(p.cells);  // for invalid combinations of values
   const auto n = static_cast<Eigen::Index>(points.size()), d = static_cast<Eigen::Index>(p.unknowns.size());
   MatrixXd features(n, d);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -248,7 +249,7 @@ std::vector<std::vector<Forecast>> Emulator::at(const std::vector<Point>& points
 std::vector<Forecast> Emulator::forecasts_of(const double* logs) const {
   const Parts& p = *parts_;
   std::vector<Forecast> out(p.cells);
-  bool timed = true;  // of the cell at hand
+  bool timed = true;  // for the current cell
   for (std::size_t f = 0; f < p.figures.size(); ++f) {
     if (p.never[f]) continue;
     const double value = std::exp(logs[f]);
@@ -304,7 +305,7 @@ Discrepancy Emulator::error(std::size_t cell) const {
 }
 
 double Emulator::error(std::size_t cell, Measure measure) const {
-  if (parts_->design.rows() == 0) return 0;  // it knows nothing, and says nothing
+  if (parts_->design.rows() == 0) return 0;  // no points: returns zeros
   for (std::size_t f = 0; f < parts_->figures.size(); ++f) {
     const EmulatedFigure& figure = parts_->figures[f];
     if (figure.cell == cell && figure.kind == EmulatedFigure::Kind::kMeasure && figure.measure == measure)

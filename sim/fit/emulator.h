@@ -1,12 +1,12 @@
-// Stands in for the simulator where it is asked ten thousand times: figures of an experiment as functions of its unknowns.
+// Emulator of the simulator for tens of thousands of evaluations: figures of an experiment as functions of its unknowns.
 //
-// Enters: points of a design and what was simulated there. Leaves, for any point, the logarithm of each figure: a full
-// quadratic in the unknowns (of numbers with factors, their logarithms), and a Gaussian process with a squared-exponential
-// kernel over what that leaves (Sacks, Welch, Mitchell and Wynn, Statistical Science 4, 1989). Its length scales follow the
-// quadratic's sensitivities, times a factor of the least leave-one-out error. The error of each figure is told, and counts
-// with the model's discrepancy where figures are compared with runs. Where a figure is not there at some points (a technique
-// that cannot run so), a regression of whether it is there tells at which others it is not; what a plane through the others
-// has there stands in, and is not judged.
+// Input: points of a design and their simulated figures. Output, for any point: the logarithm of each figure, as a full
+// quadratic in the unknowns (in their logarithms, where they scale by factors) plus a Gaussian process with a
+// squared-exponential kernel over the residual (Sacks, Welch, Mitchell and Wynn, Statistical Science 4, 1989). Its length
+// scales follow the quadratic's sensitivities, times the factor with the smallest leave-one-out error. The error of each figure
+// is returned, and adds to the model's discrepancy where figures are compared with runs. Where a figure is missing at some
+// points (a technique that cannot run there), a regression of its presence predicts where else it is missing; values of a plane
+// through the other points replace it, and are not judged.
 #pragma once
 
 #include <memory>
@@ -19,25 +19,25 @@ namespace slmsim {
 
 class Emulator {
  public:
-  // `points` and `forecasts` are those of the design; at points without a forecast nothing can be timed. `measures`: of timed
-  // candidates; of the others only memory is told. Errors are those at the points from `judged` on: where it matters.
+  // `points` and `forecasts`: the design; at points without a forecast nothing can be timed. `measures`: those of timed
+  // candidates; the others have memory only. Errors are those at the points from `judged` on, near the posterior.
   Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, const std::vector<Measure>& measures,
            const std::vector<Point>& points, const std::vector<std::vector<Forecast>>& forecasts, std::size_t judged);
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
 
-  // Many points at once take a fraction of the time of each: products of matrices.
+  // Evaluates many points at once, by matrix products, in a fraction of the time of single calls.
   std::vector<std::vector<Forecast>> at(const std::vector<Point>& points) const;
-  // Deviation of the logarithm, as it comes out where a point of the design is left out.
+  // Standard deviation of the logarithm, by leaving out single points of the design.
   double error(std::size_t cell, Measure measure) const;
-  // Likewise: of the worst of a cell's figures of speed, which all hang on one time, and of its memory.
+  // The same for a cell: the worst of its figures of speed, which all depend on one time, and its memory.
   Discrepancy error(std::size_t cell) const;
   double worst_error() const;
 
  private:
   struct Parts;
-  std::vector<Forecast> forecasts_of(const double* logs) const;  // one for each figure
+  std::vector<Forecast> forecasts_of(const double* logs) const;  // one logarithm per figure
   std::unique_ptr<Parts> parts_;
 };
 

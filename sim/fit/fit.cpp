@@ -35,7 +35,7 @@ PointLayout::PointLayout(const FitRequest& request) : unknowns_(request.shared),
 
 Overrides PointLayout::overrides(std::size_t experiment, const Point& point) const {
   const auto [first, last] = own_[experiment];
-  // An own factor goes with the shared value of its path.
+  // A relative factor multiplies the shared value of its path.
   const auto word_of = [&, first = first, last = last](std::size_t i) {
     double factor = 1;
     bool changed = false;
@@ -46,7 +46,7 @@ Overrides PointLayout::overrides(std::size_t experiment, const Point& point) con
     }
     if (!changed) return unknowns_[i].word(point[i]);
     Unknown scaled = unknowns_[i];
-    scaled.prior = Unknown::Prior::kUniform;  // no choice any more: a number
+    scaled.prior = Unknown::Prior::kUniform;  // no longer a choice, but a number
     return scaled.text(unknowns_[i].figure(point[i]) * factor);
   };
   Overrides out;
@@ -183,7 +183,7 @@ std::vector<std::vector<Forecast>> Surrogate::at(const std::vector<Point>& point
 
 namespace {
 
-// The likelihood of what was measured, by emulators.
+// The likelihood of the measured figures, by emulators.
 class Likelihood {
  public:
   Likelihood(const FitRequest& request, Forecaster& forecaster, const Sampling& sampling)
@@ -239,7 +239,7 @@ class Likelihood {
   struct Measured {
     std::size_t experiment = 0;
     std::vector<std::vector<Pilot>> runs;
-    std::vector<Discrepancy> off;  // what the emulator may be off at each
+    std::vector<Discrepancy> off;  // the emulator's error at each
     Surrogate surrogate;
   };
 
@@ -248,7 +248,7 @@ class Likelihood {
     return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
   }
 
-  // That each figure could be, whatever the unknowns are.
+  // Throws where a figure is impossible for every value of the unknowns.
   void check() const {
     std::vector<Error> errors;
     for (const auto& m : measured_) {
@@ -337,12 +337,12 @@ std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
         n.shares[static_cast<std::size_t>(unknown.number(z))] += 1.0 / static_cast<double>(coordinates.size());
       const auto likeliest = std::max_element(n.shares.begin(), n.shares.end());
       n.median = n.low = n.high = static_cast<double>(likeliest - n.shares.begin());
-      // Of the prior's entropy.
+      // Entropy of the prior.
       double entropy = 0;
       for (const double share : n.shares) entropy -= share > 0 ? share * std::log(share) : 0;
       n.left = entropy / std::log(static_cast<double>(n.shares.size()));
     } else {
-      // Values do not rise with their coordinate past a spike.
+      // Beyond a spike, values do not rise with their coordinate.
       std::vector<double> values;
       values.reserve(coordinates.size());
       for (const double z : coordinates) values.push_back(unknown.number(z));

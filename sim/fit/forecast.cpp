@@ -16,15 +16,15 @@ namespace {
 
 using Forecasts = std::vector<Forecast>;
 
-constexpr std::size_t kQuestionsAtOnce = 8;        // questions that a worker is given
-constexpr std::size_t kFewQuestions = 4;  // that are answered here, without workers
+constexpr std::size_t kQuestionsAtOnce = 8;        // questions per worker
+constexpr std::size_t kFewQuestions = 4;  // answered here, without workers
 
 auto figures(Forecast& f) {
   return std::array<double*, 10>{&f.job,    &f.iteration,    &f.startup,   &f.rate_per_gpu, &f.tokens_per_second,
                                  &f.memory, &f.memory_share, &f.gpu_hours, &f.trial,        &f.trial_rate};
 }
 
-// What a plan would hold, without what it would take.
+// The memory of a plan, without times.
 Prediction memory_only(const PlanRequest& request) {
   Prediction out;
   out.status = Status::kUnsupported;
@@ -38,7 +38,7 @@ Prediction memory_only(const PlanRequest& request) {
 
 }  // namespace
 
-// As a crew's answers travel: figures as bytes, since all workers are copies of this process.
+// Format of a crew's answers: figures as bytes, because all workers are copies of this process.
 Texts to_texts(const Forecasts& forecasts) {
   Texts out;
   for (Forecast f : forecasts) {
@@ -114,7 +114,7 @@ Forecasts Forecaster::answer(const Question& question) {
   try {
     scenario = read_scenario(file.link(overrides), file.name());
   } catch (const InputError&) {
-    return {};  // values that cannot be together
+    return {};  // an invalid combination of values
   }
   const Network network(scenario.platform);
   PredictOptions options;
@@ -156,7 +156,7 @@ std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, c
     Asking<Forecasts> asking;
     asking.at_once = kQuestionsAtOnce;
     asking.taken = [&](std::uint64_t question, const Forecasts& answer) { known_[keys[question]] = answer; };
-    asking.lost = [](std::uint64_t, const std::string&) { return Forecasts{}; };  // as what cannot be
+    asking.lost = [](std::uint64_t, const std::string&) { return Forecasts{}; };  // counts as invalid
     asking.stop = stop;
     Crew crew(std::min(available_cores(), open.size()),
               in_texts<Forecasts>([&](std::uint64_t question) { return answer(questions[question]); }), {});

@@ -1,5 +1,4 @@
-// What is predicted at points of a scenario's unknowns: only the runs that are asked for, and of each only what can be
-// measured or compared.
+// Predictions at points of a scenario's unknowns: only the requested runs, and only figures that can be measured or compared.
 #pragma once
 
 #include <functional>
@@ -13,18 +12,18 @@
 
 namespace slmsim {
 
-// What a tool sends to measure a network: a collective, warm, of all GPUs of a group, or a message from the first VM to the
-// last over so many connections, warm or new ones.
+// Traffic that a tool sends to measure a network: a warm collective of all GPUs of a group, or a message from the first VM to
+// the last over `connections`, warm or new.
 struct NetworkRun {
   std::optional<Collective> collective;
   Bytes size;
-  int connections = 1;  // of a message
+  int connections = 1;  // for a message
   bool warm = true;
 
   bool operator==(const NetworkRun&) const = default;
 };
 
-// One model by one technique on one group of GPUs; or traffic alone, which `technique` then names and `model` does not.
+// One model with one technique on one group of GPUs; or traffic alone, which `technique` then names and `model` does not.
 struct Candidate {
   std::string model, technique;
   std::vector<std::string> group;
@@ -36,42 +35,42 @@ struct Candidate {
 
 struct Forecast {
   Status status = Status::kUnsupported;
-  double job = 0, iteration = 0, startup = 0;  // seconds, of what does not fit as if it did; 0: not timed
+  double job = 0, iteration = 0, startup = 0;  // seconds, for out-of-memory plans too; 0: not timed
   double rate_per_gpu = 0, tokens_per_second = 0;
-  double memory = 0, memory_share = 0;  // of the fullest GPU: bytes, and share of its limit
+  double memory = 0, memory_share = 0;  // for the fullest GPU: bytes, and share of its limit
   double gpu_hours = 0;
-  double trial = 0;       // of the first epsilon epochs, without start-up
+  double trial = 0;       // for the first epsilon epochs, without start-up
   double trial_rate = 0;  // per GPU
 
   bool is_timed() const { return iteration > 0; }
-  // Whether all that is needed to run is there but, perhaps, memory on the GPUs.
+  // Whether it can run, apart from GPU memory.
   bool can_run() const { return status != Status::kUnsupported && memory > 0; }
 };
 
 Forecast forecast_of(const Prediction& prediction);
 
-// A scenario to be predicted at many points, for some cells each time.
+// A scenario to predict at many points, for some cells each time.
 struct Experiment {
   std::filesystem::path file;
-  Overrides overrides;  // that hold at every point
+  Overrides overrides;  // apply at every point
   std::vector<Candidate> cells;
-  std::size_t untimed = 0;                // so many of the last ones are not simulated: only whether they fit is asked
-  std::vector<std::string> each = {};     // names that a * in the path of an unknown stands for, one after the other
-  std::optional<ScenarioText> text = {};  // of the scenario, where no file holds it
+  std::size_t untimed = 0;                // for this many last cells only memory is computed
+  std::vector<std::string> each = {};     // names that replace a * in the path of an unknown, in turn
+  std::optional<ScenarioText> text = {};  // the scenario's text, where no file holds it
 };
 
-// What differs at a point, and from which experiment it is.
+// A point's overrides, and the index of its experiment.
 struct Question {
   std::size_t experiment = 0;
   Overrides overrides;
 };
 
-// Answers questions on worker processes; what was asked before is not simulated again.
+// Answers questions with worker processes; repeated questions are not simulated again.
 class Forecaster {
  public:
   explicit Forecaster(std::vector<Experiment> experiments);
-  // One forecast per cell of the question's experiment; none where the scenario cannot be as asked for, and none of what was
-  // not answered before `stop`.
+  // One forecast per cell of the question's experiment; none where the scenario is invalid with these values, or where `stop`
+  // came before the answer.
   std::vector<std::vector<Forecast>> ask(const std::vector<Question>& questions,
                                          const std::function<bool()>& stop = {});
   std::size_t simulated() const { return known_.size(); }

@@ -1,4 +1,4 @@
-// What a prediction with an interval says: values only, for those who print them.
+// Interval of a prediction: values only, for output.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@ struct Interval {
 };
 
 struct CandidateUncertainty {
-  Interval job, iteration;  // seconds; where it is timed
-  double spread = 1;        // high over low of the job
+  Interval job, iteration;  // seconds; where timed
+  double spread = 1;        // ratio of high to low of the job
   double fits = 0;          // probability
 };
 
 struct PickUncertainty {
   std::string model;
-  double right = 0;   // probability that nothing is better by more than the selection's delta
-  double regret = 0;  // mean of what the pick costs beyond the best, in the objective's unit
+  double right = 0;   // probability that no cell beats it by more than the selection's delta
+  double regret = 0;  // mean excess cost of the pick over the best, in the objective's unit
 };
 
 struct Uncertainty {
   double level = 0.8;
   std::size_t points = 0;
-  std::vector<CandidateUncertainty> cells;  // of each prediction, in its order
-  std::vector<PickUncertainty> picks;       // of each selection, in its order
-  std::vector<std::string> unknowns;        // what it comes from: "training.batch: 4 or 8 or 16"
-  std::string fitted_to;                    // the file of runs; empty: to nothing, the priors alone
+  std::vector<CandidateUncertainty> cells;  // for each prediction, in order
+  std::vector<PickUncertainty> picks;       // for each selection, in order
+  std::vector<std::string> unknowns;        // sources of uncertainty: "training.batch: 4 or 8 or 16"
+  std::string fitted_to;                    // the file of runs; empty: priors only
 };
 
 }  // namespace slmsim

@@ -24,7 +24,7 @@ double tail_quantile(double probability) {
   return boost::math::quantile(kTail, std::clamp(probability, 1e-12, 1 - 1e-12));
 }
 
-// With 4 degrees of freedom the distribution function is algebraic (Abramowitz and Stegun, 26.7.4): mixtures ask for it
+// With 4 degrees of freedom the distribution function is algebraic (Abramowitz and Stegun, 26.7.4): mixtures evaluate it
 // millions of times.
 double tail_probability(double distance) {
   static_assert(kTailFreedom == 4);
@@ -45,7 +45,7 @@ Discrepancy together(const Discrepancy& model, const Discrepancy& stand_in) {
 double probability_fits(const Forecast& forecast, const Discrepancy& discrepancy) {
   if (!forecast.can_run()) return 0;
   if (forecast.memory_share <= 0) return 1;
-  // Host memory or drives that do not suffice are no matter of percents.
+  // A shortage of host memory or drives is not a matter of percents.
   if (forecast.status == Status::kOutOfMemory && forecast.memory_share <= 1) return mixed(0);
   return mixed(normal_probability(-std::log(forecast.memory_share) / discrepancy.memory));
 }
@@ -53,7 +53,7 @@ double probability_fits(const Forecast& forecast, const Discrepancy& discrepancy
 double log_likelihood(const std::vector<Pilot>& figures, const Forecast& forecast, const Discrepancy& discrepancy) {
   double out = 0;
   std::optional<bool> ran;
-  // Of the figures of speed: covariance discrepancy^2 (all alike) + noise^2 (each its own), by Sherman and Morrison.
+  // Covariance of the figures of speed: discrepancy^2 (all alike) + noise^2 (each its own), by Sherman and Morrison.
   double count = 0, inverse = 0, sum = 0, squares = 0, log_determinant = 0;
   for (const auto& pilot : figures) {
     if (pilot.measure == Measure::kFits) {

@@ -18,9 +18,9 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostSizes = 6;    // of a collective, or of messages one way
-constexpr Bytes kLeastSize{64 * kKibi};  // of a collective: below, times tell of the GPU and not of the network
-constexpr Seconds kSteady{10};           // of a rate over warm connections: what is sent in that time
+constexpr std::size_t kMostSizes = 6;    // of a collective, or of one-way messages
+constexpr Bytes kLeastSize{64 * kKibi};  // for a collective: smaller ones measure the GPU rather than the network
+constexpr Seconds kSteady{10};           // for a rate over warm connections: the message takes this long
 constexpr int kCalls = 8;
 constexpr double kSettled = 1e-3;
 
@@ -42,7 +42,7 @@ std::vector<int> devices_of_group(const std::vector<std::string>& group, const S
   return devices;
 }
 
-// Of these, evenly apart, with the first and the last.
+// Evenly spaced elements, including the first and the last.
 template <class T>
 std::vector<T> evenly_apart(const std::vector<T>& all) {
   if (all.size() <= kMostSizes) return all;
@@ -57,7 +57,7 @@ Pilot pilot_of(std::string name, const std::vector<std::string>& group, NetworkR
 
 std::vector<Pilot> collectives_in(const std::filesystem::path& file, const std::vector<std::string>& group,
                                   const Scenario& scenario) {
-  constexpr std::array kNames = {"all-reduce", "all-gather", "reduce-scatter"};  // as Collective has them
+  constexpr std::array kNames = {"all-reduce", "all-gather", "reduce-scatter"};  // in the order of Collective
   ImportRequest request;
   request.mixed = true;
   const ImportedProfile table = gather(nccl_tests_format(), {file.string()}, request, {});
@@ -143,7 +143,7 @@ Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Sc
     graph.transfer(connection, run.size, tag, {});
   }
   Timeline last = simulate(graph);
-  // Such tools warm up for some calls.
+  // Such tools warm up with some calls.
   for (int call = 1; run.warm && call < kCalls; ++call) {
     const Seconds before = last.end;
     last = simulate(graph, last.connections);
@@ -158,7 +158,7 @@ Forecast forecast_of(const NetworkRun& run, const std::vector<std::string>& grou
   const std::vector<int> devices = devices_of_group(group, scenario);
   if (devices.size() < 2) return out;
   out.status = Status::kOk;
-  out.memory = 1;  // what it holds is no matter
+  out.memory = 1;  // memory is irrelevant
   out.iteration = time_of(run, devices, scenario, network).value;
   return out;
 }

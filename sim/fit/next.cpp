@@ -8,7 +8,7 @@ namespace slmsim {
 namespace {
 
 constexpr double kFailure =
-    10;  // a pick that does not run costs so many times the best: it is found out, and time is lost
+    10;  // a pick that does not run costs this multiple of the best: the failure shows, and time is lost
 
 class Advisor {
  public:
@@ -71,18 +71,18 @@ class Advisor {
     for (std::size_t truth = 0; truth < costs_.size(); ++truth) {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
-      // A result that no other world would show leaves the pick as it is.
+      // A result that no other world would show leaves the pick unchanged.
       const bool told = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
       const std::size_t pick = told ? pick_of(weights) : now.pick;
       run.right += is_right(truth, pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
       run.saved += (regrets_[now.pick][truth] - regrets_[pick][truth]) / static_cast<double>(costs_.size());
     }
-    // Where too few worlds agree with each result for a better pick, it stays as it is.
+    // Where too few worlds agree with each result to improve the pick, it stays unchanged.
     if (run.saved <= 0) run.saved = 0, run.right = now.right;
     return run;
   }
 
-  // How the worlds agree with what this one would show of the candidate: time to within a run's noise, or that it fails.
+  // Agreement of the worlds with the candidate's result in world `truth`: time to within a run's noise, or failure.
   std::vector<double> weights_after(std::size_t candidate, std::size_t truth) const {
     const double seen = costs_[truth][candidate];
     std::vector<double> out;
@@ -98,7 +98,7 @@ class Advisor {
     return out;
   }
 
-  // What the run takes, in the objective's unit. A rate is no amount of anything: any run that tells of it is worth it.
+  // Cost of the run, in the objective's unit. With a rate as objective the cost is zero: any informative run is worth it.
   double price_of(const NextRun& run) const {
     switch (scenario_.selection.objective) {
       case Objective::kTime:
@@ -118,7 +118,7 @@ class Advisor {
     return 1;
   }
 
-  // Of results, as worlds are told apart by them: a run's noise, and not so little that no world would be left.
+  // Resolution of results that separates worlds: a run's noise, but large enough that some worlds remain.
   static constexpr double kResolution = 0.05;
   static constexpr double kLeastWeight = 1e-3;
 
@@ -127,10 +127,10 @@ class Advisor {
   const NextRules& rules_;
   std::vector<std::size_t> own_;
   std::vector<std::vector<double>>
-      costs_;                  // of each world, what may be true: by the objective, infinite where it does not run
-  std::vector<double> bests_;  // of each world
+      costs_;                  // for each possible world: cost by the objective, infinite where it does not run
+  std::vector<double> bests_;  // for each world
   std::vector<std::vector<double>>
-      regrets_;  // of each candidate of the model, by world: its cost beyond the best; 0: none runs
+      regrets_;  // for each candidate of the model, by world: excess cost over the best; 0: none runs
 };
 
 }  // namespace

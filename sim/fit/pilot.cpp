@@ -19,9 +19,9 @@ const std::string kLog = "log";
 constexpr Range<double> kNoise = {1e-3, 2};
 
 const std::vector<std::string> kColumns = {"model", "technique", "group", "what", "value"};
-const std::vector<std::string> kOtherColumns = {"noise", "note"};  // that a table may have
+const std::vector<std::string> kOtherColumns = {"noise", "note"};  // optional columns
 
-// What a figure of a run may be, in base units: beyond it is a slip of the pen.
+// Plausible range of a run's figures, in base units; values outside are typing errors.
 constexpr double kYear = 365.25 * 86400;
 constexpr Range<double> plausible(Measure measure) {
   switch (measure) {
@@ -37,7 +37,7 @@ constexpr Range<double> plausible(Measure measure) {
   }
 }
 
-// In base units, or what is wrong with the text.
+// Parses a figure into base units, or returns the error in the text.
 ParsedQuantity figure_in(Measure measure, const std::string& text) {
   if (measure == Measure::kPeakMemory) return parse_quantity(text, Dimension::kData);
   if (measure == Measure::kJob || measure == Measure::kIteration) return parse_quantity(text, Dimension::kTime);
@@ -49,7 +49,7 @@ ParsedQuantity figure_in(Measure measure, const std::string& text) {
 struct Reader {
   const Scenario& scenario;
   std::filesystem::path folder;
-  Place place = {};  // of the row that is read
+  Place place = {};  // of the current row
   std::vector<Error> errors = {};
   std::vector<Pilot> pilots = {};
 
@@ -60,7 +60,7 @@ struct Reader {
     pilots.push_back(std::move(pilot));
   }
 
-  // What is wrong with a file that a row names; where it is the whole file, the row is told too.
+  // Reports errors in a file that a row names; where the error is the whole file, with the row.
   void refuse_file(const InputError& refused) {
     for (const auto& [at, text] : refused.errors()) {
       if (at.source && at.line > 0) {
@@ -96,7 +96,7 @@ struct Reader {
     return std::nullopt;
   }
 
-  // GPUs, and tokens of a sequence.
+  // Number of GPUs, and tokens per sequence.
   std::pair<int, double> sizes_of(const Candidate& cell) const {
     const auto group = std::find_if(scenario.groups.begin(), scenario.groups.end(),
                                     [&](const Group& g) { return g.names == cell.group; });
@@ -120,7 +120,7 @@ struct Reader {
     return std::nullopt;
   }
 
-  // Files that tools wrote of the network.
+  // Files with network measurements.
   void read_network(const CsvRow& row) {
     const std::string& what = row.at("what");
     for (const char* column : {"model", "technique", "noise"}) {
@@ -154,7 +154,7 @@ struct Reader {
     }
   }
 
-  // Of any row: those that nothing reads.
+  // Reports columns that nothing reads.
   void check_columns(const TableRow& row) {
     std::vector<std::string> known = kColumns;
     known.insert(known.end(), kOtherColumns.begin(), kOtherColumns.end());

@@ -5,13 +5,13 @@
 namespace slmsim {
 namespace {
 
-// Of the paths as many lose nothing, and of the hosts as many have the buffers that are usual.
+// Share of the paths that lose nothing, and of the hosts with the usual buffers.
 constexpr double kAsUsual = 0.75;
 
 constexpr Range<double> kPathLoss = {1e-6, 1e-4};
 
-// Linux's default is 6 MiB, and less where a host has little memory (tcp(7)); guides to tuning hosts for wide areas ask for 64 MiB
-// (fasterdata.es.net, Linux tuning).
+// Linux's default is 6 MiB, and less where a host has little memory (tcp(7)); guides to tuning hosts for wide areas recommend
+// 64 MiB (fasterdata.es.net, Linux tuning).
 constexpr Range<double> kBuffers = {0.5 * kMebi, 64 * kMebi};
 
 }  // namespace

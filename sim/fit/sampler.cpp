@@ -10,11 +10,11 @@
 namespace slmsim {
 namespace {
 
-constexpr double kEffectiveShare = 0.5;  // of the particles, after a step of beta
-constexpr double kRedrawn = 0.4;         // of the moves of a block: one of its coordinates that jump is drawn anew
-constexpr double kAlone = 0.5;           // of those: nothing else moves
-constexpr std::array kMoved = {0.2, 0.5, 1.0};  // shares of the coordinates that move at once, as often each
-constexpr double kJump = 0.1;                   // of the moves: by a whole difference, from mode to mode
+constexpr double kEffectiveShare = 0.5;  // share of effective particles after a step of beta
+constexpr double kRedrawn = 0.4;         // share of a block's moves in which one of its jumping coordinates is redrawn
+constexpr double kAlone = 0.5;           // share of those in which nothing else moves
+constexpr std::array kMoved = {0.2, 0.5, 1.0};  // shares of the coordinates that move at once, equally often
+constexpr double kJump = 0.1;                   // share of the moves by a whole difference, from mode to mode
 constexpr double kJitter = 0.05;                // deviation added to each proposal
 
 double log_prior(const Point& point) {
@@ -73,7 +73,7 @@ class Sampler {
   void temper() {
     const auto& l = out_.log_likelihood;
     if (std::none_of(l.begin(), l.end(), [](double x) { return std::isfinite(x); })) {
-      out_.beta = 1;  // nothing is possible: what there is stays
+      out_.beta = 1;  // nothing is possible: the particles stay
       return;
     }
     const double least = kEffectiveShare * static_cast<double>(l.size());
@@ -105,8 +105,8 @@ class Sampler {
     if (sampling_.progress) sampling_.progress(out_.beta, out_.evaluations);
   }
 
-  // Half of the particles at a time, by differences of the other half, so that detailed balance holds. The halves are drawn
-  // anew, since copies of a particle stand side by side.
+  // Moves half of the particles at a time, by differences of the other half, so that detailed balance holds. The halves are
+  // redrawn each time, because copies of a particle are adjacent.
   void move(const MoveBlock& block) {
     std::vector<std::size_t> order(out_.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -146,7 +146,7 @@ class Sampler {
     correction_.clear();
   }
 
-  // `correction_`: of coordinates drawn anew from the prior, whose ratio of priors is no part of the acceptance.
+  // `correction_`: for coordinates redrawn from the prior, whose ratio of priors is not part of the acceptance.
   Point proposal(const std::vector<std::size_t>& block, const Point& from, const std::vector<std::size_t>& others) {
     const std::size_t a = dice_.below(others.size());
     std::size_t b = dice_.below(others.size() - 1);
@@ -154,7 +154,7 @@ class Sampler {
     const Point &p = out_.points[others[a]], &q = out_.points[others[b]];
     Point to = from;
     correction_.push_back(0);
-    // No more than one: of several choices at once one would be wrong, and all would be refused.
+    // One at most: of several choices redrawn at once, one would be wrong and all would be rejected.
     std::vector<std::size_t> moved, jumping;
     std::copy_if(block.begin(), block.end(), std::back_inserter(jumping), [&](auto d) { return target_.jumps[d]; });
     std::size_t redrawn = target_.dimensions;

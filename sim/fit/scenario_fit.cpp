@@ -7,10 +7,10 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kJudged = 32;  // points at which the runs are predicted again, to say how they are met
+constexpr std::size_t kJudged = 32;  // points at which the runs are predicted again, for the residuals
 constexpr double kLevel = 0.8;
 
-// The runs as the fit has them, over some points.
+// Measured and fitted figures of the runs, over some points.
 std::vector<Residual> residuals_of(const Posterior& posterior, const std::vector<Pilot>& pilots,
                                    Forecaster& forecaster) {
   const Draws draws = draws_of(posterior, kJudged);

@@ -1,4 +1,4 @@
-// One scenario's fit, from its files to the report: what slmsim fit does.
+// The fit of one scenario, from its files to the report: the work of slmsim fit.
 #pragma once
 
 #include "sim/fit/draws.h"
@@ -12,10 +12,10 @@ struct ScenarioFit {
   Sampling sampling;
 };
 
-// Throws InputError with everything that is wrong.
+// Throws InputError with all errors.
 FitReport fit_scenario(const ScenarioFit& request);
 
-// A scenario as its files and overrides make it, and the tree that it was read from.
+// A scenario from its files and overrides, and the tree that it was read from.
 struct LinkedScenario {
   ScenarioFile file;
   Node linked;

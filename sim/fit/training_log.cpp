@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 2'000'000;
 
-// Escape sequences that colour a terminal's text: ESC [ parameters, and a letter.
+// Drops escape sequences that colour a terminal's text: ESC [ parameters, and a letter.
 void drop_colours(std::string& line) {
   for (std::size_t at = 0; (at = line.find("\x1b[", at)) != std::string::npos;) {
     const std::size_t end = line.find_first_not_of("0123456789;", at + 2);
@@ -23,7 +23,7 @@ void drop_colours(std::string& line) {
   }
 }
 
-// The number that follows a marker in a line, "7,503" too.
+// The number that follows a marker in a line; "7,503" is read too.
 std::optional<double> number_after(const std::string& line, const std::string& marker) {
   const auto at = line.find(marker);
   if (at == std::string::npos) return std::nullopt;
@@ -40,19 +40,19 @@ std::optional<double> number_after(const std::string& line, const std::string& m
   return end == digits.c_str() || !std::isfinite(value) || value <= 0 ? std::nullopt : std::optional(value);
 }
 
-// Units of a marker's number beside what a forecast has.
+// The scope of a marker's number, where it differs from the forecast's.
 enum class Per { kAll, kGpu, kSequences };
 
 struct Marker {
   const char* program;
   const char* text;
   Measure measure;
-  double unit;  // times the number
+  double unit;  // multiplies the number
   Per per;
-  bool most;  // the largest of all steps, not the median
+  bool most;  // take the maximum over all steps, not the median
 };
 
-// Of one program, the first that is found counts for its measure.
+// For each program and measure, the first marker found counts.
 constexpr Marker kMarkers[] = {
     {"Megatron-LM", "elapsed time per iteration (ms):", Measure::kIteration, 1e-3, Per::kAll, false},
     {"Megatron-LM", "elapsed time per iteration (s):", Measure::kIteration, 1, Per::kAll, false},
@@ -77,7 +77,7 @@ LoggedFigure figure_of(const Marker& marker, std::vector<double> values, int gpu
   const auto at = [&](double share) {
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
   };
-  // Of the median, as of a mean of so many.
+  // Error of the median, estimated as that of a mean of all values.
   const double spread = (at(0.84) - at(0.16)) / 2 / median / std::sqrt(static_cast<double>(values.size()));
   return {marker.measure, unit * median, spread};
 }

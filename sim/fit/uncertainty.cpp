@@ -10,7 +10,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kDraws = 1000;  // of what may come about, for the probability of a pick
+constexpr std::size_t kDraws = 1000;  // drawn outcomes for the probability of a pick
 
 // The probability that a run of the cell shows at most `value`.
 double probability_below(const Ensemble& e, std::size_t cell, Measure measure, double value) {
@@ -122,7 +122,7 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
 
 namespace {
 
-// Of each cell, whether it ran, where it was tried.
+// For each cell that was tried, whether it ran.
 std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
   std::vector<std::optional<bool>> out(ensemble.cells.size());
   for (std::size_t c = 0; c < out.size(); ++c) {
@@ -133,7 +133,7 @@ std::vector<std::optional<bool>> outcomes_of_runs(const Ensemble& ensemble) {
   return out;
 }
 
-// Measured over forecast times of a kind's runs, as a logarithm, at a point; nothing where none was timed.
+// Logarithm of measured over forecast times of a kind's runs at a point; nothing where none was timed.
 std::optional<double> log_of_runs(const Ensemble& ensemble, const std::vector<std::string>& kinds,
                                   const std::string& kind, std::size_t point) {
   double sum = 0;
@@ -159,7 +159,7 @@ std::vector<std::vector<double>> outcomes_of(const Ensemble& ensemble, const std
   std::vector<std::vector<double>> out;
   const auto ran = outcomes_of_runs(ensemble);
   for (const std::size_t i : resampled(ensemble.weights, draws, dice.uniform())) {
-    std::map<std::string, std::pair<double, double>> shared;  // discrepancies of a kind: of time, and whether it fits
+    std::map<std::string, std::pair<double, double>> shared;  // discrepancies of a kind: time, and whether it fits
     auto& outcome = out.emplace_back();
     for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
       auto [known, fresh] = shared.try_emplace(kinds[c]);
@@ -194,7 +194,7 @@ PickUncertainty judge_pick(const std::vector<std::vector<double>>& outcomes, con
       if (cells[c].model == pick.model) best = std::min(best, outcome[c]);
     }
     const double own = picked ? outcome[*picked] : kNever;
-    // Where nothing runs, to pick nothing is right.
+    // Where nothing runs, picking nothing is right.
     const bool right = picked ? std::isfinite(own) && own <= best * (1 + delta) : !std::isfinite(best);
     out.right += right ? 1.0 / static_cast<double>(outcomes.size()) : 0;
     if (!std::isfinite(own)) continue;

@@ -11,16 +11,16 @@ namespace slmsim {
 namespace {
 
 const boost::math::normal kNormal;
-constexpr double kFarthest = 8;  // deviations; beyond, probabilities are 0 and 1 to a double
+constexpr double kFarthest = 8;  // standard deviations; beyond, probabilities are 0 and 1 in a double
 
-// Four digits: values that are read by people, and more than anything is known to.
+// Rounds to four digits: readable, and beyond the precision of any value.
 double rounded_value(double value) {
   if (value == 0) return 0;
   const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
   return std::round(value / unit) * unit;
 }
 
-// In the largest unit of which it is at least one.
+// In the largest unit in which it is at least one.
 std::string readable(double value, Dimension dimension) {
   struct Unit {
     const char* name;

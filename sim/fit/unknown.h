@@ -1,10 +1,10 @@
-// What a prediction needs and nobody knows: a value of the scenario, and what it may be.
+// An unknown: a value of the scenario that a prediction needs and nobody measured, with its prior.
 //
-// Enters: a scenario, whose values say where they come from. Leaves: its unknowns, each with a prior. A point of their space
-// has one coordinate per unknown, which is normal with mean 0 and deviation 1 before anything is measured; `word` makes of
-// it the value as --set would have it.
+// Input: a scenario, whose values state their provenance. Output: its unknowns, each with a prior. A point of their space has
+// one coordinate per unknown, which is normal with mean 0 and standard deviation 1 under the prior; text() turns it into the
+// value for --set.
 //
-// Which values are unknown, and how wide their priors are, tells docs/fit.md.
+// docs/fit.md lists which values are unknown, and how wide their priors are.
 #pragma once
 
 #include <string>
@@ -17,44 +17,44 @@ namespace slmsim {
 struct Unknown {
   enum class Prior {
     kUniform,     // from low to high
-    kLogUniform,  // likewise, by factors
+    kLogUniform,  // the same in the logarithm
     kLogNormal,   // around `center`, with `sigma` of the logarithm, cut at low and high
-    kOneOf        // each of `words` as likely
+    kOneOf        // all `words` equally likely
   };
 
-  std::vector<std::string> paths;  // of the value in the scenario; several where one statement stands at several places
+  std::vector<std::string> paths;  // of the value in the scenario; several where one value applies at several places
   Prior prior = Prior::kUniform;
   double low = 0, high = 0;        // base units
-  double center = 0, sigma = 0;    // of kLogNormal
-  double spike = 0, spike_at = 0;  // probability that the value is exactly so, apart from what the prior says
-  bool relative = false;           // the value is a factor of the one that several scenarios share under the same path
+  double center = 0, sigma = 0;    // for kLogNormal
+  double spike = 0, spike_at = 0;  // probability that the value is exactly spike_at, beside the prior
+  bool relative = false;           // the value is a factor on the one that several scenarios share under the same path
   std::vector<std::string> words;
-  ValueType type;      // how numbers are written
-  std::string source;  // why it is unknown, and whence the prior is
+  ValueType type;      // number format
+  std::string source;  // why it is unknown, and the source of the prior
 
   const std::string& name() const { return paths.front(); }
   bool is_choice() const { return prior == Prior::kOneOf; }
-  bool jumps() const { return is_choice() || spike > 0; }  // as its coordinate moves on
-  // In base units; of a choice its position.
+  bool jumps() const { return is_choice() || spike > 0; }  // as its coordinate changes
+  // In base units; for a choice its index.
   double number(double coordinate) const;
-  // Likewise, but of a choice what its word says: 0 where that is no number.
+  // The same, but for a choice the number in its word: 0 where it is not a number.
   double figure(double coordinate) const;
   std::string word(double coordinate) const;
-  std::string text(double of) const;  // as --set would have it
+  std::string text(double of) const;  // for --set
   std::string prior_text() const;     // "0.1 to 0.4, by factors", "fp16 or fp32"
 };
 
 using Point = std::vector<double>;
 
-// Eight of ten values of a log-normal lie within this factor of its median: exp(1.2816 sigma).
+// 80 % of a log-normal's values lie within this factor of its median: exp(1.2816 sigma).
 double sigma_of_factor(double factor);
 
-// The coordinate below which a value of a standard normal lies with this probability, and back.
+// Quantile function of the standard normal, and its inverse.
 double normal_quantile(double probability);
 double normal_probability(double coordinate);
 
-// Every value that states what it may be, is inferred or assumed, and what the scenario leaves to a default that differs
-// between machines. Those that stand alike at several places are one. `linked` is the tree that the scenario was read from.
+// Every value that states its range, is inferred or assumed, and every default that differs between machines. Equal values at
+// several places are one. `linked` is the tree that the scenario was read from.
 std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked);
 
 }  // namespace slmsim

@@ -1,5 +1,5 @@
-// Which values of a scenario are unknown, and what they may be. The widths stand here, in one table, with their sources;
-// docs/fit.md tells them.
+// Which values of a scenario are unknown, and their priors. The widths are in one table here, with their sources; docs/fit.md
+// describes them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,14 +14,14 @@
 namespace slmsim {
 namespace {
 
-// Of a value that is inferred or assumed and does not state its own range, by the end of its path: eight of ten lie within
-// this factor.
+// Width of a value that is inferred or assumed and does not state its own range, by the end of its path: 80 % lie within this
+// factor.
 struct Width {
   const char* ending;
   double factor;
   double zero;  // probability that it is 0
   const char* source;
-  bool typical = false;  // so wide also where a file has what is typical
+  bool typical = false;  // applies also where a file marks the value as typical
 };
 
 constexpr Width kWidths[] = {
@@ -36,7 +36,7 @@ constexpr Width kWidths[] = {
 };
 constexpr Width kOtherwise = {"", 1.5, 0, "inferred values of such studies move by this factor between machines"};
 
-// What a scenario leaves to a default that is a matter of machine and software.
+// Defaults that depend on machine and software.
 struct Default {
   const char* path;
   double value, factor;
@@ -54,7 +54,7 @@ constexpr Default kDefaults[] = {
      "CUDA context with its libraries: 0.4 to 1 GB by version and GPU"},
 };
 
-// A share of the peak that the GPU's file tells of single products; whole steps of other software differ by more.
+// A share of the peak in the GPU's file is for single products; whole steps of other software differ by more.
 constexpr double kLeastEfficiencyFactor = 1.3;
 
 const Width& width_of(const std::string& path) {
@@ -70,7 +70,7 @@ Unknown log_normal(const std::string& path, double center, double factor, const 
   out.center = center;
   out.sigma = sigma_of_factor(factor);
   out.type = type;
-  // Four deviations; nearer where the key allows no more.
+  // Four standard deviations; nearer where the key's range is narrower.
   out.low = std::max(type.low, center * std::exp(-4 * out.sigma));
   out.high = std::min(type.high, center * std::exp(4 * out.sigma));
   return out;
@@ -82,7 +82,7 @@ std::optional<double> number_of(const Parameter& parameter) {
   return problem.empty() ? std::optional(value) : std::nullopt;
 }
 
-// Half and twice a whole number that was inferred, as people choose batches.
+// Half and twice an inferred whole number, as batches are commonly chosen.
 std::vector<std::string> neighbours(double value, const ValueType& type) {
   std::vector<std::string> out;
   for (const double number : {value / 2, value, value * 2}) {
@@ -97,7 +97,7 @@ bool any_group(const Scenario& scenario, bool (*spans)(const Platform&, std::spa
                      [&](const Group& group) { return spans(scenario.platform, group.devices); });
 }
 
-// Of an architecture or GPU that no group has, nothing is predicted; VMs' connections are not used within one.
+// No prediction uses architectures or GPUs outside all groups; VMs' connections are not used within one.
 bool matters(const Parameter& parameter, const Scenario& scenario) {
   if (parameter.path.find(".type.tcp.") != std::string::npos) return any_group(scenario, spans_vms);
   const std::string key = "software.matrix_efficiency.";
@@ -129,7 +129,7 @@ std::optional<Unknown> unknown_of(const Parameter& parameter) {
                          parameter.provenance == Provenance::kAssumed ||
                          (parameter.provenance == Provenance::kTypical && width.typical);
     const auto value = number_of(parameter);
-    // A kernel's figures have no single value to put in their place; the GPU's own efficiencies come by the software.
+    // A kernel's figures have no single value to replace; the GPU's own efficiencies come with the software.
     if (!guessed || !value || *value <= 0 || type.kind == ValueType::Kind::kAny) return std::nullopt;
     if (type.kind == ValueType::Kind::kInteger) {
       out.prior = Unknown::Prior::kOneOf;
@@ -146,7 +146,7 @@ std::optional<Unknown> unknown_of(const Parameter& parameter) {
   return out;
 }
 
-// Whether the linked scenario says anything at this path.
+// Whether the linked scenario has a value at this path.
 bool is_stated(const Node& linked, const std::string& path) {
   const Node* node = &linked;
   for (std::size_t begin = 0; node && begin <= path.size();) {
@@ -169,7 +169,7 @@ void add_defaults(const Node& linked, std::vector<Unknown>& out) {
   }
 }
 
-// By the data sheet's share where the software does not say what it reaches.
+// From the data sheet's share where the software states no efficiency.
 void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
   std::set<std::string> seen;
   for (const auto& group : scenario.groups) {
@@ -196,10 +196,10 @@ void add_paths(const Scenario& scenario, const Node& linked, std::vector<Unknown
   }
 }
 
-// Those that a file has as they usually are; of VM types with the same ones it is the same statement.
+// Buffers that a file marks as typical; VM types with equal ones share one statement.
 void add_buffers(const Scenario& scenario, std::vector<Unknown>& out) {
   const std::string receive = ".net.ipv4.tcp_rmem", send = ".net.ipv4.tcp_wmem";
-  std::map<std::string, std::vector<std::string>> paths;  // by the receive buffer
+  std::map<std::string, std::vector<std::string>> paths;  // by receive buffer
   std::map<std::string, std::string> buffers;             // of each VM's `tcp`
   for (const auto& parameter : scenario.parameters) {
     if (parameter.provenance != Provenance::kTypical || parameter.between || !parameter.one_of.empty()) continue;
@@ -220,7 +220,7 @@ void add_buffers(const Scenario& scenario, std::vector<Unknown>& out) {
 
 std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
   std::vector<Unknown> out;
-  std::vector<std::pair<std::string, std::string>> statements;  // of each in `out`
+  std::vector<std::pair<std::string, std::string>> statements;  // for each in `out`
   for (const auto& parameter : scenario.parameters) {
     auto unknown = unknown_of(parameter);
     if (!unknown || !matters(parameter, scenario)) continue;

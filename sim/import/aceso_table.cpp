@@ -11,12 +11,12 @@
 namespace slmsim {
 namespace {
 
-// What the profiler writes in place of a time where an operator or collective did not run, in us and ms.
+// The profiler's placeholder for a time where an operator or collective did not run, in us and ms.
 constexpr double kDidNotRunOperator = 1e7, kDidNotRunCollective = 1e9;
 
-// Sizes of the model, told by its operators' own: weights and tensors are in MiB.
+// Sizes of the model, from its operators' sizes: weights and tensors are in MiB.
 struct Sizes {
-  double sequences = 0, hidden = 0, wide = 0, heads = 0, tokens = 0;  // tokens: of one sequence
+  double sequences = 0, hidden = 0, wide = 0, heads = 0, tokens = 0;  // tokens: per sequence
 };
 
 std::optional<double> whole(double value) {

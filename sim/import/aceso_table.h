@@ -7,10 +7,10 @@
 namespace slmsim {
 
 CsvColumns::Headers aceso_headers();
-// Below this the host's launches fill the time: PyTorch's operators take 24 to 65 us each, and an entry is of several.
+// Below this the host's launches dominate: PyTorch's operators take 24 to 65 us each, and an entry has several.
 inline constexpr Seconds kAcesoLeast{300e-6};
 
-// `gpu` and `precision` are those of every row; a precision that is missing is an error.
+// `gpu` and `precision` apply to every row; a missing precision is an error.
 void read_aceso_table(CsvColumns& table, const std::string& gpu, std::optional<Precision> precision, FileRows& rows);
 
 }  // namespace slmsim

@@ -6,7 +6,7 @@
 namespace slmsim {
 namespace {
 
-// More GPUs than this are taken for those of several machines: the tables do not tell.
+// More GPUs than this are assumed to be in several machines: the tables do not say.
 constexpr std::int64_t kGpusOfAMachine = 8;
 
 void read_product(CsvColumns& table, const CsvRecord& row, FileRows& rows) {

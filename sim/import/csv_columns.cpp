@@ -12,9 +12,9 @@
 namespace slmsim {
 namespace {
 
-constexpr Seconds kShortest{1e-8}, kLongest{1e4};  // what a profile may hold
+constexpr Seconds kShortest{1e-8}, kLongest{1e4};  // range of times that a profile accepts
 constexpr double kLargest = 0x1p50;
-constexpr std::size_t kHeaderWithin = 50;  // lines of progress above a header
+constexpr std::size_t kHeaderWithin = 50;  // progress lines above a header
 
 std::string shown(const std::string& text) { return printable(text).substr(0, 64); }
 
@@ -107,7 +107,7 @@ const std::string& CsvColumns::text(const CsvRecord& row, const std::string& col
 }
 
 Place CsvColumns::place(const CsvRecord& row, const std::string& column) const {
-  // To find a column takes a walk from the file's beginning; of many errors the first are told.
+  // Finding a column takes a pass from the file's beginning: only the first errors have one.
   constexpr std::size_t kTold = 50;
   const auto at = at_.find(column);
   if (at == at_.end() || errors_.size() > kTold) return file_.at(row.line);

@@ -1,5 +1,4 @@
-// A table with a header line, read by the names of its columns; every cell that is not what it should be is an error
-// with its place.
+// A table with a header line, read by column name; every invalid cell is an error with its place.
 #pragma once
 
 #include <map>
@@ -20,8 +19,8 @@ struct TimeUnit {
 inline constexpr TimeUnit kSecond{"s", {1}}, kMillisecond{"ms", {1e-3}}, kMicrosecond{"us", {1e-6}},
     kNanosecond{"ns", {1e-9}};
 
-// A time that a kernel or collective could take, and sizes from 1 to 2^50, as profiles hold them; nothing, and an
-// error, where the text is something else. `what` names it in the error.
+// Read a time that a kernel or collective could take, or a size from 1 to 2^50, as profiles hold them; nothing, and an error,
+// where the text is invalid. `what` names the value in the error.
 std::optional<Seconds> read_time(const std::string& text, const TimeUnit& unit, const std::string& what,
                                  const Place& at, std::vector<Error>& errors);
 std::optional<std::int64_t> read_size(const std::string& text, const std::string& what, const Place& at,
@@ -31,9 +30,8 @@ class CsvColumns {
  public:
   using Headers = std::vector<std::vector<std::string>>;
 
-  // `headers`: columns that a table of the format has, for each kind of table that there is. Where none of them fits,
-  // form() is nothing. Lines above the header are skipped: some programs tell of their progress there. Of its rows
-  // those stay that the request chooses; the others are counted in `rows`.
+  // `headers`: columns of each kind of table of the format. Where none fits, form() is nothing. Lines above the header are
+  // skipped: some programs print their progress there. Rows that the request does not choose are dropped and counted in `rows`.
   CsvColumns(InputFile file, const Headers& headers, const ImportRequest& request, FileRows& rows,
              std::vector<Error>& errors);
 
@@ -46,7 +44,7 @@ class CsvColumns {
   std::vector<Error>& errors() { return errors_; }
 
   bool has(const std::string& column) const { return at_.contains(column); }
-  // A cell's text; empty where there is no such column.
+  // A cell's text; empty where the column does not exist.
   const std::string& text(const CsvRecord& row, const std::string& column) const;
   std::optional<std::int64_t> size(const CsvRecord& row, const std::string& column);
   std::optional<double> number(const CsvRecord& row, const std::string& column);

@@ -1,8 +1,7 @@
-// Baidu's DeepBench: what gemm_bench and nccl_single_all_reduce print, and the products of a result spreadsheet that
-// was saved as csv.
+// Baidu's DeepBench: output of gemm_bench and nccl_single_all_reduce, and the products of a result spreadsheet saved as csv.
 //
-// It calls cuBLAS, whose matrices lie by columns: its C = A B of m x n is slmsim's n x m product of B and A, each
-// transposed in memory where the other says so. TN, which is PyTorch's Linear, is nt.
+// It calls cuBLAS, whose matrices are column-major: its C = A B of m x n is slmsim's n x m product of B and A, each transposed
+// in memory where the other says so. TN, which is PyTorch's Linear, is nt.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,7 +23,7 @@ struct DeepBenchReader {
   void error(int line, const std::string& text) const { errors.push_back({file.at(line), text}); }
 };
 
-// A program's line prints n, t or, by a slip of precedence, 0 and 1; a spreadsheet N and T.
+// The program prints n, t or, by a slip of precedence, 0 and 1; a spreadsheet has N and T.
 std::optional<char> layout_of(const std::string& word) {
   if (word == "n" || word == "N" || word == "0") return 'n';
   if (word == "t" || word == "T" || word == "1") return 't';
@@ -106,7 +105,7 @@ void read_all_reduces(const DeepBenchReader& reader, const std::vector<TextLine>
   }
 }
 
-// False where the text is no such sheet.
+// False where the text is not such a sheet.
 bool read_sheet(const DeepBenchReader& reader) {
   const auto records = csv_records(reader.file.text());
   const auto column = [](const CsvRecord& record, std::string_view name) -> std::optional<std::size_t> {

@@ -1,5 +1,5 @@
-// The formats that profiles are made from: one row each, read by `slmsim import --help`, `slmsim list formats` and "did
-// you mean". Each is one file of this room.
+// The formats that profiles are made from: one row each, used by `slmsim import --help`, `slmsim list formats` and "did you
+// mean". Each format is one file in this folder.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@ namespace slmsim {
 struct ImportFormat {
   const char* name;
   const char* about;    // a sentence
-  const char* columns;  // what a file holds, for people
-  // Of tables: the columns that each kind of table has, and what reads one.
+  const char* columns;  // contents of a file, as text
+  // For tables: the columns of each kind of table, and its reader.
   CsvColumns::Headers headers;
   void (*read_table)(CsvColumns& table, FileRows& rows);
-  // Of anything else.
+  // For other files.
   void (*read_text)(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors);
-  // Shorter times tell of the host that launches and not of the kernel; zero where the measurement leaves it out.
+  // Shorter times measure the host's launches rather than the kernel; zero where the measurement excludes them.
   Seconds least{};
-  // Each launch was timed by itself: the shortest time of a table is that of a launch and the wait for it, and in all.
+  // Each launch was timed by itself: the shortest time of a table is that of a launch and the wait for it, and every time
+  // includes it.
   bool single_launches = false;
 };
 
@@ -35,7 +36,7 @@ ImportFormat sailor_format();
 ImportFormat vidur_format();
 
 const std::vector<ImportFormat>& import_formats();
-// Throws InputError where there is none of this name.
+// Throws InputError where no format has this name.
 const ImportFormat& import_format(const std::string& name);
 
 }  // namespace slmsim

@@ -16,7 +16,7 @@ namespace slmsim {
 namespace {
 
 constexpr const char* kTooFast = "faster than can be";
-constexpr std::size_t kMostNames = 40;  // of kernels that a file holds and slmsim does not
+constexpr std::size_t kMostNames = 40;  // kernel names unknown to slmsim that are listed
 
 struct ReadFile {
   InputFile file;
@@ -62,7 +62,7 @@ std::vector<ReadFile> read_files(const ImportFormat& format, const std::vector<s
   return read;
 }
 
-// Of kernels, or of collectives: the GPU whose times are taken. Nothing where there are no times.
+// The GPU whose times are used, for kernels or for collectives. Nothing where there are no times.
 template <class Times>
 std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times FileRows::*times,
                                    const ImportRequest& request, const std::vector<std::string>& gpu_names) {
@@ -73,7 +73,7 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
   for (const auto& [column, value] : request.where) {
     if (column != "gpu") continue;
     if (found.contains(value)) return value;
-    if (found.size() == 1 && found.contains("")) return "";  // the table had a column of this name, and chose by it
+    if (found.size() == 1 && found.contains("")) return "";  // a column of the table named it, and chose the rows
   }
   if (found.empty()) return std::nullopt;
   if (found.size() == 1 && request.where.empty()) return found.begin()->first;
@@ -100,7 +100,7 @@ Seconds median_of(std::vector<TimedRow>& rows) {
   return rows.size() % 2 == 1 ? rows[half].time : (rows[half - 1].time + rows[half].time) / 2;
 }
 
-// tf32 is fp32 to kernels that are no products.
+// For kernels other than products tf32 is fp32.
 std::size_t place_of(Precision precision, const std::string& kernel) {
   const bool fp32 = precision == Precision::kTf32 && !is_product(kernel);
   return static_cast<std::size_t>(fp32 ? Precision::kFp32 : precision);
@@ -128,7 +128,7 @@ class Gathering {
   std::set<std::string> remarks_;
 };
 
-// PyTorch and CUDA's events take 24 to 32 us for a launch on the GPUs that were measured so.
+// A launch timed by PyTorch or CUDA events took 24 to 32 us on the measured GPUs.
 void Gathering::take_off_launches(const std::vector<ReadFile>& files, const std::string& gpu) {
   constexpr Seconds kLongestLaunch{50e-6};
   Seconds shortest = kLongestLaunch;
@@ -210,7 +210,7 @@ ImportedProfile Gathering::finish() {
   return std::move(out_);
 }
 
-// Why nothing is left, from what every file says.
+// Reports why nothing is left, from all files.
 [[noreturn]] void nothing_taken(const std::vector<ReadFile>& files, const std::vector<ImportSource>& sources) {
   std::vector<Error> errors;
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -1,4 +1,4 @@
-// A file that another program wrote, and where a mistake in it is told.
+// A file that another program wrote, and its name for messages.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct InputFile {
   std::vector<std::string> parts() const;
 };
 
-// Throws InputError where there is no such file, where it is a folder or a device, where it is too large, and where it is no text: a spreadsheet, or the
-// pointer that stands in for a file of Git LFS.
+// Throws InputError where the file does not exist, is a folder or a device, is too large, or is not text: a spreadsheet, or a
+// Git LFS pointer.
 InputFile read_input_file(const std::string& path);
 
 }  // namespace slmsim

@@ -18,7 +18,8 @@ using Points = std::vector<KernelPoint>;
 
 auto key_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
-// The sum over the sizes of |log|, below which a layout's own time says more than another layout's at the very sizes.
+// Limit of the sum over the sizes of |log|: nearer than this, a layout's own time is a better guide than another layout's at
+// the same sizes.
 const double kNear = std::log(2.0);
 
 bool is_near(const KernelSizes& a, const KernelSizes& b) {
@@ -31,7 +32,7 @@ KernelSizes sizes_of(const KernelPoint& point) {
   return slmsim::sizes_of(KernelShape{"", point.batch, point.m, point.n, point.k});
 }
 
-// Those of `others` that no own point is near.
+// Points of `others` that are far from every own point.
 Points lacking_in(const Points& own, const Points& others) {
   std::vector<KernelSizes> sizes;
   for (const auto& point : own) sizes.push_back(sizes_of(point));
@@ -44,7 +45,7 @@ Points lacking_in(const Points& own, const Points& others) {
   return lacking;
 }
 
-// Where several layouts were timed at one size, their mean.
+// Where several layouts have a time at one size, their mean.
 Points together(const std::vector<Points>& others) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, std::pair<double, int>> sums;
   for (const auto& points : others) {

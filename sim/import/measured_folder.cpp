@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What slmsim-calibrate tells of each time beside its median.
+// Fields that slmsim-calibrate writes for each time beside its median.
 constexpr std::string_view kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
                                         "error", "outliers", "imprecise", "drift", "clock",   "throttled"};
 

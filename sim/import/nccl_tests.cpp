@@ -1,4 +1,4 @@
-// NVIDIA's nccl-tests: the text that all_reduce_perf and its sisters print.
+// NVIDIA's nccl-tests: the output of all_reduce_perf and the other tests.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -29,7 +29,7 @@ struct NcclTestsReader {
   void check_rate(const TextLine& line, double bytes, Seconds took);
 };
 
-// "all_reduce_perf" in a line or in a file's name; the longest name first, since others are parts of it.
+// "all_reduce_perf" in a line or in a file's name; the longest name first, because it may contain others.
 std::string collective_in(const std::string& text) {
   for (const char* name : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "sendrecv", "alltoall", "gather",
                            "scatter", "hypercube", "reduce"}) {
@@ -68,8 +68,8 @@ void NcclTestsReader::read_comment(const TextLine& line) {
   }
 }
 
-// The table tells size / time once more, as algbw in GB/s, with two digits behind the point or three in all, of a time that
-// it rounds likewise. Where that is another rate, the time is in another unit, or a column out of place.
+// The table repeats size / time as algbw in GB/s, with two digits after the point or three in all, from a time rounded
+// likewise. Where that rate differs, the time is in another unit, or a column is misplaced.
 void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds took) {
   constexpr double kRounded = 0.006, kDigits = 0.02;
   const std::string& told = line.words[time + 1];
@@ -85,7 +85,7 @@ void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds too
 void NcclTestsReader::read_row(const TextLine& line) {
   const Place at = file.at(line.number);
   const auto& words = line.words;
-  // Time, two bandwidths and wrong values out of place; in place as many, and perhaps more.
+  // Time, two bandwidths and wrong values out of place; in place the same number, and perhaps more.
   if (words.size() < time + 8) {
     return error(line.number, fmt::format("{} words; the header names at least {}: the file may have been cut off",
                                           words.size(), time + 8));

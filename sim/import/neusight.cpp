@@ -7,10 +7,10 @@
 namespace slmsim {
 namespace {
 
-// Half of the tables' times are near those of a launch alone, 24 to 32 us, and tell little of the kernel.
+// Half of the tables' times are near those of a launch alone, 24 to 32 us, and say little about the kernel.
 constexpr Seconds kLeast{100e-6};
 
-// Operators on B rows of H elements. One without a kernel of slmsim's keeps its name.
+// Operators on B rows of H elements. One without a kernel in slmsim keeps its name.
 const std::string& row_kernel(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {
       {"ln", "norm-forward"}, {"softmax", "softmax-forward"}, {"gelu", "gelu-forward"}, {"add", "residual-forward"}};
@@ -30,7 +30,7 @@ void read_neusight(CsvColumns& table, FileRows& rows) {
       if (!batch || !columns || !time) continue;
       one.shapes = {{row_kernel(name), 1, *batch, *columns, 1}};
     } else {
-      // A product sums over N, and K are the columns of the result: x of B x M x N, and a Linear(N, K) or B x N x K.
+      // A product sums over N, and the result has K columns: x of B x M x N, and a Linear(N, K) or B x N x K.
       const auto m = table.size(row, "M"), n = table.size(row, "K"), k = table.size(row, "N");
       if (!batch || !m || !n || !k || !time) continue;
       if (name == "linear")

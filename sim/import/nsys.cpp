@@ -1,5 +1,5 @@
-// NVIDIA Nsight Systems: nsys stats --report cuda_gpu_kern_sum --format csv. It tells times by the names of kernels but
-// no sizes, so a second file says what each name stands for.
+// NVIDIA Nsight Systems: nsys stats --report cuda_gpu_kern_sum --format csv. It reports times by kernel name without sizes, so
+// a second file maps each name to a kernel.
 #include <fmt/format.h>
 
 #include "sim/import/format.h"
@@ -34,7 +34,7 @@ std::vector<NamedShape> read_shapes(const ImportRequest& request, std::vector<Er
   return shapes;
 }
 
-// The column of the median, else of the mean, in the unit that its name gives.
+// The column of the median, else of the mean, with the unit in its name.
 struct TimeColumn {
   std::string name;
   TimeUnit unit = kNanosecond;

@@ -1,4 +1,4 @@
-// Tables in slmsim's own words.
+// Tables with slmsim's own names.
 #include <fmt/format.h>
 
 #include "sim/import/format.h"

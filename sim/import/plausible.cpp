@@ -12,20 +12,19 @@
 namespace slmsim {
 namespace {
 
-// Only kernels for which the data sheet gives more than this tell whether a table is of the GPU: others are bound by
-// launches, or by caches.
+// Only kernels for which the data sheet gives more than this identify the GPU: others are bound by launches or caches.
 constexpr Seconds kLong{20e-6};
-// Nothing measured so far was a hundred times slower; on the median nothing comes near 0.4.
+// No measured kernel was a hundred times slower than the data sheet; no median comes near 0.4.
 constexpr double kFastest = 0.4, kSlowest = 100;
-// GPUs that clock above the data sheet reach 1.04 of it, cards with makers' clocks somewhat more. What stays in caches is
-// several times as fast as memory.
+// GPUs that clock above the data sheet reach 1.04 of it, factory-overclocked cards somewhat more. Data in caches is several
+// times as fast as memory.
 constexpr double kBoost = 1.25, kCache = 10;
 // Twice the fastest data sheet in 16 bits, Blackwell's 2.5 PFLOP/s.
 constexpr FlopsPerSecond kMostOfAnyGpu{5e15};
-// A product is large from here on: the slowest GPUs of the last ten years do ten times as much in any precision.
+// Lower limits of a large product: the slowest GPUs of the last ten years do ten times this per second in any precision.
 constexpr double kLargeSide = 512, kLargeFlops = 1e10;
 constexpr FlopsPerSecond kLeastOfAnyGpu{0.3e12};
-// NVLink 5 carries 0.9 TB/s in each direction, and reduction in the switch nearly doubles what that is worth.
+// NVLink 5 carries 0.9 TB/s in each direction, and reduction in the switch nearly doubles its effective rate.
 constexpr BytesPerSecond kMostOfAnyLink{2e12};
 constexpr double kWild = 3;
 

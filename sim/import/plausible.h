@@ -1,5 +1,5 @@
-// Whether times are such as a GPU can have. What no GPU could do is an error; what the GPU that was asked for cannot do is
-// left out and told; and sizes that were timed several times must agree.
+// Checks whether times are possible on a GPU. Times that no GPU reaches are errors; times that the requested GPU cannot reach
+// are left out with a remark; repeated times of one size must agree.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace slmsim {
 
-// A time, and where it stands.
+// A time with its place.
 struct TimedRow {
   Seconds time;
   const InputFile* file = nullptr;
@@ -23,26 +23,26 @@ struct TimedRow {
 // "t4.csv:12"
 std::string place_text(const TimedRow& row);
 
-// Why no GPU takes this time: of a product more than 5 PFLOP/s, of a collective more than any NVLink carries. Nothing where
-// one may.
+// Why no GPU reaches this time: a product at more than 5 PFLOP/s, or a collective faster than any NVLink. Nothing where a GPU
+// may.
 std::optional<std::string> impossible(const KernelTime& one);
 std::optional<std::string> impossible(const CollectiveTime& one);
 
-// Judges the kernels of a profile one after the other, against a data sheet where there is one.
+// Checks the kernels of a profile one after the other, against a data sheet where there is one.
 class Plausibility {
  public:
   explicit Plausibility(const Gpu* gpu) : gpu_(gpu) {}
 
-  // False where the time is to be left out: it is an error, or faster than the data sheet allows.
+  // False where the time is left out: it is an error, or faster than the data sheet allows.
   bool admit(const KernelTime& one, const InputFile& file);
   bool admit(const CollectiveTime& one, const InputFile& file);
-  // Throws InputError with every time that is impossible, or where the median is: then unit, GPU or precision are wrong. Else
-  // leaves what there is to tell.
+  // Throws InputError with every impossible time, or where the median is impossible: then unit, GPU or precision are wrong.
+  // Otherwise returns remarks.
   std::vector<std::string> finish() const;
 
  private:
   struct Judged {
-    double ratio;  // of the time to that of the data sheet, or FLOP/s
+    double ratio;  // time over the data sheet's, or FLOP/s
     TimedRow row;
   };
   void check_median() const;
@@ -50,13 +50,13 @@ class Plausibility {
 
   const Gpu* gpu_;
   std::vector<Error> errors_;
-  std::vector<Judged> ratios_;  // of kernels long enough, with a data sheet
-  std::vector<Judged> rates_;   // of large products
+  std::vector<Judged> ratios_;  // for kernels long enough, with a data sheet
+  std::vector<Judged> rates_;   // for large products
   std::size_t fast_ = 0;
   std::string first_fast_;
 };
 
-// Of times of one size that differ more than threefold: which, and where they stand. The worst is told, the others counted.
+// Times of one size that differ more than threefold, with their places. The worst is listed, the others are counted.
 class Disagreement {
  public:
   void add(const std::string& what, const std::vector<TimedRow>& times);

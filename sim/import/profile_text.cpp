@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostReasons = 12;  // of a file; the others are counted
+constexpr std::size_t kMostReasons = 12;  // per file; the others are counted
 
 std::string reasons_of(const ImportSource& source) {
   std::vector<std::string> reasons;

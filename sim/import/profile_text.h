@@ -1,4 +1,4 @@
-// The profile's text (schema slmsim/gpu-profile/1), and a summary for who imported it.
+// The profile's text (schema slmsim/gpu-profile/1), and a summary for the user.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ void read_sailor(CsvColumns& table, FileRows& rows) {
     gpu = parts[i - 1];
     precision = precision_called(std::string_view(parts[i]).substr(kFolder.size()));
   }
-  // Its fp32 is TF32 on GPUs that have it; the folder's name does not tell.
+  // Its fp32 is TF32 on GPUs that have it; the folder's name does not say.
   if (table.request().precision) precision = table.request().precision;
   read_aceso_table(table, gpu, precision, rows);
 }

@@ -14,11 +14,11 @@ namespace slmsim {
 namespace {
 
 constexpr double kTolerances[] = {0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5};
-constexpr std::size_t kMostChecked = 5000;  // of the samples that are left out, for their errors
-// Of what is kept in one round, no two are nearer than a factor of two, summed over the sizes: one often mends the
-// other.
+constexpr std::size_t kMostChecked = 5000;  // left-out samples whose errors are computed
+// Samples kept in one round are at least a factor of two apart, summed over the sizes: keeping one often corrects its
+// neighbours.
 const double kApart = std::log(2.0);
-// The samples are summed in another order than the profile's reader sums them.
+// The samples are summed in another order than the profile's reader uses.
 constexpr double kRounding = 1e-6;
 
 double distance(const KernelSizes& a, const KernelSizes& b) {
@@ -71,10 +71,10 @@ std::optional<Kept> keep(const std::vector<Series>& all, double tolerance, std::
   return kept;
 }
 
-// Within the least tolerance for which `most` samples are enough; which it is.
+// Within the smallest tolerance for which `most` samples suffice; also returns that tolerance.
 std::optional<std::pair<Kept, double>> keep_within_least(const std::vector<Series>& all, std::size_t most) {
   std::optional<std::pair<Kept, double>> best;
-  // A wider tolerance needs fewer samples, so that halving finds the least.
+  // A wider tolerance needs fewer samples, so bisection finds the smallest.
   std::size_t low = 0, high = std::size(kTolerances);
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
@@ -89,8 +89,8 @@ std::optional<std::pair<Kept, double>> keep_within_least(const std::vector<Serie
 }
 
 Kept keep_apart(const std::vector<Series>& all, std::size_t most) {
-  // From far apart, which is quick to try, to the nearest for which `most` samples are enough. Each series keeps one in
-  // any case.
+  // From a wide spacing, which is quick to try, to the narrowest for which `most` samples suffice. Each series keeps at least
+  // one.
   Kept best;
   for (double apart = 20; best.empty() || apart > 1e-3; apart /= 1.1) {
     Kept kept;
@@ -105,7 +105,7 @@ Kept keep_apart(const std::vector<Series>& all, std::size_t most) {
   return best;
 }
 
-// Of the samples that are not kept: the errors of their interpolation, sorted.
+// The interpolation errors of the samples that are not kept, sorted.
 std::vector<double> errors_of(const std::vector<Series>& all, const Kept& kept) {
   std::vector<double> errors;
   std::size_t dropped = 0, seen = 0;

@@ -1,5 +1,5 @@
-// Fewer points where interpolation from the others gives their times: a profile's reader has a limit, and every
-// prediction walks through the points.
+// Thins a profile where the remaining points give the others by interpolation: a profile's reader has a limit, and every
+// prediction searches the points.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace slmsim {
 
-// Which samples of one kernel to keep, so that the others are interpolated from these within `tolerance` (0.02: 2 %);
-// nothing where that takes more than `most`. Greedy: the worst predicted are kept until none is worse.
+// Samples of one kernel to keep, so that the others are interpolated from these within `tolerance` (0.02: 2 %); nothing where
+// that takes more than `most`. Greedy: the worst predicted are kept until none is worse.
 std::optional<std::vector<bool>> samples_to_keep(const std::vector<KernelSample>& samples, double tolerance,
                                                  std::size_t most);
 
-// So many samples that every other is no farther than `apart` from one of them, the sum over the sizes of |log|.
+// A set of samples such that every other sample is within `apart` of one of them: the sum over the sizes of |log|.
 std::vector<bool> samples_apart(const std::vector<KernelSample>& samples, double apart);
 
-// Thins a profile's kernels to at most `most` points, within 2 % where that is enough, else within the least of some
-// wider tolerances up to 50 %. Times that scatter more than that are kept evenly over the sizes instead: the worst
-// predicted would be those that are wrong themselves. A remark says which, and the error of the points left out. By
-// this GPU's data sheet, since what is interpolated is the ratio to it.
+// Thins a profile's kernels to at most `most` points, within 2 % where that is enough, else within the smallest sufficient
+// tolerance up to 50 %. Times that scatter more than that are kept evenly over the sizes instead, because the worst predicted
+// ones would be the wrong ones. A remark reports which, and the error of the points left out. Uses this GPU's data sheet,
+// because the ratio to it is interpolated.
 void thin_kernels(ImportedProfile& profile, const Gpu& gpu, std::size_t most);
 
-// Of collectives of which there are more than `most`: the smallest, the one of the greatest rate, and one size for each
+// Thins collectives with more than `most` samples: keeps the smallest, the one of the greatest rate, and one size for each
 // doubling. Predictions use the first two.
 void thin_collectives(ImportedProfile& profile, std::size_t most);
 

@@ -37,7 +37,7 @@ std::optional<Layer> layer_of(CsvColumns& table, const CsvRecord& row) {
   return Layer{*tokens, *hidden, *wide, *heads, *kv_heads, *parts, gated == "True"};
 }
 
-// The part of the projection that a worker has: keys and values are not divided further than by their heads.
+// The part of the projection on one worker: keys and values are not divided further than by their heads.
 KernelShape projection(const Layer& layer) {
   const std::int64_t head = layer.hidden / layer.heads;
   const std::int64_t kv = std::max<std::int64_t>(1, layer.kv_heads / layer.parts);
@@ -65,7 +65,7 @@ void read_layers(CsvColumns& table, FileRows& rows) {
     for (const auto& column : table.names()) {
       if (!column.starts_with(kBefore) || !column.ends_with(kAfter)) continue;
       const std::string name = column.substr(kBefore.size(), column.size() - kBefore.size() - kAfter.size());
-      // Where a model has no such layer the cell is empty.
+      // Where a model has no such layer, the cell is empty.
       if (table.text(row, column).empty()) continue;
       const auto time = table.time(row, column, kMillisecond);
       const auto kernel = kernel_of(name, *layer);
@@ -90,7 +90,7 @@ void read_collectives(CsvColumns& table, FileRows& rows) {
     }
     const auto time = table.time(row, fmt::format("time_stats.{}.median", name), kMillisecond);
     if (!ranks || !size || !of_a_node || !time) continue;
-    // Its size is what one worker brings to a gather and takes from a scatter.
+    // Its size is one worker's input to a gather and output of a scatter.
     const bool parts = *collective == "all-gather" || *collective == "reduce-scatter";
     const auto whole = static_cast<double>(*size) * (parts ? static_cast<double>(*ranks) : 1);
     rows.collectives.push_back(

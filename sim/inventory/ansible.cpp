@@ -22,7 +22,7 @@ void lay_over(HostVariables& base, const HostVariables& over) {
   }
 }
 
-// What a range between brackets stands for, as Ansible reads it: 01:03 and 1:9:2, whose numbers keep their width, and a:f.
+// Values of a range between brackets, as Ansible reads it: 01:03 and 1:9:2, whose numbers keep their width, and a:f.
 std::vector<std::string> range_of(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -49,7 +49,7 @@ std::vector<std::string> range_of(const std::string& text) {
 std::vector<std::string> hosts_of(const std::string& pattern, const Place& place) {
   const auto open = pattern.find('['), close = pattern.find(']', open);
   if (open == std::string::npos) {
-    // node1:2222 is a port of ssh's; addresses of IPv6 have several colons.
+    // node1:2222 has an ssh port; IPv6 addresses have several colons.
     const auto colon = pattern.find(':');
     const bool port = colon != std::string::npos && pattern.find(':', colon + 1) == std::string::npos;
     return {pattern.substr(0, port ? colon : std::string::npos)};
@@ -73,7 +73,7 @@ struct AnsibleGroup {
   HostVariables variables;
 };
 
-// Hosts in the order of the file; what groups say lies beneath what hosts say, a child's over its parent's.
+// Hosts in the order of the file; a host's variables override its groups', and a child group's its parent's.
 class AnsibleTree {
  public:
   void add_host(const std::string& group, const std::string& host, const HostVariables& variables, const Place& place) {
@@ -116,7 +116,7 @@ class AnsibleTree {
 
  private:
   void descend(const std::string& name, HostVariables above, std::map<std::string, HostVariables>& beneath, int depth) {
-    constexpr int kDeepest = 32;  // and where groups hold each other
+    constexpr int kDeepest = 32;  // depth of nested groups
     if (depth > kDeepest) return;
     const AnsibleGroup& group = groups_[name];
     lay_over(above, group.variables);
@@ -130,7 +130,7 @@ class AnsibleTree {
   std::map<std::string, AnsibleGroup> groups_;
 };
 
-// Words of a line; a value may stand in quotes: nic="25 Gbps".
+// Words of a line; a value may be quoted: nic="25 Gbps".
 std::vector<std::pair<std::string, int>> words_of_line(const std::string& line) {
   std::vector<std::pair<std::string, int>> words;
   char quote = 0;

@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-// Of one port; FABlib, Node.add_component.
+// One port's rate; FABlib, Node.add_component.
 struct NicModel {
   const char* model;
   double gbps;
@@ -36,7 +36,7 @@ std::string model_of(const SliceRecord& component) {
   return prefix + model;
 }
 
-// Components and interfaces are called NODE-NAME where their node is not told.
+// Components and interfaces are named NODE-NAME where their node is not given.
 std::string node_of(const SliceRecord& record, const std::vector<Machine>& machines) {
   if (std::string node = record.at("node"); !node.empty()) return node;
   const std::string name = record.at("name");
@@ -55,7 +55,7 @@ std::string kind_of_network(const SliceRecord& network) {
 
 class SliceReader {
  public:
-  // `keep`: nodes without GPUs too.
+  // `keep`: keep nodes without GPUs too.
   SliceReader(const SliceTables& tables, bool keep) : tables_(tables), keep_(keep) {}
 
   Inventory read() {
@@ -77,7 +77,7 @@ class SliceReader {
     const std::string name = node.at("name"), site = node.at("site");
     if (site.empty()) throw InputError(node.place, fmt::format("node \"{}\" has no site", printable(name)));
     if (const Machine* known = find(name)) {
-      // Where a script prints a list and then each node.
+      // A script may print a list and then each node.
       if (known->site == site) return;
       throw InputError(node.place, fmt::format("node \"{}\" is at {} and at {}; give files of one slice",
                                                printable(name), printable(known->site), printable(site)));
@@ -118,7 +118,7 @@ class SliceReader {
     }
   }
 
-  // The sites of the nodes whose interfaces are in a network, and the least rate that any interface states.
+  // Adds a network: the sites of the nodes with an interface in it, and the lowest rate that any interface states.
   void add_network(const SliceRecord& network) {
     const std::string name = network.at("name"), kind = kind_of_network(network);
     std::set<std::string> sites;
@@ -184,7 +184,7 @@ class SliceReader {
 void SliceTables::add(SliceRecord record) {
   const auto has = [&](const char* key) { return record.cells.contains(key); };
   if (!has("name")) return;
-  // Slivers (list_slivers()) are nodes and networks once more.
+  // Slivers (list_slivers()) repeat nodes and networks.
   if (has("type") && has("state") && !has("model") && !has("layer") && !has("cores")) return;
   if (has("layer") || (has("subnet") && has("gateway"))) {
     networks.push_back(std::move(record));

@@ -33,7 +33,7 @@ std::string unescaped(std::string text) {
   return text;
 }
 
-// The few elements of GraphML that networkx writes: key, node, edge and data. Not an XML parser, but strict in what it takes.
+// The GraphML elements that networkx writes: key, node, edge and data. Not an XML parser, but strict on its input.
 class GraphReader {
  public:
   GraphReader(const std::string& file, const std::string& text)
@@ -100,12 +100,12 @@ class GraphReader {
   const std::string& text_;
   std::shared_ptr<const Source> source_;
   std::size_t at_ = 0;
-  std::string inside_;  // the node that is open
+  std::string inside_;  // the currently open node
   std::map<std::string, std::string> keys_;
   Graph graph_;
 };
 
-// The components that a network reaches over links and ports, without going through a component or a node.
+// The components that a network reaches over links and ports, without passing through a component or a node.
 std::set<std::string> components_of(const Graph& graph, const std::string& network) {
   std::set<std::string> seen = {network}, out;
   std::vector<std::string> open = {network};
@@ -119,7 +119,7 @@ std::set<std::string> components_of(const Graph& graph, const std::string& netwo
       const Vertex& vertex = graph.vertices.at(next);
       const std::string kind = vertex.at("Class");
       if (kind == "Component") out.insert(next);
-      // A NIC's own service (OVS, P4) leads on to its component; another network does not.
+      // A NIC's own service (OVS, P4) leads to its component; another network does not.
       const bool own = kind == "NetworkService" && (vertex.at("Type") == "OVS" || vertex.at("Type") == "P4");
       if (kind == "ConnectionPoint" || kind == "Link" || own) open.push_back(next);
     }

@@ -20,7 +20,7 @@ SliceRecord record_of(const Node& node) {
 
 bool is_record(const Node& node) { return node.kind == Node::Kind::kMap && node.find("name") != nullptr; }
 
-// Lists, and maps by name, of records; what lies beneath a record (a node's components) too.
+// Gathers lists, and maps by name, of records, and the records inside them (a node's components).
 void gather(const Node& node, const std::string& parent, SliceTables& tables) {
   if (node.kind == Node::Kind::kSequence) {
     for (const auto& item : node.items) gather(item, parent, tables);

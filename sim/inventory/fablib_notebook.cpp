@@ -1,4 +1,4 @@
-// Tables as FABlib shows them in a Jupyter notebook: HTML of pandas' Styler, with a head (list_nodes(), list_networks()) or of a
+// Tables as FABlib shows them in a Jupyter notebook: HTML of pandas' Styler, with a header (list_nodes(), list_networks()) or a
 // key and its value in each row (show()); and the notebook itself, whose outputs hold them beside printed text.
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace slmsim {
 namespace {
 
-// Of a cell what is read: no tags, characters in place of their names.
+// Text of a cell, without tags and with entities decoded.
 std::string plain_text(std::string_view html) {
   static const std::pair<std::string_view, const char*> kNames[] = {
       {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&#x27;", "'"}, {"&nbsp;", " "}, {"&amp;", "&"}};
@@ -43,7 +43,7 @@ std::optional<std::string_view> element(std::string_view html, std::string_view 
     const std::size_t inside = html.find('>', begin), behind = begin + open.size();
     at = behind;
     if (inside == std::string_view::npos) return std::nullopt;
-    if (html[behind] != '>' && html[behind] != ' ') continue;  // <thead> is no <th>
+    if (html[behind] != '>' && html[behind] != ' ') continue;  // <thead> is not <th>
     const std::size_t end = html.find(close, inside);
     if (end == std::string_view::npos) return std::nullopt;
     at = end + close.size();
@@ -68,7 +68,7 @@ void read_table(std::string_view table, const Place& place, SliceTables& tables)
       if (head.empty()) head = heads;
     } else if (!head.empty()) {
       SliceRecord record{{}, place};
-      // A row's own name, where it has one, stands under the first head.
+      // A row's own name, if any, is in the first column.
       const std::size_t first = head.size() > cells.size() ? head.size() - cells.size() : 0;
       for (std::size_t i = 0; i < cells.size() && first + i < head.size(); ++i)
         record.cells[plain_key(head[first + i])] = cells[i];
@@ -80,7 +80,7 @@ void read_table(std::string_view table, const Place& place, SliceTables& tables)
   if (!pairs.cells.empty()) tables.add(std::move(pairs));
 }
 
-// A text, or the lines of one.
+// Joins a text that may be a list of lines.
 std::string text_of(const Node* node) {
   if (!node) return "";
   std::string out = node->scalar;

@@ -25,7 +25,7 @@ std::vector<Line> lines_of(const std::string& text) {
   return lines;
 }
 
-// First and last column of each group of dashes, where the line has nothing else and at least two groups.
+// First and last column of each group of dashes, where the line has only dashes and at least two groups.
 using Spans = std::vector<std::pair<std::size_t, std::size_t>>;
 Spans ruler(const std::string& line) {
   Spans spans;
@@ -75,7 +75,7 @@ void read_fablib_text(const std::string& file, const std::string& text, SliceTab
       }
       continue;
     }
-    // Of one thing: a key and its value in each line, up to another ruler.
+    // A table of one item: a key and its value in each line, up to another ruler.
     SliceRecord record;
     record.place = place_of(source, lines[i]);
     for (++i; i < lines.size() && !lines[i].text.empty() && ruler(lines[i].text).empty(); ++i)

@@ -38,7 +38,7 @@ std::optional<Seconds> fabric_rtt(const std::string& site, const std::string& ot
   const City *a = city_of(site), *b = city_of(other);
   if (!a || !b) return std::nullopt;
   constexpr double kRadian = std::numbers::pi / 180, kEarth = 6.371e6, kLightInFibre = 2e8, kDetour = 1.5;
-  constexpr double kLeast = 0.5e-3;  // between two sites of one city
+  constexpr double kLeast = 0.5e-3;  // between two sites in one city
   const double p = a->north * kRadian, q = b->north * kRadian, turn = (a->east - b->east) * kRadian;
   const double cosine = std::sin(p) * std::sin(q) + std::cos(p) * std::cos(q) * std::cos(turn);
   const double way = kEarth * std::acos(std::clamp(cosine, -1.0, 1.0));

@@ -16,9 +16,9 @@
 namespace slmsim {
 namespace {
 
-constexpr int kMostGpus = 1024;  // of one machine
+constexpr int kMostGpus = 1024;  // per machine
 
-// The first of these keys that is there.
+// The first of these keys that is set.
 const std::string* value_of(const HostVariables& variables, std::initializer_list<const char*> keys, Place& place) {
   for (const char* key : keys) {
     const auto found = variables.values.find(key);
@@ -37,7 +37,7 @@ int count_of(const std::string& text, const Place& place) {
                                       printable(text).substr(0, 64), kMostGpus));
 }
 
-// What people write for "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
+// Reads variants of "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
 std::string with_count(const std::string& text) {
   static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
   std::smatch match;

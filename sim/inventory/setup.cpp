@@ -25,7 +25,7 @@ constexpr const char* kAssumedBandwidth = "1 Gbps";
 constexpr const char* kAssumedLoss = "1e-5";
 constexpr const char* kProbe = "slmsim-netprobe (docs/measuring.md)";
 
-// Of hosts with a domain the first label: node1.lab.example is node1. Addresses stay whole.
+// The first label of a host name with a domain: node1.lab.example gives node1. Addresses stay whole.
 std::string short_name(const std::string& name) {
   const bool address = name.find_first_not_of("0123456789.:") == std::string::npos;
   return key_name(address ? name : name.substr(0, name.find('.')));
@@ -51,7 +51,7 @@ std::string stated(const std::string& value, const char* provenance, const std::
   return fmt::format("{{value: {}, provenance: {}, source: \"{}\"}}", value, provenance, text);
 }
 
-// As networks are sold: in bits.
+// In bits, as networks are sold.
 std::string rate_text(BytesPerSecond rate) {
   const double mbps = rate.value * 8 / 1e6;
   return mbps >= 1000 ? fmt::format("{:.9g} Gbps", mbps / 1000) : fmt::format("{:.9g} Mbps", mbps);
@@ -162,7 +162,7 @@ class SetupWriter {
     return out;
   }
 
-  using Site = std::pair<std::string, std::string>;  // as stated, and its key
+  using Site = std::pair<std::string, std::string>;  // name as stated, and its key
   std::string link_text(const Site& from, const Site& to, const SiteLink* known) {
     const std::string name = link_names_.unique(fmt::format("{}-{}", from.second, to.second));
     std::string out = fmt::format("  {}:\n    between: [{}, {}]\n", name, from.second, to.second);
@@ -170,7 +170,7 @@ class SetupWriter {
     std::string assumed;
     const auto add = [&](const char* key, const std::optional<std::string>& value, const char* usual,
                          std::string source) {
-      // An estimate (the distance of cities) is no statement.
+      // An estimate (the distance of cities) is not a stated value.
       const bool is_stated = value && source.find("distance") == std::string::npos;
       if (!is_stated) assumed += fmt::format("{}{} {}", assumed.empty() ? "" : ", ", key, value ? *value : usual);
       if (!value) source = fmt::format("assumed by slmsim init; {} measures it", kProbe);
@@ -191,7 +191,7 @@ class SetupWriter {
     return out;
   }
 
-  // What a scenario without `groups` compares, as far as it is more than one machine or all of them.
+  // The `groups` that a scenario without `groups` would compare, except single machines and all machines.
   std::string groups_text() const {
     const bool few = out_.gpus <= static_cast<int>(kMostGpusOfSites), far = sites_.size() > 1;
     const bool pairs = few && sites_.size() > 2 && sites_.size() <= kMostPairedSites;

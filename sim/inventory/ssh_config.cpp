@@ -17,7 +17,7 @@ struct SshBlock {
   Place place;
 };
 
-// Words KEY=VALUE of a comment; others are somebody's prose.
+// Words KEY=VALUE of a comment; other words are ignored.
 void read_comment(const std::string& text, const Place& place, HostVariables& variables) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
@@ -28,7 +28,7 @@ void read_comment(const std::string& text, const Place& place, HostVariables& va
   }
 }
 
-// A line's words; what stands in quotes is one.
+// A line's words; a quoted text is one word.
 std::vector<std::string> ssh_words(const std::string& line) {
   std::vector<std::string> words;
   bool quoted = false, open = false;
@@ -48,7 +48,7 @@ std::vector<std::string> ssh_words(const std::string& line) {
   return words;
 }
 
-// Files by the words of Include: patterns of the shell, "~", and else in the folder of the file that names them.
+// Files named by the words of Include: shell patterns and "~", relative to the folder of the including file.
 std::vector<std::string> included(const std::vector<std::string>& words, const std::filesystem::path& folder) {
   std::vector<std::string> out;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -104,7 +104,7 @@ void read_blocks(const std::string& file, int depth, std::vector<SshBlock>& bloc
 Inventory read_ssh_config(const std::string& file) {
   std::vector<SshBlock> blocks;
   read_blocks(file, 0, blocks);
-  // Of what several blocks say of a host, ssh takes what comes first.
+  // Where several blocks describe a host, ssh takes the first value.
   std::vector<std::string> order;
   std::map<std::string, SshBlock> hosts;
   for (const auto& block : blocks) {

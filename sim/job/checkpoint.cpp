@@ -23,7 +23,7 @@ double bytes_per_parameter(const Scenario& scenario, const Plan& plan) {
   return state.weight + replicas * state.optimizer() + outer;
 }
 
-// What leaves each site, and by how many VMs.
+// Bytes that leave each site, and the number of VMs that send them.
 struct SiteBytes {
   Bytes bytes;
   double vms = 0;
@@ -35,7 +35,7 @@ class WayTimes {
     ways_ = site_ways(platform, std::numeric_limits<std::size_t>::max());
   }
 
-  // Of all bytes to the site, or from it.
+  // Time until all bytes have reached the site, or have left it.
   Seconds time(const std::map<int, SiteBytes>& by_site, bool to_site) const {
     Seconds out{0};
     std::map<std::pair<std::string, bool>, Bytes> on_links;
@@ -67,7 +67,7 @@ class WayTimes {
   std::vector<SiteWay> ways_;
 };
 
-// The GPU that holds most, over its PCIe.
+// Time of the GPU that holds most, over its PCIe.
 Seconds copy_time(const Platform& platform, const std::vector<VmBytes>& bytes) {
   Seconds out{0};
   for (const auto& [index, size] : bytes) {

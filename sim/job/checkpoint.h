@@ -1,9 +1,9 @@
-// How large a job's checkpoint is, and how long writing and reading one takes.
+// Size of a job's checkpoint, and the time to write and read one.
 //
-// It holds each state once: weights in training precision, and the optimizer's state (StateBytes), of replicas that go their own
-// way each one's, and what an outer optimizer keeps. Each GPU writes a share of it like its share of all parameters and
-// optimizer states in the GPUs' memory, as sharded checkpoints do (torch.distributed.checkpoint, Megatron-LM's distributed
-// checkpoints): so equal replicas share the writing.
+// It holds each state once: weights in training precision and the optimizer's state (StateBytes), those of every replica where
+// replicas diverge, and the state of an outer optimizer. Each GPU writes a share proportional to its parameters and optimizer
+// states in GPU memory, as sharded checkpoints do (torch.distributed.checkpoint, Megatron-LM's distributed checkpoints): so
+// equal replicas share the writing.
 #pragma once
 
 #include <vector>
@@ -17,21 +17,21 @@ struct VmBytes {
   Bytes bytes;
 };
 
-// By VM, in their order. Of a prediction that has a plan.
+// By VM, in their order. The prediction must have a plan.
 std::vector<VmBytes> checkpoint_bytes(const Scenario& scenario, const Prediction& prediction, double parameters);
 
 struct CheckpointTimes {
   Bytes bytes;    // of all VMs
-  Bytes egress;   // of that what leaves its site
-  Seconds write;  // until it can be read
-  Seconds pause;  // by which training waits
+  Bytes egress;   // the part that leaves its site
+  Seconds write;  // until the checkpoint can be read
+  Seconds pause;  // time that training waits
   Seconds read;
 };
 
-// To a disk or the store each VM writes its bytes at the stated rate; to a site the bytes of all VMs of another site pass their
-// way (sim/platform/site_way.h) by one connection of each VM, several sites' bytes share a link, and the VMs there write. In
-// the background training waits for the copy to host memory only, over each GPU's PCIe. What was measured holds in place of
-// it.
+// To a disk or the store each VM writes its bytes at the stated rate. To a site, the VMs of each other site send their bytes
+// along the route (sim/platform/site_way.h), one connection per VM; several sites' bytes share a link, and the VMs there write.
+// In the background, training waits only for the copy to host memory over each GPU's PCIe. Measured times replace computed
+// ones.
 CheckpointTimes checkpoint_times(const Scenario& scenario, const CheckpointRules& rules,
                                  const std::vector<VmBytes>& bytes);
 

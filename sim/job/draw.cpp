@@ -16,7 +16,7 @@ class Random {
 
   double exponential(double rate) {
     if (rate <= 0) return kForever.value;
-    constexpr double kLowest = 0x1p-54;  // of 53 bits the middles, so that none is 0
+    constexpr double kLowest = 0x1p-54;  // middle of the lowest of 2^53 intervals, so that none is 0
     return -std::log(uniform() + kLowest) / rate;
   }
   double uniform() { return static_cast<double>(bits_.next53()) * 0x1p-53; }
@@ -35,7 +35,7 @@ class JobDraw {
   JobDraw(const Course& course, const Pace& pace, Random random)
       : course_(course), pace_(pace), random_(random), rate_(course.stop_rate()) {}
 
-  // The course is this job's own where its work is as long or short as it happens to be.
+  // The job's own course: its work is drawn where iterations scatter.
   static Course course_of_job(const Course& course, Random& random) {
     Course out = course;
     double factor = 1;
@@ -65,7 +65,7 @@ class JobDraw {
   }
 
  private:
-  // Time that passes, by what it went into.
+  // Adds time to a part of the job.
   void part(Seconds JobParts::*which, double time) {
     job_.parts.*which += Seconds{time};
     now_ += time;
@@ -108,7 +108,7 @@ class JobDraw {
     job_.ended = false;
   }
 
-  // Checkpoints that can be read so long after work began.
+  // Number of checkpoints that can be read this long after work began.
   double saved_in(double time) const {
     if (!course_.has_checkpoints()) return 0;
     return std::max(0.0, std::floor((time - course_.write.value + course_.pause.value) / pace_.period()));
@@ -135,9 +135,9 @@ class JobDraw {
   }
 
   void draw_replicas() {
-    std::vector<double> back(static_cast<std::size_t>(course_.replicas), 0);  // when each is there again
-    double done = 0, saved = 0;                                               // work, and what of it can be read again
-    double since_saved = 0, phase = 0;  // useful time since then, and all time since the last pause
+    std::vector<double> back(static_cast<std::size_t>(course_.replicas), 0);  // time at which each is back
+    double done = 0, saved = 0;                                               // work, and the part in checkpoints
+    double since_saved = 0, phase = 0;  // useful time since the last checkpoint, and all time since the last pause
     while (!is_too_long()) {
       double next_back = kForever.value;
       int there = 0;
@@ -179,7 +179,7 @@ class JobDraw {
     job_.ended = false;
   }
 
-  // Their part of the round that is under way is lost; they join again where another one begins.
+  // Their part of the current round is lost; they rejoin where another round begins.
   void lose_replicas(const Stop& stop, std::vector<double>& back, double& done, double& since_saved, double phase) {
     if (stop.replicas.empty()) return part(&JobParts::waiting, stop.repair.value);
     const double round = course_.round.value;
@@ -199,7 +199,7 @@ class JobDraw {
 
   void finish() {
     JobParts& parts = job_.parts;
-    // Of the time at work evaluation and waiting for data have their shares.
+    // Evaluation and waiting for data have their shares of the time at work.
     if (course_.work > Seconds{0}) {
       parts.evaluation = parts.useful * (course_.evaluation / course_.work);
       parts.loading = parts.useful * (course_.loading / course_.work);

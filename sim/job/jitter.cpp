@@ -9,10 +9,10 @@
 namespace slmsim {
 namespace {
 
-constexpr double kLeastNormal = 0.01;  // a time is above zero
+constexpr double kLeastNormal = 0.01;  // times are positive
 constexpr double kClip = 4;            // standard deviations
 enum What : std::uint64_t { kGpu, kRate, kRtt };
-constexpr std::uint64_t kMostSteps = 1U << 20U;  // of a round
+constexpr std::uint64_t kMostSteps = 1U << 20U;  // in a round
 
 // (0, 1)
 double uniform(SplitMix64& bits) { return (static_cast<double>(bits.next53()) + 0.5) * 0x1p-53; }

@@ -41,7 +41,7 @@ class Simulated {
     if (job_.data) data_ = data_of_iteration(scenario, model_named(scenario, prediction.model), plan_);
   }
 
-  // On these links; `loading`: reading from the source or from what was kept.
+  // On these links; `loading`: read from the source or from the cache.
   enum class Loading { kNone, kSource, kCache };
   Sample at(const std::vector<WanLink>& links, Loading loading, bool scatter) const {
     Scenario then = scenario_;
@@ -68,7 +68,7 @@ class Simulated {
 
   const std::vector<VmData>& data() const { return data_; }
 
-  // Of an iteration in which links become others (step_change.h), without data and jitter.
+  // Excess time of an iteration in which links change (step_change.h), without data and jitter.
   Seconds excess(const std::vector<WanLink>& before, const std::vector<WanLink>& after) const {
     Scenario then = scenario_;
     then.platform.links = before;
@@ -113,7 +113,7 @@ class Simulated {
   std::vector<VmData> data_;
 };
 
-// Of all epochs: each of the two by its number.
+// Sample over all epochs: source and cache weighted by their numbers of epochs.
 Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
                    bool scatter) {
   const auto& data = scenario.job->data;

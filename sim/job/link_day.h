@@ -8,11 +8,12 @@
 namespace slmsim {
 
 struct LinkState {
-  Seconds from;                // of the day; until the next state
-  std::vector<WanLink> links;  // all of the platform
+  Seconds from;                // time of the day; until the next state
+  std::vector<WanLink> links;  // all links of the platform
 };
 
-// By time, the first from 0 on; what is not stated is as the platform has it. Without job.links the platform's state alone.
+// By time, the first from 0 on; values that are not stated come from the platform. Without job.links, the platform's state
+// alone.
 std::vector<LinkState> link_states(const Scenario& scenario);
 
 }  // namespace slmsim

@@ -8,7 +8,7 @@ namespace {
 
 int site_of(const Platform& platform, int vm) { return platform.vms[static_cast<std::size_t>(vm)].site; }
 
-// VMs where the data are; of another place none.
+// VMs at the site of the data; none if the data are elsewhere.
 std::vector<int> senders(const Scenario& scenario) {
   const DataRules& rules = *scenario.job->data;
   std::vector<int> out;
@@ -19,7 +19,7 @@ std::vector<int> senders(const Scenario& scenario) {
   return out;
 }
 
-// What each sender sends to whom, in turn.
+// Transfers of each sender, taken in turn.
 struct Sending {
   int from = 0, to = 0;  // VMs
   Bytes bytes;

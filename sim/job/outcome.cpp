@@ -19,7 +19,7 @@ const std::optional<FailureRules>& rules_of(const JobRules& job, Failing what) {
   return job.failures[static_cast<std::size_t>(what)];
 }
 
-// Which replica each GPU belongs to: of techniques whose replicas go on without each other its number, else 0.
+// Replica of each GPU: its number for techniques whose replicas continue without each other, else 0.
 std::map<int, int> replicas_of(const Plan& plan) {
   std::map<int, int> out;
   const auto* round = std::get_if<RoundPlan>(&plan.by);
@@ -54,7 +54,7 @@ class Stops {
   }
 
  private:
-  // On the ways between any two of the group's sites, also through others.
+  // Links on the routes between any two of the group's sites, also through other sites.
   std::set<int> links_between_sites() const {
     const WanWays ways(platform_);
     std::set<int> out;
@@ -67,7 +67,7 @@ class Stops {
     return out;
   }
 
-  // Those that do the same to the job are one.
+  // Parts with the same effect on the job are merged.
   void add(Failing what, const std::set<int>& replicas) {
     const auto& rules = rules_of(job_, what);
     if (!rules) return;
@@ -119,12 +119,12 @@ double billed(double length, const JobRules& job) {
 void add_bills(const Scenario& scenario, const Prediction& p, const std::vector<DrawnJob>& jobs, JobOutcome& out) {
   const JobRules& job = *scenario.job;
   const double per_second = p.bill.cost ? *p.bill.cost / p.job.value : 0;
-  double bytes = job.egress_per_gigabyte ? bytes_between_sites(scenario.platform, p) : 0;  // of an iteration
+  double bytes = job.egress_per_gigabyte ? bytes_between_sites(scenario.platform, p) : 0;  // per iteration
   if (out.iterations) bytes += out.iterations->data_between_sites.value / p.plan->workload.steps;
   std::vector<double> costs, joules;
   for (const DrawnJob& drawn : jobs) {
     const double length = drawn.ended ? drawn.length.value : kForever.value;
-    // Work that was lost is done again.
+    // Lost work is repeated.
     const JobParts& parts = drawn.parts;
     const Seconds kept = parts.useful + parts.evaluation + parts.loading;
     const double trained = kept > Seconds{0} ? p.iterations * (1 + parts.lost / kept) : 0;
@@ -146,7 +146,7 @@ void add_bills(const Scenario& scenario, const Prediction& p, const std::vector<
 
 namespace {
 
-// All optimizer steps at the steady time.
+// Time of all optimizer steps at the steady rate.
 Seconds steady_work(const Prediction& p) {
   return p.round ? p.round->time * p.round->count + p.round->rest_time : p.iteration * p.iterations;
 }
@@ -161,7 +161,7 @@ void take_iterations(const JobIterations& iterations, const Prediction& p, Cours
   out.shortest = iterations.shortest;
   out.longest = iterations.longest;
   const double count = std::max(1.0, out.work / out.round);
-  // Beside links over the day jobs are made of the means of each state.
+  // With links over the day, jobs consist of the means of each state.
   if (out.whole_jobs.empty() && out.day.empty()) out.scatter = iterations.sd / iterations.mean.value / std::sqrt(count);
 }
 

@@ -52,7 +52,7 @@ double Pace::time_of(double from, double phase, double work_left) const {
   if (work_left <= 0) return 0;
   const auto undisturbed = [&](double work) {
     if (std::isinf(interval_)) return work;
-    // Of the present interval what is left of it; then whole ones, each behind a pause.
+    // The rest of the current interval, then whole intervals, each after a pause.
     const double left = std::max(0.0, interval_ - phase);
     if (work <= left) return work;
     const double to_next = period() - phase;

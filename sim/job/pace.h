@@ -1,5 +1,5 @@
-// How work goes on while nothing stops it: stretches of an interval, each followed by a checkpoint's pause, faster or slower by
-// the time of day.
+// Progress of work while nothing stops it: stretches of one interval, each followed by a checkpoint's pause, at a speed that
+// depends on the time of day.
 #pragma once
 
 #include "sim/job/course.h"
@@ -11,23 +11,23 @@ class Pace {
  public:
   explicit Pace(const Course& course);
 
-  // Checkpoints whose pause ends within so long.
+  // Number of checkpoints whose pause ends within `length`.
   double checkpoints(double phase, double length) const;
-  // Of a time, what is not pause.
+  // The part of `length` that is not pause.
   double working(double phase, double length) const;
-  // Work that is done in it. Where hours differ, pauses are taken to lie evenly in the time.
+  // Work done in `length`. Where hours differ, pauses are assumed to be spread evenly over the time.
   double work(double from, double phase, double length) const;
-  // How long so much work takes; a pause that would follow the last of it is not waited for.
+  // Time that `work` takes, without a pause that would follow the last of it.
   double time_of(double from, double phase, double work) const;
 
   double period() const { return interval_ + pause_; }
 
  private:
-  double sum_of_speed(double time) const;  // from the job's beginning on
+  double sum_of_speed(double time) const;  // since the job's beginning
 
   double interval_, pause_;
   std::vector<Hour> day_;
-  std::vector<double> sums_;  // at each hour's beginning, and of a whole day
+  std::vector<double> sums_;  // at each hour's beginning, and for a whole day
 };
 
 }  // namespace slmsim

@@ -6,7 +6,7 @@
 namespace slmsim {
 namespace {
 
-// Time at work and in pauses for each second of work that is kept.
+// Time at work and in pauses per second of kept work.
 double time_per_work(const Course& course) {
   double lossy = 0, kept = 0;
   for (const Stop& stop : course.stops) (loses_nothing(stop, course) ? kept : lossy) += stop.rate;
@@ -21,10 +21,10 @@ double time_per_work(const Course& course) {
     const double behind = course.write.value - pause;
     return lossy == 0 ? period / interval : std::expm1(lossy * period) * std::exp(lossy * behind) / (lossy * interval);
   }
-  // Renewals are readable checkpoints and stops: what is kept of the time until the next one. A stop that is announced early
+  // Renewals are readable checkpoints and stops; `time` is the part until the next one that is kept. A stop announced early
   // enough keeps all work.
   const double time = -std::expm1(-all * period) / all;
-  const double at_once = -std::expm1(-all * interval) / all;  // mean of the lesser of a stop and the interval
+  const double at_once = -std::expm1(-all * interval) / all;  // mean of the smaller of a stop and the interval
   const double in_interval = at_once - interval * std::exp(-all * interval);
   const double in_pause = interval * (std::exp(-all * interval) - std::exp(-all * period));
   return time / (interval * std::exp(-all * period) + kept / all * (in_interval + in_pause));
@@ -62,7 +62,7 @@ Seconds best_interval(const Course& course, Seconds least) {
   };
   const double shortest = std::max({least.value, course.write.value - course.pause.value, 1e-9});
   if (course.stop_rate() == 0 || shortest >= course.work.value) return kForever;
-  // The golden section of the logarithm: there is one least.
+  // Golden-section search over the logarithm: there is one minimum.
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   double low = std::log(shortest), high = std::log(course.work.value);
   constexpr double kClose = 1e-7;

@@ -1,9 +1,9 @@
-// Means of restarting jobs in closed form, by renewal theory, and the interval between checkpoints that makes them least.
+// Means of restarting jobs in closed form, by renewal theory, and the checkpoint interval that minimises them.
 //
-// Between two readable checkpoints lies work of tau and a pause of C. With stops at a rate of L the time at work and in pauses
-// until the next one is readable is (e^{L (tau + C)} - 1) / L on the mean; where checkpoints are written in the background for w
-// beyond their pause, (e^{L (tau + C)} - 1) e^{L w} / L. Each stop costs besides a recovery, of which below. The least of this
-// over tau is Daly's optimum (FGCS 22, 2006), whose first term is Young's sqrt(2 C / L) (CACM 17, 1974). It does not depend on
+// Between two readable checkpoints lie work of tau and a pause of C. With stops at a rate of L the mean time at work and in
+// pauses until the next one is readable is (e^{L (tau + C)} - 1) / L; where checkpoints are written in the background for w
+// beyond their pause, (e^{L (tau + C)} - 1) e^{L w} / L. Each stop also costs a recovery (mean_recovery). The minimum over tau
+// is Daly's optimum (FGCS 22, 2006), whose first term is Young's sqrt(2 C / L) (CACM 17, 1974). It does not depend on
 // recoveries.
 #pragma once
 
@@ -11,21 +11,21 @@
 
 namespace slmsim {
 
-// From a stop until training goes on: waiting for repairs, also of what stops meanwhile, restarting and reading, also anew. Of
-// stops with equal repair times D and a restart of R it is ((e^{L D} - 1) + (1 - e^{-L R})) e^{L R} / L; unequal ones are taken
-// at their mean by rate.
+// Time from a stop until training resumes: waiting for repairs, including those of further stops, then restarting and reading,
+// with repeated attempts. For stops with equal repair times D and a restart of R it is ((e^{L D} - 1) + (1 - e^{-L R})) e^{L R}
+// / L; unequal repair times enter as their mean by rate.
 Seconds mean_recovery(const Course& course);
 
-// Length of a job of very many checkpoints over the work in it; where no checkpoint is written, of the whole work at once. Of
-// restarting jobs whose hours are alike.
+// Length of a job with very many checkpoints over its work; where no checkpoint is written, of the whole work at once. For
+// restarting jobs with equal hours.
 double mean_stretch(const Course& course);
 
-// The interval for which that is least: not below `least`, the time of an iteration or round, of which it is a multiple, nor
-// below what writing takes; kForever where no checkpoint is best.
+// The interval that minimises mean_stretch: at least `least`, the time of an iteration or round, and a multiple of it, and at
+// least the time of writing; kForever where no checkpoint is best.
 Seconds best_interval(const Course& course, Seconds least);
 
-// The same of replicas that go on without each other, for which there is no closed form: of multiples of a round, each some
-// 20 % above the one before, the one with the shortest mean of so many jobs drawn; kForever where that is none.
+// The same for replicas that continue without each other, for which there is no closed form: of multiples of a round, each
+// about 20 % above the one before, the one with the shortest mean of `count` drawn jobs; kForever where that is none.
 Seconds best_drawn_interval(const Course& course, int count, std::uint64_t seed);
 
 }  // namespace slmsim

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kLeastBytes = 1e-6;
 
-// What each connection has sent by a time, and when it did last.
+// Bytes that each connection has sent by a time, and when it last sent.
 struct Sent {
   double bytes = 0, last = -INFINITY;
   bool sends = false;  // at that time
@@ -26,7 +26,7 @@ std::vector<Sent> sent_until(const TaskGraph& graph, const Timeline& timeline, d
   return out;
 }
 
-// Of the bytes that its connection has sent, a transfer takes its own; those before it have taken theirs.
+// Bytes that a transfer has sent, from those its connection has sent; transfers before it take theirs first.
 TaskRest rest_of_transfer(const Task& task, double finish, double when, double& sent) {
   const double bytes = task.amount * task.times, left = bytes - std::min(bytes, sent);
   sent = std::max(0.0, sent - bytes);
@@ -44,16 +44,16 @@ std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, st
     if (task.kind == TaskKind::kTransfer) {
       transfers.push_back(t);
     } else if (task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) {
-      out[t] = {0, task.times, false};  // what is held is held from the begin on
+      out[t] = {0, task.times, false};  // holds apply from their start
     } else if (timeline.finish[t] <= when) {
       out[t] = {0, 1, true};
     } else if (timeline.start[t] <= when) {
-      out[t] = {timeline.finish[t] - when, 1, true};  // slowed by NCCL's kernels as it was before
+      out[t] = {timeline.finish[t] - when, 1, true};  // still slowed by NCCL's kernels
     } else {
       out[t] = {task.amount, task.times, false};
     }
   }
-  // A connection carries them in the order in which they began.
+  // A connection carries transfers in the order in which they began.
   std::stable_sort(transfers.begin(), transfers.end(),
                    [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
   for (const TaskId t : transfers) {

@@ -1,8 +1,8 @@
 // An iteration in which the links between sites change.
 //
-// Until then it is simulated with the links as they were; what is left of it, task by task and byte by byte, with the links as
-// they are from then on. Connections go on with their windows: one that has sent with what it had at the iteration's end, one
-// that has not with what it had before. Bytes that are on their way arrive as they would have.
+// Until then it is simulated with the old links; the rest, task by task and byte by byte, with the new ones. Connections keep
+// their windows: those that have sent keep the window at the iteration's end, the others the one before it. Bytes in flight
+// arrive as they would have.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@
 
 namespace slmsim {
 
-// From its beginning to its end, where the change comes `when` after the beginning. `before`: connections at its beginning.
+// Length of an iteration with the change `when` after its beginning. `before`: connections at its beginning.
 Seconds time_across(const TaskGraph& graph, const Network& after, const std::vector<ConnectionState>& before,
                     Seconds when);
 
-// By how much an iteration with a change in it is longer than if it went at the one rate until the change and at the other
-// from then on, in shares of the iteration: mean over changes at this many times, evenly over it. `first`, `second`: the
-// iteration with the links as they were, and as they are.
+// By how much an iteration with a change in it is longer than one that proceeds at the old rate until the change and at the new
+// one after it, in shares of the iteration: mean over this many changes, evenly spread over it. `first`, `second`: the
+// iteration with the old and with the new links.
 Seconds excess_of_change(const TaskGraph& graph, const Network& after, const std::vector<ConnectionState>& before,
                          Seconds first, Seconds second, int times = 8);
 

@@ -32,7 +32,7 @@ std::string name_of(Provenance provenance) {
   return "";
 }
 
-// Equal statements, as of four GPUs of one kind, are told once.
+// Equal values, such as those of four GPUs of one kind, are shown once.
 Rows stated_rows(const std::vector<Parameter>& parameters) {
   struct Statement {
     const Parameter* first;

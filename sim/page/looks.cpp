@@ -10,9 +10,9 @@
 namespace slmsim {
 namespace {
 
-constexpr double kWidth = 2.2;  // of curves, in pixels; dashes are given in widths
+constexpr double kWidth = 2.2;  // of curves, in pixels; dashes are multiples of it
 
-// matplotlib's names of dashes, or an offset and lengths, as SVG has them.
+// matplotlib's names of dashes, or an offset and lengths, as SVG.
 std::string dashes(std::string_view dash) {
   if (dash == "-") return "none";
   std::string text(dash == "--" ? "0 3.7 1.6" : dash == "-." ? "0 6.4 1.6 1 1.6" : dash);
@@ -24,7 +24,7 @@ std::string dashes(std::string_view dash) {
   return out;
 }
 
-// One tile of matplotlib's hatch, whose letters are alike.
+// One tile of matplotlib's hatch, whose letters are all the same.
 std::string tile(char hatch) {
   switch (hatch) {
     case '/':
@@ -58,7 +58,7 @@ std::string technique_style() {
     out += fmt::format(".lt{} {{ stroke: {}; stroke-dasharray: {}; }}\n", i, looks.line, dashes(looks.dash));
     all += fmt::format("{}.t{}, .lt{}", i == 0 ? "" : ", ", i, i);
   }
-  // On dark paper light and dark change places, and hues stay.
+  // In dark mode light and dark are exchanged, and hues stay.
   return out +
          fmt::format("@media (prefers-color-scheme: dark) {{ {} {{ filter: invert(1) hue-rotate(180deg); }} }}\n", all);
 }

@@ -1,4 +1,4 @@
-// How the page draws techniques: after their own looks (Technique::looks), as those of the figures.
+// How the page draws techniques: with their own looks (Technique::looks), as in the figures.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ std::vector<double> ticks_of(const LogAxis& axis) {
   return decades.size() < 2 ? more : decades;
 }
 
-// With a rim, so that it is seen on dark and hatched bars.
+// With a rim that is visible on dark and hatched bars.
 std::string whisker(const Whisker& ends) {
   std::string out;
   for (const char* look : {"rim", "whisker"}) {
@@ -88,7 +88,7 @@ std::string escaped(const std::string& text) {
 
 std::string html_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                        std::size_t numeric) {
-  // On a narrow screen a table that is wider slides under its first column.
+  // On a narrow screen a wider table scrolls under its first column.
   const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)

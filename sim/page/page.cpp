@@ -10,8 +10,8 @@
 namespace slmsim {
 namespace {
 
-// Hues are Okabe and Ito's, which the colour-blind tell apart ("Color Universal Design", 2008); fills differ by lightness
-// or hatch too, lines by dashes, so that the page reads in grey.
+// Hues are Okabe and Ito's, which colour-blind readers can distinguish ("Color Universal Design", 2008); fills also differ by
+// lightness or hatch, lines by dashes, so that the page works in grey.
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1a1a; --faint: #5c5c5c; --line: #d5d5d5; --soft: #f3f6f9;
   --a: #0072b2; --b: #fbe3b0; --c: #cc79a7; --d: #ffffff; --e: #8fd3bd; --f: #cccccc; --dash: #1a1a1a; --light: #bfe0f5;
@@ -68,7 +68,7 @@ struct Section {
   std::string name, title, body;
 };
 
-// What a model's verdict rests on.
+// Sections with the evidence for a model's verdict.
 std::vector<Section> evidence_of(const ModelReport& report, const std::string& timeline) {
   std::vector<Section> out = {{"comparison", "Comparison", comparison_section(report)},
                               {"memory", "Memory", memory_section(report)},
@@ -79,7 +79,7 @@ std::vector<Section> evidence_of(const ModelReport& report, const std::string& t
   return out;
 }
 
-// By number, since a model's name may hold anything.
+// By number, because a model's name may contain any character.
 std::string anchor(std::size_t model, const std::string& section) { return fmt::format("m{}-{}", model, section); }
 
 std::string verdict_of(const ModelReport& report, std::size_t index, const std::vector<Section>& evidence) {
@@ -128,7 +128,7 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const auto evidence = evidence_of(reports[i], timelines[i]);
     out += verdict_of(reports[i], i, evidence);
-    // Of several models only the first lies open; a link to what is inside another opens it.
+    // With several models only the first is open; a link to the inside of another opens it.
     const std::string inside = sections_of(i, evidence);
     details += reports.size() == 1 ? inside
                                    : fmt::format("<details class=\"model\"{}><summary>{}</summary>\n{}</details>\n",

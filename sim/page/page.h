@@ -1,5 +1,5 @@
-// A run as one page for a browser: the verdict first, then what it rests on. The page loads nothing: style and charts are
-// inside it, and its content security policy forbids the rest.
+// A run as one self-contained page for a browser: the verdict first, then its evidence. The page loads nothing: style and
+// charts are inside it, and its content security policy forbids the rest.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace slmsim {
 
-// The style sheet of all that the sections hold, and the SVG patterns that it names, which the page must hold.
+// The style sheet for the sections, and the SVG patterns that it names, which the page must include.
 std::string page_style();
 std::string page_hatches();
 
-// HTML that is well-formed XML too. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command. `stopped`:
-// what the page lacks since it was stopped, in words; empty where it is whole.
+// HTML that is also well-formed XML. `timelines`: HTML per model, of the pick's iteration. `made_by`: program and command.
+// `stopped`: a sentence on missing parts of a stopped run; empty where it is complete.
 std::string to_html(const std::vector<ModelReport>& reports, const std::vector<std::string>& timelines,
                     const std::string& made_by, const std::string& stopped = "");
 

@@ -33,13 +33,13 @@ const CandidateUncertainty* cell_of(const ModelReport& report, const Prediction&
   return uncertainty ? &uncertainty->cells[static_cast<std::size_t>(&p - report.result.predictions.data())] : nullptr;
 }
 
-// Of the job, in seconds; from infinity to nothing where there is none.
+// Interval of the job, in seconds; from infinity to zero where there is none.
 Interval interval_of(const ModelReport& report, const Prediction& p) {
   const CandidateUncertainty* cell = cell_of(report, p);
   return cell && cell->job.high > 0 ? cell->job : Interval{INFINITY, 0};
 }
 
-// Where a cell is narrow it breaks before "to" and "of", and no number leaves its unit.
+// A narrow cell breaks before "to" and "of", and numbers keep their units.
 std::string together(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -83,7 +83,7 @@ const char* objective_words(Objective objective) {
   return "";
 }
 
-// In plain words, then step by step as the command line tells it.
+// In plain words, then step by step as on the command line.
 std::string decision_details(const ModelReport& report) {
   const SelectionRules& rules = report.result.scenario.selection;
   const bool printed = report.selection().algorithm == Algorithm::kPaper;
@@ -107,7 +107,7 @@ std::string decision_details(const ModelReport& report) {
   return out + "</ol></details></details>\n";
 }
 
-// What does not run comes last.
+// Predictions that do not run come last.
 std::vector<const Prediction*> fastest_first(std::vector<const Prediction*> predictions) {
   std::stable_sort(predictions.begin(), predictions.end(), [](const Prediction* a, const Prediction* b) {
     const bool runs = a->status == Status::kOk, other_runs = b->status == Status::kOk;
@@ -128,7 +128,7 @@ std::string comparison_section(const ModelReport& report) {
     shortest = std::min(shortest, p->job.value);
     least = std::min(least, between.low);
   }
-  // Where times differ much, a bar's length is the logarithm, and the text says so.
+  // Where times differ greatly, bars are logarithmic, and the text says so.
   const bool logarithmic = longest > 20 * shortest;
   shortest = std::min(shortest, least);
   const auto length = [&](double time) {
@@ -249,7 +249,7 @@ std::string latency_section(const ModelReport& report) {
                  .y_label = "time of the job (min)",
                  .curves = {},
                  .marks = {}};
-  // Of GPUs that the round-trip time does not concern only the fastest is shown.
+  // For GPUs that the round-trip time does not affect, only the fastest is shown.
   std::map<std::pair<std::vector<std::string>, std::size_t>, Curve> curves;  // by group, and technique's place
   for (const auto& point : sweep.points) {
     for (const auto& p : point.predictions) {
@@ -267,7 +267,7 @@ std::string latency_section(const ModelReport& report) {
       const Selection& pick = report.selection();
       const bool picked = pick.technique && position_of(*pick.technique) == key.second && pick.group == key.first;
       const double lead = level ? level->y.front() / curve.y.front() : 2.0;
-      if (lead > 1 + 1e-9 || (picked && lead > 1 - 1e-9)) level = curve;  // of equals the pick
+      if (lead > 1 + 1e-9 || (picked && lead > 1 - 1e-9)) level = curve;  // among equals the pick
       continue;
     }
     if (std::find(groups.begin(), groups.end(), key.first) == groups.end()) groups.push_back(key.first);

@@ -12,7 +12,7 @@ namespace slmsim {
 // One model of a run.
 struct ModelReport {
   const RunResult& result;
-  std::size_t index = 0;                       // into Scenario::models
+  std::size_t index = 0;                       // index in Scenario::models
   std::vector<const Prediction*> predictions;  // of this model, in the run's order
   std::optional<LatencySweep> sweep;
   bool stopped = false;  // before the sweep
@@ -20,22 +20,22 @@ struct ModelReport {
   const Transformer& model() const { return result.scenario.models[index]; }
   const Platform& platform() const { return result.scenario.platform; }
   const Selection& selection() const { return result.selections[index]; }
-  // The pick's, or nullptr where nothing works.
+  // The pick's prediction, or nullptr where nothing works.
   const Prediction* pick() const;
 };
 
-// Of model `index`, without a sweep.
+// Report of model `index`, without a sweep.
 ModelReport report_of(const RunResult& result, std::size_t index);
 
-// Plain text, for whoever reads nothing else: what to do, how long it takes, and what the alternatives cost.
+// Plain text, understandable alone: the recommendation, its time, and the cost of the alternatives.
 std::string verdict_text(const ModelReport& report);
-// What comes as near to the pick as selection.delta, or what is next; empty where nothing runs.
+// The plans within selection.delta of the pick, or the next one; empty where nothing runs.
 std::string near_text(const ModelReport& report);
-// What is trained, in which precision, in steps of how many tokens, and how many.
+// The training: model, precision, tokens per step, and number of steps.
 std::string workload_text(const ModelReport& report);
-// What the pick's job lies between, and the probabilities that it fits and is right; empty without intervals.
+// The interval of the pick's job, and the probabilities that it fits and is right; empty without intervals.
 std::string sureness_text(const ModelReport& report);
-// At which round-trip time the pick changes.
+// The round-trip times at which the pick changes.
 std::string change_text(const ModelReport& report);
 
 // HTML.

@@ -10,7 +10,7 @@ namespace slmsim {
 namespace {
 
 constexpr double kMostSteps = 5;
-constexpr double kApart = 0.16;  // of the axis: a text on a telephone and some room
+constexpr double kApart = 0.16;  // share of the axis: a text on a phone and some room
 constexpr std::size_t kEnough = 4;
 
 struct Unit {
@@ -57,7 +57,7 @@ std::vector<Tick> duration_ticks(double most) {
 }
 
 std::vector<Tick> uneven_duration_ticks(double least, double most, const std::function<double(double)>& position) {
-  // The coarse ones first; finer ones fill what room is left.
+  // The coarse ones first; finer ones fill the remaining room.
   static const std::vector<std::vector<double>> kByUnit = {{1, 10}, {5, 30, 3, 100}, {2, 20, 6, 15, 50}};
   std::vector<Tick> out;
   for (const auto& steps : kByUnit) {

@@ -13,11 +13,11 @@
 namespace slmsim {
 namespace {
 
-constexpr double kHair = 1.0 / 500;  // of the width: what is shorter is drawn so long
+constexpr double kHair = 1.0 / 500;  // share of the width: shorter parts are drawn this long
 constexpr std::size_t kMostRows = 16;
-constexpr double kDense = 0.5;  // of a part's time: what is busy for less is drawn paler
+constexpr double kDense = 0.5;  // share of a part's time: less busy parts are drawn paler
 
-// What the legend calls the classes of tasks, in their order; delays are not shown.
+// Legend texts of the classes of tasks, in their order; delays are not shown.
 constexpr std::array kTexts = {"forward",
                                "backward",
                                "optimizer",
@@ -32,7 +32,7 @@ static_assert(kTexts.size() == static_cast<std::size_t>(TaskClass::kKernels));
 
 struct Row {
   struct Part {
-    double from = 0, length = 0;  // of the width
+    double from = 0, length = 0;  // shares of the width
     double busy = 0;              // of it
     TaskClass what{};
   };
@@ -42,7 +42,7 @@ struct Row {
   void add(TaskClass what, double start, double finish, double end) {
     const double from = start / end, share = (finish - start) / end, length = std::max(share, kHair);
     if (what != TaskClass::kLaunch && what != TaskClass::kFramework) busy += share;
-    // Neighbours of one class are one part, unless another class lies between them.
+    // Neighbours of one class are merged, unless another class lies between them.
     if (!parts.empty() && parts.back().what == what) {
       Part& before = parts.back();
       if (from - (before.from + before.length) < kHair) {
@@ -80,7 +80,7 @@ std::string rows_text(const std::map<int, Row>& rows, const auto& label, const B
 std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, const Platform& platform) {
   const double end = timeline.end.value;
   if (end <= 0) return "";
-  // In the order of their starts, so that neighbours can be joined.
+  // In the order of their starts, so that neighbours can be merged.
   std::vector<TaskId> order;
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const TaskKind kind = graph.tasks()[id].kind;

@@ -9,10 +9,10 @@
 
 namespace slmsim {
 
-// HTML. What lies closer together than can be seen is drawn as one; of many rows the first are shown.
+// HTML. Parts too close together to be seen are drawn as one; with many rows only the first are shown.
 std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, const Platform& platform);
 
-// Of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer; simulates both anew.
+// Timelines of an iteration of the pick, and of the best technique on most GPUs if the pick uses fewer; simulates both again.
 std::string timelines_of(const ModelReport& report);
 
 }  // namespace slmsim

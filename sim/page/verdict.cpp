@@ -43,7 +43,7 @@ std::string longer(const Prediction& slow, const Prediction& fast) {
   return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
 }
 
-// Of something else than the pick, by what the pick is best by.
+// Words for a plan other than the pick, by the objective.
 const char* more_words(Objective objective, bool more) {
   switch (objective) {
     case Objective::kTime:
@@ -59,7 +59,7 @@ const char* more_words(Objective objective, bool more) {
 std::string nothing_text(const ModelReport& report) {
   std::string out =
       fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
-  // The one that lacks the least.
+  // The one that lacks the least memory.
   const Prediction* nearest = nullptr;
   const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
   for (const Prediction* p : report.predictions) {
@@ -69,7 +69,7 @@ std::string nothing_text(const ModelReport& report) {
   return out;
 }
 
-// What more or fewer GPUs would cost.
+// Effect of more or fewer GPUs.
 std::string alternative_text(const ModelReport& report, const Prediction& pick) {
   const int most = most_gpus(report);
   if (pick.gpus < most) {

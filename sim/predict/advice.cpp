@@ -22,8 +22,8 @@ PlanResult with_micro_batches(const PlanRequest& request, int micro_batches) {
   return make_plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 
-// Of a batch that leaves no micro-batches of a sequence per GPU, the nearest one that fits: 12 where 13 sequences of three
-// GPUs have to be computed at once. 0: none is near.
+// Nearest batch that fits where this one leaves no micro-batches of one sequence per GPU: 12 where three GPUs have to compute
+// 13 sequences at once. 0: none is near.
 int fitting_batch(const PlanRequest& request) {
   const int batch = request.scenario.training.batch;
   const int gpus = static_cast<int>(request.group.devices.size());

@@ -43,7 +43,7 @@ std::vector<std::size_t> first_alike(const Platform& platform, const std::vector
 void SharedIteration::keep(const Platform& platform, const Plan& plan, const Iteration& iteration) {
   plan_ = counted_from_vm(platform, plan);
   iteration_ = iteration;
-  iteration_.times.last.start = iteration_.times.last.finish = {};  // of tasks that those who ask for it do not have
+  iteration_.times.last.start = iteration_.times.last.finish = {};  // these tasks exist in this group only
 }
 
 const Iteration* SharedIteration::of(const Platform& platform, const Plan& plan) const {

@@ -1,5 +1,5 @@
-// Groups of GPUs that are the same up to names. Where a scenario tries each VM alone, equal VMs train alike: the iteration of one
-// of them is simulated. What names them (plan, memory, advice, remarks) is found out for each.
+// Groups of GPUs that differ in names only. Where a scenario tries each VM alone, equal VMs train alike: the iteration of one
+// of them is simulated. The parts that name GPUs (plan, memory, advice, remarks) are computed for each.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace slmsim {
 
-// For each group the first of the list that has the same GPUs of one VM of the same kind (vm_kinds); itself where there is none,
-// and of several VMs always, since what joins these has figures of its own.
+// Index, for each group, of the first group that has the same GPUs of one VM of the same kind (vm_kinds); its own index where
+// there is none, and always for a group of several VMs, because the links between these have figures of their own.
 std::vector<std::size_t> first_alike(const Platform& platform, const std::vector<Group>& groups);
 
-// An iteration of one group inside a VM, for those that are like it.
+// The iteration of one group inside a VM, shared by the groups that equal it.
 class SharedIteration {
  public:
   void keep(const Platform& platform, const Plan& plan, const Iteration& iteration);
-  // nullptr: none was kept, or of a plan that differs in more than the VM.
+  // nullptr: none is kept, or the plan differs in more than the VM.
   const Iteration* of(const Platform& platform, const Plan& plan) const;
 
  private:

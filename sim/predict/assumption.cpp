@@ -17,7 +17,7 @@ namespace {
 
 using Bears = Assumption::Bears;
 
-// VMs that hold a GPU of which `is_meant` is true.
+// VMs with a GPU for which `is_meant` is true.
 template <class Meant>
 std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
   std::vector<std::string> out;
@@ -88,7 +88,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   }
 }
 
-// Of GPUs whose power is limited.
+// GPUs with a power limit.
 void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   const auto key_of = [](const Gpu& gpu) { return std::pair(gpu.name, gpu.power_limit.value); };
   std::map<std::pair<std::string, double>, const Gpu*> limited;
@@ -123,7 +123,7 @@ Places places_of(const Scenario& scenario, const std::vector<std::string>& group
 
 bool bears_on(const Assumption& one, const Places& places) {
   if (one.vms.empty()) return true;
-  std::map<int, int> at_site;  // how many of its VMs
+  std::map<int, int> at_site;  // number of its VMs
   int count = 0;
   for (const auto& vm : one.vms) {
     if (!places.vms.contains(vm)) continue;

@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-// Per hour, of the GPUs by their names.
+// Price per hour of the GPUs, by their names.
 std::optional<double> price_of_gpus(const Scenario& scenario, const Group& group) {
   const auto& prices = scenario.plan.dollars_per_hour;
   double sum = 0;

@@ -1,4 +1,4 @@
-// What a job costs: money by the prices of its VMs or GPUs, energy by what its boards may draw.
+// Cost of a job: money from the prices of its VMs or GPUs, energy from the power limits of its boards.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ struct Bill {
   std::optional<double> cost;  // in `currency`; nothing where a price is not stated
   std::string currency;        // ISO 4217
   std::optional<Joules>
-      energy;  // of the GPUs' boards at full power or their limit, an upper bound; nothing where a GPU does not state it
+      energy;  // upper bound: the GPUs' boards at full power or at their limit; nothing where a GPU does not state it
 };
 
-// Of a job of this length on these GPUs. Where `plan.dollars_per_hour` names all of them, they are paid for; else each VM
-// that holds any of them, whole, since nobody rents half a VM.
+// Bill of a job of this length on these GPUs. Where `plan.dollars_per_hour` names all of them, its prices apply; else every VM
+// that holds any of them is paid for as a whole.
 Bill bill_of(const Scenario& scenario, const Group& group, Seconds job);
 
 }  // namespace slmsim

@@ -8,8 +8,8 @@
 namespace slmsim {
 namespace {
 
-// Of these links together, each as often as it is named. What one of them did is forgotten before the next one is looked at: of an
-// iteration whose windows are small it may be many millions of steps.
+// Use of these links together; a link counts once for each time it is listed. Each link's steps are freed before the next
+// link's are computed: an iteration with small windows may have many millions of steps.
 InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, const Timeline& timeline) {
   std::map<int, double> times;
   for (const int link : links) ++times[link];
@@ -34,7 +34,7 @@ InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, co
   return out;
 }
 
-// Those over which anything flowed.
+// Links that carried anything.
 std::set<int> used_links(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<bool> used(graph.connections().size());
   for (const Flow& flow : timeline.flows) used[static_cast<std::size_t>(flow.connection)] = true;
@@ -51,7 +51,7 @@ std::set<int> used_links(const TaskGraph& graph, const Timeline& timeline) {
 std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Timeline& timeline) {
   const std::set<int> used = used_links(graph, timeline);
   std::vector<InterconnectUse> out;
-  std::vector<std::vector<int>> ways;  // of each, what its links are taken for, as often as they are counted
+  std::vector<std::vector<int>> ways;  // for each group, the classes of its links, with repetition
   std::map<std::pair<int, std::string>, std::size_t> known;
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
     const Link& link = graph.links()[i];
@@ -65,7 +65,7 @@ std::vector<InterconnectUse> interconnect_use(const TaskGraph& graph, const Time
     if (const int taken_for = graph.link_of(static_cast<int>(i)); used.contains(taken_for))
       ways[at->second].insert(ways[at->second].end(), static_cast<std::size_t>(link.counted), taken_for);
   }
-  std::map<std::vector<int>, std::size_t> like;  // the first of those whose links are taken for the same
+  std::map<std::vector<int>, std::size_t> like;  // index of the first one with the same classes
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::sort(ways[i].begin(), ways[i].end());
     const auto [first, is_new] = like.try_emplace(ways[i], i);

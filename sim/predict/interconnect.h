@@ -1,5 +1,5 @@
-// How the kinds of links of each node were used: both directions of all its links of a kind together, as the counters of a
-// node add them up. A link between two GPUs is seen at both of its ends.
+// Use of each node's links by kind: both directions of all links of a kind together, as a node's counters add them up. A link
+// between two GPUs counts at both ends.
 #pragma once
 
 #include <string>

@@ -13,14 +13,14 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostIterations = 12;  // by then windows are steady; the last ones stand for the rest
+constexpr std::size_t kMostIterations = 12;  // windows are steady by then; the last ones stand for the rest
 constexpr std::size_t kLastOnes = 6;
-constexpr double kSettled = 0.005;  // relative, by one more of at least three
-constexpr double kAgree = 0.0025;   // by a second one
-constexpr double kFallen = 0.8;     // of the window at a first loss: so much less is more than chance
+constexpr double kSettled = 0.005;  // relative: change of the mean by one more iteration, of at least three
+constexpr double kAgree = 0.0025;   // relative: change of the mean by a second iteration
+constexpr double kFallen = 0.8;     // share of the window at a first loss; less is more than chance
 constexpr double kSame = 1e-9;      // relative; the engine's clock is a double
-// Relative: by so much the last digit of a figure may move the end where transfers share links, as it decides which of two comes
-// first; some 1 of 3000 random clusters moves by more (docs/reliability.md).
+// Relative. A difference in the last digit may move the end by this much where transfers share links, because it decides which
+// of two comes first; about 1 of 3000 random clusters moves by more (docs/reliability.md).
 constexpr double kMeeting = 0.005;
 
 using State = std::vector<ConnectionState>;
@@ -50,7 +50,7 @@ bool same(const State& a, const State& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-// Connections that lose a segment within the iterations that are simulated at most.
+// Connections that lose a segment within the largest number of simulated iterations.
 std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
   std::vector<double> bytes(connections.size());
@@ -72,8 +72,8 @@ bool all_met_a_loss(const State& state, const std::vector<std::size_t>& losing) 
   return std::all_of(losing.begin(), losing.end(), [&](std::size_t i) { return state[i].tcp.before_loss > 0; });
 }
 
-// Whether any of these connections has lost at ever smaller windows from that state on: slow start led far above what losses leave,
-// and while windows come down, iterations take longer one after the other, also where two or three agree by chance.
+// Whether any of these connections loses at ever smaller windows from that state on: slow start led far above the window that
+// losses sustain, and while windows shrink, iterations take longer and longer, even where two or three agree by chance.
 bool windows_fall(const std::vector<State>& states, std::size_t from, const std::vector<std::size_t>& losing) {
   return std::any_of(losing.begin(), losing.end(), [&](std::size_t i) {
     const auto lost_at = [i](const State& s) { return s[i].tcp.before_loss; };
@@ -83,7 +83,7 @@ bool windows_fall(const std::vector<State>& states, std::size_t from, const std:
   });
 }
 
-// Relative: how much longer iterations may become while windows fall on to what losses leave on the mean.
+// Relative: how much longer iterations may become while windows fall to the mean that losses sustain.
 double still_to_fall(const TaskGraph& graph, const State& state, const std::vector<std::size_t>& losing) {
   double most = 0;
   for (const std::size_t i : losing)
@@ -91,8 +91,8 @@ double still_to_fall(const TaskGraph& graph, const State& state, const std::vect
   return most;
 }
 
-// Also moves the start of what stands for the rest to where losses are usual.
-// Two that agree tell enough where each connection goes on as it did, but not where they meet: there they may agree by chance.
+// Also moves the start of the stand-in iterations to where losses are usual. Two iterations that agree are enough where each
+// connection goes on as it did, but not where transfers meet: there they may agree by chance.
 bool has_settled(IterationTimes& result, const std::vector<State>& states, const std::vector<std::size_t>& losing,
                  bool meets) {
   const std::size_t done = result.times.size();
@@ -105,8 +105,9 @@ bool has_settled(IterationTimes& result, const std::vector<State>& states, const
   return std::abs(mean / without_last - 1) <= (count == 2 ? kAgree : kSettled);
 }
 
-// The state after an iteration that begins with `after`, where it does what the one from `before` to `after` did: the two differ in
-// how much each connection has carried since its last loss alone, and what one more such iteration carries meets none.
+// State after an iteration that begins with `after` and does the same as the one from `before` to `after`: the two states
+// differ only in how much each connection has carried since its last loss, and the bytes of one more such iteration meet no
+// loss.
 std::optional<State> after_the_same(const TaskGraph& graph, const State& before, const State& after) {
   State next = after;
   for (std::size_t i = 0; i < after.size(); ++i) {
@@ -121,7 +122,7 @@ std::optional<State> after_the_same(const TaskGraph& graph, const State& before,
   return next;
 }
 
-// How far iterations from this one on are from what stands for the rest.
+// Largest relative distance of the iterations from this one on from the steady time.
 double spread_from(const IterationTimes& result, std::size_t first) {
   const double mean = result.steady().value;
   double most = kSettled;
@@ -130,7 +131,7 @@ double spread_from(const IterationTimes& result, std::size_t first) {
   return most;
 }
 
-// The first iteration after which they no longer became ever longer, or ever shorter, as they do while windows find their way.
+// Index of the first iteration after which times stop rising (or falling) monotonically, as they do while windows settle.
 std::size_t first_turn(const std::vector<Seconds>& times) {
   for (std::size_t i = 1; i + 1 < times.size(); ++i) {
     const double before = (times[i] - times[i - 1]).value, after = (times[i + 1] - times[i]).value;
@@ -145,8 +146,8 @@ bool transfers_meet(const TaskGraph& graph) {
                      [](const Capacity& limit) { return !limit.contended.empty() || !limit.back.empty(); });
 }
 
-// As many iterations as there will be never came to a state again. Where windows still grow or fall the last one tells most of the
-// rest; else the mean of several, which hangs less on chance.
+// No state came back within the largest number of iterations. Where windows still grow or fall, the last iteration represents
+// the rest best; else the mean of several, which depends less on chance.
 void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
   constexpr std::size_t kFirst = kMostIterations - kLastOnes;
   const bool grow = !lossy && std::is_sorted(result.times.begin() + kFirst, result.times.end(), std::greater<>());
@@ -158,7 +159,8 @@ void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
   result.spread = spread_from(result, std::min(result.cycle_start, kFirst));
 }
 
-// One iteration after the other, in order as long as that can be. Flows are recorded of all where it cannot be, else of the last.
+// Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
+// not, else for the last only.
 class Iterating {
  public:
   Iterating(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
@@ -169,12 +171,12 @@ class Iterating {
     if (in_order_ && in_order_->run(before)) return;
     if (in_order_) options_.always_events = true;
     in_order_.reset();
-    last_ = {};  // its memory is needed for the next one
+    last_ = {};  // frees its memory for the next one
     last_ = simulate(graph_, before, options_);
   }
   Seconds end() const { return in_order_ ? in_order_->end() : last_.end; }
   const State& connections() const { return in_order_ ? in_order_->connections() : last_.connections; }
-  // Of the last iteration, which began with `before`.
+  // Timeline of the last iteration, which began with `before`.
   Timeline timeline(const State& before) {
     if (!in_order_) return std::move(last_);
     return options_.record_flows ? simulate(graph_, before, options_) : in_order_->timeline();
@@ -218,7 +220,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   const std::vector<std::size_t> losing = losing_connections(graph);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
   Iterating iterating(graph, options, known);
-  std::optional<State> after;  // where the iteration to come is known
+  std::optional<State> after;  // set where the next iteration is known
   for (bool done = false; !done;) {
     if (!after) {
       iterating.run(states.back());
@@ -242,7 +244,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
     }
     if (!done) after = after_the_same(graph, states[states.size() - 2], states.back());
   }
-  // That a state came back tells little where iterations went up and down before: another one might have as well.
+  // A state that came back says little where iterations went up and down before: another one might have come back as well.
   if (result.repeats && meets) result.spread = std::max(kMeeting, spread_from(result, first_turn(result.times)));
   result.before_last = std::move(states[result.times.size() - 1]);
   result.last = iterating.timeline(result.before_last);

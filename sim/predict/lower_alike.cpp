@@ -6,14 +6,14 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kFewDevices = 16;  // of which the whole graph costs no more than finding out who is alike
+constexpr std::size_t kFewDevices = 16;  // up to this size the whole graph costs no more than finding equal devices
 constexpr int kMostRefinements = 4;
 
 }  // namespace
 
 Colours alike_in_plan(const Plan& plan, const Platform& platform) {
   const std::vector<int> gpus = gpu_kinds(platform), vms = vm_kinds(platform);
-  // What each device does in the plan: stage, and part of the batch.
+  // Role of each device in the plan: stage, and share of the batch.
   std::vector<std::vector<double>> roles(platform.devices.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];

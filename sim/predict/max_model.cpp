@@ -26,13 +26,13 @@ class Search {
          DivisionMemo& memo)
       : scenario_(scenario), model_(model), group_(group), options_(options), memo_(memo) {}
 
-  // `likely`: what fits on a group that is like this one, or 0. See layers_at().
+  // `likely`: number of layers that fits on a similar group, or 0. See layers_at().
   LargestModel run(std::int64_t likely) {
     LargestModel out;
     out.model = model_.name;
     out.technique = options_.technique;
     out.group = group_.names;
-    // Planners that cut layers into stages need some.
+    // Smallest number for planners that cut layers into stages.
     constexpr std::int64_t kFewLayers = 1024;
     std::int64_t fits = 1, too_many = (kMostLayers - layers_at(1)) / (layers_at(2) - layers_at(1)) + 2;
     Trial trial = try_layers(layers_at(1));
@@ -60,19 +60,19 @@ class Search {
   std::int64_t fits() const { return fits_; }
 
  private:
-  // A pipeline's layers must divide into its stages.
+  // A pipeline's layers must divide evenly into its stages.
   std::int64_t layers_at(std::int64_t k) const {
     return options_.technique->layers_at ? options_.technique->layers_at(options_, k) : k;
   }
 
-  // From a number that fits and one that is too many to two that are neighbours. What is held grows by about as much with each
-  // layer, so that few numbers are tried: planning takes long, and longer the more layers there are.
+  // Narrows a number that fits and one that does not to two neighbours. Memory grows by about the same amount with each layer,
+  // so few numbers are tried: planning is slow, and slower with more layers.
   void narrow(std::int64_t& fits, std::int64_t& too_many) {
     constexpr int kGuesses = 8, kTriesAll = 6;
     const std::int64_t all = too_many - 1;
-    std::int64_t other = fits, next = fits * 2, step = 1;  // another one whose memory is known
+    std::int64_t other = fits, next = fits * 2, step = 1;  // another number whose memory is known
     for (int guess = 1; too_many - fits > 1; ++guess) {
-      // Where a planner saves memory as it needs to, what is nearly full tells nothing: all that are looked at may fit.
+      // Where a planner saves memory only as needed, nearly full memory says nothing: all numbers looked at may fit.
       if (guess == kTriesAll && too_many > all) next = all;
       next = std::clamp(next, fits + 1, too_many - 1);
       const Trial& trial = try_layers(layers_at(next));
@@ -90,7 +90,7 @@ class Search {
     }
   }
 
-  // Where a planner has begun to save memory, what the last layers brought tells little.
+  // Once a planner has begun to save memory, the growth by the last layers says little.
   std::int64_t leap(std::int64_t fits) const {
     const double further = std::clamp(1.5 / trials_.at(layers_at(fits)).fullness - 1, 0.1, 7.0);
     return 1 + static_cast<std::int64_t>(further * static_cast<double>(fits));
@@ -101,7 +101,7 @@ class Search {
     return static_cast<std::int64_t>(std::sqrt(static_cast<double>(fits) * static_cast<double>(too_many)));
   }
 
-  // The last that fits if the fullest memory is filled evenly from one of these to the other, and further.
+  // Largest number that fits, by linear extrapolation of the fullest memory through these two numbers of layers.
   std::int64_t full_at(std::int64_t fits, std::int64_t other) const {
     const double is = trials_.at(layers_at(fits)).fullness, its = trials_.at(layers_at(other)).fullness;
     const double each = std::max((its - is) / static_cast<double>(other - fits), 1e-12);
@@ -110,8 +110,8 @@ class Search {
 
   struct Trial {
     bool has_plan = false;
-    std::string problem;  // empty where so many layers fit
-    double fullness = 0;  // of the fullest memory, host or drive: a share
+    std::string problem;  // empty where this number of layers fits
+    double fullness = 0;  // share of the fullest memory, host or drive
     double parameters = 0;
     std::vector<DeviceMemory> memory;
     std::vector<Store> stores;
@@ -163,9 +163,9 @@ class Search {
 std::vector<LargestModel> largest_models(const Scenario& scenario, const Technique* only, std::size_t threads) {
   struct Question {
     const Group* group = nullptr;
-    std::size_t place = 0;  // of its answer
+    std::size_t place = 0;  // in the result
   };
-  // Groups of a kind one after the other: what fits on one fits on the next.
+  // Groups of one kind, one after the other: a number that fits on one fits on the next.
   struct Alike {
     const Transformer* model = nullptr;
     const TechniqueOptions* options = nullptr;

@@ -15,7 +15,7 @@ struct Interval {
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
   const auto before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  // As most are: looking is cheaper than sorting.
+  // Most are sorted, and checking is cheaper than sorting.
   if (!std::is_sorted(intervals.begin(), intervals.end(), before))
     std::sort(intervals.begin(), intervals.end(), before);
   std::vector<Interval> out;
@@ -29,7 +29,7 @@ std::vector<Interval> merged(std::vector<Interval> intervals) {
   return out;
 }
 
-// Length of what both lists cover; each is merged and sorted.
+// Length of the intersection of both lists; each is merged and sorted.
 double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -61,7 +61,7 @@ std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes)
   double rate = 0, peak = 0;
   for (const auto& [time, change] : changes) {
     rate += change;
-    if (rate < peak * kRounding) rate = 0;  // what adding and taking away the same rates leaves
+    if (rate < peak * kRounding) rate = 0;  // rounding left by adding and removing the same rates
     peak = std::max(peak, rate);
     if (steps.empty() || time > steps.back().time) steps.push_back({time, rate});
     steps.back().rate = rate;
@@ -71,7 +71,7 @@ std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes)
 
 LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole) {
   const double end = whole.value;
-  std::vector<std::pair<double, double>> rates;  // rate, for so long
+  std::vector<std::pair<double, double>> rates;  // rate and its duration
   double peak = 0, since = 0, rate = 0;
   for (const auto& step : steps) {
     if (step.time > since) rates.emplace_back(rate, step.time - since);
@@ -112,7 +112,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
   }
-  // While the GPU waits for its host to launch kernels, and for no message nor its host's Adam, that is overhead.
+  // Waiting for the host to launch kernels, and for neither a message nor the host's Adam, is overhead.
   if (!launching.empty()) {
     launching = merged(std::move(launching));
     std::vector<Interval> other = computing;
@@ -123,7 +123,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     for (const auto& interval : launching) length += interval.finish - interval.start;
     result.overhead += Seconds{length};
   }
-  // While the GPU waits for its host's Adam the optimizer works.
+  // Waiting for the host's Adam counts as optimizer time.
   if (!host_optimizer.empty()) {
     computing = merged(std::move(computing));
     host_optimizer = merged(std::move(host_optimizer));
@@ -131,7 +131,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     for (const auto& interval : host_optimizer) length += interval.finish - interval.start;
     result.optimizer += Seconds{length};
   }
-  // Of a GPU that never waits rounding may leave less than nothing.
+  // Rounding may leave less than nothing on a GPU that never waits.
   const Seconds waiting = std::max(Seconds{0}, timeline.end - result.compute - result.optimizer - result.overhead);
   if (!pipeline) {
     result.exposed_communication = waiting;
@@ -143,7 +143,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   for (const auto& interval : transferring) transfer_time += interval.finish - interval.start;
   result.exposed_communication = std::min(waiting, Seconds{transfer_time - overlap(computing, transferring)});
   result.pipeline_bubble = waiting - result.exposed_communication;
-  // What sums of many events leave by rounding is no bubble.
+  // Rounding left by sums of many events is no bubble.
   if (result.pipeline_bubble < timeline.end * kRounding) {
     result.exposed_communication = waiting;
     result.pipeline_bubble = Seconds{0};
@@ -158,7 +158,7 @@ void wait_instead(Breakdown& parts, Seconds more) {
     return;
   }
   if (waits + more < Seconds{0}) {
-    // The GPU waits for its host as well, which counts as overhead; and beside NCCL's kernels it computes slower.
+    // Waiting for the host counts as overhead; and NCCL's kernels slow computing down.
     const Seconds lacking = waits + more + parts.overhead;
     parts.overhead = std::max(Seconds{0}, lacking);
     parts.compute += std::min(Seconds{0}, lacking);
@@ -172,7 +172,7 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
                      const std::function<void(LinkRates)>& use) {
   std::vector<std::vector<const Flow*>> over(graph.connections().size());
   for (const auto& flow : timeline.flows) over[static_cast<std::size_t>(flow.connection)].push_back(&flow);
-  // Of each link its connections, each as often as it crosses the link.
+  // For each link its connections; a connection counts once for each time it crosses the link.
   std::vector<std::vector<std::size_t>> carried(graph.links().size());
   for (std::size_t i = 0; i < over.size(); ++i) {
     if (over[i].empty()) continue;
@@ -187,7 +187,7 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
       for (const int link : graph.connections()[connection].route.links)
         most = std::min(most, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
       for (const Flow* flow : over[connection]) {
-        // Of a short flow rounding makes more than the links carry.
+        // For a short flow rounding gives more than the links carry.
         const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));
         changes.emplace_back(flow->start, rate);
         changes.emplace_back(flow->finish, -rate);
@@ -206,7 +206,7 @@ std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeli
 }
 
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline) {
-  std::map<int, LinkUse> used;  // of links that stand for others, and of those that stand for none but themselves
+  std::map<int, LinkUse> used;  // for links that stand for others, and for those that stand for themselves
   each_link_rates(
       graph, timeline, [](int) { return true; },
       [&](const LinkRates& link) { used.emplace(link.link, use_of_steps("", link.bytes, link.steps, timeline.end)); });

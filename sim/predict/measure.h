@@ -1,5 +1,4 @@
-// What a timeline says about an iteration: where the time of the slowest GPU went, and how the links were
-// used.
+// Figures of an iteration from its timeline: where the time of the slowest GPU went, and how the links were used.
 #pragma once
 
 #include <functional>
@@ -36,31 +35,31 @@ struct LinkRates {
   std::vector<RateStep> steps;  // by time; the first is not later than the first byte, the last has rate 0
 };
 
-// Seconds that each device computes, and the one that computes longest: of equal ones, but for rounding, the first.
+// Seconds that each device computes, and the device that computes longest: the first of those equal within rounding.
 std::vector<double> computing_times(const TaskGraph& graph);
 int slowest_device(const std::vector<double>& computing);
 
-// Of this GPU. In a pipeline, waiting without a transfer of its own is bubble.
+// Breakdown of this GPU's time. In a pipeline, waiting without a transfer of its own is bubble.
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device);
-// Of the one that computes longest.
+// Breakdown for the GPU that computes longest.
 inline Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline) {
   return break_down(graph, timeline, pipeline, slowest_device(computing_times(graph)));
 }
 
-// The same of an iteration that takes so much more (or less) because the GPU waits for longer: both kinds of waiting change in
-// proportion, and none falls below nothing: what is less than no waiting comes off the overhead, then off computing.
+// Adapts the breakdown to an iteration that takes `more` (or less) because the GPU waits longer: both kinds of waiting change
+// in proportion and stay above zero; a remaining decrease reduces the overhead, then computing.
 void wait_instead(Breakdown& parts, Seconds more);
 
-// Links that carried anything, in the network's order; where links that are alike are taken once (TaskGraph::link_of), those
-// that stand for others. Needs recorded flows; a flow counts with its mean rate.
+// Links that carried anything, in the network's order; where equal links are merged (TaskGraph::link_of), those that stand for
+// others. Needs recorded flows; a flow counts with its mean rate.
 std::vector<LinkRates> link_rates(const TaskGraph& graph, const Timeline& timeline);
-// The same of the wanted ones, one after the other: those of all links may take much memory.
+// The same for the wanted links, one at a time: the rates of all links may take much memory.
 void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
                      const std::function<void(LinkRates)>& use);
-// Of every link that carried anything.
+// Use of every link that carried anything.
 std::vector<LinkUse> link_use(const TaskGraph& graph, const Timeline& timeline);
 
-// From changes of a rate (time, by how much) to its steps, and what steps say over an iteration of that length.
+// Turns changes of a rate (time, difference) into steps, and summarises the steps over an iteration of that length.
 std::vector<RateStep> rate_steps(std::vector<std::pair<double, double>> changes);
 LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<RateStep>& steps, Seconds whole);
 

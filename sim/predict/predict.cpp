@@ -26,7 +26,7 @@
 namespace slmsim {
 namespace {
 
-// Of one sequence: all products forward, and backward those that give gradients of inputs and of weights.
+// FLOPs for one sequence: all products forward, and backward those for gradients of inputs and of weights.
 Flops model_flops(const OperatorGraph& operators, bool anew = false) {
   double sum = 0;
   for (const auto v : boost::make_iterator_range(boost::vertices(operators))) {
@@ -37,7 +37,7 @@ Flops model_flops(const OperatorGraph& operators, bool anew = false) {
   return Flops{sum};
 }
 
-// Alpa's formula is of models that are trained as a whole.
+// Alpa's formula, which is for models whose weights are all trained.
 FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterations, Seconds time, int gpus) {
   const double sequences = request.scenario.training.batch;
   const bool anew = plan.recompute == Recompute::kFull;
@@ -55,7 +55,7 @@ FlopsPerSecond peak_of_group(const PlanRequest& request) {
   return peak;
 }
 
-// Nobody compares times of what needs more than so many times the memory, and graphs of absurd models take long.
+// Beyond this multiple of the memory, times are of no use and the graphs of absurd models take long.
 constexpr double kTimedMisfit = 16;
 
 bool simulates_all(const PredictOptions& options) { return options.whole || options.simgrid; }
@@ -64,7 +64,7 @@ Lowered lower(const LowerRequest& request, const PredictOptions& options) {
   return simulates_all(options) ? request.plan.technique->lower(request) : lower_alike(request);
 }
 
-// A last round of fewer steps, after full ones or, where there are none, at the job's beginning.
+// Time of a last round of fewer steps, after full ones or, without any, at the job's beginning.
 Seconds time_of_rest(const LowerRequest& request, const PredictOptions& options, int steps,
                      const std::vector<ConnectionState>& before) {
   if (steps == 0) return {};
@@ -82,7 +82,7 @@ IterationTimes times_of_warm_up(const LowerRequest& request, const PredictOption
                              {.always_engine = options.simgrid});
 }
 
-// What is told of a whole round becomes that of its mean step.
+// Converts per-round figures to per-step.
 void divide_by_steps(Prediction& out, double steps) {
   for (Seconds* part :
        {&out.first_iteration, &out.iteration, &out.breakdown.compute, &out.breakdown.exposed_communication,
@@ -93,13 +93,13 @@ void divide_by_steps(Prediction& out, double steps) {
   if (out.basis) out.basis = *out.basis * (1 / steps);
 }
 
-// Which segments are lost is chance, and so is how transfers meet that never come to repeat.
+// Packet loss and overlapping transfers that never repeat are random.
 std::string remark_on_spread(const Prediction& p) {
   return fmt::format("no iteration is like another, times are to within: {} on {} {:.1f} %", p.technique->name,
                      group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
-// No GPU does so: a profile or a share of the peak that is another GPU's, or wrong, or a peak that is.
+// No GPU reaches this: the profile or share of the peak belongs to another GPU or is wrong, or the peak is.
 std::string remark_on_mfu(const Prediction& p) {
   return fmt::format(
       "faster than the data sheet's peak, by the profile, matrix_efficiency or peak of its GPUs, one of which "
@@ -107,14 +107,14 @@ std::string remark_on_mfu(const Prediction& p) {
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 
-// What other predictions left that one may take up, and leaves to them.
+// Results of other predictions that this one may reuse, and its own for them.
 struct Known {
   LoweredPlan* lowered = nullptr;
   const SharedIteration* like = nullptr;
   SharedIteration* keep = nullptr;
 };
 
-// Use of links is told of whole iterations.
+// Link use is reported for whole iterations.
 Iteration simulate_anew(const PredictOptions& options, const LowerRequest& to_lower, LoweredPlan* known,
                         Prediction& out) {
   if (!simulates_all(options) && !options.links) {
@@ -167,7 +167,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
   const double sequences = training.batch;
   out.trial_iterations = std::min(
       out.iterations, std::ceil(training.blocks_per_epoch * request.scenario.selection.epsilon_epochs / sequences));
-  // Of a round that the trial does not finish, its share.
+  // The share of a round that the trial does not finish.
   const double trial_rounds = std::floor(out.trial_iterations / steps);
   out.trial = times.total(trial_rounds) + out.iteration * (out.trial_iterations - trial_rounds * steps);
   out.startup = request.options.startup();
@@ -279,22 +279,22 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   DivisionMemo* divisions = options.memo ? &options.memo->divisions() : nullptr;
   std::vector<LoweredPlan>* lowered = options.memo ? &options.memo->lowered_plans(scenario) : nullptr;
   const std::vector<std::size_t> firsts = first_alike(scenario.platform, scenario.groups);
-  std::vector<std::size_t> alike(firsts.size(), 0);  // of each first one, itself too
+  std::vector<std::size_t> alike(firsts.size(), 0);  // for each first one the first equal one, itself included
   for (const std::size_t first : firsts) ++alike[first];
-  const bool shares = !simulates_all(options) && !options.links;  // whose use is told by their names
+  const bool shares = !simulates_all(options) && !options.links;  // link use is reported by link names
   struct Question {
     PlanRequest request;
     Known known;
     std::size_t number;  // of the answer
   };
-  using Chain = std::vector<Question>;  // the others take up what the first leaves
+  using Chain = std::vector<Question>;  // each reuses results of the one before
   std::vector<Chain> chains;
   std::deque<SharedIteration> shared;
   std::vector<Prediction> out;
   std::size_t asked = 0;
   const auto answer = [&](std::size_t threads) {
     out.resize(asked);
-    // On most GPUs and of most layers first, as these take longest: no thread waits for another one's last.
+    // The most GPUs and layers first, because these take longest: threads then finish at about the same time.
     std::vector<const Chain*> order;
     order.reserve(chains.size());
     for (const Chain& chain : chains) order.push_back(&chain);
@@ -304,7 +304,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
     };
     std::stable_sort(order.begin(), order.end(), [&](const Chain* a, const Chain* b) { return size(a) > size(b); });
     in_parallel(order.size(), threads, [&](std::size_t i) {
-      std::optional<Network> own;  // a network keeps the ways that it was asked for: one for each thread
+      std::optional<Network> own;  // a network caches the routes it was asked for: one per thread
       if (threads > 1) own.emplace(scenario.platform);
       for (const Question& question : *order[i]) {
         stop_if(options.stop);
@@ -341,7 +341,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
         }
       }
     }
-    if (options.memo) answer(1);  // which is for one thread, and holds a model's operators until the next is asked for
+    if (options.memo) answer(1);  // the memo is for one thread, and holds one model's operators at a time
   }
   answer(options.simgrid ? 1 : options.threads);  // SimGrid has one engine per process
   return out;

@@ -9,10 +9,10 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostTasks = 500'000;  // of all variants together; some 50 bytes each
+constexpr std::size_t kMostTasks = 500'000;  // of all variants together; about 50 bytes each
 constexpr std::size_t kMostVariants = 16, kMostModels = 16;
 
-// Of all this only a Network knows, for routes between VMs.
+// Clears the values that only a Network uses for routes between VMs.
 Scenario without_network(const Scenario& scenario) {
   Scenario out = scenario;
   for (auto& link : out.platform.links) {
@@ -24,7 +24,7 @@ Scenario without_network(const Scenario& scenario) {
     site.mtu = {};
   }
   for (auto& vm : out.platform.vms) vm.type.tcp = {};
-  out.parameters.clear();  // texts of the same values
+  out.parameters.clear();  // contain the same values as text
   out.defaults.clear();
   return out;
 }

@@ -1,4 +1,4 @@
-// What predictions of one scenario have in common when it is predicted over and over with other values, as in a sweep.
+// Data shared by the predictions of one scenario under changing values, as in a sweep.
 #pragma once
 
 #include <deque>
@@ -18,16 +18,15 @@ namespace slmsim {
 
 struct SameTimes;
 
-// A plan and its tasks. Where only the network between VMs changed (distances, rates, losses, TCP's settings) and the plan is
-// the same, so are the tasks.
+// A plan and its tasks. They are reused where only the network between VMs changed (distances, rates, losses, TCP's settings)
+// and the plan is the same.
 class LoweredPlan {
  public:
-  // The tasks of the request, which differs from that of the last call in the network between VMs only. They hold until
-  // the next call.
+  // The tasks of the request, which may differ from the last call's only in the network between VMs. Valid until the next call.
   const Lowered& of(const LowerRequest& request);
-  // What its GPUs hold, of which likewise.
+  // Memory that its GPUs hold, under the same conditions.
   const std::vector<DeviceMemory>& memory(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario);
-  // Which of the tasks are alike, for whoever simulates them to keep.
+  // Which of the tasks are alike, kept for the simulation.
   SameTimes* same_times() const { return same_times_.get(); }
   std::size_t tasks() const { return lowered_ ? lowered_->graph.tasks().size() : 0; }
 
@@ -41,10 +40,10 @@ class LoweredPlan {
 class PredictionMemo {
  public:
   DivisionMemo& divisions() { return *divisions_; }
-  // Of the models that were asked for last. It holds until the next call.
+  // The operators of recently requested models. Valid until the next call.
   const OperatorGraph& operators(const Transformer& model);
-  // One for each model, group and technique of the scenario, in this order: those of the last scenarios that differed
-  // from this one in the network between VMs only, else empty. They hold until the next call.
+  // One for each model, group and technique of the scenario, in this order: those of an earlier scenario that differed only in
+  // the network between VMs, else empty. Valid until the next call.
   std::vector<LoweredPlan>& lowered_plans(const Scenario& scenario);
 
  private:

@@ -10,14 +10,15 @@
 namespace slmsim {
 namespace {
 
-constexpr double kWorthIt = 1.5;  // all of them against those that are simulated
+constexpr double kWorthIt = 1.5;  // ratio of all micro-batches to the simulated ones
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
 struct Simulated : Sample {
-  Iteration iteration;  // without its parts
+  Iteration iteration;  // without its `parts`
 };
 
-// Whether both have the same connections, and what a further round does leads over each that has a window. `limits`: of these.
+// Whether both use the same connections, and each connection with a window is used by a further round. `limits`: capacities of
+// the connections.
 bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<Capacity>& limits) {
   const auto a = few.connections(), b = more.connections();
   if (a.size() != b.size()) return false;
@@ -27,8 +28,7 @@ bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<C
   return true;
 }
 
-// When the last device begins its first backward pass, and so the pipeline is full; and when the first one begins its last
-// forward pass.
+// Start of the last device's first backward pass, when the pipeline is full, and start of the first device's last forward pass.
 struct Passes {
   double full = 0, last_forward = INFINITY;
 };
@@ -47,13 +47,14 @@ Passes passes_of(const Simulated& one) {
   return out;
 }
 
-// Whether all that the second one does once it runs full it does as the first one does, a round before and so much earlier.
-// Before they end both are the same: so within each of them rounds follow one another at that distance, and as all that the
-// next one waits for is in them, it does so too. A host, which waits for nobody, may get ahead of its GPU further and further.
+// Whether the second sample, once it runs full, repeats the first one a round later and `later` seconds later. Up to their ends
+// both are the same, so within each of them rounds follow one another at that distance; everything that the next round waits
+// for is inside them, so it follows at that distance too. A host waits for nobody and may get ahead of its GPU further and
+// further.
 bool is_later_by(const Simulated& few, const Simulated& more, Seconds later) {
   const Passes passes = passes_of(few);
   const double since = passes.full + kFirstOnes * later.value;
-  // Where all forward passes come before the first backward pass (GPipe), what comes after it says nothing of them.
+  // Where all forward passes come before the first backward pass (GPipe), later tasks say nothing about them.
   if (passes.last_forward < since) return false;
   const auto &a = few.lines, &b = more.lines;
   const Timeline &x = few.iteration.times.last, &y = more.iteration.times.last;
@@ -75,7 +76,7 @@ bool is_later_by(const Simulated& few, const Simulated& more, Seconds later) {
   return true;
 }
 
-// All times of an iteration, to be counted on.
+// All times of an iteration that are extrapolated.
 std::vector<Seconds*> times_of(Iteration& iteration) {
   Breakdown& p = iteration.parts;
   std::vector<Seconds*> out = {&p.compute,  &p.exposed_communication, &p.pipeline_bubble, &p.optimizer,
@@ -84,8 +85,8 @@ std::vector<Seconds*> times_of(Iteration& iteration) {
   return out;
 }
 
-// `rounds` more of what the last two samples differ by; nullopt where that is not what further ones would. Of iterations before
-// the last one, whose windows still grow, a third sample says whether they differ by the same.
+// Adds `rounds` times the difference of the last two samples; nullopt where further rounds would add something else. For
+// iterations before the last one, whose windows still grow, a third sample shows whether they differ by the same amount.
 std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double rounds, const LowerRequest& request) {
   Simulated &few = samples[samples.size() - 2], &more = samples.back();
   for (const Simulated& one : samples) {
@@ -95,7 +96,7 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
   }
   const Seconds later = more.iteration.times.last.end - few.iteration.times.last.end;
   if (!is_later_by(few, more, later)) return std::nullopt;
-  // The parts are of the device that computes longest when all are counted.
+  // The parts are those of the device that computes longest with all micro-batches.
   const std::vector<double> before_last = computing_times(few.graph());
   std::vector<double> computing = computing_times(more.graph());
   for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - before_last[i]) * rounds;
@@ -110,9 +111,9 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
   }
   for (std::size_t i = 0; i < c.size(); ++i) {
     const Seconds counted = *c[i] + (*c[i] - *b[i]) * rounds;
-    // As a host gets ahead of its GPU, what the GPU waits for it becomes less until it is nothing: that does not go on.
+    // As a host gets ahead of its GPU, the GPU's waiting shrinks to nothing; that does not continue.
     if (counted.value < -rounding) return std::nullopt;
-    *c[i] = std::max(Seconds{0}, counted);  // of a part that is nothing rounding may count on to less
+    *c[i] = std::max(Seconds{0}, counted);  // rounding may extrapolate a part of zero to less
   }
   Iteration& out = more.iteration;
   if (out.basis) {
@@ -127,7 +128,7 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
 
 std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan);
-  // As many as are in a pipeline at a time, the first ones once it runs full, and as many to compare.
+  // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
     std::vector<Simulated> samples;

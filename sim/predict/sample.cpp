@@ -6,7 +6,7 @@ namespace slmsim {
 
 std::optional<std::size_t> Sample::line_of(TaskId id) const {
   const Task& task = graph().tasks()[id];
-  // What holds multiprocessors takes no time, and begins with what is in other lines.
+  // Tasks that hold multiprocessors take no time, and begin with tasks of other lines.
   if (task.place < 0 || task.kind == TaskKind::kHold || task.kind == TaskKind::kRelease) return std::nullopt;
   const std::size_t kind = task.kind == TaskKind::kCompute ? 0 : task.kind == TaskKind::kDelay ? 1 : 2;
   return kind * devices() + static_cast<std::size_t>(task.place);

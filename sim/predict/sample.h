@@ -1,4 +1,4 @@
-// Few of an iteration's micro-batches. Two such samples, one a round longer than the other, show what a round does.
+// The first few of an iteration's micro-batches. Two such samples, one a round longer than the other, show what a round adds.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ struct Sample {
   std::span<const std::vector<TaskId>> connections() const { return std::span(lines).subspan(2 * devices()); }
 };
 
-// With GPUs that are alike taken once. `micro_batches`: a multiple of micro_batch_round.
+// Equal GPUs are merged. `micro_batches`: a multiple of micro_batch_round.
 Sample sample(const LowerRequest& request, int micro_batches);
 
-// Micro-batches that may still differ from those behind them.
+// Number of first micro-batches that may differ from the later ones.
 inline constexpr int kFirstOnes = 3;
-// So many or a few more: a multiple of micro_batch_round.
+// Rounds up to a multiple of micro_batch_round.
 int in_whole_rounds(int micro_batches, const Plan& plan);
 
 }  // namespace slmsim

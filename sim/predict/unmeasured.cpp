@@ -18,18 +18,18 @@ namespace {
 
 using Bears = Assumption::Bears;
 
-// What one VM type, site, link or section of the scenario leaves open, of what one program measures.
+// Open values of one VM type, site, link or section of the scenario that one program measures.
 struct Unmeasured {
   Assumption told;
-  std::vector<std::string> values, defaults;  // stated as no measurement; stated by nobody
-  int kernels = 0;                            // whose traffic is typical: a picture of many figures
+  std::vector<std::string> values, defaults;  // stated, but not measured; not stated
+  int kernels = 0;                            // with typical traffic: a set of many figures
 };
 
 constexpr std::string_view kStack = "software.stack.", kKernels = "software.stack.kernels.",
                            kOwnKernels = "software.kernels.";
 
-// Whether a GPU's profile answers what a key of `software` states: then the key counts for nothing on it. A share of the
-// bandwidth and a launch count for every kernel that was not timed.
+// Whether a GPU's profile replaces a key of `software`, so that the key has no effect on it. A share of the bandwidth and a
+// launch apply to every kernel without a measured time.
 bool is_timed(const std::string& key, const Gpu& gpu, const Scenario& scenario) {
   if (!gpu.kernels) return false;
   const Precision precision = scenario.training.precision;
@@ -52,7 +52,7 @@ bool add_once(std::vector<std::string>& list, const std::string& text) {
   return true;
 }
 
-// Whether the VM still has what its type states: its own `nic` and `tcp` hold over it.
+// Whether the VM still has the value of its type: its own `nic` and `tcp` override it.
 bool holds(const Vm& vm, const std::string& key, const std::string& value) {
   const auto is = [&](double now, Dimension dimension) {
     const auto parsed = parse_quantity(value, dimension);
@@ -71,14 +71,14 @@ bool holds(const Vm& vm, const std::string& key, const std::string& value) {
   return true;
 }
 
-// What a path says behind the name of a thing: of "platform.vms.gat.type.nic" and gat "type.nic".
+// The part of a path behind a name: "type.nic" for "platform.vms.gat.type.nic" and gat.
 std::optional<std::string> behind(const std::string& path, std::string_view prefix, std::string_view name) {
   if (!path.starts_with(prefix) || path.compare(prefix.size(), name.size(), name) != 0) return std::nullopt;
   const std::size_t end = prefix.size() + name.size();
   return end < path.size() && path[end] == '.' ? std::optional(path.substr(end + 1)) : std::nullopt;
 }
 
-// The same of VMs: `node` of count: 3 is node0, node1 and node2.
+// The same for VMs: `node` with count: 3 is node0, node1 and node2.
 std::optional<std::string> behind_vm(const std::string& path, const std::string& vm) {
   for (std::size_t size = vm.size(); size > 0; --size) {
     if (auto rest = behind(path, "platform.vms.", vm.substr(0, size))) return rest;
@@ -149,7 +149,7 @@ class Gatherer {
   }
 
  private:
-  // What is stated of flash attention: where some GPU runs it, of the architecture if one is named.
+  // Values stated for flash attention count where some GPU runs it, of the named architecture if there is one.
   bool counts(const std::string& path) const {
     const std::size_t flash = path.find(".flash.");
     if (!path.starts_with("software.") || flash == std::string::npos) return true;
@@ -186,7 +186,7 @@ class Gatherer {
   void add_vm(const Parameter& parameter) {
     for (const Vm& vm : scenario_.platform.vms) {
       const auto rest = behind_vm(parameter.path, vm.name);
-      // Of GPUs the shares are told where they count; what a data sheet leaves out is no assumption on this cluster.
+      // Shares of GPUs are listed where they count; a gap in a data sheet is no assumption on this cluster.
       if (!rest || rest->starts_with("gpus.")) continue;
       const auto type = behind("." + *rest, ".", "type");
       const std::string& key = type ? *type : *rest;
@@ -195,7 +195,7 @@ class Gatherer {
       const bool price = key == "price_per_hour";
       if (price && !(vm.type.price_per_hour.value_or(0) > 0)) continue;
       if (!network && !drive && !price && peers_measured(vm)) continue;
-      // A node's inside is a picture of many figures.
+      // A node's inside is a set of many figures.
       const bool inside = key.starts_with("inside");
       Unmeasured& one = entry(type ? vm.type.name : vm.name, parameter, parameter.path, price ? "" : kCalibrate);
       if (network) one.told.bears = Bears::kSeveralVms;
@@ -236,7 +236,7 @@ class Gatherer {
     }
   }
 
-  // Of large products, by GPU or architecture: where the platform has such GPUs, and nobody timed theirs.
+  // Shares of large products, by GPU or architecture: listed where the platform has such GPUs and no measured times for them.
   void add_share(const Parameter& parameter, const std::string& gpus, const std::string& key) {
     std::vector<std::string> vms;
     for (const Device& device : scenario_.platform.devices) {
@@ -281,13 +281,13 @@ class Gatherer {
     return out;
   }
 
-  // Profiles time what a GPU sends to another one of its VM.
+  // Profiles measure transfers between GPUs of a VM.
   bool peers_measured(const Vm& vm) const {
     const auto gpus = gpus_of(vm);
     return std::all_of(gpus.begin(), gpus.end(), [](const Gpu* gpu) { return gpu->buses.peer.value > 0; });
   }
 
-  // Those with a GPU on which a key of `software` counts.
+  // VMs with a GPU on which a key of `software` counts.
   std::vector<std::string> vms_not_timed(const std::string& key) const {
     std::vector<std::string> out;
     for (const Vm& vm : scenario_.platform.vms) {
@@ -299,7 +299,7 @@ class Gatherer {
     return out;
   }
 
-  // Of what one program measures there is one sentence, and one of what matters to the same plans, or on the same VMs.
+  // One sentence per measuring program, and per set of plans or VMs that it matters to.
   Unmeasured& entry(const std::string& owner, const Parameter& parameter, const std::string& about,
                     std::string_view usual = {}, const std::vector<std::string>& vms = {}) {
     std::string program(parameter.measure.empty() ? usual : parameter.measure);

@@ -1,6 +1,6 @@
-// The values of a scenario that are no statement about its cluster: those whose files say that they are typical, inferred or
-// guessed, and defaults of keys that something measures. Leaves one sentence per VM type, link, site, technique and section, of
-// what one program measures, and which predictions it bears on.
+// Values of a scenario that say nothing about its own cluster: those whose files mark them as typical, inferred or guessed, and
+// defaults of keys that a program measures. Adds one sentence per VM type, link, site, technique and section, and measuring
+// program, with the predictions it bears on.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kFirstResult = 7;  // columns before it are known of every prediction
+constexpr std::size_t kFirstResult = 7;  // columns before it are known for every prediction
 
 Cell words(const char* column, std::string value) { return {column, std::move(value), false}; }
 Cell number(const char* column, double value) { return {column, fmt::format("{:.9g}", value), true}; }
@@ -44,7 +44,7 @@ std::vector<Cell> row_of(const std::string& scenario, const Prediction& p) {
                            number("pipeline_bubble_s", b.pipeline_bubble.value),
                            number("optimizer_s", b.optimizer.value),
                            number("overhead_s", b.overhead.value)};
-  // Behind the older columns, whose places scripts may count on.
+  // After the older columns, whose positions scripts may rely on.
   const auto put_last = [&](const char* column, double value) {
     row.push_back(number(column, value));
     if (!p.is_timed()) row.back().text.clear();
@@ -82,7 +82,7 @@ std::string csv_header() {
 }
 
 std::string csv_cell(std::string_view text) {
-  // A spreadsheet would compute it.
+  // A spreadsheet would evaluate it.
   const bool formula =
       !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !parse_number(text);
   if (!formula && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);

@@ -9,7 +9,7 @@
 
 namespace slmsim {
 
-// A cell as it is written; empty where there is nothing to tell.
+// A cell as written; empty where there is no value.
 struct Cell {
   const char* column;
   std::string text;
@@ -18,14 +18,14 @@ struct Cell {
 
 // Minutes of the job, seconds of an iteration and its parts, TFLOP/s, bytes of the fullest GPU; numbers have nine digits.
 std::vector<Cell> row_of(const std::string& scenario, const Prediction& prediction);
-// The same columns for what was never predicted: only `status` and `reason` are filled.
+// The same columns without a prediction: only `status` and `reason` are filled.
 std::vector<Cell> row_without_prediction(const std::string& status, const std::string& reason);
 
-// The names of the columns, with commas between them.
+// The names of the columns, separated by commas.
 std::string csv_header();
 std::string csv_line(const std::vector<Cell>& row);
-// A cell by RFC 4180: in quotes where it has a comma, a quote or a line's end. Behind an apostrophe where a spreadsheet would
-// take it for a formula.
+// A cell by RFC 4180: in quotes where it has a comma, a quote or a newline. Prefixed with an apostrophe where a spreadsheet
+// would take it for a formula.
 std::string csv_cell(std::string_view text);
 
 // The cells as members of a JSON object, without its braces; an empty number is null.

@@ -1,4 +1,4 @@
-// Prints what limits the techniques; computes nothing.
+// Prints the limits of techniques; computes nothing.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ExplainResult {
   bool stopped = false;  // before all were explained
 };
 
-// For people: per technique the limits, the settings that help and what to change first.
+// For people: per technique the limits, the settings that help and the first change to make.
 std::string to_explanation_table(const std::vector<ExplainResult>& results);
 // One JSON object of schema "slmsim/explain/1", or a list of several.
 std::string to_explanation_json(const std::vector<ExplainResult>& results);

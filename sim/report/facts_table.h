@@ -1,4 +1,4 @@
-// A validation as the Markdown table that docs/validation shows, and as CSV.
+// A validation as the Markdown table of docs/validation, and as CSV.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace slmsim {
 
-// The same for programs: a header and one line per fact; empty where nothing was published or nothing runs.
+// As CSV: a header and one line per fact; empty where nothing was published or nothing runs.
 std::string to_csv(const Validation& validation);
 
 std::string to_markdown(const Validation& validation);

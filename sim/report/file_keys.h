@@ -1,6 +1,6 @@
-// The keys of the files that people write, as text: the reference in Markdown and JSON Schemas for editors.
+// Keys of the user's files as text: the reference in Markdown, and JSON Schemas for editors.
 //
-// Enters: what the files' own readers tell of their keys (sim/base/describe.h). Nothing is known here of any key.
+// Input: the key descriptions of the files' own readers (sim/base/describe.h). No key is listed here.
 #pragma once
 
 #include <string>
@@ -11,26 +11,26 @@
 namespace slmsim {
 
 struct FileKeys {
-  std::string name;   // "gpu", as FileKind has it
+  std::string name;   // "gpu", as in FileKind
   std::string title;  // "GPU"
   std::string about;  // one sentence
   KeyTree keys;
 };
 
-// A JSON Schema (draft 2020-12) of the file with this name. The others are for the maps that may stand in place of names.
-// A file that extends another one may lack any key; so is checked what it has.
+// A JSON Schema (draft 2020-12) of the file with this name. The other files are for maps that may replace names. A file that
+// extends another one may lack any key; present keys are checked.
 std::string to_json_schema(const std::vector<FileKeys>& files, const std::string& name);
 
 // One chapter per file.
 std::string to_markdown(const std::vector<FileKeys>& files);
 
-// Of one file: its tables, a map each.
+// One file: its tables, one per map.
 std::string to_markdown(const FileKeys& file);
 
 // One word or two: "time", "whole number".
 std::string kind_text(const ValueType& type);
 
-// "1 ms to 10 s"; empty where anything goes.
+// "1 ms to 10 s"; empty where every value is valid.
 std::string range_text(const ValueType& type);
 
 }  // namespace slmsim

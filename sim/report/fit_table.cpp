@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-constexpr double kNotNarrowed = 0.8;  // of the prior's width
+constexpr double kNotNarrowed = 0.8;  // share of the prior's width
 
 std::string shown_name(const Unknown& u) {
   return u.paths.size() == 1 ? u.name() : fmt::format("{} and {} more", u.name(), u.paths.size() - 1);

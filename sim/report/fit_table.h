@@ -1,4 +1,4 @@
-// What slmsim fit found, for people and for programs.
+// The result of slmsim fit, as a table and as JSON.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace slmsim {
 
 std::string to_table(const FitReport& report);
-// One JSON object of schema "slmsim/fit/1": each unknown with its median, 80 % interval and what is left of the prior's width,
-// each run with what was measured and what the fit makes of it. Base units; of a choice the shares of its words.
+// One JSON object of schema "slmsim/fit/1": each unknown with its median, 80 % interval and remaining share of the prior's
+// width, each run with its measured and fitted figures. Base units; for a choice the shares of its words.
 std::string to_json(const FitReport& report);
 
 }  // namespace slmsim

@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-// Names of the sites that a group is; nothing where it is none, or where a name would mislead.
+// Names of the sites that make up a group; nothing where they do not, or where a name would mislead.
 std::optional<std::vector<std::string>> site_names(const Platform& platform, const std::vector<std::string>& group) {
   if (sites_with_vms(platform).size() < 2) return std::nullopt;
   std::vector<std::string> out;
@@ -50,7 +50,7 @@ Tried tried_by(const Scenario& scenario) {
   return out;
 }
 
-// Of how many sites all GPUs are in one VM.
+// Number of sites whose GPUs are all in one VM.
 std::size_t lone_sites(const Platform& platform) {
   std::vector<int> vms(platform.sites.size(), 0);
   for (const Vm& vm : platform.vms) ++vms[static_cast<std::size_t>(vm.site)];
@@ -87,7 +87,7 @@ std::string compared_text(const Scenario& scenario) {
   const Platform& platform = scenario.platform;
   const std::size_t sites = sites_with_vms(platform).size(), lone = sites > 1 ? lone_sites(platform) : 0;
   Tried tried = tried_by(scenario);
-  // A site that is one VM counts as a site where all of these are tried, else as a VM.
+  // A site with a single VM counts as a site where all of these are tried, else as a VM.
   const bool as_sites = static_cast<std::size_t>(tried.sites + tried.lone) == sites || lone == sites;
   (as_sites ? tried.sites : tried.vms) += tried.lone;
   const std::size_t vms = platform.vms.size() - (as_sites ? lone : 0);

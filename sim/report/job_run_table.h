@@ -1,4 +1,4 @@
-// Goodput of drawn jobs beside that of runs whose logs were published (sim/validate/job_runs.h).
+// Goodput of drawn jobs beside that of published runs (sim/validate/job_runs.h).
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ std::string parts_text(const JobParts& mean) {
 
 std::string amount(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "?"; }
 
-// What is written, and how often.
+// Size and interval of checkpoints.
 std::string checkpoint_text(const JobOutcome& job) {
   if (!job.checkpoint) return "no checkpoints";
   const std::string every = job.interval ? fmt::format("every {}", job_duration(job.interval->value)) : "best never";
@@ -33,7 +33,7 @@ std::string checkpoint_text(const JobOutcome& job) {
                      c.pause < c.write ? fmt::format(" ({} of waiting)", to_text(c.pause)) : "", to_text(c.read));
 }
 
-// What makes iterations others than predicted.
+// Reasons why iterations differ from the predicted ones.
 std::string iterations_text(const JobOutcome& job) {
   if (!job.iterations) return "";
   const JobIterations& i = *job.iterations;

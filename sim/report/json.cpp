@@ -57,7 +57,7 @@ Json stores_json(const std::vector<Store>& stores) {
 
 namespace {
 
-// Of GPUs that need the same one, with how many there are.
+// Merges GPUs with equal values, with their number.
 Json alike_once(const Json& list) {
   Json out = Json::array();
   std::map<std::string, std::size_t> known;
@@ -95,7 +95,7 @@ Json memory_json(const Prediction& p, const Platform& platform) {
   return list.size() > kMostNamedGpus ? alike_once(list) : list;
 }
 
-// Consecutive layers that are divided alike are told once.
+// Consecutive layers with the same division are merged.
 Json shardings_json(const Stage& stage, const OperatorGraph& operators) {
   Json list = Json::array();
   for (std::size_t i = 0; i < stage.shardings.size();) {
@@ -193,7 +193,7 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
                             {"interpolated", rounded(p.basis->interpolated.value)},
                             {"roofline", rounded(p.basis->roofline.value)}};
   }
-  // Of nodes that describe their inside.
+  // For nodes that describe their inside.
   if (!p.interconnects.empty()) out["interconnects"] = interconnects_json(p, scenario.platform);
   if (!p.stores.empty()) out["stores"] = stores_json(p.stores);
   return out;
@@ -216,7 +216,7 @@ Json interval_json(const Interval& interval, double unit, double level) {
   return {{"low", rounded(interval.low / unit)}, {"high", rounded(interval.high / unit)}, {"level", level}};
 }
 
-// Beside what was predicted and picked.
+// Adds intervals and probabilities to predictions and picks.
 void add_uncertainty(const RunResult& result, Json& out) {
   const Uncertainty& u = *result.uncertainty;
   for (std::size_t i = 0; i < u.cells.size(); ++i) {

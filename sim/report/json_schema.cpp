@@ -23,7 +23,7 @@ Json bound(const ValueType& type, double value) {
   return value;
 }
 
-// What editors take for a number may be a text for YAML, and the other way round.
+// Editors may take a number for what YAML reads as text, and the other way round.
 Json plain_number(const ValueType& type) {
   return {{"type", {type.kind == Kind::kInteger ? "integer" : "number", "string"}},
           {"minimum", bound(type, type.low)},
@@ -141,7 +141,7 @@ class SchemaWriter {
     return *std::find_if(files_.begin(), files_.end(), [&](const auto& file) { return file.name == name; });
   }
 
-  // `complete`: required keys must be there; not so in a part of a scenario that extends another.
+  // `complete`: required keys must be present; not so in a part of a scenario that extends another.
   Json reference(const std::string& file, bool complete) {
     const std::string definition = complete ? file : file + "_part";
     if (!written_.contains(definition)) wanted_[definition] = {file, complete};
@@ -207,7 +207,7 @@ class SchemaWriter {
     }
   }
 
-  // What many keys have stands once among the definitions: "whole_number_1_to_4096".
+  // A type shared by many keys is defined once: "whole_number_1_to_4096".
   Json shared(const ValueType& type) {
     std::string name = fmt::format("{}{}", type.stated ? "" : "plain ", kind_text(type));
     if (type.kind == Kind::kNumber || type.kind == Kind::kInteger) name += fmt::format("_{}", range_text(type));
@@ -216,7 +216,7 @@ class SchemaWriter {
     return {{"$ref", fmt::format("#/$defs/{}", name)}};
   }
 
-  // A single value counts as a list of one. What a list holds is never merged with a base's, so it is complete.
+  // A single value counts as a list of one. The contents of a list are never merged with a base's, so they are complete.
   Json list(const KeyTree& tree, const std::string& inner, const ValueType& type) {
     std::vector<Json> items, schemas;
     for (const auto& item : type.items) {

@@ -1,4 +1,4 @@
-// Values as JSON that several reports hold.
+// JSON values shared by several reports.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,10 +12,10 @@ namespace slmsim {
 
 using Json = nlohmann::ordered_json;
 
-// Nine digits: what is below them is the rounding of sums of many events.
+// Nine digits: the rest is rounding of sums of many events.
 double rounded(double value);
 
-// What every report on a prediction begins with: model, technique, group, GPUs, status, reason, times.
+// The start of every report on a prediction: model, technique, group, GPUs, status, reason, times.
 Json head_json(const Prediction& prediction);
 
 Json breakdown_json(const Breakdown& breakdown);

@@ -51,7 +51,7 @@ std::string type_text(const ValueType& type) {
   }
 }
 
-// As a list has them.
+// Plural form, for lists.
 std::string plural_text(const ValueType& type) {
   switch (type.kind) {
     case Kind::kChoice:
@@ -79,9 +79,9 @@ std::string default_text(const KeyRecord& record) {
   return record.fallback.empty() ? record.otherwise : fmt::format("`{}`", record.fallback);
 }
 
-// Keys of which the same is to be said share a row.
+// Keys with the same description share a row.
 std::string table(const std::vector<KeyRecord>& keys) {
-  std::vector<std::pair<std::string, std::string>> rows;  // names, and what is said of them
+  std::vector<std::pair<std::string, std::string>> rows;  // names and their description
   for (const auto& record : keys) {
     std::string ranges;
     for (const auto& type : record.types) ranges += range_text(type);

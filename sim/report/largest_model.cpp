@@ -22,7 +22,7 @@ const DeviceMemory* fullest_of(const LargestModel& model) {
 
 std::string gib(Bytes size) { return fmt::format("{:.1f}", size.value / kGibi); }
 
-// Used of all, over host memories or over drives.
+// Used and total size, over host memories or over drives.
 std::string store_text(const LargestModel& model, bool drive) {
   Bytes used{0}, limit{0};
   for (const auto& store : model.stores) {
@@ -33,7 +33,7 @@ std::string store_text(const LargestModel& model, bool drive) {
   return limit > Bytes{0} ? fmt::format("{:.0f}/{:.0f}", used.value / kGibi, limit.value / kGibi) : "-";
 }
 
-// What is kept and what the framework takes; times and paths do not matter here.
+// Assumptions on stored state and the framework's memory; times and paths do not matter here.
 std::vector<Assumption> assumptions_on_memory(const LargestResult& result) {
   std::vector<Assumption> out = assumptions_of(result.scenario);
   std::erase_if(out, [](const Assumption& one) { return one.measure != kTorchStep && one.about != "software.stack"; });

@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-// Why a table has no row: what did not run uses nothing.
+// Explains a table without rows: predictions that did not run use no links.
 std::string none_text(const RunResult& result) {
   const auto& all = result.predictions;
   if (std::none_of(all.begin(), all.end(), [](const Prediction& p) { return p.is_timed(); }))

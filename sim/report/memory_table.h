@@ -1,4 +1,4 @@
-// What explains which models fit, as Markdown and as CSV.
+// Explanations of which models fit, as Markdown and as CSV.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace slmsim {
 
 std::string to_markdown(const MemoryExplanations& explanations);
-// A line per explanation: of all slices, called "all", and of each.
+// A line per explanation: for all slices, called "all", and for each.
 std::string to_csv(const MemoryExplanations& explanations);
 
 }  // namespace slmsim

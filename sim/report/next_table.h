@@ -1,4 +1,4 @@
-// The pilot runs that tell most, in each format.
+// The most informative pilot runs, in each format.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace slmsim {
 struct NextReport {
   Scenario scenario;
   std::vector<Candidate> candidates;
-  std::string fitted_to;  // empty: to nothing
+  std::string fitted_to;  // empty: not fitted
   std::vector<NextPick> picks;
 };
 

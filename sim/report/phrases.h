@@ -1,4 +1,4 @@
-// Words that tables and pages share.
+// Phrases that tables and pages share.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace slmsim {
 
-// Characters of a column that holds the text of each of these, at least so many.
+// Width of a column with the text of each of these, at least `least`.
 template <class Items, class Text>
 std::size_t column_width(const Items& items, std::size_t least, Text text) {
   for (const auto& item : items) least = std::max(least, text(item).size());
@@ -19,7 +19,7 @@ std::size_t column_width(const Items& items, std::size_t least, Text text) {
 // Times from seconds to months in a form that fits a column: "34.0 min", "23.1 h".
 std::string duration(Seconds time);
 
-// The memory of the GPU that has the least room left, or nullptr where nothing was planned.
+// The memory of the GPU with the least room left, or nullptr where nothing was planned.
 const DeviceMemory* tightest(const Prediction& prediction);
 
 // "Data on gat".
@@ -32,10 +32,10 @@ std::string round_text(const RoundTimes& round);
 // "the first 100 steps exchange whole gradients and take 43.3 s each".
 std::string warm_up_text(const WarmUp& warm_up);
 
-// "20 epochs of 570 sequences", or the sequences or tokens of a job that is stated so.
+// "20 epochs of 570 sequences", or the sequences or tokens where the job states these.
 std::string extent_text(const Training& training);
 
-// "82 % measured, 12 % interpolated, 6 % roofline", of the time.
+// "82 % measured, 12 % interpolated, 6 % roofline": shares of the time.
 std::string basis_text(const TimeBasis& basis);
 
 }  // namespace slmsim

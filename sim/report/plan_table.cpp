@@ -19,7 +19,7 @@
 namespace slmsim {
 namespace {
 
-// Prices of GPUs go before those of VMs (sim/predict/bill.h).
+// Prices of GPUs take precedence over those of VMs (sim/predict/bill.h).
 std::string currency_of(const Scenario& scenario) {
   return scenario.plan.dollars_per_hour.empty() ? scenario.platform.vms.front().type.currency : "USD";
 }
@@ -56,10 +56,10 @@ std::array<Part, 5> parts_of(const Breakdown& b) {
            {"launching", b.overhead}}};
 }
 
-// Where the time goes that one takes more per sequence than the other.
+// Where the other plan's additional time per sequence goes.
 std::string why_behind(const Prediction& first, const Prediction& other) {
   const auto a = parts_of(first.breakdown), b = parts_of(other.breakdown);
-  // Batches may differ: per iteration of the first one.
+  // Batches may differ: scaled to an iteration of the first one.
   const double scale = other.iterations / first.iterations;
   std::vector<std::string> more, less;
   const Seconds small = first.iteration * 0.005;
@@ -74,7 +74,7 @@ std::string why_behind(const Prediction& first, const Prediction& other) {
   return fmt::format("{}", fmt::join(more, ", "));
 }
 
-// Predicts a plan of the list again. Of the overrides that the plan was made with, those that it states anew are gone.
+// The command that predicts a plan of the list again. Overrides that the plan restates are dropped.
 std::string run_command(const PlanReport& report, const PlannedModel& m, std::size_t plan) {
   std::vector<std::string> paths;
   for (const auto& text : m.overrides[plan]) paths.push_back(parse_override(text).path);
@@ -96,7 +96,7 @@ std::string pick_text(const Pick& pick) {
   return fmt::format("{} on {}: {}", pick.technique->name, group_text(pick.group), duration(pick.job));
 }
 
-// Of the list, each once.
+// Remarks of the listed plans, each once.
 std::vector<std::string> remarks_of(const PlannedModel& m) {
   std::vector<std::string> out;
   for (const auto& p : m.predictions) {
@@ -107,7 +107,7 @@ std::vector<std::string> remarks_of(const PlannedModel& m) {
   return out;
 }
 
-// Whether VMs together are worth their distance.
+// Says whether using VMs together is worth their distance.
 std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
   if (!m.one_vm || !m.several_vms) return "";
   const auto named = [&](const NamedPlan& p) {

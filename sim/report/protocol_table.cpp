@@ -17,7 +17,7 @@ struct Tally {
   int cells = 0, held = 0;
   double errors = 0, worst = 0, log_width = 0;
 
-  // HeldOut or JudgedThroughput.
+  // Adds a HeldOut or a JudgedThroughput.
   void add(const auto& cell) {
     ++cells;
     held += cell.held() ? 1 : 0;
@@ -52,7 +52,7 @@ std::string without(const FabricProtocol& protocol) {
   return out;
 }
 
-// What each technique as the one pilot run tells of the others.
+// Results with a single technique as pilot run.
 std::string one_run(const FabricProtocol& protocol) {
   std::vector<std::string> techniques;
   std::vector<std::pair<std::string, std::string>> runs;  // slice, technique
@@ -105,7 +105,7 @@ std::string choices_text(const FabricProtocol& protocol) {
   std::string out = "| alternative | slice left out | probabilities |\n|---|---|---|\n";
   for (const auto& choice : protocol.choices) {
     std::vector<std::string> parts;
-    const auto& words = choice.unknown.words;  // a likely one may stand there several times in a row
+    const auto& words = choice.unknown.words;  // a likely one may be repeated
     double share = 0;
     for (std::size_t i = 0; i < words.size(); ++i) {
       share += choice.shares[i];

@@ -1,4 +1,4 @@
-// What a study's held-out cells show, as Markdown and as CSV.
+// Results for a study's held-out cells, as Markdown and as CSV.
 #pragma once
 
 #include <string>

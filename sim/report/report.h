@@ -17,15 +17,14 @@ namespace slmsim {
 struct RunResult {
   Scenario scenario;
   std::vector<Prediction> predictions;
-  // Of the scenario's algorithm and of the other one, per model. Empty where only one technique was asked
-  // for.
+  // By the scenario's algorithm and by the other one, per model. Empty where only one technique was requested.
   std::vector<Selection> selections, others;
-  std::vector<std::string> plans;               // what `plan` found, per model; empty where that was not asked for
-  std::vector<std::optional<JobOutcome>> jobs;  // of each prediction; empty where the scenario has no `job`
-  std::optional<Uncertainty> uncertainty;       // of the predictions and selections, where that was asked for
+  std::vector<std::string> plans;               // results of `plan`, per model; empty if not requested
+  std::vector<std::optional<JobOutcome>> jobs;  // for each prediction; empty where the scenario has no `job`
+  std::optional<Uncertainty> uncertainty;       // for predictions and selections, if requested
 };
 
-// Of the scenario and of the plans that were predicted, each once.
+// Assumptions of the scenario and of the predicted plans, each once.
 std::vector<Assumption> all_assumptions(const RunResult& result);
 
 enum class Format { kTable, kJson, kCsv };

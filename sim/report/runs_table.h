@@ -1,4 +1,4 @@
-// Predictions beside training runs that people report (sim/validate/reported_runs.h).
+// Predictions beside reported training runs (sim/validate/reported_runs.h).
 #pragma once
 
 #include <string>

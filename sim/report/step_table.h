@@ -8,7 +8,7 @@
 
 namespace slmsim {
 
-// `skipped`: named below the table with the reason.
+// `skipped`: listed below the table with the reason.
 std::string to_markdown(const std::vector<StepComparison>& steps, const std::vector<SkippedStep>& skipped = {});
 std::string to_csv(const std::vector<StepComparison>& steps);
 

@@ -1,4 +1,4 @@
-// What the tables of both studies say in the same words.
+// Phrases that the tables of both studies share.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace slmsim {
 
-// "+3.1 %"; where 0 was measured the difference itself, "+0.2 (measured is 0: difference)"; empty where it does not run.
+// "+3.1 %"; for a measured 0 the difference itself, "+0.2 (measured is 0: difference)"; empty where it does not run.
 std::string error_text(const Judged& cell, int digits);
-// "5 cells, mean absolute error 3.0 %, worst 4.1 %", and how many were measured as 0 where there are any.
+// "5 cells, mean absolute error 3.0 %, worst 4.1 %", and the number of measured zeros, if any.
 std::string summary_text(const ErrorSummary& summary);
 // The list of fitted values, as Markdown.
 std::string fitted_table(const std::vector<Parameter>& fitted);

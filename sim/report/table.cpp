@@ -37,7 +37,7 @@ std::string share(Seconds part, Seconds whole) {
   return fmt::format("{:.0f}", whole.value > 0 ? 100 * (part / whole) : 0.0);
 }
 
-// A column has one unit, so that its numbers can be compared by eye: the largest in which the shortest time is not less than
+// A column has one unit, so that its numbers can be compared by eye: the largest in which the shortest time is at least
 // `least_value`.
 struct TimeUnit {
   const char* name;
@@ -61,7 +61,7 @@ TimeUnit unit_of(const std::vector<Seconds>& times, double least_value, std::ini
 struct Columns {
   TimeUnit job{"s", 1}, iteration{"s", 1};
   std::size_t technique = 10, group = 5;
-  std::string currency;  // empty: nothing is priced
+  std::string currency;  // empty: nothing has a price
   std::optional<Seconds> best;
   const Selection* pick = nullptr;
 };
@@ -73,7 +73,7 @@ std::string cost_text(double cost) {
                       : fmt::format("{:.0f}", cost);
 }
 
-// All but the technique and the verdict.
+// All columns except the technique and the verdict.
 std::string figures(const Prediction& p, const Columns& columns) {
   const DeviceMemory* memory = fullest(p.memory);
   const std::string used =
@@ -112,7 +112,7 @@ Columns columns_of(const std::vector<const Prediction*>& rows) {
   return out;
 }
 
-// Techniques that do the same on a group, as all do on one GPU, are one row.
+// Techniques with the same result on a group, as all have on one GPU, share a row.
 void add_rows(std::string& out, const std::vector<const Prediction*>& rows, const Columns& columns) {
   for (std::size_t i = 0; i < rows.size();) {
     const std::string text = figures(*rows[i], columns);
@@ -196,7 +196,7 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
   }
 }
 
-// A platform of many sites is told by its JSON.
+// Platforms with many sites list them in JSON only.
 constexpr std::size_t kMostWays = 10;
 std::string ways_text(const Platform& platform) {
   const auto ways = site_ways(platform, kMostWays + 1);
@@ -206,8 +206,8 @@ std::string ways_text(const Platform& platform) {
   return out;
 }
 
-// Each once: what techniques say beside their figures hangs on the plan, and seldom on the group. What begins alike up to a colon
-// is one line.
+// Each remark once: a technique's remarks depend on the plan, and rarely on the group. Those with the same beginning up to a
+// colon share a line.
 std::string remarks_text(const std::vector<Prediction>& predictions) {
   std::string out, head;
   std::set<std::string> told;

@@ -1,4 +1,4 @@
-// The names by which traces tell classes of tasks ("cat").
+// Names of task classes in traces ("cat").
 #pragma once
 
 #include <string_view>

@@ -17,7 +17,7 @@ namespace {
 
 enum Process { kIteration = 1, kGpus, kConnections, kLinks, kHosts };
 
-// Beyond so many changes of rates over all links, each is shown by averages.
+// With more changes of rates than this over all links, each link is shown by averages.
 constexpr std::size_t kMostCounterEvents = 200'000;
 constexpr std::size_t kFewestBins = 50, kMostBins = 2000;
 
@@ -97,7 +97,7 @@ class Writer {
     name_track("thread", kIteration, 0, "iteration", 0);
   }
 
-  // Of the GPUs and connections that do anything.
+  // Tracks of the GPUs and connections with any task.
   void tracks() {
     std::vector<bool> gpus(static_cast<std::size_t>(graph_.device_count())), connections(graph_.connections().size());
     for (const auto& task : graph_.tasks()) {
@@ -161,7 +161,7 @@ class Writer {
     }
   }
 
-  // What a delay ended with: the last of what it joined; kNoTask where it waited for nothing.
+  // The task that ended a delay: the last of those it joined; kNoTask where it waited for nothing.
   TaskId behind_joins(TaskId id) const {
     const auto is_join = [&](TaskKind kind) { return kind != TaskKind::kCompute && kind != TaskKind::kTransfer; };
     while (id != kNoTask && is_join(graph_.tasks()[id].kind)) {
@@ -182,7 +182,7 @@ class Writer {
         computes ? gpu_track(task.place) : connection_track(task.place), microseconds(time), rest);
   }
 
-  // From inside the first task, just before its end, to the start of the second.
+  // From just before the end of the first task to the start of the second.
   void arrow(TaskId from, TaskId to) {
     const bool computed = graph_.tasks()[from].kind == TaskKind::kCompute;
     const std::int64_t start = nanoseconds(timeline_.start[from]);

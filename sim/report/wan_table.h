@@ -1,4 +1,4 @@
-// Predictions beside what was measured of paths and of local SGD (sim/validate/wan_facts.h).
+// Predictions beside measurements of paths and of local SGD (sim/validate/wan_facts.h).
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ bool is_group(const Scenario& scenario, const Group& group, const std::string& w
 
 std::string joined(const Group& group) { return fmt::format("{}", fmt::join(group.names, "+")); }
 
-// Leaves those things whose name is asked for; those words that are of none of them come back.
+// Keeps the things that the words name; returns the words that name none.
 template <class Thing, class Is>
 std::vector<std::string> keep(std::vector<Thing>& things, const std::vector<std::string>& words, Is is) {
   std::vector<std::string> missing;

@@ -1,4 +1,4 @@
-// Which scenario is meant, and what of it is asked for.
+// The scenario that a word names, and filters on its contents.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace slmsim {
 
-// A scenario's file: the word itself, or where it is the name of a shipped scenario and no file here, that one's.
+// A scenario's file: the word itself, or the shipped scenario of this name where no such file exists.
 std::string scenario_file(const std::string& word);
 
-// Throws InputError where a key has two values: the first would do nothing.
+// Throws InputError where a key has two values: the first would have no effect.
 void refuse_twice_overridden(const Overrides& overrides);
 
 // Models, groups ("gat+amst", in any order, or "all") and techniques by their names; empty: all.
@@ -19,8 +19,8 @@ struct Filter {
   std::vector<std::string> models, groups, techniques;
 };
 
-// Leaves of the scenario what is asked for. What it lacks comes back, in a sentence that names what it has; empty where it
-// has all that is asked for.
+// Reduces the scenario to what the filter names. Returns a sentence on names that it lacks, with those it has; empty where it
+// has all.
 std::string narrow(Scenario& scenario, const Filter& filter);
 
 }  // namespace slmsim

@@ -49,7 +49,7 @@ Intervals::Intervals(const IntervalRequest& request, const std::string& file, co
     const LinkedScenario given = link_scenario(file, overrides_);
     unfitted_ = unknowns_of(given.scenario, given.linked);
   } catch (const InputError& refused) {
-    link_scenario(file, set_);  // throws where the fault is the user's
+    link_scenario(file, set_);  // throws where the user's file is invalid
     throw InputError(
         {std::make_shared<Source>(Source{request.fitted, ""}), 0, 0},
         fmt::format("its values cannot be those of {} ({}); fit that scenario", file, refused.errors().front().text));

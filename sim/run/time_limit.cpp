@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Of the time, what searches have; the rest is for predicting what they found once more.
+// Share of the time for searches; the rest is for the final predictions.
 constexpr double kForSearching = 0.9;
 
 }  // namespace

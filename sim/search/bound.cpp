@@ -13,7 +13,7 @@ namespace slmsim {
 
 namespace {
 
-// With each link's least delays.
+// The platform with each link's smallest delays.
 Platform nearest(const Scenario& scenario, PlanObjective objective) {
   Platform out = scenario.platform;
   if (!is_of_whole_jobs(objective)) return out;
@@ -60,7 +60,7 @@ QuickBound::QuickBound(const Space& space, PlanObjective objective)
 
 const QuickBound::Trained& QuickBound::trained(const Choice& choice) const {
   Choice key = choice;
-  // What a scenario asks for on its groups may be anything of the training's own.
+  // A choice with the scenario's own values may differ from the others in any part of the training.
   if (!space_.is_as_given(choice)) key[kGroupOf] = static_cast<std::int32_t>(space_.group(choice).devices.size());
   const auto [at, is_new] = trained_.try_emplace(key);
   if (!is_new) return at->second;

@@ -1,4 +1,4 @@
-// A time that no simulation of a choice goes below: it rules choices out before anything is planned.
+// Lower bound of a choice's time: it rules choices out before planning.
 #pragma once
 
 #include <map>
@@ -11,19 +11,19 @@
 
 namespace slmsim {
 
-// Before a plan is known: every operator of every sequence is computed somewhere, at the most that a GPU reaches of its peak,
-// and each iteration is launched first. With c_og the least time of operator o on GPU g (least_operator_time), t_g = sum_o c_og
-// and any way to share the operators out,
+// Bound without a plan: every operator of every sequence is computed on some GPU, at the largest share of its peak that the GPU
+// reaches, and each iteration is launched first. With c_og the least time of operator o on GPU g (least_operator_time), t_g =
+// sum_o c_og and any distribution of the operators,
 //   max_g time_g >= sum_o min_g (c_og / t_g) / sum_g (1 / t_g)
-// which is duality of the linear program with prices 1 / t_g. Of whole jobs, whose links change over the day and whose GPUs
-// scatter: at the shortest round trips of the day and the fastest GPUs of any draw.
+// which is duality of the linear program with prices 1 / t_g. For whole jobs, whose links change over the day and whose GPUs
+// scatter: with the shortest round trips of the day and the fastest GPUs of any draw.
 class QuickBound {
  public:
   explicit QuickBound(const Space& space, PlanObjective objective = PlanObjective::kTime);
-  Seconds job(const Choice& choice) const;  // with its start-up
+  Seconds job(const Choice& choice) const;  // start-up included
 
  private:
-  // What the bound takes of a choice's training and options; they are the same on all groups of so many GPUs.
+  // Values of a choice's training and options that the bound uses; equal on all groups with the same number of GPUs.
   struct Trained {
     Seconds startup, launch;
     double batch = 0, steps = 0, round_trips = 0;
@@ -31,16 +31,16 @@ class QuickBound {
     bool anew = false;
   };
   const Trained& trained(const Choice& choice) const;
-  Seconds compute(const Choice& choice, const Trained& trained) const;  // of a sequence
+  Seconds compute(const Choice& choice, const Trained& trained) const;  // per sequence
   Seconds launch(const Choice& choice, const Trained& trained) const;
 
   const Space& space_;
   double factor_ = 1;
   Network network_;
   std::vector<int> kinds_;                                            // of GPUs, see gpu_kinds
-  std::map<int, std::array<std::vector<double>, 2>> least_;           // by kind; of each operator without and with
+  std::map<int, std::array<std::vector<double>, 2>> least_;           // by kind; for each operator without and with
                                                                       // rematerialisation
-  mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // of a sequence; caches
+  mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // per sequence; caches
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
   mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;
   mutable boost::unordered_map<Choice, Trained> trained_;  // with the number of GPUs in place of the group

@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kFewMicroBatches = 6;  // values of larger platforms
+constexpr std::size_t kFewMicroBatches = 6;  // values on larger platforms
 
 template <class Value>
 const std::string& name_in(const std::vector<std::string>& names, Value value) {
@@ -26,7 +26,7 @@ std::vector<int> divisors(int number) {
   return out;
 }
 
-// So many of a sorted list, evenly spread, with both ends.
+// At most `most` elements of a sorted list, evenly spread, with both ends.
 std::vector<int> thinned(const std::vector<int>& all, std::size_t most) {
   if (all.size() <= most) return all;
   std::vector<int> out;
@@ -41,7 +41,7 @@ std::vector<int> numbers(std::size_t count) {
   return out;
 }
 
-// The counts themselves; 0: as the scenario has it, where it gives a count, which may not be one that divides the batch.
+// The counts themselves; 0: the scenario's own count, if any, which may not divide the batch.
 const SharedDimension kMicroBatchCounts = {
     .values =
         [](const DimensionRequest& r) {
@@ -64,7 +64,7 @@ const SharedDimension kMicroBatchCounts = {
         }};  // as an override it is an option of the technique
 
 const SharedDimension kRematerialisation = {
-    // A technique that states what it computes anew keeps to it.
+    // A technique that states its rematerialisation keeps it.
     .values = [](const DimensionRequest& r) { return yes_or_no(!r.base.get(kRecompute)); },
     .train =
         [](Training& training, TechniqueOptions&, int value) {
@@ -99,7 +99,7 @@ const SharedDimension kGradientPrecision = {
                           name_in(precision_names(), way.scenario.training.gradient_precision));
         }};
 
-// Batches whose gradients are added up, as powers of two.
+// Batches whose gradients are accumulated, as powers of two.
 const SharedDimension kAccumulation = {
     .values = [](const DimensionRequest& r) { return r.scenario.plan.batch ? numbers(4) : numbers(1); },
     .train =
@@ -114,7 +114,7 @@ const SharedDimension kAccumulation = {
           if (value > 0) out.push_back(fmt::format("training.batch={}", way.scenario.training.batch));
         }};
 
-// Of the settings of setting.h, from 1 on; 0: as they are.
+// Indices of the settings of setting.h, from 1 on; 0: unchanged.
 const SharedDimension kSockets = {
     .values =
         [](const DimensionRequest& r) { return numbers(r.scenario.plan.nccl ? socket_settings().size() + 1 : 1); },

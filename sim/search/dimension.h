@@ -1,5 +1,5 @@
-// What `slmsim plan` may vary of every technique, one row each: training, NCCL and TCP. What it may vary of a technique's own
-// options, the technique says (sim/technique/variation.h).
+// The dimensions that `slmsim plan` may vary for every technique, one row each: training, NCCL and TCP. A technique's own
+// variations are in sim/technique/variation.h.
 #pragma once
 
 #include <span>
@@ -14,25 +14,25 @@ namespace slmsim {
 
 struct DimensionRequest {
   const Scenario& scenario;
-  const TechniqueOptions& base;  // as the scenario has them
+  const TechniqueOptions& base;  // the scenario's
   const GroupFacts& group;
 };
 
-// A value is a number of the dimension's own, in the order in which values are tried.
+// A value is the dimension's own number; values are tried in order.
 struct SharedDimension {
   std::vector<int> (*values)(const DimensionRequest&);
-  // What it changes of the training and of the technique's options, and of all else; absent: nothing.
+  // Changes to the training and the technique's options, and to everything else; absent: none.
   void (*train)(Training& training, TechniqueOptions& options, int value) = nullptr;
   void (*set)(Scenario& scenario, int value) = nullptr;
-  // "2 channels"; empty: nothing to say.
+  // "2 channels"; empty: no text.
   std::string (*words)(const Way& way, int value);
-  // Texts of overrides that make of `was` what `way` has; techniques' options excepted.
+  // Overrides that turn `was` into `way`; techniques' options excepted.
   void (*overrides)(const Way& way, const Scenario& was, int value, Overrides& out) = nullptr;
 };
 
-// Those that come before a technique's variations, and those behind them.
+// Number of dimensions before a technique's variations, and after them.
 inline constexpr std::size_t kTrainingDimensions = 3;  // micro-batches, rematerialisation, precision of gradients
-inline constexpr std::size_t kSettingDimensions = 5;   // batches added up, sockets, channels, algorithm, TCP
+inline constexpr std::size_t kSettingDimensions = 5;   // accumulated batches, sockets, channels, algorithm, TCP
 std::span<const SharedDimension> training_dimensions();
 std::span<const SharedDimension> setting_dimensions();
 

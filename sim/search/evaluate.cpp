@@ -19,7 +19,7 @@ namespace slmsim {
 
 namespace {
 
-// Each link at its best of the day: nothing on any state of the links, or while they change, is faster than on these.
+// Each link at its best of the day: no state of the links, and no change between states, is faster.
 Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>& states) {
   Platform out = scenario.platform;
   for (const LinkState& state : states) {
@@ -35,8 +35,8 @@ Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>&
   return out;
 }
 
-// No iteration or round of any of the jobs drawn is shorter: the same plan is lowered for each state of the links, as drawing
-// does it, and bounded with all links at their best.
+// Lower bound of any iteration or round of the drawn jobs: the same plan is lowered for each state of the links, as in drawing,
+// and bounded with all links at their best.
 LeastIteration least_of_any_day(const Way& way, const Plan& plan, const OperatorGraph& operators, TaskGraph usual) {
   const auto tasks = static_cast<double>(usual.tasks().size());
   const auto states = link_states(way.scenario);
@@ -69,7 +69,7 @@ Assessed assess(const Space& space, const OperatorGraph& operators, const Choice
   const LeastIteration least = is_of_whole_jobs(objective) && way.scenario.job
                                    ? least_of_any_day(way, plan, operators, plan.technique->lower(request).graph)
                                    : least_iteration(request);
-  // What a warm-up and a last round that is not full take is left out: nothing is above it.
+  // The time of a warm-up and of a last, shorter round is left out, which keeps this a lower bound.
   const double steps = steps_of_job(way.scenario.training, way.options) - plan.workload.warm_up;
   const double rounds = std::floor(steps / plan.workload.steps);
   return {Status::kOk, way.options.startup() + least.end * rounds, least.tasks};
@@ -84,7 +84,7 @@ Prediction predict(const Space& space, const OperatorGraph& operators, const Cho
 
 namespace {
 
-// Of jobs that did not end in the time they were given, as long as they were drawn.
+// Jobs that did not end within the drawn time count with that time.
 MeasuredJob whole_job(const JobOutcome& outcome, const Prediction& p) {
   const Seconds drawn_until = p.job * kLongestJob;
   const auto length = [&](double value) { return std::isfinite(value) ? Seconds{value} : drawn_until; };

@@ -1,4 +1,4 @@
-// What is found out about one choice: cheaply whether it fits and how fast it is at best, or by simulation how fast it is.
+// Evaluation of one choice: a quick check whether it fits with a bound of its time, or a simulation.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace slmsim {
 
 struct Assessed {
   Status status = Status::kUnsupported;
-  Seconds job;       // no simulation is below it; where it runs
-  double tasks = 0;  // of one iteration: what a simulation costs
+  Seconds job;       // lower bound; where it runs
+  double tasks = 0;  // in one iteration: the cost of a simulation
 };
 
-// Of the whole jobs drawn (sim/job/outcome.h).
+// Figures of the drawn whole jobs (sim/job/outcome.h).
 struct MeasuredJob {
   double cost = 0, energy = 0;  // medians; 0 where not stated
-  double late = 0;              // jobs that do not end before the lease does, of `samples`
-  Seconds median, p90;          // of a job that does not end so long as it was drawn
+  double late = 0;              // number of jobs that end after the lease does, of `samples`
+  Seconds median, p90;          // a job that does not end counts with the drawn time
 
   bool operator==(const MeasuredJob&) const = default;
 };
@@ -28,20 +28,20 @@ struct MeasuredJob {
 struct Measured {
   Seconds job, iteration;
   Breakdown parts;
-  std::optional<MeasuredJob> whole = {};  // where the objective is of whole jobs and the scenario has a `job`
+  std::optional<MeasuredJob> whole = {};  // where the objective is for whole jobs and the scenario has a `job`
 };
 
-// Plans the choice and bounds its time (least_end); where the objective is of whole jobs, of any of them: at the best of the
-// states in which links and GPUs are in it. `memo`: for who asks about many choices.
+// Plans the choice and bounds its time (least_end); where the objective is for whole jobs, the time of any of them: with links
+// and GPUs in the best of their states. `memo`: for evaluating many choices.
 Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
                 DivisionMemo* memo = nullptr);
-// The whole prediction; `links` as for `run`.
+// The complete prediction; `links` as for `run`.
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
                    const PredictOptions& options = {}, DivisionMemo* memo = nullptr);
 Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
                  DivisionMemo* memo = nullptr);
 
-// What the workers of a search answer (sim/crew/answer.h): one line without loss of digits.
+// Answers of a search's workers (sim/crew/answer.h): one line without loss of digits.
 using Finding = std::variant<Assessed, Measured>;
 Texts to_texts(const Finding& finding);
 void from_texts(const Texts& texts, Finding& finding);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostOrdered = 4;
 constexpr std::size_t kMostGroups = 4096;  // subsets; with their orders, beyond which only the platform's is tried
 
-// Whether nothing inside a node tells these GPUs apart: with the two exchanged, links, crossings and volumes are the same.
+// Whether a node's inside treats these GPUs alike: with the two exchanged, links, crossings and volumes are the same.
 bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
   if (inside.empty()) return true;
   const auto gpus = inside.of_kind(PartKind::kGpu);
@@ -26,7 +26,7 @@ bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
     for (int& slot : volume.gpus) slot = exchanged(slot, slot_a, slot_b);
     std::sort(volume.gpus.begin(), volume.gpus.end());
   }
-  // In whatever order they were written.
+  // Independent of the order in which they were written.
   const auto same_link = [](PartLink x, PartLink y) {
     if (x.from > x.to) std::swap(x.from, x.to);
     if (y.from > y.to) std::swap(y.from, y.to);
@@ -46,11 +46,11 @@ bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
 
 using Counts = std::vector<std::size_t>;
 
-// One VM: its GPUs by what they are, and which other VMs could stand for it.
+// One VM: its GPUs by class, and the VMs equivalent to it.
 struct Block {
-  int site = 0, kind = 0;                 // alike: both are the same
-  std::vector<std::vector<int>> devices;  // of each class of GPUs that are alike
-  int alike = -1;                         // the number of the last one in front of it that is; -1: none
+  int site = 0, kind = 0;                 // equal VMs have both in common
+  std::vector<std::vector<int>> devices;  // for each class of equal GPUs
+  int alike = -1;                         // index of the last equal one before it; -1: none
 };
 
 std::vector<Block> blocks_of(const Platform& platform, bool one_by_one) {
@@ -76,10 +76,10 @@ std::vector<Block> blocks_of(const Platform& platform, bool one_by_one) {
   return blocks;
 }
 
-// How many GPUs are taken of each class of each VM.
+// Number of GPUs from each class of each VM.
 using Subset = std::vector<Counts>;
 
-// The next fewer GPUs of a VM, as an odometer; false where none are left.
+// The next smaller set of a VM's GPUs, as an odometer; false where none is left.
 bool step_down(const Block& block, bool one_by_one, Counts& counts) {
   for (std::size_t i = counts.size(); i-- > 0;) {
     if (counts[i] > 0) {
@@ -91,7 +91,7 @@ bool step_down(const Block& block, bool one_by_one, Counts& counts) {
   return false;
 }
 
-// Of alike VMs the earlier ones take as many GPUs as the later ones or more.
+// Most GPUs that a VM may take: those that the equal VM before it takes, so that no subset appears twice.
 Counts most_of(const Block& block, const Subset& subset) {
   if (block.alike >= 0) return subset[static_cast<std::size_t>(block.alike)];
   Counts all;
@@ -114,7 +114,7 @@ std::vector<Subset> all_subsets(const std::vector<Block>& blocks, bool one_by_on
   return out;
 }
 
-// VMs that are alike, by their numbers.
+// Equal VMs, by index.
 std::vector<std::vector<std::size_t>> kinds_of(const std::vector<Block>& blocks) {
   std::vector<std::vector<std::size_t>> kinds;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -127,7 +127,7 @@ std::vector<std::vector<std::size_t>> kinds_of(const std::vector<Block>& blocks)
   return kinds;
 }
 
-// Of a kind: all, ..., 4, 2, 1, none.
+// Counts for a kind: all, ..., 4, 2, 1, none.
 Counts thinned(std::size_t most) {
   Counts out = {most};
   std::size_t power = 1;
@@ -137,13 +137,13 @@ Counts thinned(std::size_t most) {
   return out;
 }
 
-// How many VMs are taken of each kind: with counts as in `of`, those that differ in the fewest kinds from all or from none.
+// Numbers of VMs of each kind: with the counts of `of`, those that differ in the fewest kinds from all or from none.
 std::vector<Counts> near_all_or_none(const std::vector<Counts>& of, std::size_t most) {
   std::vector<Counts> out;
   Counts all, none(of.size(), 0);
   for (const auto& counts : of) all.push_back(counts.front());
   out.push_back(all);
-  // Each differs from the one that it was made of in a later kind, so that none comes twice from one side.
+  // Each differs from its predecessor in a later kind, so that none appears twice from one side.
   struct Step {
     Counts counts;
     std::size_t next = 0;
@@ -172,7 +172,7 @@ std::vector<Counts> near_all_or_none(const std::vector<Counts>& of, std::size_t 
   return out;
 }
 
-// Where there are more subsets than can be looked at.
+// A selection where there are too many subsets.
 std::vector<Subset> some_subsets(const std::vector<Block>& blocks) {
   const auto kinds = kinds_of(blocks);
   std::vector<Counts> of;
@@ -232,7 +232,7 @@ Chosen chosen(const std::vector<Block>& blocks, const Subset& subset) {
   return out;
 }
 
-// What is put in order: VMs, or sites with all their VMs.
+// Units to order: VMs, or sites with all their VMs.
 std::vector<std::vector<std::size_t>> units_of(const Chosen& vms) {
   std::vector<std::vector<std::size_t>> units;
   std::map<int, std::size_t> unit_of_site;

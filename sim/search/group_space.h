@@ -1,4 +1,4 @@
-// Which GPUs a job could run on, and in which order.
+// Candidate groups of GPUs for a job, and the orders of their VMs.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace slmsim {
 
-// Platforms of up to so many GPUs are searched GPU by GPU, larger ones VM by VM.
+// Platforms up to this size are searched GPU by GPU, larger ones VM by VM.
 inline constexpr std::size_t kMostGpusOneByOne = 8;
 
-// A choice of GPUs in an order of their VMs. Only pipelines tell an order from its reverse or from one that begins
-// elsewhere in the ring.
+// A set of GPUs with an order of their VMs. Only pipelines distinguish an order from its reverse or from a rotation of the
+// ring.
 struct OrderedGroup {
   Group group;
   bool pipelines_only = false;
@@ -19,15 +19,14 @@ struct OrderedGroup {
 
 struct SearchedGroups {
   std::vector<OrderedGroup> groups;
-  bool all = true;  // else there are more than kMostGroups, and some were left out
+  bool all = true;  // false: there are more than kMostGroups, and some were left out
 };
 
-// Subsets: of VMs that are alike (site, type, GPUs; by their values, whatever their names) only how many; of GPUs that are
-// alike in a VM (one kind, and in places that could be exchanged) only how many, in VM by VM searches all of them, or of a
-// single VM 1, 2, 4, ...
-// Orders: every order of up to four VMs; of more the VMs of a site follow one another, with every order of up to four
-// sites. The whole platform in its own order comes first. Where that is too much, of alike VMs none, 1, 2, 4, ... or all, and
-// where that still is, those subsets that take, or leave out, the fewest kinds of VMs.
+// Subsets: equal VMs (site, type, GPUs; by value, whatever their names) count by number only; so do equal GPUs in a VM (one
+// kind, in exchangeable places), where VM by VM searches take all of them, or 1, 2, 4, ... of a single VM.
+// Orders: every order of up to four VMs; beyond that the VMs of a site stay together, with every order of up to four sites. The
+// whole platform in its own order comes first. Where that is too much, equal VMs are taken none, 1, 2, 4, ... or all; where it
+// still is, the subsets that take, or leave out, the fewest kinds of VMs.
 SearchedGroups groups_to_search(const Platform& platform);
 
 }  // namespace slmsim

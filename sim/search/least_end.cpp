@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 
-// What each task takes at least: a transfer alone on its path.
+// Lower bound of each task's time: a transfer alone on its path.
 std::vector<double> least_times(const TaskGraph& graph) {
   struct Fastest {
     double rate = std::numeric_limits<double>::infinity(), window = rate;
@@ -51,7 +51,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
   return out;
 }
 
-// When each task ends at least, after all, or after the end of one task; kNowhere where no way leads from that to it.
+// Earliest end of each task, overall or after the end of one task; kNowhere where no path leads from that task to it.
 std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<double>& times,
                                  std::optional<TaskId> from = {}) {
   std::vector<double> out(times.size(), from ? kNowhere : 0);
@@ -64,7 +64,7 @@ std::vector<double> longest_ways(const TaskGraph& graph, const std::vector<doubl
   return out;
 }
 
-// Of each link: when its first transfer may begin, and what it carries.
+// Use of a link: the earliest start of its first transfer, and its bytes.
 struct Use {
   double first = std::numeric_limits<double>::infinity(), bytes = 0;
 };
@@ -95,8 +95,8 @@ double last_of(const std::vector<double>& ends) {
   return ends.empty() ? 0.0 : std::max(0.0, *std::max_element(ends.begin(), ends.end()));
 }
 
-// Two tasks in the midst of a line, so many rounds apart; nullopt where passes do not alternate there as they do in all, so
-// that rounds are not together, or where there are too few.
+// Two tasks in the middle of a line, a number of rounds apart; nullopt where passes do not alternate there as in the whole, so
+// that rounds are not contiguous, or where there are too few.
 struct TwoAlike {
   TaskId then = 0, now = 0;
 };
@@ -117,10 +117,10 @@ std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std:
   return TwoAlike{*first, *last};
 }
 
-// The streams that compute longest in a round, and those lines that the longest way of all leads through most.
+// The streams that compute longest in a round, and the lines with most tasks on the critical path.
 std::vector<std::size_t> lines_to_look_at(const Sample& few, const Sample& more, const std::vector<double>& times,
                                           const std::vector<double>& ends) {
-  constexpr std::size_t kOfWay = 4, kOfStreams = 2;  // each costs as much as going through all tasks once
+  constexpr std::size_t kOfWay = 4, kOfStreams = 2;  // each costs one pass over all tasks
   const TaskGraph& graph = more.graph();
   std::map<std::size_t, double> on_way;
   auto task = static_cast<TaskId>(std::max_element(ends.begin(), ends.end()) - ends.begin());
@@ -158,7 +158,7 @@ Seconds least_end(const TaskGraph& graph) {
 }
 
 LeastIteration least_iteration(const LowerRequest& request) {
-  // So many that a pipeline runs full for as long as a micro-batch is in it.
+  // Enough that a pipeline is full for as long as a micro-batch is in it.
   const int all = request.plan.micro_batches, round = micro_batch_round(request.plan),
             stages = static_cast<int>(request.plan.stages.size()),
             count = in_whole_rounds((stages > 1 ? 2 * stages : 1) + kFirstOnes, request.plan);
@@ -175,7 +175,7 @@ LeastIteration least_iteration(const LowerRequest& request) {
   double end = last_of(ends);
   const auto lines = lines_to_look_at(few, more, times, ends);
   if (lines.empty()) return whole();
-  // Far apart what paces a pipeline is the way of a micro-batch through all its stages and back, which as many rounds share.
+  // With long delays, the pace of a pipeline is a micro-batch's path through all stages and back, shared by several rounds.
   std::set<int> apart = {1, std::max(1, stages / round)};
   for (const std::size_t line : lines) {
     for (const int by : apart) {

@@ -16,14 +16,14 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kAssessedByWorker = 4;  // given to a worker
+constexpr std::size_t kAssessedByWorker = 4;  // per worker
 
 constexpr const char* kHeader = "plan";
 const JournalWords kWords = {"search", "--journal", "the scenario, a file it names, --set, --technique"};
 
 }  // namespace
 
-// Questions: of each space in turn two per choice, to assess it and to measure it.
+// Questions: for each space in turn two per choice, to assess it and to measure it.
 class PlanCrew::Work {
  public:
   Work(const std::vector<Space>& spaces, const PlanCrewOptions& options) : spaces_(spaces), options_(options) {
@@ -56,7 +56,7 @@ class PlanCrew::Work {
     return true;
   }
 
-  // `What` is Assessed or Measured, in the order of the choices; empty where it was stopped.
+  // `What` is Assessed or Measured, in the order of the choices; empty when stopped.
   template <class What>
   std::vector<What> find_out(std::size_t space, const std::vector<std::size_t>& choices) {
     constexpr bool kMeasure = std::is_same_v<What, Measured>;
@@ -90,7 +90,7 @@ class PlanCrew::Work {
   }
 
  private:
-  // Throws InputError with all that are not of this search.
+  // Throws InputError with all parts of other searches.
   void read_parts(std::uint64_t questions) {
     std::vector<Error> errors;
     for (const auto& file : options_.parts) {
@@ -131,7 +131,7 @@ class PlanCrew::Work {
     return in_texts<Finding>([this](std::uint64_t question) { return find_out(question); });
   }
 
-  // In a worker.
+  // Runs in a worker.
   Finding find_out(std::uint64_t question) const {
     std::size_t space = first_.size() - 1;
     while (first_[space] > question) --space;
@@ -148,7 +148,7 @@ class PlanCrew::Work {
   std::vector<std::uint64_t> first_;
   Launch launch_;
   std::unique_ptr<Transport> transport_;
-  std::optional<Ranks> ranks_;  // of rank 0, which has told the others to end before MPI ends
+  std::optional<Ranks> ranks_;  // of rank 0, which ends the others before MPI ends
   std::optional<Journal> journal_;
   std::vector<Journal> parts_;
   std::unique_ptr<Crew> crew_;

@@ -8,12 +8,12 @@
 namespace slmsim {
 namespace {
 
-// Tasks gone through with effort 1: some seconds of two cores. Of few choices, which may all be ruled out or simulated so that
-// the best is proven, some half a minute.
+// Tasks simulated at effort 1: a few seconds on two cores. With few choices, all of which may be ruled out or simulated so that
+// the best is proven, about half a minute.
 constexpr double kEffort = 2e7, kEffortOfFew = 3e8;
 constexpr std::size_t kFew = 20'000;
 
-// What gives back most, of the best plan.
+// The limits of the best plan that give back most.
 std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   constexpr std::size_t kTold = 3;
   Way way = space.way(choice);
@@ -93,7 +93,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     const auto stop = [&] {
       const bool over =
           (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
-      // Journal and ranks go by the numbers of choices, which are others where some were not listed.
+      // Journal and ranks refer to choices by number, which changes where some were not listed.
       if (over && job.shard)
         throw InputError({}, "the time was over before all choices were listed, which a part goes by; allow it more");
       if (over) crew_options.journal.clear();

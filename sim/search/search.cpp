@@ -18,9 +18,9 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAssessedAtOnce = 64, kMeasuredAtOnce = 8;
 constexpr std::size_t kBoundedAtOnce = 256;
 constexpr std::size_t kFirstSeeds = 8;
-constexpr std::size_t kExpanded = 6;     // of the best so many have all their neighbours tried
-constexpr double kTasksOfPlan = 20'000;  // planning costs as much as going once through so many tasks
-constexpr double kPasses = 10;           // a simulation, as much as going through its tasks so often
+constexpr std::size_t kExpanded = 6;     // this many of the best have all their neighbours tried
+constexpr double kTasksOfPlan = 20'000;  // planning costs as much as one pass over this many tasks
+constexpr double kPasses = 10;           // a simulation costs this many passes over its tasks
 constexpr double kSame = 1e-9;           // relative; rounding of simulations
 
 class Search {
@@ -28,7 +28,7 @@ class Search {
   Search(const Space& space, const Evaluator& evaluator, const SearchOptions& options)
       : space_(space), evaluator_(evaluator), options_(options), quick_(space.size()), seen_(space.size(), false) {
     const QuickBound bound(space, options.objective);
-    // Those left out are bounded by 0, and so never ruled out.
+    // Choices left out have bound 0, and are never ruled out.
     for (std::size_t i = 0; i < space.size() && !(i % kBoundedAtOnce == 0 && over()); ++i)
       quick_[i] = cost(i, bound.job(space.choices()[i]));
     for (std::size_t i = 0; i < space.size(); ++i) result_.choices += options.shard.holds(i) ? 1 : 0;
@@ -40,7 +40,7 @@ class Search {
     if (options_.exhaustive) {
       std::vector<std::size_t> all(space_.size());
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-      // In an order that has little to do with the numbers, so that a part of it is a sample of all.
+      // In a scattered order, so that a part of it is a sample of all.
       std::sort(all.begin(), all.end(), [](auto a, auto b) { return scattered(a) < scattered(b); });
       try_all(all);
     } else {
@@ -63,7 +63,7 @@ class Search {
  private:
   static std::uint64_t scattered(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
 
-  // Of a time the least that it may cost.
+  // Lower bound of the cost for this time.
   template <class Told>
   double cost(std::size_t choice, const Told& told) const {
     return cost_of(space_, space_.choices()[choice], options_.objective, told);
@@ -74,7 +74,7 @@ class Search {
     return result_.stopped || spent();
   }
 
-  // Below it a choice may still be listed.
+  // Largest cost with which a choice may still be listed.
   double threshold() const {
     return options_.exhaustive || list_.size() < options_.list ? kInfinite : list_.back().cost * (1 + kSame);
   }
@@ -164,8 +164,8 @@ class Search {
     return options.technique->changes_training && options.technique->changes_training(options);
   }
 
-  // Of choices that cost the same on the same GPUs with the same technique one is told, that with the smallest number. On a
-  // single GPU techniques that cost the same are the same.
+  // Among choices with the same cost, GPUs and technique, lists the one with the smallest number. On a single GPU, techniques
+  // with the same cost count as the same.
   void list() {
     list_.clear();
     for (const auto& f : found_) {
@@ -190,7 +190,7 @@ class Search {
     return p == q;
   }
 
-  // What the scenario itself asks for, whatever the effort: it costs as much as `slmsim run`.
+  // The scenario's own choices, whatever the effort: they cost as much as `slmsim run`.
   void as_given() {
     const double wanted = std::exchange(effort_wanted_, 0);
     std::vector<std::size_t> given;
@@ -202,8 +202,8 @@ class Search {
     effort_wanted_ = wanted;
   }
 
-  // Each technique on each group, in as many micro-batches as there may be; with rematerialisation where that is too much.
-  // First those of each technique that may be best, and what is near the best of them: it rules out most of the others.
+  // Each technique on each group, with the most micro-batches possible; with rematerialisation where memory does not suffice.
+  // First those of each technique that may be best, and then those near the best: they rule out most of the others.
   void seed() {
     const auto& all = space_.choices();
     std::vector<std::size_t> seeds;
@@ -268,7 +268,7 @@ class Search {
                        options_.effort > 0 ? std::min(1.0, effort_ / options_.effort) : 0.0});
   }
 
-  static constexpr std::size_t kKept = 512;  // of what was found, for the list
+  static constexpr std::size_t kKept = 512;  // results kept for the list
 
   const Space& space_;
   const Evaluator& evaluator_;

@@ -1,10 +1,10 @@
-// Finds the choices that cost least.
+// Finds the choices with the lowest cost.
 //
-// First comes what the scenario itself asks for, so that no list is worse than that. From its techniques on each group the
-// search goes to what differs in one thing from the best so far, until nothing near them is better; then it goes through all
-// that is left, the least bound first. A choice whose bound is above the last of the list that is asked for is ruled out: by
-// QuickBound before it is planned, by least_end before it is simulated. Where everything is ruled out or simulated, the list is proven. Else the search ends with its effort, which counts tasks
-// and not seconds: the result depends on nothing but the input.
+// The scenario's own choices come first, so that no list is worse than these. From its techniques on each group the search
+// moves to choices that differ in one column from the best so far, until no neighbour is better; then it visits the rest in
+// order of their bounds. A choice whose bound exceeds the last entry of the requested list is ruled out: by QuickBound before
+// planning, by least_end before simulation. Where every choice is ruled out or simulated, the list is proven. Otherwise the
+// search stops at its effort, which counts tasks and not seconds: the result depends only on the input.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@
 
 namespace slmsim {
 
-// What a job of this length costs at least: seconds, GPU-hours, dollars, the currency of the VMs, joules. Of kDeadline see
-// below.
+// Lower bound of the cost of a job of this length: seconds, GPU-hours, dollars, the currency of the VMs, joules. For kDeadline
+// see below.
 double cost_of(const Space& space, const Choice& choice, PlanObjective objective, Seconds job);
 
-// What it costs. Of whole jobs what was drawn says; of kDeadline: how many of the jobs drawn are late, and on top of that, below
-// one, m / (1 + m) of the median length over the lease, which decides between plans that are late as often.
+// The cost. For whole jobs it comes from the drawn jobs; for kDeadline it is the number of late ones plus m / (1 + m), with m
+// the median length over the lease, which decides between plans with the same number.
 double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measured& measured);
-// The share of the jobs drawn that end before the lease does, of such a cost.
+// The share of the drawn jobs that end before the lease does, from such a cost.
 double on_time(double deadline_cost, int samples);
 
-// Who finds out about several choices, given by their numbers; the answers come in that order. Empty where it was stopped.
+// Evaluates several choices, given by their numbers, in that order. Empty when stopped.
 struct Evaluator {
   std::function<std::vector<Assessed>(const std::vector<std::size_t>&)> assess;
   std::function<std::vector<Measured>(const std::vector<std::size_t>&)> measure;
@@ -36,16 +36,16 @@ struct Evaluator {
 struct SearchProgress {
   std::size_t choices = 0, assessed = 0, simulated = 0;
   double best = 0;    // cost; 0: none yet
-  double effort = 0;  // share of what may be spent
+  double effort = 0;  // share of the effort
 };
 
 struct SearchOptions {
   PlanObjective objective = PlanObjective::kTime;
-  std::size_t list = 5;        // so many are wanted
-  double effort = 0;           // in tasks simulated; 0: without limit
-  bool exhaustive = false;     // simulate all that fit, without bounds
-  Shard shard;                 // of the choices, by their numbers: the others are not looked at
-  std::function<bool()> stop;  // asked every now and then
+  std::size_t list = 5;        // wanted length
+  double effort = 0;           // in simulated tasks; 0: without limit
+  bool exhaustive = false;     // simulate everything that fits, without bounds
+  Shard shard;                 // part of the choices, by number: the others are skipped
+  std::function<bool()> stop;  // called now and then
   std::function<void(const SearchProgress&)> progress;
 };
 
@@ -56,16 +56,16 @@ struct Found {
 };
 
 struct SearchResult {
-  // Of what was simulated, the least cost on GPUs of one VM, by a technique that leaves the training as it is, and on GPUs
-  // of several.
+  // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, and the cheapest
+  // one on GPUs of several.
   std::optional<Found> one_vm, several_vms;
   std::vector<Found>
-      best;  // the least cost first; of several that cost the same on the same GPUs with one technique, the first
+      best;  // the cheapest first; of several choices with the same cost on the same GPUs and one technique, the first
   std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
-  bool proven = false;    // nothing else can be better
+  bool proven = false;    // no other choice can be better
   bool stopped = false;   // by options.stop
-  bool thinned = false;   // there were more groups of GPUs than could be looked at
-  double least_left = 0;  // not proven: bound of the cost of what was not looked at
+  bool thinned = false;   // there were too many groups of GPUs, and some were left out
+  double least_left = 0;  // not proven: lower bound of the cost of the unvisited choices
 };
 
 SearchResult search(const Space& space, const Evaluator& evaluator, const SearchOptions& options);

@@ -59,7 +59,7 @@ void Space::add_choices(const std::function<bool()>& stop) {
     facts.push_back(facts_of(scenario_.platform, group.group.devices));
   }
   for (std::size_t t = 0; t < own_.size(); ++t) {
-    std::map<GroupFacts, std::vector<Choice>> known;  // what groups with the same facts have
+    std::map<GroupFacts, std::vector<Choice>> known;  // choices of groups with the same facts
     for (std::size_t g = 0; g < facts.size(); ++g) {
       if (groups_[g].pipelines_only && own_[t].base.technique->is_ring) continue;
       const auto [at, is_new] = known.try_emplace(facts[g]);
@@ -94,12 +94,12 @@ void Space::add_as_given() {
   choices_.erase(std::unique(choices_.begin(), choices_.end()), choices_.end());  // a scenario may name a group twice
 }
 
-// Of any group with these facts, sorted.
+// Choices on any group with these facts, sorted.
 std::vector<Choice> Space::choices_of(std::size_t technique, const GroupFacts& facts) const {
   Choice plain{};
   plain[kTechniqueOf] = static_cast<std::int32_t>(technique);
   std::vector<Choice> some = {plain};
-  // Every value of a column behind each of what there is so far.
+  // Appends every value of a column to each partial choice.
   const auto extend = [&](std::size_t column, const auto& values_of) {
     std::vector<Choice> more;
     for (const auto& so_far : some) {
@@ -110,7 +110,7 @@ std::vector<Choice> Space::choices_of(std::size_t technique, const GroupFacts& f
     }
     some = std::move(more);
   };
-  // What a variation may be depends on those before it, and on nothing else that varies.
+  // The values of a variation depend only on the variations before it.
   const Own& own = own_[technique];
   for (std::size_t i = 0; i < own.variations.size(); ++i) {
     extend(kOwn + i, [&](const Choice& so_far) {
@@ -167,7 +167,7 @@ std::vector<std::size_t> Space::neighbours(std::size_t index) const {
   const Choice& from = choices_[index];
   const std::size_t technique = number(from, kTechniqueOf);
   std::vector<std::size_t> out;
-  // To each other value of a column, if there is such a choice; then `also` from there.
+  // Moves to each other value of a column, if such a choice exists; then `also` from there.
   const auto step = [&](const Choice& start, std::size_t column, const auto& also) {
     for (const std::int32_t value : occurring_[technique][column]) {
       const bool far = column == kGroupOf && !group_step(static_cast<std::size_t>(value), number(from, kGroupOf));

@@ -1,9 +1,9 @@
-// Everything that `slmsim plan` may vary for one model, and every combination of it that makes sense.
+// All dimensions that `slmsim plan` may vary for one model, and every sensible combination.
 //
 // A choice is a number per column: technique and group, the dimensions that all techniques share (dimension.h), and the
-// technique's own variations between them (sim/technique/variation.h); what a technique has no use for is 0.
-// What the scenario itself asks for is a choice as well, so that no plan is worse than what `run` predicts.
-// Combinations that could not run whatever the numbers, and those that only repeat another one, are left out.
+// technique's own variations between them (sim/technique/variation.h); columns that a technique does not use are 0. The
+// scenario's own runs are choices as well, so that no plan is worse than the prediction of `run`. Combinations that can never
+// run, and those that repeat another one, are left out.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@
 
 namespace slmsim {
 
-inline constexpr std::size_t kMostVariations = 8;  // of a technique
+inline constexpr std::size_t kMostVariations = 8;  // per technique
 
 enum Column : std::size_t {
-  kAsGiven,  // 1: the technique with the scenario's options, on one of its groups, and nothing varied
+  kAsGiven,  // 1: the technique with the scenario's options, on one of its groups, unvaried
   kTechniqueOf,
   kGroupOf,
   kTraining,
@@ -32,46 +32,46 @@ enum Column : std::size_t {
   kSettings = kOwn + kMostVariations,
   kColumns = kSettings + kSettingDimensions
 };
-// Of the dimensions of training.
+// Columns of the training dimensions.
 inline constexpr std::size_t kMicroBatchesOf = kTraining, kRematerialisationOf = kTraining + 1;
 
 using Choice = std::array<std::int32_t, kColumns>;
 
 class Space {
  public:
-  // `technique`: this one only, where it is not nullptr. The scenario must outlive the space. Where `stop` ends the listing,
-  // groups of GPUs are left out; what the scenario itself asks for is there.
+  // `technique`: this one only, if not nullptr. The scenario must outlive the space. Where `stop` ends the listing, groups of
+  // GPUs are left out; the scenario's own choices are always there.
   Space(const Scenario& scenario, const Transformer& model, const Technique* technique = nullptr,
         const std::function<bool()>& stop = {});
 
   const std::vector<Choice>& choices() const { return choices_; }
   std::size_t size() const { return choices_.size(); }
-  // Whether no group of GPUs was left out for their number or the time.
+  // Whether no group of GPUs was left out because of their number or the time.
   bool has_all_groups() const { return has_all_groups_; }
-  // The number of a choice, if it is one of the space.
+  // The number of a choice, if it is in the space.
   std::optional<std::size_t> find(const Choice& choice) const;
-  // Numbers of the choices that differ in one column, or in two that go together (Variation::with; GPUs and
-  // micro-batches). Of groups: by one VM or GPU more or less, or in the order.
+  // Numbers of the choices that differ in one column, or in two that are linked (Variation::with; GPUs and micro-batches).
+  // Groups differ by one VM or GPU, or in the order.
   std::vector<std::size_t> neighbours(std::size_t index) const;
 
   Way way(const Choice& choice) const;
-  // Of a way: its training and options only, which costs less.
+  // Only the training and options of a way, which is cheaper.
   std::pair<Training, TechniqueOptions> trained(const Choice& choice) const;
   const Group& group(const Choice& choice) const { return groups_[number(choice, kGroupOf)].group; }
   const TechniqueOptions& base(const Choice& choice) const { return own_[number(choice, kTechniqueOf)].base; }
   const Scenario& scenario() const { return scenario_; }
   const Transformer& model() const { return model_; }
   bool is_as_given(const Choice& choice) const { return choice[kAsGiven] == 1; }
-  // One that varies nothing but the number of micro-batches, as far as the technique allows.
+  // Whether it varies nothing but the number of micro-batches, as far as the technique allows.
   bool is_plain(const Choice& choice) const;
 
-  // "4 micro-batches, rematerialisation, 2 stages by speed": what differs from the technique's default, and the count.
+  // "4 micro-batches, rematerialisation, 2 stages by speed": the differences from the technique's default, and the count.
   std::string describe(const Choice& choice) const;
   // The same as overrides for `slmsim run`.
   Overrides overrides(const Choice& choice) const;
 
  private:
-  // A technique with the scenario's options, and what may vary in them.
+  // A technique with the scenario's options, and its variations.
   struct Own {
     TechniqueOptions base;
     std::vector<Variation> variations;

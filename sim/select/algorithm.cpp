@@ -18,19 +18,19 @@ std::string where(const Prediction& p) { return fmt::format("{} on {}", p.techni
 
 bool runs(const Prediction* p) { return p && p->status == Status::kOk; }
 
-// Of the technique whose run it is.
+// Name of the technique that the trial runs.
 std::string name_of(Trial trial) {
   const auto& table = technique_table();
   const auto at = std::find_if(table.begin(), table.end(), [&](const Technique* t) { return t->trial == trial; });
   return at == table.end() ? "?" : (*at)->name;
 }
 
-// The printed algorithm's five trials and its fall-back.
+// The five trials of the printed algorithm and its fall-back.
 struct Trials {
   std::vector<std::string> vms;  // V1, V2
   const Prediction* pipeshard = nullptr;
   const Prediction* zero2 = nullptr;
-  Candidates single;  // Data and Shard on V1, then on V2: the order in which ties are broken
+  Candidates single;  // Data and Shard on V1, then on V2: the order of precedence in ties
 };
 
 // V1 and V2 are the first two VMs that the scenario's groups name.
@@ -140,7 +140,7 @@ std::string cost_text(const Prediction& p, Objective objective) {
   return "";
 }
 
-// The cheapest first; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
+// By cost; equal ones in the order of the scenario, so that V1 comes before V2 and Data before Shard.
 void order_by_cost(Candidates& candidates, Objective objective) {
   std::sort(candidates.begin(), candidates.end(),
             [&](const Prediction* a, const Prediction* b) { return cost_of(*a, objective) < cost_of(*b, objective); });
@@ -196,7 +196,7 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
     const double behind = cost_of(*p, objective) / cost_of(*best, objective) - 1.0;
     if (p == best || behind > delta) continue;
     ties.push_back(fmt::format("{} (+{:.1f} %)", where(*p), percent(behind)));
-    constexpr double kSame = 1e-3;  // shares of GPU-hours closer than this are the same to any user
+    constexpr double kSame = 1e-3;  // relative difference of GPU-hours below which plans count as equal
     if (p->gpu_hours() < pick->gpu_hours() * (1 - kSame)) pick = p;
   }
   if (!ties.empty()) {

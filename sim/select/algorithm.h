@@ -1,12 +1,11 @@
 // Algorithm 1 of the FABRIC study (arXiv 2602.02632): which technique, on which VMs.
 //
-// kPaper follows the printed text to the letter. It compares T, the training performance per GPU over the
-// first epsilon epochs: Pipeshard on both VMs (T_p) against the best of Data and Shard on either VM (T_z).
+// kPaper follows the printed text to the letter. It compares T, the training performance per GPU over the first epsilon epochs:
+// Pipeshard on both VMs (T_p) against the best of Data and Shard on either VM (T_z).
 //
-// kAmended mends what the printed text leaves open, and says where the answers differ:
-//   - a technique that runs is never passed over because the one it is compared with failed (T_z = 0 or T_p =
-//   0);
-//   - a near tie within delta goes to what takes fewer GPU-hours, not to ZeRO2 across the WAN;
+// kAmended settles what the printed text leaves open, and reports where the answers differ:
+//   - a technique that runs is never passed over because the one it is compared with failed (T_z = 0 or T_p = 0);
+//   - a near tie within delta goes to the plan with fewer GPU-hours, not to ZeRO2 across the WAN;
 //   - the objective (time, GPU-hours, TFLOP/s per GPU) decides, not always the rate per GPU;
 //   - every technique and group of the scenario may win, not four on two VMs.
 #pragma once
@@ -23,13 +22,13 @@ struct Selection {
   Algorithm algorithm = Algorithm::kAmended;
   const Technique* technique = nullptr;  // none: nothing works
   std::vector<std::string> group;
-  std::vector<std::string> steps;  // what was compared, with the numbers that decided
+  std::vector<std::string> steps;  // the comparisons, with the numbers that decided
 };
 
-// What an objective makes least of: seconds, GPU-hours, or the inverse of the rate per GPU.
+// The value that an objective minimises: seconds, GPU-hours, or the inverse of the rate per GPU.
 double cost_of(const Prediction& prediction, Objective objective);
 
-// `predictions` of one model.
+// `predictions`: those of one model.
 Selection select_technique(const Scenario& scenario, const std::vector<Prediction>& predictions, Algorithm algorithm);
 
 // One selection per model, in the scenario's order.

@@ -9,8 +9,8 @@ namespace slmsim {
 namespace {
 
 const std::vector<double> kMilliseconds = {0.1, 0.3, 1, 3, 10, 30, 100, 300};
-constexpr double kSame = 0.05;       // the scenario's own round-trip time stands for a point so near
-constexpr double kPrecision = 0.01;  // of a change
+constexpr double kSame = 0.05;       // the scenario's own round-trip time replaces a point this close to it
+constexpr double kPrecision = 0.01;  // relative, of the round-trip time of a change
 
 class Sweep {
  public:

@@ -9,14 +9,14 @@
 
 namespace slmsim {
 
-// All wide-area links are made shorter or longer by one factor (the round-trip times inside sites where there are no
-// such links); `rtt` is that of the longest.
+// All wide-area links are scaled by one factor (the round-trip times inside sites where there are no such links); `rtt` is that
+// of the longest.
 struct LatencyPoint {
   Seconds rtt;
   std::vector<Prediction> predictions;  // of one model, without plans
   Selection pick;
 };
-// Up to `rtt` it is `below`, from there on `above`; found by bisection to 1 %.
+// The pick is `below` up to `rtt` and `above` from there on; found by bisection to 1 %.
 struct PickChange {
   Seconds rtt;
   Selection below, above;
@@ -24,16 +24,16 @@ struct PickChange {
 struct LatencySweep {
   bool wide_area = true;
   bool alike = true;                 // all links have the same round-trip time
-  Seconds own;                       // of the scenario as it is, the longest
+  Seconds own;                       // the scenario's own, of the longest link
   std::vector<LatencyPoint> points;  // by rtt; one of them is `own`
   std::vector<PickChange> changes;
 };
 
-// From 0.1 to 300 ms, and further where the scenario lies there. `predictions` of the scenario as it is are used again
-// for GPUs that the change does not concern. Nothing where no group of the scenario spans two VMs, or where one has so
+// From 0.1 to 300 ms, and further where the scenario's own value lies outside. `predictions` of the unchanged scenario are
+// reused for GPUs that the change does not affect. Nothing where no group of the scenario spans two VMs, or where one has so
 // many GPUs that the sweep would take minutes (more than kMostSweptGpus).
 inline constexpr std::size_t kMostSweptGpus = 32;
-// `stop`: asked before each prediction; throws Stopped where it says so.
+// `stop`: called before each prediction; throws Stopped where it returns true.
 std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
                                           const std::vector<Prediction>& predictions,
                                           const std::function<bool()>& stop = {});

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOverrides = 100;
-constexpr std::size_t kUsesOfMemo = 500;  // then it begins anew: what it keeps of divisions has no bound
+constexpr std::size_t kUsesOfMemo = 500;  // then it is emptied: its divisions grow without bound
 
 std::string text_at(const Json& body, const char* key, const std::string& otherwise) {
   const auto at = body.find(key);
@@ -24,7 +24,7 @@ std::string text_at(const Json& body, const char* key, const std::string& otherw
   return at->get<std::string>();
 }
 
-// As a path below the folder: its own folder is where relative paths count from.
+// The name as a path below the folder: relative paths in the scenario start from its own folder.
 fs::path checked_name(const std::string& name) {
   fs::path path(name);
   const bool up = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });

@@ -1,5 +1,5 @@
-// What is asked of a scenario, answered: a function of the question alone, without sockets, files written or processes, so that
-// tests and fuzzers reach it. The server has it answered by helper processes (helper.h).
+// Answers to questions about a scenario: functions of the question alone, without sockets, written files or processes, so that
+// tests and fuzzers can call them. The server runs them in helper processes (helper.h).
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace slmsim::web {
 
-// Where scenarios are answered: their paths count from this folder and lead no farther than `reach`.
+// The folder of the scenarios: their paths start from it and stay within `reach`.
 struct Workplace {
   std::filesystem::path folder;
   Reach reach;
-  std::size_t jobs = 1;  // processes that a search may take
+  std::size_t jobs = 1;  // processes for a search
 };
 
 // A body such as {"scenario": "platform: ...", "name": "mine.yaml", "set": ["training.batch=8"], ...}.
@@ -27,25 +27,25 @@ struct Question {  // NOLINT(bugprone-exception-escape): a Json is moved, which 
   Overrides set;
   Json body;
 };
-// Throws InputError where it is none.
+// Throws InputError where the body is invalid.
 Question read_question(const std::string& body, const Workplace& workplace);
 
-// How far long work is: a sentence, and the share that is done where that is known, else negative.
+// Progress of long work: a sentence, and the finished share, negative where unknown.
 using Progress = std::function<void(const std::string& text, double share)>;
 
-// What answers keep from one to the next: only time, never another result.
+// Cache kept between answers: it saves time and never changes a result.
 struct Memory {
   PredictionMemo memo;
   std::size_t used = 0;
-  std::string key;  // of `result`
+  std::string key;  // key of `result`
   std::optional<RunResult> result;
 };
 
-// The question's scenario, predicted as `slmsim report` predicts it; the last one is kept.
+// The question's scenario with predictions as in `slmsim report`; the last one is kept.
 const RunResult& predicted(const Question& question, Memory& memory);
 
-// What is answered at once; and jobs, with progress and an end that can be forced: of what follows the hand once it rests, and of
-// what somebody started.
+// Questions answered at once; and jobs, which report progress and can be cancelled: those that follow an edit once the user
+// pauses, and those that the user starts.
 enum class Pace { kQuick, kFollowing, kLong };
 
 // A row of the table of questions: POST /api/NAME.
@@ -57,7 +57,7 @@ struct Verb {
 const std::vector<Verb>& verbs();
 const Verb* find_verb(const std::string& name);
 
-// Always a response: 200 with the answer, 422 with all that is wrong with the scenario, {"errors": [...], "tree": ...}, or 500.
+// Always returns a response: 200 with the answer, 422 with all errors of the scenario, {"errors": [...], "tree": ...}, or 500.
 Response answer(const std::string& verb, const std::string& body, const Workplace& workplace, Memory& memory,
                 const Progress& progress = {});
 

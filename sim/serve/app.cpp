@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kApi = "/api/";
 
-// Only its own files, no other page's frame, nothing inline but the places of what is drawn (style attributes).
+// Only its own files, no frames in other pages, nothing inline but the positions of drawn elements (style attributes).
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; connect-src 'self'; "
@@ -39,7 +39,7 @@ std::uint64_t number_of(const Json& body) {
   return at->get<std::uint64_t>();
 }
 
-// The page's parts are files, but for the style sheet of the report and its patterns, which come from the techniques' looks.
+// The page's parts are files, except the report's style sheet and patterns, which come from the techniques' looks.
 Response part(std::string name) {
   if (name.empty()) name = "index.html";
   if (name == "report.css") return {.type = media_type(name), .body = page_style()};
@@ -52,7 +52,7 @@ Response part(std::string name) {
   return out;
 }
 
-// A scenario that came with the program, in one piece, as one below the folder would have it.
+// A shipped scenario in one piece, as it would read below the folder.
 Json shipped(const std::filesystem::path& folder, const std::string& name) {
   for (const auto& root : data_roots(folder / "x")) {
     const auto names = names_in(root / "scenarios");
@@ -84,7 +84,7 @@ Response App::handle(const Request& request) {
       out = refusal(500, fmt::format("internal error: {}", error.what()));
     }
   }
-  // A question that was understood is answered; a browser would take 422 for a fault of the page and say so on its console.
+  // An understood question has status 200; a browser would report 422 on its console as an error of the page.
   if (out.status == 422) out.status = 200;
   for (const auto& [name, value] : kHeaders) out.headers.emplace_back(name, value);
   return out;

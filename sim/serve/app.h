@@ -1,4 +1,4 @@
-// The page and its questions: from a request to its response, without sockets.
+// The page and its questions: maps a request to its response, without sockets.
 #pragma once
 
 #include <string>
@@ -12,31 +12,31 @@ namespace slmsim::web {
 struct AppOptions {
   Guard guard;
   std::filesystem::path folder = ".";
-  std::string open;     // a scenario below the folder that the page begins with; empty: none
-  std::string version;  // of the program
+  std::string open;     // the scenario below the folder that the page opens first; empty: none
+  std::string version;  // the program's
 };
 
 class App {
  public:
-  // `answerer` is asked from several threads at once.
+  // `answerer` is called from several threads at once.
   App(AppOptions options, Answerer answerer);
 
-  // Refuses by the guard, then:
+  // Checks the guard, then handles:
   //   GET  /                  the page; /NAME its parts
-  //   POST /api/catalog       {}                              what there is: models, GPUs, VM types, techniques, scenarios
+  //   POST /api/catalog       {}                              models, GPUs, VM types, techniques, scenarios
   //   POST /api/files/list    {}                              {"folder", "files": [...]}
   //   POST /api/files/read    {"path"}                        {"path", "text"}
-  //   POST /api/files/shipped {"name"}                        {"path", "whole"}: a scenario of the program's, see tree.h
+  //   POST /api/files/shipped {"name"}                        {"path", "whole"}: a shipped scenario, see tree.h
   //   POST /api/files/write   {"path", "text", "replace"}     {"path"}
-  //   POST /api/VERB          see answer.h; a long one tells {"job": number}
-  //   POST /api/job           {"job": number}                 how far it is, or its answer
+  //   POST /api/VERB          see answer.h; a long one returns {"job": number}
+  //   POST /api/job           {"job": number}                 its progress or its answer
   //   POST /api/job/cancel    {"job": number}
-  // A question that was understood is answered with status 200; what is wrong with a scenario or a path stands in "errors".
+  // An understood question has status 200; errors of a scenario or a path are in "errors".
   Response handle(const Request& request);
-  // Only what the guard says of a request whose body nobody read yet.
+  // Checks only the guard, before the request's body is read.
   std::optional<Response> refuse(const Request& request) const { return check(options_.guard, request); }
 
-  // A scenario on the page takes so long at most.
+  // Time limit for one scenario on the page.
   static constexpr double kMostSeconds = 60;
 
  private:

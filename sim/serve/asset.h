@@ -1,4 +1,4 @@
-// The files of sim/serve/web, which are inside the program.
+// The files of sim/serve/web, compiled into the program.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ struct Asset {
   std::string_view text;
 };
 
-// Written at build from the files themselves.
+// Generated at build time from the files.
 const std::vector<Asset>& assets();
-// nullptr where there is none of that name.
+// nullptr where no asset has this name.
 const Asset* find_asset(const std::string& name);
-// The media type by the name's ending.
+// The media type for the name's ending.
 std::string media_type(const std::string& name);
 
 }  // namespace slmsim::web

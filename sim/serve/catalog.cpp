@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The entry of each file of a kind, the nearest folder's first; a name counts once.
+// The entry of each file of a kind, those of the nearest folder first; each name once.
 template <class Entry>
 Json entries(const std::vector<fs::path>& roots, const FileKind& kind, Entry entry) {
   Json out = Json::array();
@@ -26,14 +26,14 @@ Json entries(const std::vector<fs::path>& roots, const FileKind& kind, Entry ent
         Reading reading;
         Json one = entry(read_yaml(root / kind.folder / (name + ".yaml")), name, reading);
         if (reading.errors.empty()) out.push_back(std::move(one));
-      } catch (const InputError&) {  // whoever names it hears what is wrong
+      } catch (const InputError&) {  // reported where the file is used
       }
     }
   }
   return out;
 }
 
-// The comment that a file begins with, up to its first full stop.
+// The first sentence of the comment at the file's beginning.
 std::string about(const Node& file) {
   std::string out;
   std::string_view text = file.place.source->text;

@@ -20,7 +20,7 @@ constexpr std::size_t kLongestPath = 400;
 
 bool is_yaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
-// Parts that go up, absolute paths, hidden files, and what no terminal should show.
+// Refuses parent folders, absolute paths, hidden files, and control characters.
 std::string problem_of(const std::string& path) {
   if (path.empty() || path.size() > kLongestPath) return "a path of up to 400 letters is expected";
   if (printable(path) != path || path.find('\\') != std::string::npos) return "a path of plain letters is expected";
@@ -43,7 +43,7 @@ Folder::Folder(const fs::path& root) {
 std::vector<std::string> Folder::list() const {
   std::vector<std::string> out;
   std::error_code failed;
-  // Links are not followed, so that it ends.
+  // Links are not followed, so the walk ends.
   fs::recursive_directory_iterator at(root_, fs::directory_options::skip_permission_denied, failed);
   for (const fs::recursive_directory_iterator end; !failed && at != end && out.size() < kMostListed;
        at.increment(failed)) {

@@ -1,4 +1,4 @@
-// The scenarios below the folder that the page was started in: what it may open and save.
+// The scenarios below the folder in which the page was started: those it may open and save.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,18 @@ namespace slmsim::web {
 
 class Folder {
  public:
-  // Throws InputError where it is no folder.
+  // Throws InputError where `root` is not a folder.
   explicit Folder(const std::filesystem::path& root);
 
   const std::filesystem::path& root() const { return root_; }
-  // Paths from the root, sorted: YAML files that no hidden folder holds, at most kMostListed, down to kDeepestListed.
+  // Paths from the root, sorted: YAML files outside hidden folders, at most kMostListed, down to kDeepestListed.
   std::vector<std::string> list() const;
-  // Each throws InputError where the path is not below the root, symbolic links followed, or is no YAML file.
+  // Each throws InputError where the path, with symbolic links followed, is not below the root, or is not a YAML file.
   std::string read(const std::string& path) const;
-  // What is there already is an error unless it is to be `replaced`. The file appears whole or not at all.
+  // An existing file is an error unless `replaced`. The file appears whole or not at all.
   void write(const std::string& path, const std::string& text, bool replaced) const;
 
-  // For what a scenario names by paths: files below the root, and the data that came with the program.
+  // Files that a scenario may name by path: those below the root, and the program's data.
   Reach reach() const;
 
   static constexpr std::size_t kMostListed = 2000;

@@ -15,7 +15,7 @@ std::string header(const Request& request, const char* name) {
   return at == request.headers.end() ? "" : at->second;
 }
 
-// In a time that does not tell how much of it is right.
+// Compares in constant time, so that the time does not reveal how much of the token is right.
 bool is_token(const std::string& token, const std::string& word) {
   if (word.size() != token.size()) return false;
   unsigned different = 0;
@@ -57,7 +57,7 @@ std::optional<Response> check(const Guard& guard, const Request& request) {
   const auto is_own = [&](const std::string& word) {
     return std::find(guard.hosts.begin(), guard.hosts.end(), word) != guard.hosts.end();
   };
-  // A name that was made to lead here (DNS rebinding) stands in Host.
+  // Host contains the name where another name leads here (DNS rebinding).
   if (!is_own(host)) return refusal(403, "this page answers only under the address that slmsim serve printed");
   if (request.method != "GET" && request.method != "POST")
     return refusal(405, "GET for the page and its parts, POST for questions");

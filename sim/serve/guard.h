@@ -1,4 +1,4 @@
-// Who may ask: only what shows the token, from the page's own address (docs/serve.md tells the threats).
+// Access control: requests need the token and must come from the page's own address (docs/serve.md describes the threats).
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace slmsim::web {
 
 struct Guard {
   std::string token;
-  std::vector<std::string> hosts;  // what Host may say: "127.0.0.1:8765"
-  std::string cookie;              // its name; cookies do not tell ports apart, so the port is in it
+  std::vector<std::string> hosts;  // allowed values of Host: "127.0.0.1:8765"
+  std::string cookie;              // name of the cookie; cookies ignore ports, so the port is in it
 };
 
 // 32 hexadecimal digits from the system's random numbers.
 std::string new_token();
 
-// A response in place of what was asked for; nothing where the request may go on. The address with the token is answered with
-// a cookie and sent on, so that the token does not stay in the address. Looks at no body.
+// The response to a refused request; nothing where the request may proceed. The address with the token gets a cookie and a
+// redirect, so that the token does not stay in the address. Does not read the body.
 std::optional<Response> check(const Guard& guard, const Request& request);
 
 }  // namespace slmsim::web

@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPatience = 50;             // milliseconds between two looks at whether anybody waits
-constexpr std::size_t kMostWaiting = 16;  // questions for which there is no process yet
+constexpr int kPatience = 50;             // milliseconds between two checks whether the client still waits
+constexpr std::size_t kMostWaiting = 16;  // questions that wait for a process
 constexpr int kNiceness = 10;             // of processes that yield to others
 
 }  // namespace
@@ -38,7 +38,7 @@ void help(const Workplace& workplace, int in, int out) {
       if (!asked.is_object()) return;
       auto told = Clock::now();
       const Progress progress = [&](const std::string& text, double share) {
-        if (getppid() != server) _exit(0);  // it died, and nobody waits
+        if (getppid() != server) _exit(0);  // the server died, and nobody waits
         if (Clock::now() - told < std::chrono::milliseconds(100)) return;
         told = Clock::now();
         write_all(out, dumped({{"progress", text}, {"share", share}}));
@@ -63,8 +63,8 @@ class Helpers::Process {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-    // A group of its own, so that its own workers end with it and an interrupt of the terminal does not reach it; and signals
-    // as a program expects them, whatever this thread blocks.
+    // Its own process group, so that its workers end with it and a terminal's interrupt does not reach it; and default signals,
+    // whatever this thread blocks.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, usual;
@@ -91,7 +91,7 @@ class Helpers::Process {
       close(to_), close(from_);
       throw std::system_error(failed, std::generic_category(), "no helper process");
     }
-    if (yields) setpriority(PRIO_PROCESS, static_cast<id_t>(process_), kNiceness);  // its own workers inherit it
+    if (yields) setpriority(PRIO_PROCESS, static_cast<id_t>(process_), kNiceness);  // its workers inherit it
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -103,7 +103,7 @@ class Helpers::Process {
   }
 
   bool yields() const { return yields_; }
-  // Nothing where the process must not be asked again.
+  // Nothing where the process must not be used again.
   std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
     if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
     for (;;) {
@@ -150,7 +150,7 @@ Response Helpers::ask(const Asking& asking) {
     if (is_cancelled()) return refusal(499, "cancelled");
     if (busy_ >= most_) return late;
     ++busy_;
-    // The last that answered: it remembers most of what it is asked about.
+    // The last one that answered: its cache fits best.
     const auto like =
         std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& one) { return one->yields() == asking.yields; });
     if (like != idle_.rend()) {
@@ -166,7 +166,7 @@ Response Helpers::ask(const Asking& asking) {
   } catch (const std::system_error& error) {
     problem = error.what();
   }
-  if (!answered) process.reset();  // it may still compute
+  if (!answered) process.reset();  // it may still be computing
   {
     const std::scoped_lock lock(mutex_);
     --busy_;

@@ -1,5 +1,5 @@
 // Questions answered by helper processes: copies of this program that read a question per line and write its answer. A process
-// can be ended when its time is over or when nobody waits any more, and what goes wrong in it takes nothing with it.
+// can be ended when its time is over or nobody waits any more, and a crash affects only its own question.
 #pragma once
 
 #include <condition_variable>
@@ -15,30 +15,30 @@
 
 namespace slmsim::web {
 
-// Asks one question. `cancelled` is asked every now and then; true ends it, with status 499.
+// Options of one question. `cancelled` is called now and then; true ends the question, with status 499.
 struct Asking {
   std::string verb, body;
-  double seconds = 0;   // until it is ended, with status 504
-  bool yields = false;  // to all other processes of the machine, so that what a hand waits for is not delayed
+  double seconds = 0;   // time limit, after which it ends with status 504
+  bool yields = false;  // to all other processes of the machine, so that interactive updates are not delayed
   std::function<bool()> cancelled = {};
   Progress progress = {};
 };
 using Answerer = std::function<Response(const Asking&)>;
 
-// What a helper process does until its input ends: a line {"verb", "body"} in; out lines {"progress", "share"}, then
+// Main loop of a helper process, until its input ends: a line {"verb", "body"} in; out lines {"progress", "share"}, then
 // {"status", "type", "body"}.
 void help(const Workplace& workplace, int in, int out);
 
 class Helpers {
  public:
-  // At most `most` processes of `command` at work at once, which each call help(); they are started when they are needed, and
-  // those that answered well stay for the next question, at most as many.
+  // At most `most` processes of `command`, each of which calls help(), run at once; they start on demand, and those that
+  // answered without error stay for the next question, at most `most`.
   Helpers(std::vector<std::string> command, std::size_t most);
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
-  ~Helpers();  // ends them; nobody may be asking
+  ~Helpers();  // ends them; no question may be open
 
-  // Waits for a free process within the question's time; 503 where too many wait.
+  // Waits for a free process within the question's time; 503 where too many questions wait.
   Response ask(const Asking& asking);
 
  private:

@@ -1,4 +1,4 @@
-// The only file that knows the HTTP library.
+// The only file that uses the HTTP library.
 #include <algorithm>
 #include <cctype>
 #include <httplib.h>
@@ -10,10 +10,10 @@
 namespace slmsim::web {
 namespace {
 
-constexpr std::size_t kThreads = 32;         // a connection keeps one as long as it stays open
-constexpr std::size_t kMostBody = 4u << 20;  // a scenario of kMaxFileBytes, with what JSON escapes
-constexpr int kPatienceSeconds = 5;          // of a connection that sends or takes nothing
-constexpr int kKeptSeconds = 2;              // of a connection between two requests; an end waits for it
+constexpr std::size_t kThreads = 32;         // a connection occupies one as long as it stays open
+constexpr std::size_t kMostBody = 4u << 20;  // a scenario of kMaxFileBytes, with JSON's escapes
+constexpr int kPatienceSeconds = 5;          // timeout of a connection that neither sends nor receives
+constexpr int kKeptSeconds = 2;              // lifetime of an idle connection; shutdown waits for it
 constexpr std::size_t kRequestsOfConnection = 1000;
 
 Request request_of(const httplib::Request& from) {
@@ -21,7 +21,7 @@ Request request_of(const httplib::Request& from) {
   for (const auto& [word, value] : from.headers) {
     std::string name = word;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    // A header that stands twice would let one reader see the first and another the last.
+    // With a repeated header one reader would see the first and another the last.
     if (const auto [at, is_new] = out.headers.emplace(name, value); !is_new) at->second += ", " + value;
   }
   for (const auto& [name, value] : from.params) out.query.emplace(name, value);
@@ -44,7 +44,7 @@ class Http : public Listener {
     server_.set_keep_alive_timeout(kKeptSeconds);
     server_.set_keep_alive_max_count(kRequestsOfConnection);
     server_.set_tcp_nodelay(true);
-    // The library would let a second program listen on the same port.
+    // By default the library lets a second program listen on the same port.
     server_.set_socket_options([](int socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -69,7 +69,7 @@ class Http : public Listener {
     server_.Get(".*", handler);
     server_.Post(".*", handler);
     listening_ = std::thread([this] { server_.listen_after_bind(); });
-    while (!server_.is_running()) std::this_thread::yield();  // before, it could not be stopped
+    while (!server_.is_running()) std::this_thread::yield();  // it cannot be stopped earlier
   }
 
   void stop() override {

@@ -30,7 +30,7 @@ Response JobList::start(const Verb& verb, const std::string& body) {
   auto job = std::make_shared<Job>();
   job->number = ++last_;
   job->pace = verb.pace;
-  // The list outlives its threads, and each holds its job.
+  // The list outlives its threads, and each thread holds its job.
   job->thread = std::thread([this, job = job.get(), name = verb.name, follows, body] {
     Asking asking{.verb = name, .body = body, .seconds = follows ? kMostSecondsFollowing : kMostSecondsLong};
     asking.yields = true;

@@ -1,4 +1,4 @@
-// Long work, one thread each, that goes on while the page asks how far it is.
+// Long jobs, one thread each, that run while the page polls their progress.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class JobList {
   JobList& operator=(const JobList&) = delete;
   ~JobList();  // cancels and waits
 
-  // {"job": number}. Where as many of its pace run, 503, or {"job": null} of what follows the hand, whose page asks again. Of
-  // those of a pace that ended the last kMostKept are kept.
+  // {"job": number}. Where the limit of its pace is reached: 503, or {"job": null} for a job that follows an edit, which the
+  // page requests again. Of each pace the last kMostKept finished jobs are kept.
   Response start(const Verb& verb, const std::string& body);
   // {"state": "running", "progress": text, "share": 0 to 1 or less}, or {"state": "done" | "failed" | "cancelled", "status",
   // "answer"}.
@@ -36,7 +36,7 @@ class JobList {
     std::uint64_t number = 0;
     Pace pace = Pace::kLong;
     std::atomic<bool> cancelled = false;
-    std::mutex mutex;  // of what follows
+    std::mutex mutex;  // of jobs that follow an edit
     std::string progress;
     double share = -1;
     bool over = false;

@@ -7,15 +7,15 @@
 
 namespace slmsim::web {
 
-// False where the other end is gone.
+// False where the other end is closed.
 bool write_all(int to, std::string_view text);
 
-// What comes in, line by line.
+// Incoming text, line by line.
 class Lines {
  public:
-  // A whole line without its end; nothing where there is none yet.
+  // A whole line without its newline; nothing where there is none yet.
   std::optional<std::string> next();
-  // Waits for more. False at the end, after an error, or after too much without a line's end.
+  // Waits for more. False at the end, after an error, or after too much text without a newline.
   bool read_from(int from);
 
  private:

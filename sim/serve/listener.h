@@ -1,5 +1,5 @@
-// A socket that speaks HTTP. What calls the HTTP library is a library of its own (http_library.cpp), which is loaded where pages
-// are served.
+// An HTTP listener. The code that calls the HTTP library is a separate library (http_library.cpp), loaded where pages are
+// served.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace slmsim::web {
 
 class Listener {
  public:
-  // Throws std::logic_error where its library is not installed with the program.
+  // Throws std::logic_error where that library is not installed with the program.
   static std::unique_ptr<Listener> make();
   virtual ~Listener() = default;
 
-  // The port that it has by now, where 0 asks for a free one; below 1: it cannot be had.
+  // The bound port, also where 0 requests a free one; below 1: binding failed.
   virtual int bind(const std::string& host, int port) = 0;
-  // On threads of its own, until stop(). What `refuses` says yes to is answered before anything of its body is read.
+  // Runs on its own threads, until stop(). Requests for which `refuses` returns true are answered before their body is read.
   virtual void start(std::function<bool(const Request&)> refuses, std::function<Response(const Request&)> answer) = 0;
-  // Waits for what was begun.
+  // Waits for open requests.
   virtual void stop() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What takes seconds to minutes: what limits a technique, the search for the best plan, and a key at many values.
+// Questions that take seconds to minutes: the limits of a technique, the search for the best plan, and a key at several values.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -36,7 +36,7 @@ std::string word_at(const Json& body, const char* key) {
   return at->get<std::string>();
 }
 
-// One curve for each technique on each group, where the key is a quantity or number above zero.
+// One curve for each technique on each group, where the key is a quantity or a number above zero.
 std::string sweep_chart(const AxisKey& key, const std::vector<std::string>& lines) {
   std::map<std::string, Curve> curves;
   for (const auto& line : lines) {

@@ -1,4 +1,4 @@
-// A request and its response, as the handlers have them: no sockets, no library.
+// A request and its response, as the handlers use them: no sockets, no library.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace slmsim::web {
 
 struct Request {
   std::string method, path;                    // the path without its query
-  std::map<std::string, std::string> headers;  // names in small letters
+  std::map<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> query;
   std::string body;
 };
@@ -24,10 +24,10 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-// A line of JSON; what is no UTF-8 in it is replaced.
+// A line of JSON; invalid UTF-8 is replaced.
 std::string dumped(const Json& json);
 Response told(const Json& json);
-// {"errors": [{"text": ...}]}, as all that goes wrong is told.
+// {"errors": [{"text": ...}]}, the form of every error.
 Response refusal(int status, const std::string& text);
 
 }  // namespace slmsim::web

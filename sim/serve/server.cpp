@@ -13,7 +13,7 @@ namespace {
 
 bool is_every_address(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 
-// As Host has them.
+// Values of Host.
 std::vector<std::string> hosts_of(const std::string& host, int port) {
   std::vector<std::string> names = {"127.0.0.1", "localhost", "[::1]"};
   if (!is_every_address(host)) names.push_back(host.find(':') == std::string::npos ? host : "[" + host + "]");
@@ -34,7 +34,7 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
     throw InputError({}, fmt::format("port {} of {} cannot be had; --port 0 takes a free one", options.port,
                                      printable(options.host)));
 
-  // All threads are born with them blocked; this one waits for them.
+  // All threads start with them blocked; this one waits for them.
   sigset_t ends, before;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);

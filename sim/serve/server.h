@@ -1,4 +1,4 @@
-// The page on a socket: the only place of it that knows the process's signals.
+// The page on a socket: the only part that handles the process's signals.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@ struct ServerOptions {
   std::filesystem::path folder = ".";
   std::string open, version;
   std::vector<std::string> helper;  // the command of a process that calls help()
-  std::size_t jobs = 1;             // helper processes at once
+  std::size_t jobs = 1;             // largest number of helper processes at once
 };
 
-// Answers until SIGINT or SIGTERM. `ready` is told the address with the token once it can be opened. Throws InputError where
-// host and port cannot be had.
+// Serves until SIGINT or SIGTERM. `ready` is called with the address and token once the page can be opened. Throws InputError
+// where host and port cannot be bound.
 void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& ready);
 
 }  // namespace slmsim::web

@@ -53,7 +53,7 @@ void add_trees(const Question& question, Json& out) {
     out["tree"] = tree_json(root);
     if (builds_on_files(root))
       out["whole"] = tree_json(ScenarioFile(question.text).self_contained(question.text.file.parent_path()));
-  } catch (const InputError&) {  // whoever asked hears what is wrong
+  } catch (const InputError&) {  // reported to the caller
   }
 }
 

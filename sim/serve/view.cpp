@@ -1,4 +1,4 @@
-// What the page shows of a scenario, in the report's own sections.
+// The page's view of a scenario, in the report's own sections.
 #include <fmt/format.h>
 
 #include "sim/page/timeline.h"
@@ -28,7 +28,7 @@ Json cell_json(const Platform& platform, const Prediction& p) {
   out["currency"] = p.bill.cost ? Json(p.bill.currency) : Json(nullptr);
   double most = 0;
   for (const auto& m : p.memory) most = std::max(most, m.total() / m.limit);
-  out["memory_share"] = rounded(most);  // of the fullest GPU's room
+  out["memory_share"] = rounded(most);  // share of the fullest GPU's memory
   return out;
 }
 
@@ -52,7 +52,7 @@ Json model_json(const ModelReport& report) {
           {"sections", sections}};
 }
 
-// Of "model", a number; the first where it is absent.
+// The report of model number "model"; of the first where it is absent.
 ModelReport asked_report(const Question& question, const RunResult& result) {
   const auto at = question.body.find("model");
   const std::size_t index = at != question.body.end() && at->is_number_unsigned() ? at->get<std::size_t>() : 0;

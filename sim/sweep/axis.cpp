@@ -151,7 +151,7 @@ std::optional<AxisKey> read_key(const Node& node, const std::string& path, Readi
   } else if (fields.has("from") || fields.has("to")) {
     out.values = RangeReader(node, fields, reading).read();
   } else {
-    for (const char* of_range : {"points", "step", "scale", "whole"}) fields.has(of_range);  // these are known
+    for (const char* of_range : {"points", "step", "scale", "whole"}) fields.has(of_range);  // known fields
     reading.error(node.place, fmt::format("{} has neither \"values\" nor a range from \"from\" to \"to\"", path));
   }
   fields.done();
@@ -173,7 +173,7 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
     values += key->values.size();
     axis.keys.push_back(std::move(*key));
   }
-  if (values > kMostValuesOfAxes) return axis;  // read_axes tells
+  if (values > kMostValuesOfAxes) return axis;  // read_axes reports it
   fields.done();
   for (const auto& key : axis.keys) {
     if (key.values.size() != axis.size() && reading.errors.size() == errors)
@@ -183,7 +183,7 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
   return axis;
 }
 
-// An axis of several keys is another map than that of one.
+// An axis of several keys is another map than an axis of one.
 bool has_zip(const Node& item, const std::string& path, Reading& reading) {
   return item.kind == Node::Kind::kMap && Fields(item, path, reading).forks_on("zip");
 }

@@ -1,4 +1,4 @@
-// The axes of a sweep: which values a scenario's keys take, and which values make point number n.
+// The axes of a sweep: the values of a scenario's keys, and the values at point number n.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace slmsim {
 
-// A key of the scenario, as `--set` has it, and the values it takes, as they were written or counted out.
+// A key of the scenario, as in `--set`, and its values, as written or generated.
 struct AxisKey {
   std::string key;
   Place place;  // of the key's name
   std::vector<Node> values;
-  // Where all values are quantities of one kind: what a column of plain numbers is called ("platform.links.wan.rtt_s"), and
-  // the values in base units; else empty.
+  // Where all values are quantities of one kind: the name of the column of plain numbers ("platform.links.wan.rtt_s"), and the
+  // values in base units; else empty.
   std::string number_column;
   std::vector<double> numbers;
 };
 
-// Keys that move together; all have equally many values.
+// Keys that move together, with equally many values.
 struct Axis {
   std::vector<AxisKey> keys;
   std::size_t size() const { return keys.front().values.size(); }
@@ -44,7 +44,7 @@ void find_numbers(AxisKey& key);
 // The product of the axes' sizes, at most kMostPoints + 1.
 std::uint64_t point_count(const std::vector<Axis>& axes);
 
-// The value of each axis at a point, as indices: the last axis moves fastest.
+// The value of each axis at a point, as indices: the last axis varies fastest.
 std::vector<std::size_t> indices_of(const std::vector<Axis>& axes, std::uint64_t point);
 
 // A value on one line, as YAML: "8", "[gat, amst/0]", "{name: x}".

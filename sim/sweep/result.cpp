@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
   throw InputError(Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0}, text);
 }
 
-// While a sweep holds its journal, nobody else writes its result.
+// No other process writes the result while a sweep holds its journal.
 constexpr const char* kPartial = ".tmp";
 
-// Of lines as json_members writes them.
+// Counts statuses in lines that json_members writes.
 void count_statuses(const std::string& lines, StatusCounts& counts) {
   const std::string key = "\"status\": \"";
   for (auto at = lines.find(key); at != std::string::npos; at = lines.find(key, at)) {

@@ -13,24 +13,24 @@ namespace slmsim {
 // Rows by their status: "ok", "oom", "invalid", ...
 using StatusCounts = std::map<std::string, std::uint64_t>;
 
-// How messages speak of a sweep's journal.
+// Names that messages use for a sweep's journal.
 const JournalWords& sweep_words();
 
-// Where the parts of a result lie; `output` may be FILE or FILE.csv. Throws InputError where it is or needs a folder.
+// Paths of a result's parts; `output` may be FILE or FILE.csv. Throws InputError where it is or needs a folder.
 struct ResultFiles {
   std::filesystem::path csv, json, journal, part;
 };
 ResultFiles result_files(const std::filesystem::path& output, const Shard& shard);
 
-// Both files of one result; they are written under temporary names and renamed once they are complete. `journals`
-// hold every point together. Throws InputError where they cannot be written. What was written is counted.
+// Writes both files of one result, under temporary names that are renamed once complete. `journals` hold every point together.
+// Throws InputError where they cannot be written. Returns the counts of what was written.
 StatusCounts write_result_files(const std::vector<Journal>& journals, const ResultFiles& files);
 
-// What a shard leaves: a journal whose records are in order.
+// The result of a shard: a journal with its records in order.
 void write_part(const Journal& journal, const ResultFiles& files);
 
-// Opens the parts of one sweep. Throws InputError where they are of different sweeps, where two hold a point, or where
-// points are missing.
+// Opens the parts of one sweep. Throws InputError where they belong to different sweeps, where two hold the same point, or
+// where points are missing.
 std::vector<Journal> read_parts(const std::vector<std::filesystem::path>& files);
 
 }  // namespace slmsim

@@ -13,7 +13,7 @@
 namespace slmsim {
 namespace {
 
-constexpr std::size_t kMostPointsAtOnce = 16;  // given to a worker; some 20 us each time
+constexpr std::size_t kMostPointsAtOnce = 16;  // per worker; about 20 us each time
 
 PointRows rows_or_reason(Sweep& sweep, std::uint64_t point) {
   try {
@@ -23,7 +23,7 @@ PointRows rows_or_reason(Sweep& sweep, std::uint64_t point) {
   }
 }
 
-// True if every point got its rows.
+// True if every point has its rows.
 template <class Workers>
 bool predict_all(Workers& workers, const Sweep& sweep, QuestionQueue& queue, Journal& journal,
                  const SweepOptions& options, std::uint64_t all) {

@@ -40,13 +40,13 @@ std::vector<Override> read_fixed(const Node& node, Reading& reading) {
   return out;
 }
 
-// As JSON spells them: what YAML reads as a number may have a plus or a leading zero.
+// Numbers in JSON's syntax: YAML also allows a plus or a leading zero.
 bool is_json_number(const std::string& text) {
   static const std::regex kNumber("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE]-?[0-9]+)?");
   return std::regex_match(text, kNumber);
 }
 
-// Numbers lead to no files.
+// Numbers name no files.
 bool may_name_a_file(const Node& value) {
   return value.kind != Node::Kind::kScalar || value.scalar.empty() ||
          !(std::isdigit(static_cast<unsigned char>(value.scalar.front())) || value.scalar.front() == '-');
@@ -138,8 +138,8 @@ std::vector<Error> Sweep::errors_of(const AxisKey& key, const std::vector<Overri
   return errors;
 }
 
-// What is wrong with a key is wrong at every point; what is wrong with a value only there. The two are told apart by
-// the place that is blamed. A key may exist only beside other axes' values, so it is tried alone and with theirs.
+// An error in a key applies at every point; an error in a value only there. The two are distinguished by the place of the
+// error. A key may exist only beside other axes' values, so it is tried alone and with theirs.
 void Sweep::check_axes() {
   const auto first_of = [](const AxisKey& key) { return Override{key.key, key.values.front(), key.place}; };
   auto sound = fixed_;
@@ -173,7 +173,7 @@ void Sweep::read_named_files(const AxisKey& key) {
     overrides.push_back({key.key, value, key.place});
     try {
       scenario_.front().link(overrides);
-    } catch (const InputError&) {  // a row will tell
+    } catch (const InputError&) {  // reported in a row
     }
   }
 }
@@ -223,7 +223,7 @@ void Sweep::add_row(std::uint64_t point, const std::vector<Cell>& row, PointRows
     }
   }
   out.csv += csv_line(row);
-  std::string numbers;  // last, behind the columns whose places scripts count on
+  std::string numbers;  // last, after the columns whose positions scripts rely on
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     for (const auto& key : axes_[i].keys) {
       if (key.number_column.empty()) continue;

@@ -29,33 +29,34 @@ void from_texts(const Texts& texts, PointRows& rows);
 //   axes: [...]                     # see axis.h
 class Sweep {
  public:
-  // `overrides` hold at every point, after those of the file. Throws InputError with everything that is wrong: keys
-  // that do not exist, and a scenario that is wrong without its axes. A value out of its range is no error yet.
+  // `overrides` apply at every point, after those of the file. Throws InputError with all errors: unknown keys, and a scenario
+  // that is invalid without its axes. A value out of its range is no error yet.
   explicit Sweep(const std::filesystem::path& file, const Overrides& overrides = {});
-  // Of a scenario that is at hand; the sweep's own map names none.
+  // For a given scenario; the sweep's own map names none.
   Sweep(const Node& sweep, ScenarioFile scenario, const Overrides& overrides = {});
 
   const std::vector<Axis>& axes() const { return axes_; }
   std::uint64_t points() const { return point_count(axes_); }
-  // 16 hexadecimal digits: of what decides the result, which is the sweep, all files it reads, and the version.
+  // 16 hexadecimal digits: a hash of everything that decides the result, which is the sweep, all files it reads, and the
+  // version.
   std::string identity(const std::string& version) const;
-  // The names of the result's columns with commas between them: point, the keys, those of a prediction.
+  // The names of the result's columns, separated by commas: point, the keys, those of a prediction.
   std::string header() const;
 
-  // Every technique on every group for every model at a point, or one row with what is wrong there. A pure function
-  // of the number, except that the last digits depend on what the engine has done before (see engine_has_run).
+  // Every technique on every group for every model at a point, or one row with the point's error. A pure function of the
+  // number, except that the last digits depend on the engine's earlier work (see engine_has_run).
   PointRows rows(std::uint64_t point);
-  // What is wrong with the values of a point; empty where they are sound.
+  // The error in the values of a point; empty where they are valid.
   std::string problem_at(std::uint64_t point);
   // The one row of a point that could not be predicted for this reason.
   PointRows failed(std::uint64_t point, const std::string& reason) const;
 
  private:
-  // `find` gives the scenario that the sweep's map names, or the one at hand.
+  // `find` returns the scenario that the sweep's map names, or the given one.
   void read(const Node& node, const std::function<ScenarioFile(const Node* named)>& find, bool names_scenario,
             const Overrides& overrides);
   std::vector<Override> overrides_at(std::uint64_t point) const;
-  // Nothing, and what is wrong, where its values are not sound.
+  // Nothing, with `problem` set, where its values are invalid.
   std::optional<Scenario> scenario_at(std::uint64_t point, std::string& problem);
   std::vector<Error> errors_of(const AxisKey& key, const std::vector<Override>& overrides);
   void check_axes();
@@ -70,10 +71,10 @@ class Sweep {
   PredictionMemo memo_;
 };
 
-// For describe(): what a sweep's file is asked for.
+// For describe(): the keys of a sweep's file.
 void describe_sweep(const Node& sample, Reading& reading);
 
-// Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is no YAML.
+// Whether a file is a sweep rather than a scenario or a part of one. Throws InputError where it is not YAML.
 bool is_sweep(const std::filesystem::path& file);
 
 }  // namespace slmsim

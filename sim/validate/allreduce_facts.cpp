@@ -16,11 +16,10 @@ namespace slmsim {
 namespace {
 
 constexpr Bytes kLarge{10e6};
-constexpr double kMostValue = 1e15;  // of any number of the table
+constexpr double kMostValue = 1e15;  // for any number in the table
 const std::vector<std::string> kAllReduceColumns = {"source", "machine", "gpus", "bytes", "seconds"};
 
-// What a machine of the tables is built of. Sailor's V100-16 is not known: two of its GPUs reach more than two NVLinks carry,
-// so that it is no DGX-1.
+// Hardware of a machine in the tables. Sailor's V100-16 is unknown: two of its GPUs exceed two NVLinks, so it is no DGX-1.
 struct Machine {
   const char *source, *name, *gpu, *vm_type;
   int gpus;
@@ -61,7 +60,7 @@ platform:
   return read_scenario(file.link({}), file.name());
 }
 
-// A call of PyTorch or of NCCL's own test on GPUs that are all ready.
+// One call of PyTorch or of NCCL's own test, with all GPUs ready.
 Seconds predicted_time(const Scenario& scenario, const Network& network, int gpus, Bytes size) {
   std::vector<int> devices(static_cast<std::size_t>(gpus));
   std::iota(devices.begin(), devices.end(), 0);

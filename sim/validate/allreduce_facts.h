@@ -1,12 +1,12 @@
-// All-reduces that others measured inside one machine against this program's predictions.
+// Published all-reduce times inside one machine, compared with predictions.
 //
-// Enters: a CSV table with the columns source, machine, gpus, bytes and seconds; other columns are passed over. Each pair of
-// source and machine that is known here stands for a shipped GPU and VM type, which state how the machine is built; the
-// first `gpus` of its GPUs take part. Other machines are named and their rows left out.
+// Input: a CSV table with the columns source, machine, gpus, bytes and seconds; other columns are ignored. Each known pair of
+// source and machine stands for a shipped GPU and VM type, which describe the machine; the first `gpus` of its GPUs take part.
+// Rows of other machines are left out, and the machines listed.
 //
-// Some figures of those files are fitted to such tables and say so (`inferred`); so are the default of pcie_share and
-// kChannelCopy (sim/nccl/last_copy.cpp). What the tables then tell is whether one figure holds for all sizes and numbers
-// of GPUs.
+// Some figures of those files are fitted to such tables and marked `inferred`; so are the default of pcie_share and
+// kChannelCopy (sim/nccl/last_copy.cpp). For these, the comparison shows whether one figure holds for all sizes and numbers of
+// GPUs.
 #pragma once
 
 #include <filesystem>
@@ -29,17 +29,17 @@ struct AllReduceRow {
 
 struct AllReduceSummary {
   std::string source, machine, gpu, vm_type;
-  int gpus = 0;               // 0: all numbers of them together
-  ErrorSummary large, small;  // above 10 MB and up to there
+  int gpus = 0;               // 0: all of them together
+  ErrorSummary large, small;  // above 10 MB, and up to 10 MB
 };
 
 struct AllReduceReport {
-  std::vector<AllReduceRow> rows;          // as the table has them
-  std::vector<AllReduceSummary> machines;  // in the order in which they appear, each with all its numbers of GPUs
-  std::vector<std::string> unknown;        // machines that stand for nothing here, each once
+  std::vector<AllReduceRow> rows;          // in the table's order
+  std::vector<AllReduceSummary> machines;  // in order of appearance, each with all its numbers of GPUs
+  std::vector<std::string> unknown;        // unknown machines, each once
 };
 
-// Throws InputError with file and line where the table does not read.
+// Throws InputError with file and line where the table is invalid.
 AllReduceReport validate_all_reduce(const std::filesystem::path& table);
 
 }  // namespace slmsim

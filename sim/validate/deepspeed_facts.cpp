@@ -95,7 +95,7 @@ class Predictor {
     Scenario sized = scenario;
     sized.models = {scenario.models.front()};
     sized.models.front().layers = layers_of_size(fact.size, sized.models.front());
-    // What was measured did fit; how much fits is a fact of its own.
+    // Measured configurations did fit; the largest fitting size is a separate fact.
     auto all = predict(sized, {.links = true, .only = find_technique(config.technique), .ignore_memory = true});
     if (all.empty()) {
       at->second.status = Status::kUnsupported;

@@ -1,4 +1,4 @@
-// The DeepSpeed study's published facts against this program's predictions.
+// The DeepSpeed study's published facts, compared with predictions.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace slmsim {
 
-// A row of deepspeed.csv. Times were taken under a profiler: they are shown and not judged.
+// A row of deepspeed.csv. Times measured under a profiler are shown and not counted.
 struct DeepSpeedFact {
   std::string config, metric, unit;
-  std::string use;  // "fit" or "test", where the table says so
+  std::string use;  // "fit" or "test", where the table has it
   int nodes = 1;
   double size = 0;  // 1e9 parameters
   double measured = 0;
@@ -25,8 +25,8 @@ struct DeepSpeedFact {
   std::optional<double> error() const { return judged().error(); }
 };
 
-// How a configuration of the study runs here: the technique, as slmsim list techniques has it, and where the drives are (Table
-// VI; one drive is A, two are B), "" for the node's own storage.
+// Equivalent of a configuration of the study: the technique, as in slmsim list techniques, and the location of the drives
+// (Table VI; one drive is A, two are B), "" for the node's own storage.
 struct DeepSpeedRun {
   const char* config;
   const char* technique;
@@ -35,7 +35,7 @@ struct DeepSpeedRun {
 // nullptr where the study has no configuration of this name.
 const DeepSpeedRun* deepspeed_run(const std::string& config);
 
-// Rows of what can be predicted; `predicted` is still open. Throws InputError where the table does not read.
+// Rows that can be predicted; `predicted` is not yet set. Throws InputError where the table is invalid.
 std::vector<DeepSpeedFact> read_deepspeed_facts(const std::filesystem::path& reference);
 
 struct DeepSpeedValidation {
@@ -44,10 +44,10 @@ struct DeepSpeedValidation {
   std::vector<Parameter> fitted;            // values marked `inferred`, each once
 };
 
-// `reference` is deepspeed.csv; `root` holds scenarios/. Throws InputError where either does not read.
+// `reference` is deepspeed.csv; `root` holds scenarios/. Throws InputError where either is invalid.
 DeepSpeedValidation validate_deepspeed(const std::filesystem::path& root, const std::filesystem::path& reference);
 
-// The study's layers for a size in 1e9 parameters: h = 2048, 1024 positions.
+// The study's number of layers for a size in 1e9 parameters: h = 2048, 1024 positions.
 std::int64_t layers_of_size(double billions, const Transformer& model);
 
 }  // namespace slmsim

@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-// Points at which rows are simulated: as many as tell the ends of an interval.
+// Points at which rows are simulated: enough for the ends of an interval.
 constexpr std::size_t kJudged = 48;
 
 struct ProtocolRow {
@@ -57,7 +57,7 @@ class DeepSpeedRunner {
     if (options_.progress) options_.progress(text);
   }
 
-  // Rows of the same nodes, drives and size are one scenario's.
+  // Rows with the same nodes, drives and size belong to one scenario.
   void add(const std::filesystem::path& root, DeepSpeedFact fact) {
     const DeepSpeedRun& run = *deepspeed_run(fact.config);
     const auto [at, is_new] =

@@ -1,4 +1,4 @@
-// How far predictions are off, over several cells of a table.
+// Errors of predictions over several cells of a table.
 #pragma once
 
 #include <optional>
@@ -6,24 +6,23 @@
 
 namespace slmsim {
 
-// Of the absolute values of relative errors. Where 0 was measured there is none: such cells are counted apart, and judged by
-// the difference itself.
+// Summary of absolute relative errors. A measured 0 has none: such cells are counted separately, by the difference itself.
 struct ErrorSummary {
   int cells = 0;
   double mean = 0, median = 0, worst = 0, tenth_worst = 0;  // tenth_worst: nine tenths are at most this
   int zeros = 0;
-  double worst_difference = 0;  // of the zeros, in the cells' unit
+  double worst_difference = 0;  // for measured zeros, in the cells' unit
 };
 
-// A figure of a table, and what is predicted for it: nothing where it does not run.
+// A measured figure and its prediction: nothing where it does not run.
 struct Judged {
   double measured = 0;
   std::optional<double> predicted;
 
-  std::optional<double> error() const;  // relative; nothing also where 0 was measured
+  std::optional<double> error() const;  // relative; nothing also where the measured figure is 0
 };
 
-// What does not run counts as wholly wrong.
+// A cell that does not run has an error of 100 %.
 ErrorSummary summary_of(const std::vector<Judged>& cells);
 
 // Cells without an error are left out.

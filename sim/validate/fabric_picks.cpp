@@ -6,14 +6,14 @@
 namespace slmsim {
 namespace {
 
-// Of gpt2m, each time on one VM (arXiv 2602.02632, sections IV-A to IV-E, and IV-G: "Data was the winner in six, and Shard
-// was the winner in two", the two being gpt2m and gpt2l on GAT-AMST).
+// The study's winner for gpt2m on one VM (arXiv 2602.02632, sections IV-A to IV-E, and IV-G: "Data was the winner in six, and
+// Shard was the winner in two", the two being gpt2m and gpt2l on GAT-AMST).
 std::string studied_winner(const std::string& slice) { return slice == "GAT-AMST" ? "Shard" : "Data"; }
 
-// "We expect to pretrain SLMs for hundreds of epochs" (section IV-H); the runs are of 20.
+// "We expect to pretrain SLMs for hundreds of epochs" (section IV-H); the runs have 20.
 constexpr double kJobs = 10;
 
-// What Algorithm 1 tries: Pipeshard on both VMs, Data and Shard on one.
+// Rows that Algorithm 1 tries: Pipeshard on both VMs, Data and Shard on one.
 bool is_tried(const FabricRow& row) {
   return row.two_vms() ? row.technique == "Pipeshard" : row.technique == "Data" || row.technique == "Shard";
 }

@@ -1,6 +1,6 @@
-// Priors of what the FABRIC study does not publish: ranges of data sheets, of defaults and of the documentation of the
-// software that it names. Who wrote them down had seen the study's figures, so that they may be narrower, or better placed,
-// than a stranger's would be.
+// Priors of values that the FABRIC study does not publish: ranges of data sheets, of defaults and of the documentation of the
+// software that it names. Their author had seen the study's figures, so they may be narrower, or better placed, than a
+// stranger's would be.
 #include <fmt/format.h>
 
 #include "sim/fit/priors.h"
@@ -9,13 +9,13 @@
 namespace slmsim {
 namespace {
 
-// Beyond the ping's: what queues of routers and switches hold, and hosts that wake up late.
+// Beyond the ping's: queues of routers and switches, and hosts that wake up late.
 constexpr double kMostBeyondPing = 20e-3;  // s
 
-// Of a path that carries less than its data sheet says: a slow or shared link, a policer.
+// Range of a path that carries less than its data sheet says: a slow or shared link, a policer.
 constexpr double kNarrowest = 0.05e9 / 8, kWidest = 10e9 / 8;  // bytes/s
 
-constexpr double kNotNarrow = 0.75;  // of the paths
+constexpr double kNotNarrow = 0.75;  // share of the paths
 
 constexpr double kUsualBuffer = 6 * kMebi;  // Linux's default, tcp(7)
 

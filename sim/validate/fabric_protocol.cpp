@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-// What a slice has for itself is drawn as an urn does that has seen the other slices, and the prior as if it were so many more
+// A slice's own values are drawn from a Polya urn filled by the other slices, with the prior counting as this many more slices
 // (Blackwell and MacQueen, Ferguson distributions via Polya urn schemes, Ann. Statist. 1, 1973).
 constexpr double kPriorSlices = 1;
 constexpr std::size_t kExplained = 64;  // points at which a fit to all slices is simulated
@@ -20,7 +20,7 @@ constexpr std::size_t kExplained = 64;  // points at which a fit to all slices i
 // Table II: minutes of gpt2m on both VMs.
 bool is_of_table(const FabricRow& row) { return row.two_vms() && row.minutes && row.model == kPicked; }
 
-// Timed where times or rates were published, or a pick is to be made; else only whether it fits.
+// Timed where times or rates were published, or a pick is needed; else only memory is computed.
 Experiment experiment_of(const FabricSlice& slice) {
   Experiment out{slice.file, {}, {}, 0, {}};
   for (const bool timed : {true, false}) {
@@ -34,7 +34,7 @@ Experiment experiment_of(const FabricSlice& slice) {
   return out;
 }
 
-// Those of one run.
+// The figures of one run.
 std::vector<Pilot> run_of(const FabricSlice& slice, const Candidate& candidate) {
   std::vector<Pilot> out;
   std::copy_if(slice.pilots.begin(), slice.pilots.end(), std::back_inserter(out),
@@ -78,7 +78,7 @@ class Protocol {
     return fabric_own(slice.scenario, work);
   }
 
-  // The fit to the other slices. Their experiments keep their numbers: the one left out has no runs and nothing of its own.
+  // The fit to the other slices. Experiments keep their indices: the one left out has no runs and no own unknowns.
   FitRequest request_without(std::size_t left_out) const {
     FitRequest request;
     request.shared = fabric_shared();
@@ -99,7 +99,7 @@ class Protocol {
     return fit(request, *forecaster_, asked);
   }
 
-  // All slices fitted, each with what it has for itself, and predicted at points of the fit: how much the model can explain.
+  // Fits all slices, each with its own values, and predicts them at points of the fit: the most that the model can explain.
   void explain_all() {
     const FitRequest request = request_without(slices_.size());
     const Posterior posterior = fit_to(request, "all slices");
@@ -143,7 +143,7 @@ class Protocol {
     out_.picks.push_back(pick_by_pilots(slice.name, slice.scenario, slice.rows, ensemble));
   }
 
-  // Of each unknown that a slice has for itself: where a fitted point holds what the other slices have of it.
+  // For each own unknown of a slice: the coordinates in a fitted point of the same unknown of the other slices.
   std::vector<std::vector<std::size_t>> fitted_alike(std::size_t s) const {
     std::vector<std::vector<std::size_t>> out;
     for (const auto& unknown : own_of(slices_[s])) {
@@ -160,8 +160,8 @@ class Protocol {
     return out;
   }
 
-  // The slice left out at the points of the fit, each with several draws of what it has for itself. An emulator of the slice
-  // answers: it is simulated over the prior, and where the fit's points are.
+  // The slice left out at the points of the fit, each with several draws of its own values. Answers come from an emulator of
+  // the slice, simulated over the prior and at the fit's points.
   Ensemble ensemble_without(std::size_t s, const Posterior& posterior) {
     FitRequest request;
     request.shared = fabric_shared();

@@ -1,10 +1,10 @@
-// The FABRIC study by a protocol that cannot flatter: each slice is predicted by what the other four tell.
+// The FABRIC study by leave-one-out: each slice is predicted from a fit to the other four.
 //
-// Enters: the study's table and scenarios, of which only what the study publishes is used: GPUs, round trips, models. All that
-// was inferred from its times is unknown again, with priors that were written down without them (fabric_priors). Leaves: for
-// each slice, fitted to the four others: every cell of Table II without any run of the slice, and with one or two of its
-// techniques as pilot runs; probabilities that models fit in memory; which alternatives of structure the runs speak for; and
-// what `slmsim next` would have run, and picked, where the study's Algorithm 1 tries each technique.
+// Input: the study's table and scenarios, with published values only: GPUs, round trips, models. All values inferred from its
+// times are unknown again, with priors written down without them (fabric_priors). Output for each slice, from the fit to the
+// four others: every cell of Table II without any run of the slice, and with one or two of its techniques as pilot runs;
+// probabilities that models fit in memory; the alternatives of structure that the runs favour; and the runs that `slmsim next`
+// would suggest, and its pick, where the study's Algorithm 1 tries each technique.
 #pragma once
 
 #include <filesystem>
@@ -17,24 +17,24 @@
 namespace slmsim {
 
 struct ProtocolOptions {
-  std::size_t points = 256;  // of each fit
-  std::size_t draws = 512;   // of what the slice left out has for itself, for each point
+  std::size_t points = 256;  // per fit
+  std::size_t draws = 512;   // of the left-out slice's own values, per point
   std::uint64_t seed = 1;
   double level = 0.8;
-  // How much was trained is no unknown: as the scenarios have it, which take it from published rates and times of the same runs.
+  // The amount of training is given: as in the scenarios, which take it from published rates and times of the same runs.
   bool work_given = false;
-  std::vector<std::string> slices;  // left out in turn; empty: all
+  std::vector<std::string> slices;  // slices to leave out in turn; empty: all
   std::function<bool()> stop = {};
   std::function<void(const std::string&)> progress = {};
 };
 
-// A cell of Table II that the fit did not see.
+// A cell of Table II that the fit excludes.
 struct HeldOut {
   std::string slice, technique;
-  std::vector<std::string> pilots;  // techniques of the slice that were run before
+  std::vector<std::string> pilots;  // techniques of the slice that are pilot runs
   double measured = 0, predicted = 0;
   Interval interval;     // all in minutes
-  double effective = 0;  // of the points, with these pilots
+  double effective = 0;  // effective number of points with these pilots
 
   double error() const { return predicted / measured - 1; }
   bool held() const { return interval.low <= measured && measured <= interval.high; }
@@ -46,20 +46,20 @@ struct HeldOutFit {
 };
 
 struct HeldOutChoice {
-  std::string slice;  // that was left out
+  std::string slice;  // the one left out
   Unknown unknown;
-  std::vector<double> shares;  // of its words
+  std::vector<double> shares;  // probability of each word
 };
 
-// The pick for gpt2m by what next_run (sim/fit/next.h) asks for; results are the study's: of some runs it tells only whether
-// they ran.
+// The pick for gpt2m after the runs that next_run (sim/fit/next.h) suggests; results are the study's: for some runs it
+// publishes only whether they ran.
 struct HeldOutPick {
   std::string slice, winner;  // the study's technique, on one VM
   Candidate pick;
   bool right = false, right_before = false;  // after and before any run: the winner's technique on one VM
-  double probability = 0;                    // that it is right, by its own account
+  double probability = 0;                    // the pick's own probability of being right
   std::vector<Candidate> runs;
-  double gpu_minutes = 0, tried_gpu_minutes = 0;  // of these runs, and of Algorithm 1's; both as predicted
+  double gpu_minutes = 0, tried_gpu_minutes = 0;  // of these runs, and of Algorithm 1's; both predicted
 };
 
 struct FabricProtocol {
@@ -73,7 +73,7 @@ struct FabricProtocol {
     std::vector<Judged> cells;  // of Table II, in minutes
   } explained;                  // fitted to all slices; empty where only some were left out
   std::size_t simulated = 0;
-  double emulated_error = 0;  // of the worst figure that an emulator stood in for, as a share
+  double emulated_error = 0;  // largest relative error of an emulated figure
   bool complete = true;
 };
 
@@ -84,7 +84,7 @@ inline constexpr const char* kPicked = "gpt2m";  // the model that the study ran
 HeldOutPick pick_by_pilots(const std::string& slice, const Scenario& scenario, const StudyRuns& rows,
                            Ensemble ensemble);
 
-// What all slices share and what each has for itself, with priors that no run of the study has touched.
+// Unknowns that all slices share, and those of each slice, with priors independent of the study's runs.
 std::vector<Unknown> fabric_shared();
 // `given`: the work as a share of the usual amount, where it is known.
 std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> given);

@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> kFabricColumns = {"slice",     "gpus",    "n_gpus",         "model",
                                            "technique", "minutes", "tflops_per_gpu", "status"};
 
-// Half a unit of the last place, at least what runs repeat to.
+// Half a unit of the last digit, at least the noise of repeated runs.
 double rounding(double figure, double unit) { return std::max(kUsualNoise, unit / 2 / figure); }
 
 }  // namespace

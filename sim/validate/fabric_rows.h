@@ -1,4 +1,4 @@
-// The FABRIC study's published facts as its table has them, and which run of a slice's scenario each is.
+// The FABRIC study's published facts as in its table, and the matching runs of the slices' scenarios.
 #pragma once
 
 #include <filesystem>
@@ -20,15 +20,15 @@ struct FabricRow {
 
   bool two_vms() const { return gpu_count > 2; }
   bool fits() const { return status != "oom"; }
-  std::string scenario() const;  // the slice's: "gat-amst"
-  // Every figure of it, as of a pilot run; noise of published figures is their rounding.
+  std::string scenario() const;  // of the slice: "gat-amst"
+  // All of its figures, as of a pilot run; the noise of published figures is their rounding.
   std::vector<Pilot> pilots(const Candidate& candidate) const;
 };
 
 // Throws InputError.
 std::vector<FabricRow> read_fabric_rows(const std::filesystem::path& reference);
 
-// The row's run among those of its slice's scenario; nothing where it has none.
+// The matching run of its slice's scenario; nothing where there is none.
 std::optional<Candidate> candidate_of(const FabricRow& row, const Scenario& scenario);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// The FABRIC study by its slices: of each its scenario, and which of the scenario's runs the study's facts are.
+// The FABRIC study by slices: the scenario of each, and the runs that match the study's facts.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct FabricSlice {
   std::filesystem::path file;  // of its scenario
   Scenario scenario;
   StudyRuns rows;
-  std::vector<Pilot> pilots;  // what the rows measured
+  std::vector<Pilot> pilots;  // measured figures of its rows
 };
 
 // In the order of the table; `root` holds scenarios/, `reference` is fabric.csv. Throws InputError.

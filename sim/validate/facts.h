@@ -1,4 +1,4 @@
-// The FABRIC study's published facts against this program's predictions.
+// The FABRIC study's published facts, compared with predictions.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace slmsim {
 
-// One row of fabric.csv and what is predicted for it.
+// One row of fabric.csv and its prediction.
 struct Fact : FabricRow {
   Prediction prediction;
 
-  // Where a figure was published.
+  // Set where a figure was published.
   std::optional<Judged> minutes_judged() const;
   std::optional<Judged> rate_judged() const;
   bool status_agrees() const;
@@ -32,7 +32,8 @@ struct Validation {
   std::vector<Parameter> fitted;  // values marked `inferred`, each once
 };
 
-// `reference` is fabric.csv; `root` holds scenarios/; `overrides` hold in every slice. Throws InputError where one does not read.
+// `reference` is fabric.csv; `root` holds scenarios/; `overrides` apply to every slice. Throws InputError where a file is
+// invalid.
 Validation validate_fabric(const std::filesystem::path& root, const std::filesystem::path& reference,
                            const Overrides& overrides = {});
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostErrors = 20;
 
-// The cells of one row, whose errors are collected.
+// The cells of one row, with their errors.
 class GpuRow {
  public:
   GpuRow(const CsvRow& cells, const std::shared_ptr<Source>& file, std::size_t index, std::vector<Error>& errors)
@@ -122,7 +122,7 @@ const Gpu& NamedFiles::gpu(const std::string& name) {
   Reading reading;
   Gpu gpu = read_gpu(read_yaml(find(kGpuFile.folder, name)), "", reading);
   reading.check();
-  gpu.sustained = 1;  // rows are of kernels timed alone
+  gpu.sustained = 1;  // rows are kernels timed alone
   return gpus_.emplace(name, std::move(gpu)).first->second;
 }
 

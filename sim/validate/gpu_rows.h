@@ -1,6 +1,6 @@
-// Public measurements of what GPUs do alone: operators of Megatron's layers, and single kernels.
+// Public measurements of single GPUs: operators of Megatron's layers, and single kernels.
 //
-// Enter: a folder with operators.csv (gpu, precision, hidden, heads, vocabulary, sequence, batch, op, pass, seconds) and
+// Input: a folder with operators.csv (gpu, precision, hidden, heads, vocabulary, sequence, batch, op, pass, seconds) and
 // kernels.csv (source, gpu, precision, kernel, batch, m, n, k, seconds). The files are the user's own.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace slmsim {
 
-// An operator of one layer, timed alone. `op` as Aceso's profiler calls it: "enc-MLP-gelu".
+// An operator of one layer, timed alone. `op` as in Aceso's profiler: "enc-MLP-gelu".
 struct OperatorRow {
   std::string gpu;
   Precision precision = Precision::kFp16;
@@ -34,7 +34,7 @@ struct KernelRow {
   Seconds time;
 };
 
-// Throw InputError with everything that is wrong.
+// Throw InputError with all errors.
 std::vector<OperatorRow> read_operator_rows(const std::filesystem::path& file);
 std::vector<KernelRow> read_kernel_rows(const std::filesystem::path& file);
 
@@ -42,7 +42,7 @@ std::vector<KernelRow> read_kernel_rows(const std::filesystem::path& file);
 class NamedFiles {
  public:
   explicit NamedFiles(std::vector<std::filesystem::path> roots) : roots_(std::move(roots)) {}
-  // Throws InputError where there is no such file.
+  // Throws InputError where the file does not exist.
   const Gpu& gpu(const std::string& name);
   Software stack(const std::string& name) const;
 

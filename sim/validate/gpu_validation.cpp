@@ -24,7 +24,7 @@ constexpr const char* kStack = "megatron-eager";
 struct Series {
   const char* op;
   std::optional<Role> role;  // of the graph's operator
-  const char* kernel;        // as MovesFit calls it; nullptr: a product
+  const char* kernel;        // as in MovesFit; nullptr: a product
 };
 constexpr Series kSeries[] = {{"enc-1st-layernorm", Role::kAttentionNorm, "norm"},
                               {"enc-attention-qkv", Role::kQkv, nullptr},
@@ -60,7 +60,7 @@ Operator operator_of(const Transformer& model, Role role) {
   return {};
 }
 
-// A row of a kernel between products, ready to be fitted.
+// A row of a kernel between products, prepared for the fit.
 struct Sample {
   std::string gpu, kernel;
   Precision precision = Precision::kFp16;
@@ -129,7 +129,7 @@ void leave_one_out(const std::vector<Sample>& samples, GpuValidation& out) {
   }
 }
 
-// What Aceso's profiler timed: the gradient of the inputs alone, where an operator has weights.
+// The part that Aceso's profiler times: the gradient of the inputs alone, where an operator has weights.
 Seconds product_row(const OperatorRow& row, const Operator& op, const Gpu& gpu, const Software& software) {
   MatrixShape shape = op.matrix;
   (op.has_weights() ? shape.m : shape.batch) *= row.batch;
@@ -148,7 +148,7 @@ Seconds product_row(const OperatorRow& row, const Operator& op, const Gpu& gpu, 
   return time;
 }
 
-// One kernel of an operator, or all that its series holds.
+// One kernel of an operator, or all of its series.
 Seconds between_row(const OperatorRow& row, const std::string& kernel, double elements, const Gpu& gpu,
                     const Software& software) {
   Seconds time{0};
@@ -221,7 +221,7 @@ void judge_products(const std::vector<KernelRow>& rows, NamedFiles& files, GpuVa
     Group& group = groups[{row.source, row.gpu, row.precision, row.kernel.batch > 1}];
     const MatrixShape shape{row.kernel.batch, row.kernel.m, row.kernel.n, row.kernel.k};
     group.errors.push_back(error_of(product_time(shape, gpu, row.precision, software), row.time));
-    // With a share of 1, and with one so large that only memory is left.
+    // With a share of 1, and with a share so large that only memory counts.
     Software whole = software, free = software;
     whole.launch = free.launch = {};
     whole.matrix[gpu.name] = 1;

@@ -1,9 +1,9 @@
-// How right the costs of computation are on GPUs that others measured.
+// Accuracy of the costs of computation on GPUs measured by others.
 //
-// Kernels between products: for each GPU, the figures of sim/cost/software.h are fitted to the operators of all other GPUs,
-// and predict this one's. Products: with the share of the peak that the GPU's file states (sim/cost/product.h), and the
-// share that the rows themselves ask for beside it. Only what takes long enough to be a kernel's time and not the host's
-// counts: 300 us of operators, which were timed one by one from Python, 100 us of kernels.
+// Kernels between products: for each GPU, the figures of sim/cost/software.h are fitted to the operators of all other GPUs, and
+// predict this one's. Products: with the share of the peak in the GPU's file (sim/cost/product.h), beside the share that fits
+// the rows. Only times long enough to be the kernel's rather than the host's count: 300 us for operators, which were timed one
+// by one from Python, 100 us for kernels.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ namespace slmsim {
 
 struct ErrorSpread {
   int rows = 0;
-  double median = 0, ninth = 0;  // of absolute relative errors: the median, and what nine of ten do not exceed
+  double median = 0, ninth = 0;  // absolute relative errors: the median, and the 90th percentile
 };
 ErrorSpread spread_of(std::vector<double> errors);
 
-// Elements and bytes that fit one kind of kernel best, in relative least squares with equal weight for each GPU and
-// precision, neither negative.
+// Elements and bytes that fit one kind of kernel best, in relative least squares with equal weight for each GPU and precision,
+// neither negative.
 struct MovesFit {
   std::string kernel;
   bool forward = true;
@@ -34,7 +34,7 @@ struct ProductErrors {
   Precision precision = Precision::kFp16;
   bool batched = false;
   double stated = 0;                                // share of the peak in the GPU's file
-  double share = 0, share_low = 0, share_high = 0;  // asked for by the rows: median, tenth and ninetieth percentile
+  double share = 0, share_low = 0, share_high = 0;  // of the peak, by the rows: median, 10th and 90th percentile
   ErrorSpread error;                                // with the stated share
 };
 
@@ -47,7 +47,7 @@ struct GpuValidation {
   std::vector<LeftOut> left_out;
   struct Shipped {
     std::string gpu;
-    ErrorSpread between, products;  // by the stack `megatron-eager` and the GPUs' files, as a run has them
+    ErrorSpread between, products;  // with the stack `megatron-eager` and the GPUs' files, as in a run
   };
   std::vector<Shipped> shipped;
   std::vector<ProductErrors> products;

@@ -1,9 +1,9 @@
-// Drawn jobs beside long runs whose logs were published: what the model of failures makes of their failure figures.
+// Drawn jobs compared with long runs whose logs were published: goodput from the logs' failure figures.
 //
-// A run's table row states its iterations and their mean time, how often and how long it wrote checkpoints and evaluated, and
-// its stops: "168 h: 2 h; ..." is one every 168 h on the mean that takes 2 h until training goes on. Measured goodput is
-// iterations by their time over the elapsed time; the predicted one comes from jobs drawn with these figures and nothing
-// fitted. What a log does not state counts as 0.
+// A row states a run's iterations and their mean time, how often and how long it wrote checkpoints and evaluated, and its
+// stops: "168 h: 2 h; ..." is one stop per 168 h on average, with 2 h until training resumes. Measured goodput is iterations
+// times their time over the elapsed time; the predicted one comes from jobs drawn with these figures, without a fit. Figures
+// missing in a log count as 0.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ struct JobRun {
   Seconds elapsed;           // measured
   double measured = 0;       // goodput
   double predicted = 0;      // goodput
-  Seconds lost, lost_drawn;  // time that was not training: measured, and mean of the jobs drawn
+  Seconds lost, lost_drawn;  // time without training: measured, and mean of the drawn jobs
 
   Judged judged() const;
 };
@@ -31,7 +31,7 @@ struct JobValidation {
   ErrorSummary errors;
 };
 
-// Of a table with the columns above. Throws InputError with its place.
+// Reads a table with the columns above. Throws InputError with its place.
 JobValidation validate_jobs(const std::filesystem::path& file);
 
 }  // namespace slmsim

@@ -24,7 +24,7 @@ constexpr const char* kNotCompared[] = {"schema",        "gpu",
 constexpr Range<std::int64_t> kCounts{1, 1 << 20};
 constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
 
-// One entry of the list, as a step or as what is skipped.
+// Reads one entry of the list, as a step or as a skipped one.
 void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
   Fields fields(node, path, reading);
   MeasuredStep step;
@@ -102,8 +102,8 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     out.steps.push_back(std::move(step));
 }
 
-// Mixed precision by autocast keeps fp32 weights and gradients, and a copy of the weights in training precision. The
-// NIC and TCP are not used inside one VM; PyTorch's pool may take all of the memory.
+// Mixed precision by autocast keeps fp32 weights and gradients, and a copy of the weights in training precision. The NIC and
+// TCP are not used inside one VM; PyTorch's pool may take all of the memory.
 std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
   std::string gpus;
   for (int i = 0; i < step.gpus; ++i) gpus += (i ? ", \"" : "\"") + gpu + "\"";
@@ -130,16 +130,16 @@ platform:
                      step.flash ? "flash" : "unfused", step.checkpoints ? "yes" : "no", gpus);
 }
 
-// Of each of PyTorch's two cuBLAS handles, of the forward pass and of autograd's thread (aten/src/ATen/cuda/CublasHandlePool.cpp,
-// getChosenWorkspaceSize): from Hopper on 32 MiB, before 2 x 4 MiB and 8 x 16 KiB.
+// Size for each of PyTorch's two cuBLAS handles, of the forward pass and of autograd's thread
+// (aten/src/ATen/cuda/CublasHandlePool.cpp, getChosenWorkspaceSize): from Hopper on 32 MiB, before 2 x 4 MiB and 8 x 16 KiB.
 Bytes cublas_workspaces(const Gpu& gpu) {
   constexpr int kHopper = 90;
   constexpr double kHandles = 2, kBefore = 2 * 4096 * 1024 + 8 * 16 * 1024;
   return Bytes{kHandles * (gpu.compute_capability >= kHopper ? 32 * kMebi : kBefore)};
 }
 
-// One kernel that reads gradient, weights and both moments in fp32 and writes the last three, in place of the stack's steps
-// over lists of tensors.
+// One kernel that reads gradient, weights and both moments in fp32 and writes the last three, instead of the stack's steps over
+// lists of tensors.
 constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.adam_kernel=adam"};
 
 }  // namespace

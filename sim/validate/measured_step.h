@@ -1,6 +1,6 @@
-// Training steps that somebody measured with other software on one machine, against this program's predictions.
+// Training steps measured with other software on one machine, compared with predictions.
 //
-// Enters: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per configuration:
+// Input: a JSON list as calibrate/reference/torch_step.py writes it, one map of schema slmsim/step/1 per configuration:
 //   configuration                             its title
 //   model, family, hidden, heads, kv_heads, layers, sequence, vocabulary, intermediate, tied_embedding, dropout
 //   gpus, batch, micro_batches, precision     batch: sequences per GPU and step; data parallel on several GPUs
@@ -9,8 +9,8 @@
 //   status                                    ok, or oom with a reason, or failed
 //   step_s: {median, least, most, count}      seconds of a step
 //   peak_allocated_bytes, peak_reserved_bytes of PyTorch on one GPU, without the CUDA context
-// Other keys (gpu, torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP of the software stack that
-// trains like it: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model.
+// Other keys (gpu, torch, date, ...) are not compared. Each step is predicted as PyTorch's DDP with the matching software
+// stack: `eager` in fp32 and TF32, `autocast` in 16 bits, `compiled-autocast` where torch.compile took the model.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@
 namespace slmsim {
 
 struct MeasuredStep {
-  std::string title, model, gpu;  // as the file calls them
-  std::string sizes;              // the model's, as YAML
+  std::string title, model, gpu;  // as in the file
+  std::string sizes;              // of the model, as YAML
   int sequence = 1;
   int gpus = 1, batch = 1, micro_batches = 1;
   Precision precision = Precision::kFp16;
@@ -47,16 +47,16 @@ struct SkippedStep {
 
 struct MeasuredSteps {
   std::vector<MeasuredStep> steps;
-  std::vector<SkippedStep> skipped;  // what cannot be described, or did not run
+  std::vector<SkippedStep> skipped;  // not representable, or did not run
 };
 
-// `place`: a file, or a folder with a steps.json. Throws InputError with everything that is wrong.
+// `place`: a file, or a folder with a steps.json. Throws InputError with all errors.
 MeasuredSteps read_measured_steps(const std::filesystem::path& place);
 
 struct StepComparison {
   MeasuredStep measured;
   Prediction prediction;
-  Bytes workspaces;  // of cuBLAS, which PyTorch's allocator holds and the prediction counts with the CUDA context
+  Bytes workspaces;  // of cuBLAS: held by PyTorch's allocator, counted with the CUDA context in the prediction
 
   // Relative to the measured value, where both ran.
   std::optional<double> time_error() const;
@@ -65,9 +65,9 @@ struct StepComparison {
   bool status_agrees() const;
 };
 
-// Each step on GPUs of this kind in one VM. `gpu` is a name of platforms/gpus or a file, `profile` one of
-// platforms/profiles or a file, or empty; `overrides` as of a scenario, which has the GPUs as platform.vms.vm.gpus.0,
-// 1, ... Throws InputError.
+// Predicts each step on GPUs of this kind in one VM. `gpu` is a name of platforms/gpus or a file, `profile` one of
+// platforms/profiles or a file, or empty; `overrides` are a scenario's, which has the GPUs as platform.vms.vm.gpus.0, 1, ...
+// Throws InputError.
 std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps, const std::string& gpu,
                                           const std::string& profile, const std::vector<Override>& overrides);
 

@@ -10,7 +10,7 @@
 namespace slmsim {
 namespace {
 
-// The study's choices that memory hangs on; likely ones stand once.
+// The study's choices that affect memory; repeated words are reduced to one.
 std::vector<Unknown> choices_of_memory() {
   std::vector<Unknown> out;
   for (auto& unknown : fabric_shared()) {
@@ -37,7 +37,7 @@ std::vector<std::vector<std::string>> products_of(const std::vector<Unknown>& al
   return out;
 }
 
-// Every fact only asks whether it fits.
+// Every fact concerns memory only.
 Experiment memory_experiment_of(const FabricSlice& slice) {
   Experiment out{slice.file, {}, {}, slice.rows.size(), {}};
   for (const auto& [row, candidate] : slice.rows) out.cells.push_back(candidate);
@@ -53,7 +53,7 @@ std::vector<FabricRow> unmet_of(const FabricSlice& slice, const std::vector<Fore
   return out;
 }
 
-// Facts under every combination that can be.
+// Facts under every valid combination.
 struct Judgements {
   std::size_t facts = 0;
   std::vector<std::vector<FabricRow>> unmet;  // by combination

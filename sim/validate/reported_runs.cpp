@@ -26,7 +26,7 @@ Overrides overrides_in(const std::string& text) {
   return out;
 }
 
-// What is wrong with the scenario under these values is told at their row.
+// Errors of the scenario under these values are reported at their row.
 std::vector<Prediction> predictions_of(const TableRow& row, const std::filesystem::path& root) {
   try {
     return predict(load_scenario(root / row.text("scenario"), overrides_in(row.text("set"))),

@@ -1,14 +1,14 @@
-// Training runs that people report, against this program's predictions. What GPUs sustain (Gpu::sustained) was chosen with
+// Training runs that others report, compared with predictions. The sustained speed of GPUs (Gpu::sustained) was chosen with
 // those of tests/reference/runs.csv in view.
 //
-// Enters: a table of runs with the columns
-//   source                      who reports it, and on what: its rows are summed up together
+// Input: a table of runs with the columns
+//   source                      who reports it, and on which hardware: its rows are summarised together
 //   what                        which run it is, for the reader
 //   scenario                    a file, from the folder that holds scenarios/, with one model, one technique and one group
-//   set                         values in place of the file's, as --set takes them, with a semicolon between two; may be empty
+//   set                         values in place of the file's, as --set takes them, separated by semicolons; may be empty
 //   tokens_per_second_per_gpu   as reported
-// Leaves: each row with what is predicted, and errors by source. What does not fit in memory is timed all the same: such runs
-// did fit, so that memory is judged apart.
+// Output: each row with its prediction, and errors by source. Out-of-memory predictions have times too: the runs did fit, so
+// memory is judged separately.
 #pragma once
 
 #include <filesystem>
@@ -34,15 +34,16 @@ struct SourceErrors {
   std::string source;
   ErrorSummary errors;
   double median = 0;  // of signed relative errors: positive where predictions are too fast
-  int fit = 0;        // of its runs, predicted to fit in memory
+  int fit = 0;        // runs that are predicted to fit in memory
 };
 
 struct RunsValidation {
-  std::vector<ReportedRun> runs;      // as the table has them
+  std::vector<ReportedRun> runs;      // in the table's order
   std::vector<SourceErrors> sources;  // in order of appearance
 };
 
-// `root` holds scenarios/. Throws InputError with file and line where the table or a scenario does not read, or a run cannot be.
+// `root` holds scenarios/. Throws InputError with file and line where the table or a scenario is invalid, or a run is
+// impossible.
 RunsValidation validate_runs(const std::filesystem::path& root, const std::filesystem::path& table);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-// What the comparisons with published studies share.
+// Shared parts of the comparisons with published studies.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace slmsim {
 
-// The values of a study's scenarios that are marked `inferred`, each once.
+// The values marked `inferred` in a study's scenarios, each once.
 std::vector<Parameter> fitted_values(const std::vector<const Scenario*>& scenarios);
 
 }  // namespace slmsim

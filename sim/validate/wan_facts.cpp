@@ -37,7 +37,7 @@ void for_each_row(const std::filesystem::path& table, const std::vector<std::str
 
 // --- paths
 
-// Two VMs whose kernels have Linux's defaults (tcp(7)), as far apart as a path is.
+// Two VMs whose kernels have Linux's defaults (tcp(7)), with the path's round trip.
 Scenario path_scenario(Seconds rtt) {
   return scenario_from(fmt::format(R"(name: path
 models: gpt2m
@@ -62,7 +62,7 @@ platform:
                        "path");
 }
 
-// What arrives within the test's time; connections begin anew.
+// Rate that arrives within the test's time, over new connections.
 BytesPerSecond predicted_rate(Seconds rtt, int connections) {
   const Scenario scenario = path_scenario(rtt);
   const Network network(scenario.platform);
@@ -94,8 +94,8 @@ std::vector<PathRow> paths_of(const std::filesystem::path& table) {
 
 // --- rounds
 
-// Six layers of 384 and GPT-2's vocabulary make 30.3 M parameters: the table says 30 M, and no shape. Machines are joined
-// by one switch; 0.1 ms between them is typical.
+// Six layers of 384 and GPT-2's vocabulary make 30.3 M parameters: the table says 30 M, without a shape. Machines are joined by
+// one switch; 0.1 ms between them is typical.
 constexpr const char* kFourMachines = R"(name: rounds
 models:
   - {{name: gpt2-30m, family: gpt2, hidden: 384, heads: 6, layers: 6, sequence: 1024, vocabulary: 50257}}
@@ -129,7 +129,7 @@ const Technique& technique_in(const TableRow& row) {
                        did_you_mean(row.text("technique"), names)));
 }
 
-// A round whose inner steps take what was measured: passes are scaled so that with Adam they make it.
+// A round with inner steps of the measured length: passes are scaled so that they and Adam add up to it.
 Seconds predicted_step(const Technique& technique, int steps, const std::string& rate) {
   const Scenario scenario = scenario_from(fmt::format(kFourMachines, technique.name, steps, rate), "rounds");
   const OperatorGraph operators = build_operator_graph(scenario.models.front());

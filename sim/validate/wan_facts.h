@@ -1,12 +1,12 @@
-// Measurements of paths and of local SGD over slow links, against this program's predictions. Nothing is fitted to them.
+// Measurements of paths and of local SGD over slow links, compared with predictions. Nothing is fitted to them.
 //
-// Enters: a folder with
-//   iperf.csv      path, rtt_ms, connections, mbit_s: what so many TCP connections together carried in ten seconds between
-//                  two VMs with Linux's default buffers. A VM's way out is taken at kCloudEgress.
+// Input: a folder with
+//   iperf.csv      path, rtt_ms, connections, mbit_s: rate of all TCP connections together over ten seconds between
+//                  two VMs with Linux's default buffers. A VM's egress is limited to kCloudEgress.
 //   localsgd.csv   technique, rate, inner_steps, seconds_per_inner_step: of a GPT-2 of 30 M parameters on four L40S, each in
-//                  a machine of its own whose NIC is shaped to that rate. What an inner step takes without any exchange was
-//                  measured (kInnerStep) and is taken as given: what is predicted is the exchange.
-// Other columns are passed over.
+//                  a machine of its own whose NIC is shaped to that rate. An inner step without exchange is given as
+//                  measured (kInnerStep); the exchange is predicted.
+// Other columns are ignored.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@
 
 namespace slmsim {
 
-// What Google lets a VM send to external addresses (cloud.google.com/compute/docs/network-bandwidth: 7 Gbit/s).
+// Google's limit for a VM that sends to external addresses (cloud.google.com/compute/docs/network-bandwidth: 7 Gbit/s).
 inline constexpr BytesPerSecond kCloudEgress{7e9 / 8};
 inline constexpr Seconds kInnerStep{0.0246};
 
@@ -40,12 +40,12 @@ struct RoundRow {
 };
 
 struct WanValidation {
-  std::vector<PathRow> paths;    // as the tables have them
-  std::vector<RoundRow> rounds;  // likewise
+  std::vector<PathRow> paths;    // in the tables' order
+  std::vector<RoundRow> rounds;  // in the tables' order
   ErrorSummary path_errors, round_errors;
 };
 
-// Throws InputError with file and line where a table does not read.
+// Throws InputError with file and line where a table is invalid.
 WanValidation validate_wan(const std::filesystem::path& folder);
 
 }  // namespace slmsim

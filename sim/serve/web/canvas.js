@@ -1,5 +1,5 @@
-// The cluster as a drawing: sites are boxes that hold VMs, VMs hold GPUs, links lie between sites. Everything can be reached by
-// Tab, chosen by Enter or Space, moved by the arrow keys and removed by Delete; pointers of all kinds drag.
+// The cluster as a drawing: sites are boxes with VMs, VMs contain GPUs, links connect sites. Everything can be reached by Tab,
+// selected by Enter or Space, moved by the arrow keys and removed by Delete; all kinds of pointers drag.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const VM_HEIGHT = 46, HEAD = 30, GAP = 8, STEP = 24, SLOP = 5;
@@ -13,7 +13,7 @@ function shape(name, attributes = {}, ...children) {
 
 const shortened = (word, most) => (word.length > most ? `${word.slice(0, most - 1)}…` : word);
 
-// "2 × rtx3090", or all where they differ; a number stands where there are so many.
+// "2 × rtx3090", or all names where they differ; with a number from `counted` GPUs on.
 export function gpusText(gpus, counted = 2) {
   const counts = new Map();
   for (const gpu of gpus) counts.set(gpu, (counts.get(gpu) ?? 0) + 1);
@@ -31,8 +31,8 @@ export class Canvas {
     this.svg = shape('svg', {role: 'group', 'aria-label': 'Sites, VMs and links; Tab goes from one to the next'});
     place.append(this.svg);
     new ResizeObserver(() => this.last && this.draw(...this.last)).observe(place);
-    // A press on the drawing also ends what was being typed elsewhere. What that changes is drawn once the press is over: drawn
-    // sooner it would take away what was pressed.
+    // A press on the drawing also ends typing elsewhere. The resulting change is drawn once the press is over: drawn sooner, it
+    // would remove the pressed element.
     this.svg.addEventListener('pointerdown', () => { this.pressed = true; }, true);
     for (const over of ['pointerup', 'pointercancel'])
       window.addEventListener(over, () => this.pressed && setTimeout(() => this.released()), true);
@@ -61,7 +61,7 @@ export class Canvas {
     if (focused) [...this.svg.querySelectorAll('[data-key]')].find((one) => one.dataset.key === focused)?.focus();
   }
 
-  // Rows of sites unless a person moved them; on a telephone one below the other, left and right in turn, so that links have room.
+  // Rows of sites unless the user moved them; on a phone one below the other, left and right in turn, so that links have room.
   lay({sites}, width, wide) {
     const narrow = width < 520;
     const columns = narrow ? 1 : Math.max(1, Math.min(Math.ceil(Math.sqrt(sites.length)), Math.floor(width / (wide + 130))));
@@ -147,7 +147,7 @@ export class Canvas {
     return group;
   }
 
-  // Dragged to another site it makes a link. With the keyboard that is the button "Add a link".
+  // Dragging it to another site makes a link. The keyboard equivalent is the button "Add a link".
   handle(site, wide) {
     const box = this.boxes.get(site.name);
     const dot = shape('circle', {cx: wide, cy: HEAD / 2, r: 9, class: 'handle'});
@@ -195,7 +195,7 @@ export class Canvas {
     return wire;
   }
 
-  // Labels do not lie upon each other.
+  // Labels do not overlap.
   freePlace([x, y]) {
     const half = 70;
     x = Math.min(Math.max(half, x), this.width - half);
@@ -215,9 +215,9 @@ export class Canvas {
     event.preventDefault();
   }
 
-  // A press that moves is a drag, another one chooses.
+  // A press that moves is a drag, any other press selects.
   drag(target, {moved, dropped, chosen}) {
-    // Else the browser takes a finger's move for scrolling, whatever touch-action says of parts of a drawing.
+    // Otherwise the browser takes a finger's move for scrolling, whatever touch-action says about parts of a drawing.
     target.addEventListener('touchstart', (event) => event.preventDefault(), {passive: false});
     target.addEventListener('pointerdown', (down) => {
       if (down.button !== 0) return;
@@ -250,7 +250,7 @@ export class Canvas {
   }
 }
 
-// Where the way from the middle of a box to another point leaves it.
+// Where the line from the centre of a box to another point leaves the box.
 function edge(box, [x, y], [tx, ty]) {
   const dx = tx - x, dy = ty - y;
   const share = Math.min(1, dx ? box.w / 2 / Math.abs(dx) : Infinity, dy ? box.h / 2 / Math.abs(dy) : Infinity);

@@ -1,4 +1,4 @@
-// Sites, VMs, GPUs and links of a design: read from its tree, and the edits that a person makes to them.
+// Sites, VMs, GPUs and links of a design: read from its tree, with the user's edits to them.
 
 import * as yaml from './yaml.js';
 
@@ -34,7 +34,7 @@ function free(names, stem) {
   return `${stem}${number}`;
 }
 
-// A link is called after the sites that it joins, and follows their names as long as it is.
+// A link is named after the sites that it joins, and follows their names while it keeps that name.
 const between = (a, b) => `${a}-${b}`;
 
 function linkName(names, a, b) {
@@ -50,7 +50,7 @@ function section(root, key) {
 
 const linkNode = (a, b, figures = LINK) => yaml.tree({between: [a, b], ...figures});
 
-// What an empty design begins with: a platform without sites, a model, techniques for near and far GPUs, and a training.
+// Content of an empty design: a platform without sites, a model, techniques for near and far GPUs, and a training.
 function begin(design) {
   design.change('platform', (root) => {
     if (platform(root)?.k !== 'map') yaml.put(root, 'platform', yaml.tree({name: 'mine'}));
@@ -61,7 +61,8 @@ function begin(design) {
   if (missing('training')) design.change('training', (root) => yaml.put(root, 'training', yaml.tree(TRAINING)));
 }
 
-// A site with VMs like those of `like`, or of the last site, linked with the first ones: so that a verdict follows at once.
+// Adds a site with VMs like those of `like`, or of the last site, linked with the first ones, so that there is a verdict at
+// once.
 export function addSite(design, like, figures = LINK) {
   begin(design);
   const {sites, vms, links} = cluster(design.tree);
@@ -85,7 +86,7 @@ export function addSite(design, like, figures = LINK) {
   return {kind: 'site', name, links: links.length};
 }
 
-// So many sites with as many GPUs of a kind each, so far apart.
+// Draws `count` sites with the same GPUs each, linked with this round trip.
 export function drawSites(design, {count, gpu, gpus, type, rtt}) {
   const first = addSite(design, '');
   const [vm] = cluster(design.tree).vms;
@@ -116,7 +117,7 @@ export function addLink(design, a, b) {
   return {kind: 'link', name};
 }
 
-// Sites that a link could still join.
+// Sites without a link to this one.
 export function unlinked(design, site) {
   const {sites, links} = cluster(design.tree);
   const joined = (other) => links.some((link) => link.between.includes(site) && link.between.includes(other));
@@ -139,7 +140,7 @@ export function remove(design, {kind, name}) {
   dropGroups(design);
 }
 
-// Groups may name what is gone; without them all VMs together, sites, pairs of them and each VM are tried.
+// Groups may name removed VMs; without groups, all VMs together, sites, pairs of sites and each VM are tried.
 function dropGroups(design) {
   const groups = yaml.child(design.tree, 'groups');
   if (!groups) return;
@@ -151,7 +152,7 @@ function dropGroups(design) {
   if (broken) design.change('groups', (root) => yaml.drop(root, 'groups'));
 }
 
-// Everything that names it follows. False where the name is taken or is none.
+// References to the name follow. False where the name is taken or invalid.
 export function rename(design, {kind, name}, to) {
   const key = {site: 'sites', vm: 'vms', link: 'links'}[kind];
   if (to === name) return true;
@@ -185,7 +186,7 @@ export function setGpus(design, vm, gpu, count) {
   });
 }
 
-// A kind of machine, with the GPUs that it comes with where there is only one choice.
+// Sets the machine type, with its GPUs where there is only one choice.
 export function setType(design, vm, {name, gpus = [], gpu_count: count = 0}) {
   const found = cluster(design.tree).vms.find((one) => one.name === vm);
   design.set(['platform', 'vms', vm, 'type'], name);
@@ -193,7 +194,7 @@ export function setType(design, vm, {name, gpus = [], gpu_count: count = 0}) {
   if (count > 0 || gpu !== found.gpus[0]) setGpus(design, vm, gpu, count || found.gpus.length);
 }
 
-// "site1+site2" where VMs are all those of sites, as the server says it of groups; else their names.
+// "site1+site2" where the VMs are all those of sites, as the server names groups; else their names.
 export function groupText(root, group) {
   const {sites} = cluster(root);
   const whole = sites.filter(({vms}) => vms.length > 0 && vms.every((vm) => group.includes(vm.name)));
@@ -204,7 +205,7 @@ export function groupText(root, group) {
 // The keys of a VM or link, as the design's tree has them.
 export const pathOf = ({kind, name}) => ['platform', {site: 'sites', vm: 'vms', link: 'links'}[kind], name];
 
-// Three sites on three continents' worth of distance: what the Example button shows.
+// Three sites on three continents: the scenario of the Example button.
 export const EXAMPLE = `# Three sites: is it worth training over the distance between them?
 platform:
   name: three-sites

@@ -1,5 +1,5 @@
-// A design: the scenario's text, its tree, and edits that keep both alike. A value is changed where it stands; where keys come or
-// go, the section of the text (a key of the scenario, such as platform) is written anew, and the rest stays as it was.
+// A design: the scenario's text, its tree, and edits that keep both in step. A value is changed in place; where keys are added
+// or removed, the section of the text (a key of the scenario, such as platform) is rewritten, and the rest stays unchanged.
 
 import * as yaml from './yaml.js';
 
@@ -11,11 +11,11 @@ export class Design {
     this.name = state.name ?? 'mine.yaml';
     this.text = state.text ?? '';
     this.positions = state.positions ?? {};  // of sites, as shares of the canvas
-    this.tree = null;    // of the text, where it is YAML
-    this.whole = null;   // where the text builds on other files: the scenario in one piece
-    this.view = null;    // the last answer to it
+    this.tree = null;    // of the text, if it is valid YAML
+    this.whole = null;   // if the text builds on other files: the scenario in one piece
+    this.view = null;    // the last answer for this text
     this.errors = [];
-    this.broken = false;  // the text is no YAML: the tree is an older one's
+    this.broken = false;  // the text is invalid YAML: the tree is an older one's
     this.past = [];
     this.future = [];
   }
@@ -28,13 +28,13 @@ export class Design {
     return this.text.trim() === '';
   }
 
-  // What is drawn: the text's own platform, or that of the files on which it builds, which is not to be edited.
+  // The drawn platform: the text's own, or that of the files on which it builds, which cannot be edited.
   get drawn() {
     const own = yaml.child(this.tree, 'platform');
     return own?.k === 'map' ? this.tree : this.whole ?? this.tree;
   }
 
-  // Changes with what is drawn.
+  // Changes whenever the drawing does.
   get stamp() {
     return [this.tree, this.whole].map((root) => (root?.k === 'map' ? yaml.textOf(root) : root?.k)).concat(this.broken).join('\0');
   }
@@ -43,7 +43,7 @@ export class Design {
     return this.whole === null && !this.broken;
   }
 
-  // A step of undo before an edit; edits of one kind in quick succession are one step.
+  // Records an undo step before an edit; edits of one kind in quick succession are one step.
   remember(kind = '') {
     const now = Date.now(), goesOn = kind !== '' && kind === this.kind && now - this.when < PAUSE;
     this.kind = kind;
@@ -54,7 +54,7 @@ export class Design {
     this.future = [];
   }
 
-  // Another scenario takes this one's place, with a step of undo that brings back its name and where its sites stand.
+  // Replaces this scenario by another, with an undo step that restores its name and the positions of its sites.
   replace({name, text}) {
     this.remember();
     Object.assign(this.past.at(-1) ?? {}, {whole: true, name: this.name, positions: this.positions});
@@ -91,7 +91,7 @@ export class Design {
     }
   }
 
-  // What the server says of the text.
+  // Stores the server's answer for the text.
   answered(answer, ok) {
     this.broken = answer.tree === undefined;
     if (!this.broken) {
@@ -102,12 +102,12 @@ export class Design {
     if (ok) this.view = answer;
   }
 
-  // Which value of the text an error is of; nothing where it stands elsewhere.
+  // The path of the value that an error is about; nothing where it is elsewhere.
   pathOf(error) {
     return error.own && error.line > 0 && this.isWritten ? yaml.pathTo(this.tree, error.line, error.column, error.text) : undefined;
   }
 
-  // The text in one piece, so that all of it can be edited.
+  // Takes the scenario in one piece as the text, so that all of it can be edited.
   takeWhole() {
     if (!this.whole) return;
     this.remember();
@@ -117,7 +117,7 @@ export class Design {
     this.whole = null;
   }
 
-  // The value at a path becomes this text; maps on the way are made.
+  // Sets the value at a path to this text; missing maps on the way are created.
   set(path, value) {
     const node = yaml.at(this.tree, path);
     if (node?.k === 'text' && this.replaceWord(node, value)) return;
@@ -133,13 +133,13 @@ export class Design {
     });
   }
 
-  // `edit` changes what stands under `section`, whose lines are then written anew.
+  // `edit` changes the tree under `section`, whose lines are then rewritten.
   change(section, edit) {
     if (!this.tree || this.tree.k !== 'map') this.tree = yaml.map([]);
     const root = this.tree, before = yaml.entry(root, section);
     edit(root);
     const after = yaml.entry(root, section);
-    // Anchors may be named from elsewhere, and a map in braces has no lines of its own.
+    // Anchors may be referenced from elsewhere, and a map in braces has no lines of its own.
     const inBlocks = root.e.every((e) => e === after || (e[1] > 0 && e[2] === 1));
     if (!inBlocks || /(^|[\s[{,])[&*][A-Za-z]/m.test(this.text) || (before && !(before[1] > 0))) {
       this.text = yaml.textOf(root);
@@ -182,7 +182,7 @@ export class Design {
     }
   }
 
-  // Where the text holds the old value as one word: the new one in its place. Columns count letters.
+  // Replaces the old value in place, where the text has it as one word. Columns count characters.
   replaceWord(node, value) {
     if (!(node.l > 0)) return false;
     const lines = this.text.split('\n');
@@ -190,7 +190,7 @@ export class Design {
     const rest = letters.slice(node.c - 1).join('');
     const old = [node.v, JSON.stringify(node.v), `'${node.v}'`].find((word) => rest.startsWith(word));
     if (!old || node.v === '') return false;
-    // A plain word that goes on behind this is another one.
+    // A plain word that continues after it is another word.
     if (old === node.v && !/^\s*($|[,\]}#\r])/.test(rest.slice(old.length))) return false;
     const word = yaml.scalar(value);
     lines[node.l - 1] = letters.slice(0, node.c - 1).join('') + word + rest.slice(old.length);

@@ -1,4 +1,4 @@
-// Elements by a few words, and the server's answers.
+// Helpers to create elements, and requests to the server.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -16,13 +16,13 @@ export function element(name, attributes = {}, ...children) {
 
 export const button = (text, onclick, more = {}) => element('button', {type: 'button', onclick, ...more}, text);
 
-// The server's HTML, in which everything that came from outside is escaped; the policy of the page runs no script of it.
+// The server's HTML, in which all foreign text is escaped; the page's policy runs no script in it.
 export function fragment(html) {
   return [...new DOMParser().parseFromString(html, 'text/html').body.childNodes];
 }
 
-// Children of an element as [name, make, stamp]: what has the same name and stamp, or without a stamp is equal when it is made, stays as it is,
-// with what is open and chosen and scrolled in it; and nothing is drawn or read aloud again.
+// Fills an element with children given as [name, make, stamp]: a child with the same name and stamp, or, without a stamp, with
+// equal content, stays, with its open parts, selection and scroll position; and nothing is redrawn or read aloud again.
 const made = new WeakMap();
 export function fill(place, parts) {
   const before = made.get(place) ?? new Map(), now = new Map();
@@ -42,7 +42,7 @@ export function fill(place, parts) {
   elements.forEach((one, i) => { if (place.children[i] !== one) place.insertBefore(one, place.children[i] ?? null); });
 }
 
-// `drawn` in place of `old`; of their children only those that differ.
+// Puts `drawn` in place of `old`; only children that differ are replaced.
 function merged(old, drawn) {
   if (old.tagName !== drawn.tagName || old.className !== drawn.className) return drawn;
   const children = [...drawn.children];
@@ -65,7 +65,7 @@ function openedAs(old, drawn) {
 let numbers = 0;
 export const fresh = (stem) => `${stem}-${++numbers}`;
 
-// A field with its label in front; `hint` below.
+// A field preceded by its label; `hint` below.
 export function field(label, input, hint) {
   input.id ||= fresh('field');
   const out = element('div', {class: 'field'}, element('label', {for: input.id}, label), input);
@@ -95,5 +95,5 @@ export async function ask(question, body, signal) {
   return {ok: response.ok && !answer.errors, answer};
 }
 
-// What went wrong, as one sentence.
+// The errors of an answer as one sentence.
 export const problem = (answer) => (answer?.errors ?? []).map((e) => e.text).join('; ') || 'it failed';

@@ -1,6 +1,6 @@
-// The scenario as text, with the numbers of its lines and its errors at their places.
+// The scenario as text, with line numbers and with errors at their places.
 
-const PAUSE = 250;  // ms without a key until what was typed is asked
+const PAUSE = 250;  // ms without a key press until the typed text is sent
 
 export class Editor {
   constructor(area, lines, errors, app) {
@@ -14,7 +14,7 @@ export class Editor {
       this.timer = setTimeout(() => app.typed(area.value), PAUSE);
     });
     area.addEventListener('scroll', () => { lines.scrollTop = area.scrollTop; });
-    // Two spaces in place of a tab, which YAML does not take; Escape gives Tab back to the page.
+    // Inserts two spaces for a tab, which YAML does not allow; Escape gives Tab back to the page.
     area.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.free = true;
       if (event.key !== 'Tab' || event.shiftKey || this.free) return;
@@ -57,7 +57,7 @@ export class Editor {
     if (design.errors.length > 0 || this.errors.firstChild) this.errors.replaceChildren(...design.errors.map((error) => this.app.errorLine(design, error)));
   }
 
-  // The cursor at a line and a column, which counts letters.
+  // Puts the cursor at a line and a column, counted in characters.
   show(line, column) {
     const rows = this.area.value.split('\n');
     const before = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);

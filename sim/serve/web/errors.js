@@ -1,8 +1,8 @@
-// What is wrong with a scenario, in words that lead to where it is mended: the field that it came from, or its line.
+// Errors of a scenario, with a link to where they can be corrected: the field that caused it, or its line.
 
 import {button, element} from './dom.js';
 
-// What people call the fields of the panel, and the part of the drawing that must be chosen for each.
+// Names of the panel's fields, and the part of the drawing to select for each.
 const FIELDS = {rtt: 'round-trip time', bandwidth: 'bandwidth', loss: 'loss', gpus: 'GPUs', type: 'kind of machine', site: 'site', batch: 'Batch',
                 epochs: 'Epochs', blocks_per_epoch: 'Sequences in an epoch'};
 const PARTS = {sites: 'site', vms: 'vm', links: 'link'}, CALLED = {sites: 'Site', vms: 'VM', links: 'Link'};
@@ -16,13 +16,13 @@ function placeOf([section, list, name, key]) {
   return section === 'techniques' && name === 'inner_steps' ? {name: `H of ${list}`} : undefined;
 }
 
-// The place that such an error begins with, its field has said.
+// Drops the place at an error's beginning, which the field already shows.
 export function shortText(text, path) {
   const place = path.join('.');
   return text.startsWith(place) ? text.slice(place.length).replace(/^:? /, '') : text;
 }
 
-// With a way to the field, and one to the line; where no field shows what is wrong, only this.
+// With a link to the field and one to the line; only to the line where no field shows the error.
 export function errorWords(app, design, error, before = '') {
   const path = design === app.design ? design.pathOf(error) : undefined, known = path && placeOf(path);
   if (!known) return errorLine(app, design, error, before);
@@ -37,7 +37,7 @@ export function errorWords(app, design, error, before = '') {
                  button(`YAML, line ${error.line}`, () => app.showLine(design, error), {class: 'place'}));
 }
 
-// As a line that leads to its place in the text.
+// As a line that links to its place in the text.
 export function errorLine(app, design, error, before = '') {
   const at = error.own && error.line > 0 ? `line ${error.line}, column ${error.column}: ` : error.file ? `${error.file}: ` : '';
   const text = `${before}${at}${error.text}`;

@@ -1,9 +1,9 @@
-// Opening and saving, and links that hold the whole scenario.
+// Opening and saving, and links that contain the whole scenario.
 
 import {$, ask, button, element, field, problem, select} from './dom.js';
 import * as yaml from './yaml.js';
 
-// --- links: what both designs hold, deflated, in the address behind "#s=", which no browser sends to a server.
+// --- links: the contents of both designs, deflated, in the address after "#s=", which browsers do not send to a server.
 
 const stream = async (bytes, through) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(through)).arrayBuffer());
 
@@ -14,9 +14,9 @@ export async function toFragment(state) {
   return `#s=${btoa(letters).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
 }
 
-const MOST = 4 << 20;  // bytes that a link may hold; a scenario has at most 1 MiB
+const MOST = 4 << 20;  // largest link in bytes; a scenario has at most 1 MiB
 
-// Nothing where the fragment holds none.
+// Nothing where the fragment has none.
 export async function fromFragment(hash) {
   const match = /^#s=([A-Za-z0-9_-]+)$/.exec(hash);
   if (!match) return null;
@@ -132,7 +132,7 @@ export async function linkDialog(app) {
 
 // --- a model's config.json, as a model of the scenario
 
-const KEPT = 40;  // keys; more is no model's
+const KEPT = 40;  // keys; no model's file has more
 
 export async function modelOf(file) {
   if (file.size > 1 << 20) return {wrong: 'A config.json has at most 1 MiB.'};

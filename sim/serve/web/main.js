@@ -1,4 +1,4 @@
-// The page: designs, what is selected, and the way of an edit: into the text, to the server, and back as a verdict.
+// The page: designs, the selection, and the path of an edit: into the text, to the server, and back as a verdict.
 
 import {$, ask, button, element, problem} from './dom.js';
 import {Canvas} from './canvas.js';
@@ -19,7 +19,7 @@ class App {
     this.active = 0;
     this.selected = null;
     this.catalog = {models: [], gpus: [], vms: [], techniques: [], scenarios: []};
-    this.waiting = new Map();  // by design: whether it is asked, and whether it changed since
+    this.waiting = new Map();  // by design: whether a question is open, and whether the design changed since
     this.canvas = new Canvas($('canvas'), {
       choose: (what, byKey) => {
         this.choose(what);
@@ -56,7 +56,7 @@ class App {
     this.draw();
   }
 
-  // --- what happens
+  // --- events
 
   state() {
     return {designs: this.designs.map((one) => one?.state() ?? null), active: this.active};
@@ -79,7 +79,7 @@ class App {
     if (lost) this.notice(state.text ? `${state.name} stands here now.` : 'The page is empty now.', 'Bring back what stood here', () => this.undo());
   }
 
-  // The design's text has changed: `anew` where its tree is not of this text.
+  // Called when the design's text has changed; `anew` where its tree does not match the text.
   edited(anew = false) {
     this.editor.draw();
     if (!anew || this.design.isEmpty) this.drawCanvas();
@@ -94,12 +94,12 @@ class App {
     return this.waiting.has(design);
   }
 
-  // Whether all that an edit leads to has come, for whoever looks from outside.
+  // Whether all results of an edit have arrived, for tests.
   still() {
     document.documentElement.dataset.state = this.waiting.size > 0 || this.results.isBusy ? 'busy' : 'still';
   }
 
-  // One question at a time for each design; what changes meanwhile is asked next, and only the last of it.
+  // One open question per design; of changes meanwhile, only the last is sent next.
   async refresh(design) {
     if (this.waiting.get(design)) {
       this.waiting.set(design, 'again');
@@ -158,7 +158,7 @@ class App {
     this.buttons();
   }
 
-  // On a narrow screen they stand below the drawing; the verdict stays above them.
+  // On a narrow screen the figures are below the drawing; the verdict stays above them.
   showFigures() {
     if (!matchMedia('(max-width: 900px)').matches) return;
     $('selection').style.scrollMarginTop = `${$('verdict').offsetHeight + 8}px`;
@@ -190,7 +190,7 @@ class App {
   drawSites(what) {
     this.change((design) => cluster.drawSites(design, what));
     $('undo').focus({preventScroll: true});
-    scrollTo(0, 0);  // the form may have been below what is drawn
+    scrollTo(0, 0);  // the form may be below the drawing
   }
 
   undo() {
@@ -243,7 +243,7 @@ class App {
     this.load({name: 'three-sites.yaml', text: cluster.EXAMPLE});
   }
 
-  // Which of the two ways to edit lies open.
+  // Selects one of the two ways to edit.
   tab(name) {
     for (const one of ['figures', 'text']) {
       $(one).hidden = one !== name;
@@ -275,7 +275,7 @@ class App {
     this.draw();
   }
 
-  // --- what is shown
+  // --- display
 
   draw() {
     this.editor.draw();
@@ -324,14 +324,14 @@ class App {
     return errorLine(this, design, error, before);
   }
 
-  // The place of an error in the text.
+  // Shows the place of an error in the text.
   showLine(design, error) {
     if (design !== this.design) this.turn(this.designs.indexOf(design));
     this.tab('text');
     this.editor.show(error.line, error.column);
   }
 
-  // The address keeps what is on the page, so that a reload loses nothing.
+  // The address holds the page's content, so that a reload loses nothing.
   keep() {
     clearTimeout(this.keeping);
     this.keeping = setTimeout(async () => history.replaceState(null, '', await files.toFragment(this.state())), 400);

@@ -1,4 +1,4 @@
-// The side panel: figures of what is selected, and what the whole scenario trains.
+// The side panel: figures of the selection, and the scenario's training.
 
 import {button, element, field, fresh, select} from './dom.js';
 import {gpuChoices, usualVm} from './start.js';
@@ -8,12 +8,12 @@ import {shortText} from './errors.js';
 import * as units from './units.js';
 import * as yaml from './yaml.js';
 
-const SHOWN_VMS = 4;  // of a site; the others are chosen on the drawing
+const SHOWN_VMS = 4;  // of a site; the others can be selected on the drawing
 
-// How a field says which value of the scenario it shows.
+// A field's reference to the value that it shows.
 const pathText = (path) => path?.join('/');
 
-// A slider with a field for the exact value. `set` gets the text that the scenario will hold.
+// A slider with a field for the exact value. `set` receives the text for the scenario.
 function slider(label, kind, text, set, hint, path) {
   const {read, write} = units.kinds[kind];
   const known = () => Number.isFinite(read(text));
@@ -30,7 +30,7 @@ function slider(label, kind, text, set, hint, path) {
     range.setAttribute('aria-valuetext', text);
     set(text);
   });
-  // An arrow key moves by what can be seen: a slider of counts by one at least.
+  // An arrow key makes a visible change: a slider of counts moves by at least one.
   range.addEventListener('keydown', (event) => {
     const by = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1}[event.key];
     if (!by || kind !== 'count' || !known()) return;
@@ -66,7 +66,7 @@ export class Panel {
     this.drawErrors();
   }
 
-  // The field that shows what stands at a path, or of which that is a part.
+  // The field that shows the value at a path, or a value that contains it.
   fieldOf(path) {
     for (let end = path.length; end > 0; --end) {
       const found = this.selection.parentNode.querySelector(`[data-path="${CSS.escape(pathText(path.slice(0, end)))}"]`);
@@ -75,7 +75,7 @@ export class Panel {
     return null;
   }
 
-  // What is wrong stands at the field that it came from, too.
+  // Shows errors at the fields that caused them, too.
   drawErrors() {
     const panel = this.selection.parentNode, {design} = this.app;
     for (const note of panel.querySelectorAll('.at-field')) note.remove();
@@ -93,7 +93,7 @@ export class Panel {
     }
   }
 
-  // An edit with its step of undo; a slider's moves are one step.
+  // An edit with its undo step; a slider's moves are one step.
   edit(tag, change) {
     this.app.design.remember(tag);
     change(this.app.design);
@@ -154,7 +154,7 @@ export class Panel {
     return out;
   }
 
-  // Their kind and number. The kind of machine follows as long as it is the usual one for them.
+  // Their type and number. The machine type follows while it is the usual one for them.
   gpus(vm, of = '') {
     const {catalog} = this.app, gpu = vm.gpus[0] ?? '', names = gpuChoices(catalog);
     if (gpu && !names.some(([name]) => name === gpu)) names.unshift([gpu, gpu]);
@@ -175,7 +175,7 @@ export class Panel {
             field(`How many GPUs${of}`, count)];
   }
 
-  // The kind of machine, by its full name, with what is known of it; and what of it does not agree with its GPUs.
+  // The machine type by its full name, with its description and any mismatch with its GPUs.
   machine(vm, of = '') {
     const {catalog} = this.app, type = catalog.vms.find((one) => one.name === vm.type);
     const choices = (rented) => catalog.vms.filter((one) => /^(aws|azure|gcp|cloud)-/.test(one.name) === rented)
@@ -213,7 +213,7 @@ export class Panel {
     return others || count ? `This machine comes with ${this.offer(type)}; here it has ${gpusText(gpus.map((gpu) => this.title(gpu)), 1)}.` : '';
   }
 
-  // The panel anew, with the hand where it was.
+  // Redraws the panel and restores the focus.
   drawKeeping() {
     const at = document.activeElement, label = at?.labels?.[0]?.textContent;
     this.draw();
@@ -268,7 +268,7 @@ export class Panel {
     return tree ? out : [];
   }
 
-  // A choice for each model, which is one of the catalog's or a map that stands in the text.
+  // A choice for each model: one of the catalog's, or a map in the text.
   models(source) {
     const {app} = this, {catalog} = app, node = yaml.child(source, 'models');
     const items = node?.k === 'list' ? node.i : node ? [node] : [];

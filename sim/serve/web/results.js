@@ -1,12 +1,12 @@
-// The verdict and what it rests on, in the sections of slmsim's report; of two designs side by side.
+// The verdict and its evidence, in the sections of slmsim's report; for two designs side by side.
 
 import {ask, element, fill, fragment, problem, select} from './dom.js';
 import {duration} from './units.js';
 
-const QUIET = 180;  // ms without a change until what takes longer is asked
-const FIRST_PAUSE = 20, LAST_PAUSE = 300;  // ms between two looks at what is computed; each is twice the one before
+const QUIET = 180;  // ms without a change until slower questions are sent
+const FIRST_PAUSE = 20, LAST_PAUSE = 300;  // ms between two polls of a job; each pause is twice the one before
 
-// What two designs are compared by.
+// Figures that compare two designs.
 const FIGURES = [['Time of the job', (p) => p.minutes, duration], ['An iteration', (p) => p.iteration_s, (v) => `${v.toPrecision(3)} s`],
                  ['GPUs', (p) => p.gpus, String], ['GPU-hours', (p) => p.gpu_hours, (v) => v.toPrecision(3)],
                  ['Energy', (p) => p.energy_kwh, (v) => `${v.toPrecision(3)} kWh`],
@@ -14,7 +14,7 @@ const FIGURES = [['Time of the job', (p) => p.minutes, duration], ['An iteration
                  ['Memory of the fullest GPU', (p) => p.memory_share, (v) => `${Math.round(100 * v)} %`]];
 
 export class Results {
-  // `app` has designs, active, isAsked(design), errorLine(...), still(): told when nothing more is to come.
+  // `app` has designs, active, isAsked(design), errorLine(...), still(): called when all results have arrived.
   constructor(verdict, place, app) {
     this.verdict = verdict;
     this.place = place;
@@ -24,7 +24,8 @@ export class Results {
     this.forget();
   }
 
-  // What came later: of a view its sections, and how sure it is; and of a design the view whose sections stand there until its own come.
+  // Later results: for a view its sections and its certainty; and for a design the view whose sections stay until its own
+  // arrive.
   forget() {
     this.later = new WeakMap();
     this.shown = new WeakMap();
@@ -56,7 +57,7 @@ export class Results {
     this.rest();
   }
 
-  // What is wrong takes the room of the verdict before it, so that the drawing stays under the hand.
+  // Errors take the room of the earlier verdict, so that the drawing does not move.
   hold(wrong) {
     const {style} = this.verdict;
     if (!wrong) style.height = '';
@@ -64,7 +65,7 @@ export class Results {
     this.verdict.classList.toggle('held', style.height !== '');
   }
 
-  // Once the hand rests, what takes longer; an edit puts it off, and ends what is computed of what was.
+  // Sends slower questions once edits pause; an edit postpones them and cancels the running ones.
   rest() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.follow(), QUIET);
@@ -75,7 +76,7 @@ export class Results {
     this.rest();
     if (this.computed?.design === design) this.computed.end();
     if (!design.isEmpty && design.errors.length === 0 && !this.verdict.querySelector('.decided')) this.draw();
-    this.verdict.classList.add('asked');  // until the next draw
+    this.verdict.classList.add('asked');  // until the next redraw
   }
 
   letter(design) {
@@ -162,20 +163,20 @@ export class Results {
     return [name, () => this.details(`model section${stale ? ' stale' : ''}`, title, fragment(html), true, name), `${stale} ${html}`];
   }
 
-  // It stays open or closed when it is drawn anew.
+  // It keeps its open state when it is redrawn.
   details(look, title, content, open, name = look) {
     const out = element('details', {class: look, open: this.open[name] ?? open}, element('summary', {}, title), ...content);
     out.addEventListener('toggle', () => { this.open[name] = out.open; });
     return out;
   }
 
-  // What takes longer, of one design after the other; what an edit interrupts is asked again when the hand rests.
+  // Asks slower questions for one design after the other; those interrupted by an edit are sent again once edits pause.
   async follow() {
     this.timer = undefined;
     if (this.isFollowing) return this.rest();
     this.isFollowing = true;
     for (const design of this.app.designs.filter(Boolean)) {
-      await this.followOne(design).catch(() => {});  // whether the server still answers the next edit tells
+      await this.followOne(design).catch(() => {});  // the next edit shows whether the server still answers
     }
     this.isFollowing = false;
     return this.app.still();
@@ -199,7 +200,7 @@ export class Results {
     this.draw();
   }
 
-  // A job that ends with the design that it is of; nothing where that changed.
+  // A job that ends when its design changes; then it returns nothing.
   async compute(verb, design, view) {
     const body = {scenario: design.text, name: design.name, model: Math.min(this.model, view.models.length - 1)};
     const isCurrent = () => design.view === view && !this.app.isAsked(design) && this.app.designs.includes(design);
@@ -210,7 +211,7 @@ export class Results {
         const {ok, answer} = job ? await ask('job', {job}) : await ask(verb, body);
         if (!ok) return {ok, answer};
         if (job && answer.state !== 'running') return {ok: answer.state === 'done' && !answer.answer.errors, answer: answer.answer ?? answer};
-        job ??= answer.job;  // none while those of another page are computed
+        job ??= answer.job;  // none while another page's jobs run
         await new Promise((resolve) => { wake = resolve; setTimeout(resolve, pause); });
         pause = Math.min(2 * pause, LAST_PAUSE);
       }

@@ -1,4 +1,5 @@
-// What an empty page asks: how many sites, with which GPUs and how far apart. The answer is drawn, and all of it can be changed there.
+// The form of an empty page: the number of sites, their GPUs and their distance. The answer is drawn, and all of it can be
+// changed there.
 
 import {button, element, field, select} from './dom.js';
 
@@ -9,7 +10,7 @@ const DISTANCES = [['1 ms', 'in one city: 1 ms'], ['10 ms', 'a few hundred km ap
 const number = (value, most) => element('input', {type: 'number', min: 1, max: most, value});
 const whole = (input) => Math.min(Number(input.max), Math.max(1, Math.round(Number(input.value)) || 1));
 
-// By name, with what tells those of similar names apart.
+// By name, with details that distinguish similar names.
 export const gpuChoices = (catalog) => catalog.gpus.map((one) => [one.name, gpuText(one)])
   .sort((a, b) => a[1].localeCompare(b[1], 'en', {numeric: true}));
 
@@ -18,7 +19,7 @@ function gpuText({name, title, memory_bytes: memory, architecture}) {
   return `${called}, ${Math.round(memory / 2 ** 30)} GiB (${architecture})`;
 }
 
-// The kind of machine that is usual for so many of a GPU.
+// The usual machine type for this number of a GPU.
 export const usualVm = (catalog, gpu, count) => catalog.gpus.find((one) => one.name === gpu)?.usual_vms[count > 1 ? 1 : 0] ?? 'workstation';
 
 // `act` has draw({count, gpu, gpus, type, rtt}), addSite() and example().

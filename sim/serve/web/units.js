@@ -1,4 +1,4 @@
-// Quantities as a scenario writes them ("28 ms", "1 Gbps"), and numbers on sliders.
+// Quantities in a scenario's format ("28 ms", "1 Gbps"), and numbers on sliders.
 
 const TIME = {ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600};
 const RATE = {bps: 1 / 8, kbps: 1e3 / 8, Mbps: 1e6 / 8, Gbps: 1e9 / 8, Tbps: 1e12 / 8, 'B/s': 1, 'kB/s': 1e3, 'MB/s': 1e6,
@@ -19,8 +19,8 @@ function written(value, units, names) {
   return `${digits(value / units[best])} ${best}`;
 }
 
-// What a slider moves: how it is read from a scenario's text, written there, and where its ends are. Ends are logarithmic but for
-// counts, which take steps of people's liking.
+// Kinds of sliders: how a value is read from a scenario's text and written there, and the slider's ends. Sliders are
+// logarithmic except for counts, which take round steps.
 export const kinds = {
   time: {read: (text) => quantity(text, TIME), write: (v) => written(v, TIME, ['us', 'ms', 's']), low: 1e-4, high: 0.3, unit: 'ms'},
   rate: {read: (text) => quantity(text, RATE), write: (v) => written(v, RATE, ['Mbps', 'Gbps']), low: 1.25e6, high: 5e10, unit: 'Gbps'},
@@ -29,14 +29,14 @@ export const kinds = {
   count: {read: Number, write: (v) => String(Math.round(v)), low: 1, high: 1024},
 };
 
-// What is typed without a unit is in that of the text before, or in the usual one where that is no quantity.
+// A value typed without a unit gets the unit of the text before, or the usual one where that is not a quantity.
 export function withUnit(kind, typed, before) {
   const {unit, read} = kinds[kind];
   if (!unit || !/^[0-9]+([.,][0-9]+)?$/.test(typed)) return typed;
   return `${typed.replace(',', '.')} ${Number.isFinite(read(before)) ? /[A-Za-z/]+$/.exec(before)?.[0] ?? unit : unit}`;
 }
 
-// Between the slider's 0 to 1000 and the value.
+// Converts between the slider's 0 to 1000 and the value.
 export function toSlider(kind, value) {
   const {low, high} = kinds[kind];
   const at = Math.log(Math.min(Math.max(value, low), high) / low) / Math.log(high / low);
@@ -55,7 +55,7 @@ export function count(value) {
   return value >= 1e6 ? `${Math.round(value / 1e6)} M` : String(Math.round(value));
 }
 
-// Minutes as people say them.
+// Minutes in readable units.
 export function duration(minutes) {
   if (minutes < 1) return `${(60 * minutes).toPrecision(3)} s`;
   if (minutes < 120) return `${minutes.toPrecision(3)} min`;

@@ -1,10 +1,10 @@
-// What takes longer, as jobs that go on while the page is used: what limits, the best plan, a sweep.
+// Slower work, as jobs that run while the page is used: limits, the best plan, a sweep.
 
 import {ask, button, element, field, fragment, problem, select} from './dom.js';
 import {groupText} from './cluster.js';
 import {duration} from './units.js';
 
-const PAUSE = 300;  // ms between two looks
+const PAUSE = 300;  // ms between two polls
 
 function table(head, rows, label) {
   return element('div', {class: 'wide', tabindex: 0, role: 'region', 'aria-label': label}, element('table', {},
@@ -34,7 +34,7 @@ const swept = ({sections, csv}) => [...sections.flatMap((one) => fragment(one.ht
   element('a', {href: URL.createObjectURL(new Blob([csv], {type: 'text/csv'})), download: 'sweep.csv'}, 'Download as CSV')];
 
 export class Work {
-  // `app` has design; what is asked is asked of it as it is then.
+  // `app` has design; questions are about the design at that time.
   constructor(place, app) {
     this.app = app;
     place.replaceChildren(this.explain(), this.plan(), this.sweep());

@@ -1,5 +1,6 @@
-// A scenario's tree, as the server reads it from text, and text of it. Nodes are {k: 'map', l, c, e: [[key, l, c, node]...]},
-// {k: 'list', l, c, i: [...]}, {k: 'text', l, c, v} and {k: 'null', l, c}; l and c are line and column, 0 where it stands in no text.
+// A scenario's tree, as the server reads it from text, and text from a tree. Nodes are {k: 'map', l, c, e: [[key, l, c,
+// node]...]}, {k: 'list', l, c, i: [...]}, {k: 'text', l, c, v} and {k: 'null', l, c}; l and c are line and column, 0 for a
+// node that is in no text.
 
 const WIDTH = 100;  // longer maps and lists are written over several lines
 const PLAIN = /^[A-Za-z0-9_./+][A-Za-z0-9_./+ ()%^=-]*$|^-[0-9.][0-9.eE+-]*$/;
@@ -8,7 +9,7 @@ export const text = (v) => ({k: 'text', l: 0, c: 0, v: String(v)});
 export const list = (items) => ({k: 'list', l: 0, c: 0, i: items});
 export const map = (entries) => ({k: 'map', l: 0, c: 0, e: entries.map(([key, node]) => [key, 0, 0, node])});
 
-// From plain values.
+// Makes a tree from plain values.
 export function tree(value) {
   if (value === null || value === undefined) return {k: 'null', l: 0, c: 0};
   if (Array.isArray(value)) return list(value.map(tree));
@@ -21,7 +22,7 @@ export const child = (node, key) => entry(node, key)?.[3];
 export const at = (node, path) => path.reduce((n, key) => (n && n.k === 'list' ? n.i[Number(key)] : child(n, key)), node);
 export const keys = (node) => (node && node.k === 'map' ? node.e.map((e) => e[0]) : []);
 
-// The value of a node that may state where it is from, {value: 28 ms, provenance: ...}; undefined where it is none.
+// The value of a node that may state its provenance, {value: 28 ms, provenance: ...}; undefined where there is none.
 export function value(node) {
   if (node?.k === 'text') return node.v;
   const inner = child(node, 'value');
@@ -53,7 +54,7 @@ function flow(node) {
   return '~';
 }
 
-// Maps of maps are written one below the other, so that a platform reads as one.
+// Maps of maps are written over several lines, for readability.
 const isNested = (node) => node.k === 'map' && node.e.some((e) => e[3].k === 'map' && e[3].e.length > 0);
 
 export function entryLines(key, node, indent = 0) {
@@ -67,8 +68,8 @@ export function entryLines(key, node, indent = 0) {
 
 export const textOf = (root) => root.e.flatMap((e) => entryLines(e[0], e[3])).join('\n') + '\n';
 
-// The path of what stands at a line and a column. Where a map begins with its first key both stand there: the one that is meant is
-// named in `said`, else it is the map.
+// The path of the node at a line and a column. Where a map begins with its first key, both are there: the one named in `said`
+// is returned, else the map.
 export function pathTo(root, line, column, said = '') {
   const found = [];
   const visit = (node, path) => {
