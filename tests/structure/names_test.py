@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every test that ctest lists is named in words: no addresses, no bytes, no expressions. No two files' names differ in
-case only, which a disk may not tell apart."""
+case only, which a disk may not tell apart. Pages are free of phrases that readers stumble over."""
 import os
 import re
 import subprocess
@@ -9,6 +9,8 @@ import unittest
 BUILD = os.path.dirname(os.environ["SLMSIM_BINARY"])
 WORDS = re.compile(r"[\w./+-]+(<[\w, :]+>)?")
 
+STUMBLES = re.compile(r"\b(so many|as many|is told|tells of|nobody stated|asks for|comes out|what stands above|all else|"
+                      r"within so much|on the mean)\b", re.IGNORECASE)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -19,6 +21,28 @@ class Files(unittest.TestCase):
             folders[:] = [name for name in folders if not name.startswith((".", "build"))]
             names = folders + files
             self.assertEqual(len({name.lower() for name in names}), len(names), folder)
+
+
+def prose(page):
+    """The lines of a page but for code and what the program prints, between marks."""
+    code = printed = False
+    with open(page, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            mark = re.fullmatch(r"<!-- (/?)[\w-]+ -->\n", line)
+            printed = not mark[1] if mark else printed
+            code ^= line.startswith("```")
+            if not (code or printed or line.startswith("    ")):
+                yield number, line
+
+
+class Pages(unittest.TestCase):
+    def test_are_plain(self):
+        pages = [os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md", "calibrate/README.md")]
+        for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
+            pages += [os.path.join(folder, name) for name in names if name.endswith(".md") and name != "reference.md"]
+        self.assertGreater(len(pages), 20)
+        self.assertEqual([f"{page}:{number}: {line}" for page in pages for number, line in prose(page)
+                          if STUMBLES.search(line)], [])
 
 
 class Names(unittest.TestCase):
