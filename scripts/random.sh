@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks random clusters against the laws of tests/random: a thousand in continuous integration, any number here.
+# Checks random clusters against the laws of tests/random: four hundred in continuous integration, any number here.
 # Usage: scripts/random.sh [COUNT [FIRST_SEED [OPTION...]]]; options go to random_clusters, whose --help lists them.
 #        scripts/random.sh campaign MINUTES [OPTION...]; resumes at the seed where the last one with these options ended.
 #        scripts/random.sh tally; prints the totals of all campaigns of this tree.
