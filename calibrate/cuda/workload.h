@@ -52,7 +52,7 @@ class WorkloadTimer final : public Timer {
   WorkloadTimer& operator=(const WorkloadTimer&) = delete;
   ~WorkloadTimer() override;
   double run(int launches) override;
-  static double seconds();  // of a wall clock
+  static double seconds();  // wall clock
   double now() override { return seconds(); }
   Clock clock() override { return device_.nvml().clock(); }
 

@@ -12,7 +12,7 @@
 namespace slmsim::calibrate {
 
 struct Clock {
-  double megahertz = 0;        // of the multiprocessors; 0 where unknown
+  double megahertz = 0;        // clock of the multiprocessors; 0 where unknown
   std::uint64_t throttle = 0;  // NVML's reasons for a clock below the requested one
 };
 

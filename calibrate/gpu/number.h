@@ -20,8 +20,8 @@ double rounding_of_factors(const std::string& precision);
 // functions.
 inline constexpr double kSumError = 1e-5;
 
-// Distance of `got` from `exact`, relative to the error of a correct result: rounding twice to `number`, and, for sums, a share
-// of `magnitude`, the sum of the absolute values. Above 1 is wrong; NaN gives infinity.
+// Distance of `got` from `exact`, relative to the error of a correct result: rounding twice to `number`, and, for sums,
+// a share of `magnitude`, the sum of the absolute values. Above 1 is wrong; NaN gives infinity.
 double deviation(double got, double exact, double magnitude, Number number);
 
 }  // namespace slmsim::calibrate

@@ -40,9 +40,9 @@ struct Message {
 
 // Several connections that send for a time; sums over all, except that windows are those of one connection.
 struct Stream {
-  double seconds = 0;     // measured, after the warm-up
-  double bytes = 0;       // acknowledged in that time
-  double first_half = 0;  // of these in the first half: shows whether the rate was steady
+  double seconds = 0;                                     // measured, after the warm-up
+  double bytes = 0;                                       // acknowledged in that time
+  double first_half = 0;                                  // bytes of the first half: shows whether the rate was steady
   double in_flight = 0, send_window = 0, congestion = 0;  // maximum over the connections
   double segments = 0, retransmitted = 0, spurious = 0;
   double receive_limited = 0, buffer_limited = 0;  // shares of the busy time, mean over the connections

@@ -177,7 +177,7 @@ class Server {
   const Descriptor& listener_;
   const Limits& limits_;
   int begun_ = 0, served_ = 0;                     // sessions
-  Clock::time_point start_, idle_ = Clock::now();  // of the session; end of the last one
+  Clock::time_point start_, idle_ = Clock::now();  // start of the session; end of the last one
   std::optional<Clock::time_point> closed_;        // when the session's client was first seen to have left
   std::vector<Guest> guests_;
   std::unique_ptr<Session> session_;

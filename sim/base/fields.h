@@ -38,7 +38,7 @@ struct Parameter {
   double spread = 0;  // relative, where known: eight of ten such values lie within it
   // Possible values where the value is uncertain: ends of `between` in base units, or the words of `one_of`.
   std::optional<Range<double>> between;
-  bool log_scale = false;  // of `between`: equal factors are equally likely, not equal differences
+  bool log_scale = false;  // in `between`, equal factors are equally likely, not equal differences
   std::vector<std::string> one_of;
   ValueType type;  // allowed under the key
   std::string_view measure =

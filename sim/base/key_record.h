@@ -63,7 +63,7 @@ struct ValueType {
   std::vector<std::string> choices;
   const FileKind* file = nullptr;  // its name, its path, or its contents as a map
   std::vector<ValueType> items;    // of a list: each may be any of these
-  Count count = kAnyCount;         // of a list's items; a minimum of 1 or more makes the list required
+  Count count = kAnyCount;         // number of a list's items; a minimum of 1 or more makes the list required
   bool stated = false;             // may also be written with its provenance
   bool nullable = false;
 

@@ -100,8 +100,8 @@ std::string folded(std::string_view unit) {
   return out;
 }
 
-// Candidates for an unknown unit: the unit that differs only in case and slashes, or those with this beginning ("10 Gb"
-// of a rate: Gbps, Gbit/s). Empty where nothing fits.
+// Candidates for an unknown unit: the unit that differs only in case and slashes, or those with this beginning (for the
+// rate "10 Gb": Gbps, Gbit/s). Empty where nothing fits.
 std::string likely_units(std::string_view unit, Dimension dimension) {
   constexpr std::size_t kMostOffered = 2;
   const std::string wanted = folded(unit);

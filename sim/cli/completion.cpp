@@ -37,7 +37,7 @@ std::string listed(const std::string& what) {
 // Values of an option or argument: words, or a shell command that prints them; empty where files or anything may follow.
 std::string words_of(const CLI::App& verb, const CLI::Option& option) {
   struct Words {
-    const char *verbs, *option, *words;  // of these verbs; of all if empty
+    const char *verbs, *option, *words;  // valid for these verbs, or for all if empty
   };
   static const Words kWords[] = {
       {"", "--technique", "list techniques"},

@@ -47,7 +47,7 @@ struct LowRankBucket {
   double plain = 0;  // elements sent uncompressed
 
   void add(const GradientTensors& tensors, int rank);
-  double elements() const;  // of all its gradients
+  double elements() const;  // number in all its gradients
   double p() const;         // of all P
   double q() const;
 };
@@ -80,7 +80,7 @@ struct SignTimes {
   Seconds momentum, encode, sum, decode;
 };
 SignTimes sign_times(double numbers, int ranks, double element, const Gpu& gpu, const Software& software);
-Bytes sign_bytes(double numbers);  // of all signs; each rank also sends a scale of kScaleBytes
+Bytes sign_bytes(double numbers);  // size of all signs; each rank also sends a scale of kScaleBytes
 inline constexpr double kScaleBytes = 4;
 
 // GPU memory for all gradients of a GPU: `kept` from step to step; `passing` from encoding to decoding, which on a slow

@@ -15,7 +15,7 @@ struct Tile {
 constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64},
                            {64, 32},   {32, 32},   {16, 64},   {64, 16},  {16, 32},  {32, 16}, {16, 16}};
 constexpr double kSplits[] = {1, 2, 4, 8, 16, 32};
-constexpr double kLeastDepth = 64;  // of the inner sum in each part of a split
+constexpr double kLeastDepth = 64;  // length of the inner sum in each part of a split
 
 // The three were fitted together to public measurements of ten GPUs (slmsim validate gpu), one value for all of them.
 constexpr double kReuse = 8;         // harmonic size of a tile whose loads cost as much as its arithmetic

@@ -19,8 +19,8 @@ namespace slmsim {
 // that fills tiles or waves badly.
 double tile_efficiency(const MatrixShape& shape, int multiprocessors);
 
-// Alignment in bytes of all rows of a product's three matrices, 16 at most: the power of two that divides rows of n and
-// of k elements. The two products of its backward pass have the same alignment, since they use the same tensors.
+// Alignment in bytes of all rows of a product's three matrices, 16 at most: the power of two that divides rows of n elements
+// and rows of k elements. The two products of its backward pass have the same alignment, since they use the same tensors.
 int row_alignment(const MatrixShape& shape, Precision precision);
 
 // Rate of a large product whose rows are aligned to `alignment` bytes; `aligned` is its rate at 16 bytes.
