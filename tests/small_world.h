@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
-#include "sim/lower/operator_run.h"
-#include "sim/model/operator_graph.h"
-#include "sim/plan/plan.h"
-#include "sim/planner/option.h"
-#include "sim/technique/replicas.h"
+#include "sim/technique/alpa/operator_run.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/common/plan.h"
+#include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/replicas/replicas.h"
 #include "tests/named.h"
 
 namespace slmsim {
@@ -164,10 +164,10 @@ inline double bytes_over(const TaskGraph& graph, const std::string& label, const
   double bytes = 0;
   for (const auto& task : graph.tasks()) {
     if (task.kind != TaskKind::kTransfer || graph.tag_of(task).name.rfind(label, 0) != 0) continue;
-    const auto& route = graph.connections()[static_cast<std::size_t>(task.place)].route;
+    const auto& route = graph.connections()[task.place].route;
     bool crosses = link.empty();
     for (const int l : route.links)
-      crosses = crosses || graph.links()[static_cast<std::size_t>(l)].name.rfind(link, 0) == 0;
+      crosses = crosses || graph.links()[l].name.rfind(link, 0) == 0;
     if (crosses) bytes += task.amount;
   }
   return bytes;

@@ -133,7 +133,7 @@ class Measuring {
     }
     const double warm_up = warm_up_bytes(sizes, seconds, rtt_);
     const double warm_seconds =
-        seconds[static_cast<std::size_t>(std::find(sizes.begin(), sizes.end(), warm_up) - sizes.begin())];
+        seconds[std::find(sizes.begin(), sizes.end(), warm_up) - sizes.begin()];
     constexpr double kLeastTimeout = 0.2;  // Linux TCP_RTO_MIN, added to the round trip
     const double before = 5 * rtt_ + warm_seconds + kIdleTimeouts * (rtt_ + kLeastTimeout);
     const std::string told = where + ": ";

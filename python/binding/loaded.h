@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/run/choice.h"
+#include "sim/scenario/choice.h"
 #include "sim/scenario/link.h"
 
 namespace slmsim::python {

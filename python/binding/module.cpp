@@ -7,7 +7,7 @@
 #include "python/binding/input_error.h"
 #include "python/binding/interruptible.h"
 #include "python/binding/verbs.h"
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/report/technique_list.h"
 
 namespace py = pybind11;

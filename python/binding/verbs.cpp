@@ -16,8 +16,8 @@
 #include "sim/report/explanation.h"
 #include "sim/report/fit_table.h"
 #include "sim/report/plan_table.h"
-#include "sim/run/iteration_trace.h"
-#include "sim/run/time_limit.h"
+#include "sim/report/trace.h"
+#include "sim/search/time_limit.h"
 #include "sim/sweep/run.h"
 
 namespace py = pybind11;

@@ -4,8 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include "python/binding/loaded.h"
-#include "sim/run/intervals.h"
-#include "sim/run/run.h"
+#include "sim/fit/intervals.h"
+#include "sim/predict/result.h"
 
 namespace slmsim::python {
 

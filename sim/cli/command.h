@@ -18,6 +18,13 @@ struct Command {
   std::function<int()> run;
 };
 
+// Runs a program and turns its exceptions into messages on standard error and an exit status: InputError 2, others 3.
+int exit_status_of(const std::function<int()>& program);
+// Prints a message on wrong words and returns kBadInput.
+int usage_error(const std::string& text);
+// Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
+std::string plain_words(const std::string& text);
+
 // For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
 // `of`: the result that depends on the seed.
@@ -43,5 +50,10 @@ Command add_completion(CLI::App& app);
 Command add_fit(CLI::App& app);
 Command add_next(CLI::App& app);
 Command add_serve(CLI::App& app);
+
+// Whether these words are `validate` without measured steps: of the published studies, which a program beside this one compares.
+bool is_of_studies(int argc, char** argv);
+// Becomes that program; throws InputError where it was not built.
+int validate_studies(char** argv);
 
 }  // namespace slmsim

@@ -11,7 +11,7 @@
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
 #include "sim/cli/subprocess.h"
-#include "sim/inventory/setup.h"
+#include "sim/import/inventory/setup.h"
 
 namespace slmsim {
 namespace {

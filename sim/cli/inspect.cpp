@@ -10,15 +10,15 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/scenarios.h"
-#include "sim/import/format.h"
-#include "sim/import/gather.h"
-#include "sim/model/operator_graph.h"
+#include "sim/import/measurement/format.h"
+#include "sim/import/measurement/gather.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
-#include "sim/validate/measured_step.h"
+#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 namespace {
@@ -119,7 +119,7 @@ std::string list_platforms(const fs::path& root) {
     out += fmt::format("{:<12}", name);
     for (const auto& vm : platform.vms) {
       out += fmt::format("  {}: {} x {}", vm.name, vm.device_count,
-                         platform.devices[static_cast<std::size_t>(vm.first_device)].gpu.name);
+                         platform.devices[vm.first_device].gpu.name);
     }
     for (const auto& link : platform.links)
       out += fmt::format("  {}: {}", link.name, to_text(link.forward.delay + link.backward.delay));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/cli/scenarios.h"
-#include "sim/run/intervals.h"
+#include "sim/fit/intervals.h"
 
 namespace slmsim {
 

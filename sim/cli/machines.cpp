@@ -11,8 +11,8 @@
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
 #include "sim/cli/subprocess.h"
-#include "sim/inventory/fablib.h"
-#include "sim/inventory/gpu_names.h"
+#include "sim/import/inventory/fablib.h"
+#include "sim/import/inventory/gpu_names.h"
 
 namespace slmsim {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/inventory/inventory.h"
+#include "sim/import/inventory/inventory.h"
 
 namespace slmsim {
 

@@ -1,11 +1,7 @@
 // slmsim: predicts which pretraining technique to use, on which GPUs, and how long it takes.
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <exception>
 #include <limits>
-#include <new>
-#include <regex>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -38,11 +34,6 @@ Examples:
   slmsim serve
 
 Exit status: 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.)";
-
-int usage_error(const std::string& text) {
-  fmt::print(stderr, "slmsim: error: {}\n", printable(text));
-  return kBadInput;
-}
 
 // CLI11 would only report an unexpected word.
 std::string misspelt_verb(const CLI::App& app, int argc, char** argv) {
@@ -86,18 +77,6 @@ std::string help_of(const CLI::App& app) {
   return verbs.empty() ? "slmsim --help" : fmt::format("slmsim {} --help", verbs.front()->get_name());
 }
 
-// Rewrites CLI11's messages on missing, surplus or mistyped values in this program's words.
-std::string plain_words(const std::string& text) {
-  static const std::pair<std::regex, const char*> kForms[] = {
-      {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
-      {std::regex("(\\S+): [0-9]+ required .* missing"), "$1 needs a value"},
-      {std::regex("(\\S+): At Most 1 required but received ([0-9]+)"), "$1 is given $2 times; give it once"}};
-  for (const auto& [form, words] : kForms) {
-    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
-  }
-  return text;
-}
-
 // Takes memory from the system in large blocks and keeps it, instead of returning it and clearing it anew for each iteration: a
 // tenth of a small run's time, a twentieth of a large one's.
 void keep_memory() {
@@ -120,6 +99,7 @@ int run(int argc, char** argv) {
                                add_max_model(app),  add_schema(app),   add_import(app),  add_init(app),
                                add_completion(app), add_fit(app),      add_next(app),    add_serve(app)};
   if (const std::string text = misspelt_verb(app, argc, argv); !text.empty()) return usage_error(text);
+  if (is_of_studies(argc, argv)) return validate_studies(argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& error) {
@@ -136,40 +116,9 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-
-CLI::Validator number_within(double low, double high) {
-  const auto check = [low, high](const std::string& word) -> std::string {
-    const auto number = parse_number(word);
-    if (number && *number >= low && *number <= high) return "";
-    return fmt::format("\"{}\" is {}; expected one from {:g} to {:g}", printable(word).substr(0, 64),
-                       number ? "out of range" : "not a number", low, high);
-  };
-  return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
-}
-
-CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {
-  return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
-}
-
 }  // namespace slmsim
 
 int main(int argc, char** argv) {
-  try {
-    slmsim::keep_memory();
-    const int status = slmsim::run(argc, argv);
-    // Buffered output may not have reached a full disk or a closed pipe.
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-    throw slmsim::InputError({}, "standard output cannot be written");
-  } catch (const slmsim::InputError& error) {
-    for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
-    return slmsim::kBadInput;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "slmsim: error: more memory than there is; fewer micro-batches, GPUs or layers need less, so does a "
-               "smaller batch\n");
-    return slmsim::kBadInput;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "slmsim: internal error: {}\n", error.what());
-    return slmsim::kInternal;
-  }
+  slmsim::keep_memory();
+  return slmsim::exit_status_of([&] { return slmsim::run(argc, argv); });
 }

@@ -18,7 +18,7 @@
 #include "sim/cli/stop.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
-#include "sim/run/time_limit.h"
+#include "sim/search/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {

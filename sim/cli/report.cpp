@@ -13,9 +13,9 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
 #include "sim/cli/stop.h"
-#include "sim/page/page.h"
-#include "sim/page/timeline.h"
-#include "sim/run/run.h"
+#include "sim/report/page/page.h"
+#include "sim/report/page/timeline.h"
+#include "sim/predict/result.h"
 
 namespace slmsim {
 namespace {

@@ -1,5 +1,5 @@
 // slmsim run SCENARIO...: predict every technique on every group, then select.
-#include "sim/run/run.h"
+#include "sim/predict/result.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "sim/crew/crew.h"
 #include "sim/report/link_use.h"
 #include "sim/report/plan_table.h"
-#include "sim/run/iteration_trace.h"
+#include "sim/report/trace.h"
 
 namespace slmsim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/run/choice.h"
+#include "sim/scenario/choice.h"
 
 namespace slmsim {
 

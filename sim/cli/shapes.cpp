@@ -10,8 +10,8 @@
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/cost/kernel.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/kernel.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim {

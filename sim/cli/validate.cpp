@@ -1,134 +1,33 @@
-// slmsim validate: accuracy of the predictions, by a study's published facts or by measured steps.
+// slmsim validate: accuracy of the predictions on measured steps; on published studies by a program of the tests.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
+#include <span>
+#include <string_view>
+#include <unistd.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/cli/progress.h"
 #include "sim/cli/scenarios.h"
-#include "sim/cli/stop.h"
-#include "sim/report/deepspeed_table.h"
-#include "sim/report/facts_table.h"
-#include "sim/report/gpu_table.h"
-#include "sim/report/job_run_table.h"
-#include "sim/report/memory_table.h"
-#include "sim/report/protocol_table.h"
-#include "sim/report/runs_table.h"
+#include "sim/cli/subprocess.h"
 #include "sim/report/step_table.h"
-#include "sim/report/wan_table.h"
-#include "sim/scenario/data_root.h"
 #include "sim/scenario/link.h"
 
 namespace slmsim {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr const char* kStudies = "slmsim-validation";
 
 struct ValidateOptions {
-  std::string study, reference, format = "markdown", output;
-  std::string measured, gpu, profile;
+  std::string measured, gpu, profile, format = "markdown", output;
   Overrides overrides;
-  bool held_out = false, memory = false;
-  ProtocolOptions protocol;
-  double time_limit = 0;
 };
-
-bool wants_csv(const ValidateOptions& options) {
-  return index_of("--format", options.format, {"markdown", "csv"}) == 1;
-}
-
-struct StudyPlace {
-  fs::path root, facts;  // root holds scenarios/
-};
-
-// The nearest folder with a study's facts and scenarios; a user's own has platforms only. In an installation, the facts are in
-// reference/.
-StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string& study) {
-  std::error_code ignored;
-  for (const auto& root : roots) {
-    for (const char* folder : {"tests/reference", "reference"}) {
-      const fs::path facts = root / folder / (study + ".csv");
-      if (fs::exists(facts, ignored)) return {root, facts};
-    }
-  }
-  return {roots.front(), roots.front() / "reference" / (study + ".csv")};
-}
-
-int validate_protocol(const ValidateOptions& options, const std::string& study, const fs::path& root,
-                      const fs::path& facts) {
-  if (study != "fabric" && study != "deepspeed")
-    throw InputError({}, "--held-out is of the studies fabric and deepspeed, whose tables say what may be fitted");
-  ProtocolOptions protocol = options.protocol;
-  protocol.stop = stop_at(options.time_limit);
-  ProgressLine line;
-  protocol.progress = [&](const std::string& text) { line.update(text); };
-  const auto write = [&](const auto& result) {
-    line.clear();
-    write_result(wants_csv(options) ? to_csv(result) : to_markdown(result), options.output);
-    return kDone;
-  };
-  if (study == "fabric") return write(validate_held_out(root, facts, protocol));
-  if (protocol.work_given || !protocol.slices.empty())
-    throw InputError({}, "--work-given and --slice are of the study fabric");
-  return write(validate_deepspeed_held_out(root, facts, protocol));
-}
-
-int validate_study(const ValidateOptions& options) {
-  for (const auto& [option, text] : {std::pair{"--gpu", options.gpu}, {"--profile", options.profile}}) {
-    if (!text.empty()) throw InputError({}, std::string(option) + " is for --measured FILE");
-  }
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job", "runs"};
-  const std::string study = options.study.empty() ? kStudies.front() : options.study;
-  if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
-    throw InputError({},
-                     "there is no study \"" + printable(study).substr(0, 64) + "\"; " + did_you_mean(study, kStudies));
-  if (!options.overrides.empty() && (study != "fabric" || options.held_out || options.memory))
-    throw InputError({}, "--set is for --measured FILE, and for fabric without --held-out and --memory");
-  if (options.memory && study != "fabric") throw InputError({}, "--memory is of the study fabric");
-  const bool csv = wants_csv(options);
-  const auto roots = data_roots(fs::current_path() / "x");
-  if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
-  if (study == "gpu") {
-    if (options.reference.empty())
-      throw InputError({},
-                       "gpu needs --reference FOLDER, which holds operators.csv and kernels.csv as others measured "
-                       "them; docs/validation/gpu.md tells their form");
-    const GpuValidation validation = validate_gpus(options.reference, roots);
-    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
-    return kDone;
-  }
-  if (study == "wan") {
-    if (options.reference.empty())
-      throw InputError({},
-                       "wan needs --reference FOLDER, which holds iperf.csv and localsgd.csv as others measured them; "
-                       "docs/validation/wan.md tells their form");
-    const WanValidation validation = validate_wan(options.reference);
-    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
-    return kDone;
-  }
-  const auto [root, facts] = place_of_study(roots, study);
-  if (options.held_out)
-    return validate_protocol(options, study, root, options.reference.empty() ? facts : fs::path(options.reference));
-  const fs::path file = options.reference.empty() ? facts : fs::path(options.reference);
-  const auto write = [&](const auto& validation) {
-    write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
-    return kDone;
-  };
-  if (options.memory) return write(explain_memory(root, file, stop_at(options.time_limit)));
-  if (study == "job") return write(validate_jobs(file));
-  if (study == "runs") return write(validate_runs(root, file));
-  return study == "deepspeed" ? write(validate_deepspeed(root, file))
-                              : write(validate_fabric(root, file, options.overrides));
-}
 
 int validate_steps(const ValidateOptions& options) {
-  if (!options.study.empty() || !options.reference.empty() || options.held_out || options.memory)
-    throw InputError({}, "--measured FILE is compared alone, without a STUDY, --reference, --held-out or --memory");
+  if (options.measured.empty()) throw InputError({}, "--gpu and --profile are for --measured FILE");
   if (options.gpu.empty())
     throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
-  const bool csv = wants_csv(options);
+  const bool csv = index_of("--format", options.format, {"markdown", "csv"}) == 1;
   const MeasuredSteps measured = read_measured_steps(options.measured);
   std::vector<Override> overrides;
   for (const auto& text : options.overrides) overrides.push_back(parse_override(text));
@@ -140,53 +39,36 @@ int validate_steps(const ValidateOptions& options) {
 }  // namespace
 
 Command add_validate(CLI::App& app) {
-  auto* verb = app.add_subcommand("validate", "compare predictions with published facts, or with measured steps");
+  auto* verb = app.add_subcommand("validate", "compare predictions with measured steps");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("STUDY", options->study, "fabric, the default, deepspeed, gpu, wan, job, or runs");
-  verb->add_option("--reference", options->reference,
-                   "table of published facts; default: the one in tests/reference, or installed with slmsim; for gpu: "
-                   "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
   verb->add_option(
       "--measured", options->measured,
       "training steps as calibrate/reference/torch_step.py writes them: a file (JSON) or a folder with steps.json");
-  verb->add_option("--gpu", options->gpu, "with --measured: the GPU, a name of platforms/gpus or a file");
-  verb->add_option("--profile", options->profile,
-                   "with --measured: the GPU's profile, a name of platforms/profiles or a file");
-  verb->add_option("--set", options->overrides,
-                   "with --measured, and of fabric in every slice: override a value, e.g. software.kernel_launch=8us");
-  auto* held_out = verb->add_flag("--held-out", options->held_out,
-                                  "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
-                                  "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "
-                                  "takes some ten minutes");
-  verb->add_flag("--memory", options->memory,
-                 "fabric: which of the choices that the study leaves open meet most of what fits and what does not, of "
-                 "each slice and of all")
-      ->excludes(held_out);
-  verb->add_option("--points", options->protocol.points, "with --held-out: points of each fit")
-      ->needs(held_out)
-      ->capture_default_str()
-      ->check(number_within(16, 100'000));
-  verb->add_flag("--work-given", options->protocol.work_given,
-                 "with --held-out: how much each slice trained is known, from its published rates and times")
-      ->needs(held_out);
-  verb->add_option("--slice", options->protocol.slices, "with --held-out: leave out this one only; may be repeated")
-      ->needs(held_out);
-  add_seed(*verb, options->protocol.seed, "with --held-out: of the random numbers")->needs(held_out);
-  verb->add_option("--time-limit", options->time_limit, "with --held-out: seconds after which it ends with what it has")
-      ->needs(held_out)
-      ->check(number_within(0.001, 1e7));
+  verb->add_option("--gpu", options->gpu, "the measured GPU, a name of platforms/gpus or a file");
+  verb->add_option("--profile", options->profile, "the GPU's profile, a name of platforms/profiles or a file");
+  verb->add_option("--set", options->overrides, "override a value, e.g. software.kernel_launch=8us");
   verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
   verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
   verb->footer(
-      "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
-      "  slmsim validate fabric --memory\n"
-      "  slmsim validate deepspeed\n"
-      "  slmsim validate job\n"
-      "  slmsim validate runs\n"
-      "  slmsim validate gpu --reference tests/data/gpu\n"
-      "  slmsim validate wan --reference tests/data/wan\n"
-      "  slmsim validate --measured tests/data/steps/made-up.json --gpu h200");
-  return {verb, [options] { return options->measured.empty() ? validate_study(*options) : validate_steps(*options); }};
+      "\nExample:\n  slmsim validate --measured tests/data/steps/made-up.json --gpu h200\n\n"
+      "Published studies (fabric, deepspeed, gpu, wan, job, runs) are compared by slmsim-validation, which the tests' build\n"
+      "makes beside this program: slmsim validate deepspeed runs it, slmsim-validation --help has its options.");
+  return {verb, [options] { return validate_steps(*options); }};
+}
+
+bool is_of_studies(int argc, char** argv) {
+  const std::span words(argv, static_cast<std::size_t>(argc));
+  static constexpr std::string_view kOwn[] = {"--measured", "--gpu", "--profile", "--help", "-h"};
+  return argc > 1 && std::string_view(words[1]) == "validate" &&
+         std::none_of(words.begin() + 2, words.end(), [](std::string_view word) {
+           return std::find(std::begin(kOwn), std::end(kOwn), word.substr(0, word.find('='))) != std::end(kOwn);
+         });
+}
+
+int validate_studies(char** argv) {
+  execv(beside_this_program(kStudies).c_str(), argv + 1);
+  throw InputError({}, std::string("validate needs --measured FILE, and --gpu; published studies are compared by ") +
+                           kStudies + ", which the tests' build makes: scripts/test.sh");
 }
 
 }  // namespace slmsim

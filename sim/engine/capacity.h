@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/graph/task_graph.h"
+#include "sim/engine/task_graph.h"
 
 namespace slmsim {
 

@@ -11,8 +11,6 @@ constexpr double kFull = 1e-12;    // of a bandwidth: rounding error of a full l
 constexpr double kBinds = 1e-10;   // relative: tolerance for a full link and for the fastest flow over it
 constexpr int kMostWidenings = 3;  // a longer chain is filled as a whole
 
-std::size_t at(int link) { return static_cast<std::size_t>(link); }
-
 }  // namespace
 
 FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows)
@@ -43,7 +41,7 @@ void FairShares::come(std::size_t index, const std::vector<int>& links, double c
   came_.push_back(index);
   for (std::uint32_t i = flow.first; i < flow.end; ++i) {
     Way& way = ways_[i];
-    Link& link = links_[at(way.link)];
+    Link& link = links_[way.link];
     way.place = static_cast<std::uint32_t>(link.flows.size());
     link.flows.push_back({static_cast<std::uint32_t>(index), i, way.shares});
     touch(link, way.link);
@@ -53,7 +51,7 @@ void FairShares::come(std::size_t index, const std::vector<int>& links, double c
 void FairShares::go(std::size_t index) {
   flows_[index].there = false;
   for (const Way& way : ways(flows_[index])) {
-    Link& link = links_[at(way.link)];
+    Link& link = links_[way.link];
     link.flows[way.place] = link.flows.back();
     ways_[link.flows[way.place].way].place = way.place;
     link.flows.pop_back();
@@ -85,31 +83,31 @@ bool FairShares::has_bottleneck(const Flow& flow) {
   if (flow.rate >= flow.cap) return true;
   const auto own = ways(flow);
   return std::any_of(own.begin(), own.end(), [&](const Way& way) {
-    const Link& link = links_[at(way.link)];
+    const Link& link = links_[way.link];
     return link.full && flow.rate >= link.fastest * (1 - kBinds);
   });
 }
 
 bool FairShares::is_alone(const Flow& flow) {
   const auto own = ways(flow);
-  return std::all_of(own.begin(), own.end(), [&](const Way& way) { return links_[at(way.link)].flows.size() == 1; });
+  return std::all_of(own.begin(), own.end(), [&](const Way& way) { return links_[way.link].flows.size() == 1; });
 }
 
 // Result of fill() for a flow without others.
 void FairShares::fill_alone(std::size_t index) {
   Flow& flow = flows_[index];
   double rate = flow.cap;
-  for (const Way& way : ways(flow)) rate = std::min(rate, links_[at(way.link)].bandwidth / way.shares);
+  for (const Way& way : ways(flow)) rate = std::min(rate, links_[way.link].bandwidth / way.shares);
   set_rate(flow, rate);
-  for (const Way& way : ways(flow)) see(links_[at(way.link)]);
+  for (const Way& way : ways(flow)) see(links_[way.link]);
   include(index);
 }
 
 const std::vector<std::size_t>& FairShares::settle() {
   changed_.clear();
   for (const int number : touched_) {
-    links_[at(number)].touched = false;
-    see(links_[at(number)]);
+    links_[number].touched = false;
+    see(links_[number]);
   }
   for (const std::size_t index : came_) {
     if (flows_[index].there && is_alone(flows_[index])) fill_alone(index);
@@ -123,7 +121,7 @@ const std::vector<std::size_t>& FairShares::settle() {
   for (int times = 0; filled < changed_.size(); ++times) {
     if (times > kMostWidenings) include_all();
     fill_from(std::exchange(filled, changed_.size()));
-    for (const int index : reached_) see(links_[at(index)]);
+    for (const int index : reached_) see(links_[index]);
     widen();
   }
   for (const std::size_t flow : changed_) sides_[flow] = Side::kOutside;
@@ -141,7 +139,7 @@ void FairShares::include(std::size_t index) {
 // Includes flows that are faster than this one over its full links.
 void FairShares::include_faster(const Flow& flow) {
   for (const Way& way : ways(flow)) {
-    const Link& link = links_[at(way.link)];
+    const Link& link = links_[way.link];
     if (!link.full) continue;
     for (const Member& other : link.flows) {
       if (other.rate > flow.rate) include(other.flow);
@@ -157,7 +155,7 @@ void FairShares::widen() {
     if (!has_bottleneck(flows_[index])) include_faster(flows_[index]);
   }
   for (const int index : reached_) {
-    const Link& link = links_[at(index)];
+    const Link& link = links_[index];
     if (!link.binds_less) continue;
     for (const Member& member : link.flows) {
       if (sides_[member.flow] != Side::kOutside || has_bottleneck(flows_[member.flow])) continue;
@@ -172,7 +170,7 @@ void FairShares::include_all() {
   std::size_t next = 0;
   while (next < changed_.size()) {
     for (const Way& way : ways(flows_[changed_[next++]])) {
-      for (const Member& member : links_[at(way.link)].flows) include(member.flow);
+      for (const Member& member : links_[way.link].flows) include(member.flow);
     }
   }
 }
@@ -190,7 +188,7 @@ void FairShares::fill_from(std::size_t first) {
     behind = reached_.size();
     fill();
   }
-  for (const int index : reached_) links_[at(index)].reached = false;
+  for (const int index : reached_) links_[index].reached = false;
   for (const std::size_t flow : changed_) sides_[flow] = Side::kInside;
 }
 
@@ -201,7 +199,7 @@ void FairShares::gather(std::size_t index) {
   rising_.push_back(index);
   for (std::size_t i = 0; i < rising_.size(); ++i) {
     for (const Way& way : ways(flows_[rising_[i]])) {
-      Link& link = links_[at(way.link)];
+      Link& link = links_[way.link];
       if (std::exchange(link.reached, true)) continue;
       reached_.push_back(way.link);
       link.room = link.bandwidth;
@@ -226,9 +224,9 @@ void FairShares::fill() {
   while (!rising_.empty()) {
     // The level at which the next flow stops.
     double level = std::numeric_limits<double>::infinity();
-    std::erase_if(open_, [&](int index) { return links_[at(index)].rising == 0; });
+    std::erase_if(open_, [&](int index) { return links_[index].rising == 0; });
     for (const int index : open_) {
-      Link& link = links_[at(index)];
+      Link& link = links_[index];
       link.level = link.room / static_cast<double>(link.rising);
       level = std::min(level, link.level);
     }
@@ -238,7 +236,7 @@ void FairShares::fill() {
     std::erase_if(rising_, [&](std::size_t index) {
       const auto own = ways(flows_[index]);
       const bool stops = flows_[index].cap <= level || std::any_of(own.begin(), own.end(), [&](const Way& way) {
-                           const Link& link = links_[at(way.link)];
+                           const Link& link = links_[way.link];
                            return link.level <= level + kFull * link.bandwidth;
                          });
       if (stops) stopping_.push_back(index);
@@ -248,8 +246,8 @@ void FairShares::fill() {
       Flow& flow = flows_[index];
       set_rate(flow, std::min(flow.cap, level));
       for (const Way& way : ways(flow)) {
-        links_[at(way.link)].room -= flow.rate * way.shares;
-        links_[at(way.link)].rising -= way.shares;
+        links_[way.link].room -= flow.rate * way.shares;
+        links_[way.link].rising -= way.shares;
       }
     }
   }
@@ -257,7 +255,7 @@ void FairShares::fill() {
 
 void FairShares::set_rate(Flow& flow, double rate) {
   flow.rate = rate;
-  for (const Way& way : ways(flow)) links_[at(way.link)].flows[way.place].rate = rate;
+  for (const Way& way : ways(flow)) links_[way.link].flows[way.place].rate = rate;
 }
 
 }  // namespace slmsim

@@ -48,7 +48,7 @@ class Later {
         holds_(graph.is_held() ? static_cast<std::size_t>(graph.device_count()) : 0) {}
 
   // False where the hold affects a computation that was already evaluated.
-  bool hold(int device, int held, double time) { return holds_[static_cast<std::size_t>(device)].happen(time, held); }
+  bool hold(int device, int held, double time) { return holds_[device].happen(time, held); }
   bool takes(TaskId id, TaskKind kind) {
     if (holds_.empty() || (kind != TaskKind::kCompute && kind != TaskKind::kDelay)) return false;
     finish_[id] = kLater;
@@ -87,7 +87,7 @@ class Later {
     const int multiprocessors = task.kind == TaskKind::kCompute ? graph_.multiprocessors(task.place) : 0;
     const double bound = multiprocessors > 0 ? graph_.work(id).bound : 0;
     if (bound <= 0) return start + task.amount;
-    return holds_[static_cast<std::size_t>(task.place)].finish(start, task.amount, bound, multiprocessors);
+    return holds_[task.place].finish(start, task.amount, bound, multiprocessors);
   }
 
   const TaskGraph& graph_;
@@ -109,7 +109,7 @@ bool InOrder::is_known(const std::vector<ConnectionState>& before) const {
   if (same_.line_of.size() != limits_.size()) return false;
   std::vector<std::size_t> first(static_cast<std::size_t>(same_.lines), limits_.size());
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    std::size_t& known = first[static_cast<std::size_t>(same_.line_of[i])];
+    std::size_t& known = first[same_.line_of[i]];
     known = std::min(known, i);
     if (!begin_alike(graph_.connections()[known], limits_[known], graph_.connections()[i], limits_[i]) ||
         state_of(before, known) != state_of(before, i))
@@ -130,7 +130,7 @@ void InOrder::number(const std::vector<ConnectionState>& before) {
   for (std::size_t i = 0; i < same_.first.size(); ++i) {
     const Task& task = graph_.tasks()[same_.first[i]];
     const bool sent = task.kind == TaskKind::kTransfer;
-    const std::int32_t place = sent ? same_.line_of[static_cast<std::size_t>(task.place)] : task.place;
+    const std::int32_t place = sent ? same_.line_of[task.place] : task.place;
     steps_.push_back({task.amount, same_.begin[i], place, task.times, task.kind});
   }
   start_.resize(steps_.size());
@@ -142,7 +142,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
   number(before);
   std::vector<std::optional<Line>> lines(static_cast<std::size_t>(same_.lines));
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    auto& line = lines[static_cast<std::size_t>(same_.line_of[i])];
+    auto& line = lines[same_.line_of[i]];
     if (!line) line.emplace(graph_.connections()[i], limits_[i], state_of(before, i));
   }
   Later later(graph_, start_, finish_);
@@ -162,7 +162,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
       }
     }
     if (step.kind == TaskKind::kTransfer) {
-      Line& line = *lines[static_cast<std::size_t>(step.place)];
+      Line& line = *lines[step.place];
       if (!line.send(release, step.amount, start_[i], finish_[i])) return false;
       const double first = start_[i];
       for (int more = 1; more < step.times; ++more) {
@@ -183,7 +183,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
   states.reserve(lines.size());
   for (auto& line : lines) states.push_back(line->state(end_));
   connections_.clear();
-  for (const int line : same_.line_of) connections_.push_back(states[static_cast<std::size_t>(line)]);
+  for (const int line : same_.line_of) connections_.push_back(states[line]);
   return true;
 }
 

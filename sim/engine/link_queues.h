@@ -112,7 +112,7 @@ class LinkQueues {
   };
 
   Queue& settle(int link, double now) {
-    Queue& queue = queues_[static_cast<std::size_t>(link)];
+    Queue& queue = queues_[link];
     while (!queue.ends.empty() && queue.ends.top().first <= now) {
       Point point = queue.at(queue.ends.top().first);
       point.inflow -= queue.ends.top().second;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/graph/task_graph.h"
+#include "sim/engine/task_graph.h"
 
 namespace slmsim {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/splitmix.h"
-#include "sim/graph/hash_places.h"
+#include "sim/engine/hash_places.h"
 
 namespace slmsim {
 namespace {
@@ -44,7 +44,7 @@ class Numbering {
     const Task& one = graph_.tasks()[task];
     const auto begin = static_cast<std::uint32_t>(out_.before.size());
     const auto next = static_cast<std::uint32_t>(out_.first.size());
-    gather(task, one.kind == TaskKind::kTransfer ? last_[static_cast<std::size_t>(one.place)] : kNoTask);
+    gather(task, one.kind == TaskKind::kTransfer ? last_[one.place] : kNoTask);
     const std::uint32_t carried = one.kind == TaskKind::kTransfer ? carried_before(task) : kNothing;
     std::uint32_t step = next;
     if (merge_ == Merge::kAlike) {

@@ -92,8 +92,8 @@ class Engine : public SimgridEngine {
   void start_flow(std::size_t slot, double bytes, const std::vector<int>& way, int cap) override {
     auto& route = zone_->next;
     route.clear();
-    for (const int link : way) route.push_back(link_impls_[static_cast<std::size_t>(link)]);
-    if (cap >= 0) route.push_back(cap_impls_[static_cast<std::size_t>(cap)]);
+    for (const int link : way) route.push_back(link_impls_[link]);
+    if (cap >= 0) route.push_back(cap_impls_[cap]);
     auto flow = sg::Comm::sendto_init(from_, to_);
     flow->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kParts)))->set_data(&slots_[slot]);
     flows_[slot] = flow;

@@ -140,7 +140,7 @@ class Run {
       shares_.emplace(std::move(bandwidths), channels_.size());
     } else if (joined) {
       std::vector<double> rates(caps.size());
-      for (const auto& [rate, index] : caps) rates[static_cast<std::size_t>(index)] = rate;
+      for (const auto& [rate, index] : caps) rates[index] = rate;
       engine_ = &SimgridEngine::instance(graph_.links().size());
       engine_->configure(graph_.links(), rates);
       zero_ = engine_->now();

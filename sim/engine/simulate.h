@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/engine/tcp_sender.h"
-#include "sim/graph/task_graph.h"
+#include "sim/engine/task_graph.h"
 
 namespace slmsim {
 

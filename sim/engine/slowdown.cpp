@@ -13,7 +13,7 @@ bool Computing::slows(TaskId task) const {
 
 double Computing::begin(TaskId task, double now) {
   const Task& one = graph_.tasks()[task];
-  Device& device = devices_[static_cast<std::size_t>(one.place)];
+  Device& device = devices_[one.place];
   const double bound = graph_.work(task).bound;
   const Pace pace(now, one.amount, slowed(bound, graph_.multiprocessors(one.place), device.held));
   device.running.push_back({task, bound, pace});
@@ -29,7 +29,7 @@ void Computing::happen(const Task& hold) {
 }
 
 bool Computing::ends(TaskId task, double date) {
-  auto& running = devices_[static_cast<std::size_t>(graph_.tasks()[task].place)].running;
+  auto& running = devices_[graph_.tasks()[task].place].running;
   const auto at = std::find_if(running.begin(), running.end(), [&](const Running& one) { return one.task == task; });
   if (at == running.end() || at->pace.finish() != date) return false;
   running.erase(at);

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/graph/task_graph.h"
+#include "sim/engine/task_graph.h"
 
 namespace slmsim {
 

@@ -13,7 +13,7 @@ bool is_transfer(const TaskGraph& graph, TaskId id) { return graph.tasks()[id].k
 std::vector<TaskId> earlier_on_connection(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<std::vector<TaskId>> of(graph.connections().size());
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-    if (is_transfer(graph, id)) of[static_cast<std::size_t>(graph.tasks()[id].place)].push_back(id);
+    if (is_transfer(graph, id)) of[graph.tasks()[id].place].push_back(id);
   }
   std::vector<TaskId> earlier(graph.tasks().size(), kNoTask);
   for (auto& transfers : of) {
@@ -57,7 +57,7 @@ PathLatencies latencies_of(const TaskGraph& graph, const Timeline& timeline, con
     if (task.kind != TaskKind::kTransfer) continue;
     // A transfer that queued behind this one did not wait for its arrival.
     if (i + 1 < path.size() && timeline.start[path[i + 1]] < timeline.finish[path[i]] - kRounding) continue;
-    const Route& route = graph.connections()[static_cast<std::size_t>(task.place)].route;
+    const Route& route = graph.connections()[task.place].route;
     if (route.latency <= Seconds{0}) continue;
     ++(route.socket_rate.value > 0 ? out.between_vms : out.inside_vms);
     out.sum += route.latency;

@@ -40,7 +40,7 @@ class Changes {
  private:
   static bool can_run_stack(const Scenario& scenario, const Group& group) {
     return std::all_of(group.devices.begin(), group.devices.end(), [&](int device) {
-      return scenario.software.runs_on(scenario.platform.devices[static_cast<std::size_t>(device)].gpu);
+      return scenario.software.runs_on(scenario.platform.devices[device].gpu);
     });
   }
 

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/lower/lower.h"
-#include "sim/model/operator_graph.h"
+#include "sim/technique/common/lower.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/lower_alike.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {
@@ -64,7 +64,7 @@ IdealRuns::IdealRuns(const Scenario& scenario, const Transformer& model, const P
       folded_(lowered(unchanged())) {
   used_.resize(graph_.links().size());
   for (const auto& connection : graph_.connections()) {
-    for (const int link : connection.route.links) used_[static_cast<std::size_t>(link)] = true;
+    for (const int link : connection.route.links) used_[link] = true;
   }
   list();
 }
@@ -171,8 +171,8 @@ void IdealRuns::list_transport() {
       const auto& sites = scenario_.platform.sites;
       const auto direction = [&](const WanDirection& of, WanDirection WanLink::*way, int from, int to) {
         if (of.loss <= 0 || scenario_.platform.links.size() > kTheirOwn) return;
-        const std::string ends = fmt::format("{} to {}", sites[static_cast<std::size_t>(from)].name,
-                                             sites[static_cast<std::size_t>(to)].name);
+        const std::string ends = fmt::format("{} to {}", sites[from].name,
+                                             sites[to].name);
         add({.name = "loss, " + ends,
              .what = fmt::format("no segment is lost on {} from {}", link.name, ends),
              .whole = "loss",
@@ -209,8 +209,8 @@ void IdealRuns::list_links() {
                                  }});
     if (!known || platform.links.size() > kTheirOwn) continue;
     const auto direction = [&](WanDirection WanLink::*way, int from, int to) {
-      const std::string ends = fmt::format("{} to {}", platform.sites[static_cast<std::size_t>(from)].name,
-                                           platform.sites[static_cast<std::size_t>(to)].name);
+      const std::string ends = fmt::format("{} to {}", platform.sites[from].name,
+                                           platform.sites[to].name);
       add_rate({.name = fmt::format("{}, {}", link.name, ends),
                 .what = fmt::format("{} carries any number of bytes per second from {}", link.name, ends),
                 .whole = link.name,

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/explain/setting.h"
-#include "sim/nccl/nccl_rules.h"
+#include "sim/collective/nccl_rules.h"
 
 namespace slmsim {
 namespace {
@@ -32,12 +32,12 @@ std::vector<Overrides> changes_to_try(const Scenario& scenario, const Prediction
   std::vector<Overrides> out;
   const Nccl& nccl = scenario.nccl;
   std::set<int> vms;
-  for (const int device : group.devices) vms.insert(scenario.platform.devices[static_cast<std::size_t>(device)].vm);
+  for (const int device : group.devices) vms.insert(scenario.platform.devices[device].vm);
   if (vms.size() > 1) {
     Overrides buffers, idle;
     int sockets = kNcclMostSockets;
     for (const int index : vms) {
-      const Vm& vm = scenario.platform.vms[static_cast<std::size_t>(index)];
+      const Vm& vm = scenario.platform.vms[index];
       const TcpSettings& tcp = vm.type.tcp;
       for (auto& one : buffer_overrides(vm, tcp.receive_buffer * kLarger, tcp.send_buffer * kLarger))
         buffers.push_back(std::move(one));
@@ -75,14 +75,14 @@ std::vector<Group> other_orders(const Platform& platform, const Group& group) {
   std::vector<Group> parts;
   std::map<int, std::size_t> part_of;
   for (const int device : group.devices) {
-    const int vm = platform.devices[static_cast<std::size_t>(device)].vm;
+    const int vm = platform.devices[device].vm;
     const auto [at, is_new] = part_of.try_emplace(vm, parts.size());
     if (is_new) parts.emplace_back();
     parts[at->second].devices.push_back(device);
   }
   for (const auto& name : group.names) {
     for (const auto& [vm, part] : part_of) {
-      const std::string& of = platform.vms[static_cast<std::size_t>(vm)].name;
+      const std::string& of = platform.vms[vm].name;
       if (name == of || name.starts_with(of + "/")) parts[part].names.push_back(name);
     }
   }

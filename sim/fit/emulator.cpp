@@ -193,8 +193,8 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
   MatrixXd features(n, d);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index k = 0; k < d; ++k)
-      features(i, k) = feature_of(p.unknowns[static_cast<std::size_t>(k)],
-                                  points[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)]);
+      features(i, k) = feature_of(p.unknowns[k],
+                                  points[i][k]);
   }
   p.middle = features.colwise().mean().transpose();
   p.spread = ((features.rowwise() - p.middle.transpose()).colwise().squaredNorm() / static_cast<double>(n))
@@ -208,7 +208,7 @@ Emulator::Emulator(std::vector<Unknown> unknowns, const Experiment& experiment, 
   for (std::size_t f = 0; f < p.figures.size(); ++f) {
     const auto column = static_cast<Eigen::Index>(f);
     for (Eigen::Index i = 0; i < n; ++i) {
-      const auto& forecast = forecasts[static_cast<std::size_t>(i)];
+      const auto& forecast = forecasts[i];
       const double value = value_of((forecast.empty() ? nothing : forecast)[p.figures[f].cell], p.figures[f]);
       p.there(i, column) = value > 0 ? 1 : 0;
       logs(i, column) = value > 0 ? std::log(value) : 0;

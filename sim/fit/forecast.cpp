@@ -9,7 +9,7 @@
 
 #include "sim/crew/pool.h"
 #include "sim/fit/network_run.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/fit/unknown.h"
-#include "sim/graph/collectives/ring.h"
+#include "sim/collective/ring.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {

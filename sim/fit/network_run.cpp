@@ -10,8 +10,8 @@
 #include "sim/base/suggest.h"
 #include "sim/base/yaml.h"
 #include "sim/engine/simulate.h"
-#include "sim/import/gather.h"
-#include "sim/nccl/communicator.h"
+#include "sim/import/measurement/gather.h"
+#include "sim/collective/communicator.h"
 #include "sim/platform/iperf3.h"
 #include "sim/platform/path.h"
 
@@ -134,7 +134,7 @@ Seconds time_of(const NetworkRun& run, const std::vector<int>& devices, const Sc
   TaskGraph graph(network.links(), static_cast<int>(scenario.platform.devices.size()));
   const TagId tag = graph.tag({.name = "traffic"});
   if (run.collective) {
-    Communicator communicator(graph, network, scenario, devices);
+    Communicator communicator(graph, network, scenario.nccl, devices);
     const std::vector<TaskId> ready(devices.size(), graph.delay({0}, tag, {}));
     communicator.run({*run.collective, run.size}, tag, ready);
   } else {

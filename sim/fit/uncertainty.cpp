@@ -113,7 +113,7 @@ std::vector<std::string> kinds_of(const Scenario& scenario, const std::vector<Ca
     for (const auto& group : scenario.groups) {
       if (group.names != cell.group) continue;
       for (const int device : group.devices)
-        kind += " " + scenario.platform.devices[static_cast<std::size_t>(device)].gpu.name;
+        kind += " " + scenario.platform.devices[device].gpu.name;
     }
     out.push_back(std::move(kind));
   }

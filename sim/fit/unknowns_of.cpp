@@ -105,7 +105,7 @@ bool matters(const Parameter& parameter, const Scenario& scenario) {
   const std::string name = parameter.path.substr(key.size());
   return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
     return std::any_of(group.devices.begin(), group.devices.end(), [&](int device) {
-      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      const Gpu& gpu = scenario.platform.devices[device].gpu;
       return gpu.name == name || gpu.architecture == name;
     });
   });
@@ -174,7 +174,7 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
   std::set<std::string> seen;
   for (const auto& group : scenario.groups) {
     for (const int device : group.devices) {
-      const Gpu& gpu = scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+      const Gpu& gpu = scenario.platform.devices[device].gpu;
       const auto& stated = scenario.software.matrix;
       const bool measured = gpu.kernels && gpu.kernels->knows_products();
       if (measured || stated.contains(gpu.name) || stated.contains(gpu.architecture)) continue;
@@ -228,7 +228,7 @@ std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
     const auto statement = std::pair{fmt::format("{}={}", key, parameter.value), parameter.source};
     const auto known = std::find(statements.begin(), statements.end(), statement);
     if (known != statements.end()) {
-      out[static_cast<std::size_t>(known - statements.begin())].paths.push_back(parameter.path);
+      out[known - statements.begin()].paths.push_back(parameter.path);
       continue;
     }
     statements.push_back(statement);

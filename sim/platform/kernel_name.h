@@ -1,4 +1,4 @@
-// Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/cost/kernel.h describes each).
+// Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/compute/kernel.h describes each).
 #pragma once
 
 #include <string>

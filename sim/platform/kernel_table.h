@@ -1,4 +1,4 @@
-// A GPU's measured kernels, prepared for many look-ups (sim/cost/profile_time.h).
+// A GPU's measured kernels, prepared for many look-ups (sim/compute/profile_time.h).
 //
 // Times are stored relative to the data sheet's: a ratio of 1.3 is 30 % slower. The ratio varies far less than the
 // times themselves.

@@ -43,7 +43,7 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
 
 Network::Network(const Platform& platform) : platform_(platform), ways_(platform) {
   for (const auto& device : platform.devices) {
-    const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
+    const Vm& vm = platform.vms[device.vm];
     const auto known = [](BytesPerSecond measured, BytesPerSecond stated) {
       return measured.value > 0 ? measured : stated;
     };
@@ -66,7 +66,7 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
     links_.back().back = -1;
   }
   first_wan_ = static_cast<int>(links_.size());
-  const auto site = [&](int index) { return platform.sites[static_cast<std::size_t>(index)].name; };
+  const auto site = [&](int index) { return platform.sites[index].name; };
   for (const auto& link : platform.links) {
     add_pair({fmt::format("{}:{}->{}", link.name, site(link.from), site(link.to)), link.forward.bandwidth},
              {fmt::format("{}:{}->{}", link.name, site(link.to), site(link.from)), link.backward.bandwidth});
@@ -76,7 +76,7 @@ Network::Network(const Platform& platform) : platform_(platform), ways_(platform
   for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
     add_node_links(static_cast<int>(vm));
     const auto same = std::find_if(firsts.begin(), firsts.end(), [&](int first) {
-      return platform.vms[static_cast<std::size_t>(first)].type.inside == platform.vms[vm].type.inside;
+      return platform.vms[first].type.inside == platform.vms[vm].type.inside;
     });
     types_.push_back(same == firsts.end() ? firsts.emplace_back(static_cast<int>(vm)) : *same);
   }
@@ -91,10 +91,10 @@ void Network::add_pair(Link there, Link back) {
 
 Route Network::route(int from, int to, int nic, int relay) const {
   assert(from != to);
-  const Device& source = platform_.devices[static_cast<std::size_t>(from)];
-  const Device& target = platform_.devices[static_cast<std::size_t>(to)];
-  const Vm& vm_out = platform_.vms[static_cast<std::size_t>(source.vm)];
-  const Vm& vm_in = platform_.vms[static_cast<std::size_t>(target.vm)];
+  const Device& source = platform_.devices[from];
+  const Device& target = platform_.devices[to];
+  const Vm& vm_out = platform_.vms[source.vm];
+  const Vm& vm_in = platform_.vms[target.vm];
   Route route;
   if (source.vm == target.vm && !vm_out.type.inside.empty())
     return relay < 0 ? route_between_gpus(from, to) : route_by_relay(from, to, relay);
@@ -112,8 +112,8 @@ Route Network::route(int from, int to, int nic, int relay) const {
     return route;
   }
   if (!append_to_nic(route, source.vm, from, nic)) route.links = {4 * from, first_nic_ + 2 * source.vm};
-  const Site& site_out = platform_.sites[static_cast<std::size_t>(vm_out.site)];
-  const Site& site_in = platform_.sites[static_cast<std::size_t>(vm_in.site)];
+  const Site& site_out = platform_.sites[vm_out.site];
+  const Site& site_in = platform_.sites[vm_in.site];
   Seconds rtt = site_out.rtt;
   Bytes mtu = std::min(site_out.mtu, site_in.mtu);
   double survival = 1.0;
@@ -123,7 +123,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
     const auto& path = ways_.between(vm_out.site, vm_in.site);
     assert(!path.empty() && "missing_ways was asked");
     for (const WanHop& hop : path) {
-      const WanLink& link = platform_.links[static_cast<std::size_t>(hop.link)];
+      const WanLink& link = platform_.links[hop.link];
       route.links.push_back(wan_link(hop));
       mtu = std::min(mtu, link.mtu);
       survival *= 1.0 - direction_of(platform_, hop).loss;
@@ -143,14 +143,14 @@ Route Network::route(int from, int to, int nic, int relay) const {
   route.window = tcp_window(vm_out.type.tcp, vm_in.type.tcp, rtt, mtu, 1.0 - survival);
   // Where the window covers the path's own rate it never binds; the only cost is one slow start of some 100 us.
   BytesPerSecond fastest = route.socket_rate;
-  for (const int link : route.links) fastest = std::min(fastest, links_[static_cast<std::size_t>(link)].bandwidth);
+  for (const int link : route.links) fastest = std::min(fastest, links_[link].bandwidth);
   constexpr Seconds kNegligibleRtt{1e-3};
   route.windowed = route.window.steady / rtt < fastest || rtt >= kNegligibleRtt || route.window.loss > 0;
   return route;
 }
 
 bool Network::share_vm(int from, int to) const {
-  const auto vm = [&](int device) { return platform_.devices[static_cast<std::size_t>(device)].vm; };
+  const auto vm = [&](int device) { return platform_.devices[device].vm; };
   return vm(from) == vm(to);
 }
 

@@ -117,7 +117,7 @@ class InsideReader {
           return link.interconnect == kind && ends_at(link, crossing.part);
         });
       };
-      if (inside_.parts[static_cast<std::size_t>(crossing.part)].kind != PartKind::kSwitch) {
+      if (inside_.parts[crossing.part].kind != PartKind::kSwitch) {
         reading_.error(at->place, fmt::format("{}: nothing passes through \"{}\"; name a part of kind switch",
                                               f.path_of("at"), at->scalar.substr(0, 64)));
       } else if (!meets(crossing.first) || !meets(crossing.second)) {
@@ -158,7 +158,7 @@ class InsideReader {
     for (const Node* drive : f.list({"drives", "The drives that are written to as one; RAID 0 if several."},
                                     {ValueType::name()}, {1, kMostParts})) {
       const int index = part(drive->place, f.path_of("drives"), drive->scalar);
-      if (index >= 0 && inside_.parts[static_cast<std::size_t>(index)].kind != PartKind::kDrive) {
+      if (index >= 0 && inside_.parts[index].kind != PartKind::kDrive) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is no drive; name those under drives", f.path_of("drives"),
                                                  drive->scalar.substr(0, 64)));
       } else if (std::find(volume.drives.begin(), volume.drives.end(), index) != volume.drives.end()) {
@@ -217,7 +217,7 @@ void check_reach(const NodeInside& inside, Fields& fields, const std::string& ke
       fields.error(
           key, fmt::format("{}: no link joins {}; join it or leave it out", fields.path_of(key), inside.parts[i].name));
   }
-  const auto name = [&](int part) { return inside.parts[static_cast<std::size_t>(part)].name; };
+  const auto name = [&](int part) { return inside.parts[part].name; };
   const auto must = [&](int from, int to) {
     if (from != to && way_inside(inside, from, to).empty())
       fields.error(key, fmt::format("{}: no way leads from {} to {}; join them by links over switches",
@@ -257,7 +257,7 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Edge>;
   Graph graph(inside.parts.size());
   const auto add = [&](int a, int b, PartHop hop, Seconds length) {
-    const bool passes = a == from || inside.parts[static_cast<std::size_t>(a)].kind == PartKind::kSwitch;
+    const bool passes = a == from || inside.parts[a].kind == PartKind::kSwitch;
     if (passes)
       boost::add_edge(static_cast<std::size_t>(a), static_cast<std::size_t>(b), Edge{hop, length.value}, graph);
   };
@@ -283,7 +283,7 @@ std::vector<PartHop> way_inside(const NodeInside& inside, int from, int to) {
 }
 
 bool is_uplink(const NodeInside& inside, const PartLink& link) {
-  const auto is = [&](int part, PartKind kind) { return inside.parts[static_cast<std::size_t>(part)].kind == kind; };
+  const auto is = [&](int part, PartKind kind) { return inside.parts[part].kind == kind; };
   const auto has_memory = [&](int part) {
     return std::any_of(inside.links.begin(), inside.links.end(), [&](const PartLink& other) {
       return (other.from == part && is(other.to, PartKind::kMemory)) ||
@@ -297,7 +297,7 @@ bool is_uplink(const NodeInside& inside, const PartLink& link) {
 Seconds way_length(const NodeInside& inside, int from, int to) {
   const auto way = way_inside(inside, from, to);
   Seconds length{way.empty() ? INFINITY : 0};
-  for (const PartHop& hop : way) length += length_of(inside.links[static_cast<std::size_t>(hop.link)]);
+  for (const PartHop& hop : way) length += length_of(inside.links[hop.link]);
   return length;
 }
 

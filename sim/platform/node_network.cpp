@@ -9,10 +9,10 @@
 namespace slmsim {
 
 void Network::add_node_links(int vm) {
-  const Vm& node = platform_.vms[static_cast<std::size_t>(vm)];
+  const Vm& node = platform_.vms[vm];
   const NodeInside& inside = node.type.inside;
-  NodeLinks& links = nodes_[static_cast<std::size_t>(vm)];
-  const auto part = [&](int index) -> const NodePart& { return inside.parts[static_cast<std::size_t>(index)]; };
+  NodeLinks& links = nodes_[vm];
+  const auto part = [&](int index) -> const NodePart& { return inside.parts[index]; };
   const auto add = [&](Link link) {
     links_.push_back(std::move(link));
     return static_cast<int>(links_.size()) - 1;
@@ -61,8 +61,8 @@ void Network::add_node_links(int vm) {
 }
 
 void Network::append(Route& route, int vm, int from, const std::vector<PartHop>& way) const {
-  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
-  const NodeLinks& links = nodes_[static_cast<std::size_t>(vm)];
+  const NodeInside& inside = platform_.vms[vm].type.inside;
+  const NodeLinks& links = nodes_[vm];
   int at = from;
   const PartLink* before = nullptr;
   for (const PartHop& hop : way) {
@@ -91,8 +91,8 @@ Route Network::route_inside(int vm, int from, int to) const {
 
 // Without peer-to-peer access, transfers without a direct link are staged through the memory nearest to the sender.
 Route Network::route_between_gpus(int from, int to) const {
-  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
-  const VmType& type = platform_.vms[static_cast<std::size_t>(vm)].type;
+  const int vm = platform_.devices[from].vm;
+  const VmType& type = platform_.vms[vm].type;
   const auto& way = this->way(vm, part_of(from), part_of(to));
   const bool staged = !type.peer_to_peer && way.size() > 1;
   const int memory = staged ? nearest(from, PartKind::kMemory) : -1;
@@ -110,7 +110,7 @@ Route Network::route_between_gpus(int from, int to) const {
   for (const int kernels : {4 * from + 2, 4 * to + 3}) route.links.push_back(kernels);
   for (const auto* part : {&this->way(vm, part_of(from), memory), &this->way(vm, memory, part_of(to))}) {
     for (const PartHop& hop : *part) {
-      const int shared = nodes_[static_cast<std::size_t>(vm)].staged[static_cast<std::size_t>(hop.link)];
+      const int shared = nodes_[vm].staged[hop.link];
       if (shared >= 0) route.links.push_back(shared + (hop.forward ? 0 : 1));
     }
   }
@@ -119,7 +119,7 @@ Route Network::route_between_gpus(int from, int to) const {
 }
 
 Route Network::route_by_relay(int from, int to, int relay) const {
-  const int vm = platform_.devices[static_cast<std::size_t>(from)].vm;
+  const int vm = platform_.devices[from].vm;
   Route route = route_inside(vm, part_of(from), part_of(relay));
   route.staged = true;
   append(route, vm, part_of(relay), this->way(vm, part_of(relay), part_of(to)));
@@ -127,66 +127,66 @@ Route Network::route_by_relay(int from, int to, int relay) const {
 }
 
 const std::vector<PartHop>& Network::way(int vm, int from, int to) const {
-  const int type = types_[static_cast<std::size_t>(vm)];
+  const int type = types_[vm];
   const auto [at, is_new] = ways_inside_.try_emplace({type, from, to});
-  if (is_new) at->second = way_inside(platform_.vms[static_cast<std::size_t>(type)].type.inside, from, to);
+  if (is_new) at->second = way_inside(platform_.vms[type].type.inside, from, to);
   return at->second;
 }
 
 int Network::nearest_in(int vm, int from, PartKind kind) const {
-  const int type = types_[static_cast<std::size_t>(vm)];
+  const int type = types_[vm];
   const auto [at, is_new] = nearest_.try_emplace({type, from, kind}, -1);
-  if (is_new) at->second = nearest_part(platform_.vms[static_cast<std::size_t>(type)].type.inside, from, kind);
+  if (is_new) at->second = nearest_part(platform_.vms[type].type.inside, from, kind);
   return at->second;
 }
 
 int Network::part_of(int device) const {
-  const Vm& vm = platform_.vms[static_cast<std::size_t>(platform_.devices[static_cast<std::size_t>(device)].vm)];
-  return vm.type.inside.of_kind(PartKind::kGpu)[static_cast<std::size_t>(device - vm.first_device)];
+  const Vm& vm = platform_.vms[platform_.devices[device].vm];
+  return vm.type.inside.of_kind(PartKind::kGpu)[device - vm.first_device];
 }
 
 int Network::nearest(int device, PartKind kind) const {
-  const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
+  const int vm = platform_.devices[device].vm;
   return nearest_in(vm, part_of(device), kind);
 }
 
 Route Network::drive_route(int device, int drive, bool write) const {
-  const int vm = platform_.devices[static_cast<std::size_t>(device)].vm;
+  const int vm = platform_.devices[device].vm;
   const int memory = nearest(device, PartKind::kMemory);
   return write ? route_inside(vm, memory, drive) : route_inside(vm, drive, memory);
 }
 
 int Network::medium_link(int vm, int drive) const {
-  const auto drives = platform_.vms[static_cast<std::size_t>(vm)].type.inside.of_kind(PartKind::kDrive);
+  const auto drives = platform_.vms[vm].type.inside.of_kind(PartKind::kDrive);
   const auto at = std::find(drives.begin(), drives.end(), drive) - drives.begin();
-  return nodes_[static_cast<std::size_t>(vm)].medium[static_cast<std::size_t>(at)];
+  return nodes_[vm].medium[at];
 }
 
 // Sets `nic` to the number of the NIC among the node's.
 bool Network::append_to_nic(Route& route, int vm, int gpu, int& nic) const {
-  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
+  const NodeInside& inside = platform_.vms[vm].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);
   if (nics.empty()) return false;
   const bool named = nic >= 0 && nic < static_cast<int>(nics.size());
-  const int part = named ? nics[static_cast<std::size_t>(nic)] : nearest(gpu, PartKind::kNic);
+  const int part = named ? nics[nic] : nearest(gpu, PartKind::kNic);
   if (part < 0) return false;
   nic = static_cast<int>(std::find(nics.begin(), nics.end(), part) - nics.begin());
   append(route, vm, part_of(gpu), this->way(vm, part_of(gpu), part));
-  route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[static_cast<std::size_t>(nic)]);
+  route.links.push_back(nodes_[vm].port[nic]);
   return true;
 }
 
 // A NIC talks to the one of the same number, as NCCL pairs them; to the nearest where there is none.
 bool Network::append_from_nic(Route& route, int vm, int nic, int gpu) const {
-  const NodeInside& inside = platform_.vms[static_cast<std::size_t>(vm)].type.inside;
+  const NodeInside& inside = platform_.vms[vm].type.inside;
   const auto nics = inside.of_kind(PartKind::kNic);
   if (nics.empty()) return false;
   int part = nearest(gpu, PartKind::kNic);
-  if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[static_cast<std::size_t>(nic)];
+  if (nic >= 0 && nic < static_cast<int>(nics.size())) part = nics[nic];
   const auto way = part < 0 ? std::vector<PartHop>{} : this->way(vm, part, part_of(gpu));
   if (way.empty()) return false;
   const auto number = static_cast<std::size_t>(std::find(nics.begin(), nics.end(), part) - nics.begin());
-  route.links.push_back(nodes_[static_cast<std::size_t>(vm)].port[number] + 1);
+  route.links.push_back(nodes_[vm].port[number] + 1);
   append(route, vm, part, way);
   return true;
 }

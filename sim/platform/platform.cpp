@@ -311,7 +311,7 @@ Platform read_platform(const Node& node, const std::string& path, Reading& readi
 
 std::vector<int> gpu_kinds(const Platform& platform, const std::vector<int>& devices) {
   const auto gpu = [&](std::size_t at) -> const Gpu& {
-    return platform.devices[static_cast<std::size_t>(devices[at])].gpu;
+    return platform.devices[devices[at]].gpu;
   };
   return first_equal(devices.size(), [&](std::size_t a, std::size_t b) { return gpu(a) == gpu(b); });
 }
@@ -332,7 +332,7 @@ std::vector<int> vm_kinds(const Platform& platform) {
 }
 
 const Volume* volume_of(const Platform& platform, int device) {
-  const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+  const Vm& vm = platform.vms[platform.devices[device].vm];
   for (const Volume& volume : vm.type.inside.volumes) {
     const int slot = device - vm.first_device;
     if (std::find(volume.gpus.begin(), volume.gpus.end(), slot) != volume.gpus.end()) return &volume;

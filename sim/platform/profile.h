@@ -15,7 +15,7 @@
 
 namespace slmsim {
 
-// A kernel by the name and sizes under which slmsim-calibrate times it (listed in sim/cost/kernel.h).
+// A kernel by the name and sizes under which slmsim-calibrate times it (listed in sim/compute/kernel.h).
 struct KernelShape {
   std::string name;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;

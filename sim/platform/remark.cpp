@@ -16,7 +16,7 @@ namespace {
 std::string gpus_text(const Platform& platform, const Vm& vm) {
   std::map<std::string, int> counts;
   for (int i = 0; i < vm.device_count; ++i)
-    ++counts[platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu.name];
+    ++counts[platform.devices[vm.first_device + i].gpu.name];
   std::string out;
   for (const auto& [name, count] : counts) out += fmt::format("{}{} {}", out.empty() ? "" : " and ", count, name);
   return out;
@@ -34,7 +34,7 @@ bool contradicts(const Platform& platform, const Vm& vm) {
   const VmType& type = vm.type;
   if (type.gpu_count > 0 && vm.device_count > type.gpu_count) return true;
   for (int i = 0; i < vm.device_count && !type.gpus.empty(); ++i) {
-    const std::string& gpu = platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu.name;
+    const std::string& gpu = platform.devices[vm.first_device + i].gpu.name;
     if (std::find(type.gpus.begin(), type.gpus.end(), gpu) == type.gpus.end()) return true;
   }
   return false;
@@ -47,7 +47,7 @@ void add_once(std::vector<std::string>& list, std::string text) {
 // Adds properties that a type without a described inside states of its GPUs and that these lack.
 void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string>& out) {
   for (int i = 0; i < vm.device_count; ++i) {
-    const Gpu& gpu = platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu;
+    const Gpu& gpu = platform.devices[vm.first_device + i].gpu;
     const bool joined = vm.type.nvlink && gpu.nvlink.value > 0;
     if (vm.type.nvlink && !joined)
       add_once(out,
@@ -99,7 +99,7 @@ std::vector<std::string> remarks_on(const Platform& platform) {
   std::vector<std::string> out;
   for (const Vm& vm : platform.vms) {
     const auto measured = [&](const Device& device) {
-      return device.gpu.buses.peer.value > 0 && &platform.vms[static_cast<std::size_t>(device.vm)] == &vm;
+      return device.gpu.buses.peer.value > 0 && &platform.vms[device.vm] == &vm;
     };
     if (vm.device_count < 2 || std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
     if (vm.type.inside.empty()) add_lacking(platform, vm, out);

@@ -24,7 +24,7 @@ struct Carried {
 Carried carried_by_one(const Network& network, const Route& route) {
   Carried out;
   for (const int link : route.links) {
-    const Link& l = network.links()[static_cast<std::size_t>(link)];
+    const Link& l = network.links()[link];
     out.bind(l.bandwidth, l.name);
   }
   if (route.socket_rate.value > 0) out.bind(route.socket_rate, "copy rate");
@@ -53,7 +53,7 @@ std::vector<SiteWay> site_ways(const Platform& platform, std::size_t most) {
   const Network network(platform);
   const WanWays ways(platform);
   const std::vector<int> kinds = vm_kinds(platform);
-  const auto name = [&](int site) { return platform.sites[static_cast<std::size_t>(site)].name; };
+  const auto name = [&](int site) { return platform.sites[site].name; };
   const int count = static_cast<int>(platform.sites.size());
   std::vector<SiteWay> out;
   for (int from = 0; from < count; ++from) {
@@ -64,7 +64,7 @@ std::vector<SiteWay> site_ways(const Platform& platform, std::size_t most) {
       SiteWay way{name(from), name(to), {}, {}, {}, {}, {}, "", ""};
       const auto& hops = ways.between(from, to);
       for (const WanHop& hop : hops) {
-        const WanLink& link = platform.links[static_cast<std::size_t>(hop.link)];
+        const WanLink& link = platform.links[hop.link];
         way.links.push_back(link.name);
         if (&hop != &hops.back()) way.over.push_back(name(hop.forward ? link.to : link.from));
       }

@@ -5,10 +5,10 @@
 namespace slmsim {
 namespace {
 
-int vm_of(const Platform& platform, int device) { return platform.devices[static_cast<std::size_t>(device)].vm; }
+int vm_of(const Platform& platform, int device) { return platform.devices[device].vm; }
 
 int site_of(const Platform& platform, int device) {
-  return platform.vms[static_cast<std::size_t>(vm_of(platform, device))].site;
+  return platform.vms[vm_of(platform, device)].site;
 }
 
 }  // namespace

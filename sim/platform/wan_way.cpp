@@ -30,9 +30,9 @@ WanWays::WanWays(const Platform& platform, bool everywhere)
     : sites_(platform.sites), links_(platform.links), everywhere_(everywhere), ways_(platform.sites.size()) {}
 
 const std::vector<WanHop>& WanWays::between(int from, int to) const {
-  auto& ways = ways_[static_cast<std::size_t>(from)];
+  auto& ways = ways_[from];
   if (ways.empty()) ways = ways_from(from);
-  return ways[static_cast<std::size_t>(to)];
+  return ways[to];
 }
 
 // Dijkstra's algorithm over hops, since transit from one hop to the next depends on both. From a site, traffic
@@ -43,7 +43,7 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
   const auto hop_of = [](std::size_t i) { return WanHop{static_cast<int>(i / 2), i % 2 == 0}; };
   std::vector<std::vector<std::size_t>> leaving(sites_.size());
   for (std::size_t i = 0; i < count; ++i)
-    leaving[static_cast<std::size_t>(begin_of(links_[i / 2], hop_of(i)))].push_back(i);
+    leaving[begin_of(links_[i / 2], hop_of(i))].push_back(i);
   std::vector<double> delay(count, kNever);
   std::vector<int> before(count, -1);  // the preceding hop
   using Reached = std::pair<double, std::size_t>;
@@ -57,8 +57,8 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
     next.emplace(end, hop);
   };
   std::vector<bool> direct(sites_.size());
-  for (const std::size_t hop : leaving[static_cast<std::size_t>(from)]) {
-    direct[static_cast<std::size_t>(end_of(links_[hop / 2], hop_of(hop)))] = true;
+  for (const std::size_t hop : leaving[from]) {
+    direct[end_of(links_[hop / 2], hop_of(hop))] = true;
     reach(hop, 0, -1);
   }
   std::vector<std::vector<WanHop>> ways(sites_.size());
@@ -70,7 +70,7 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
     const auto site = static_cast<std::size_t>(end_of(links_[hop / 2], hop_of(hop)));
     if (static_cast<int>(site) == from) continue;
     if (ways[site].empty() && (!direct[site] || before[hop] < 0)) {
-      for (int i = static_cast<int>(hop); i >= 0; i = before[static_cast<std::size_t>(i)])
+      for (int i = static_cast<int>(hop); i >= 0; i = before[i])
         ways[site].push_back(hop_of(static_cast<std::size_t>(i)));
       std::reverse(ways[site].begin(), ways[site].end());
     }
@@ -86,7 +86,7 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
 
 std::vector<std::string> missing_ways(const Platform& platform) {
   const WanWays stated(platform), through(platform, true);
-  const auto name = [&](int site) { return platform.sites[static_cast<std::size_t>(site)].name; };
+  const auto name = [&](int site) { return platform.sites[site].name; };
   const auto vm_at = [&](int site) {
     return std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) { return vm.site == site; })->name;
   };
@@ -103,8 +103,8 @@ std::vector<std::string> missing_ways(const Platform& platform) {
       }
       std::vector<std::string> between;
       for (const WanHop& hop : through.between(*from, *to)) {
-        const int at = end_of(platform.links[static_cast<std::size_t>(hop.link)], hop);
-        if (at != *to && !platform.sites[static_cast<std::size_t>(at)].transit) between.push_back("site " + name(at));
+        const int at = end_of(platform.links[hop.link], hop);
+        if (at != *to && !platform.sites[at].transit) between.push_back("site " + name(at));
       }
       out.push_back(fmt::format("no link leads from {} (site {}) to {} (site {}); add one under links{}", vm_at(*from),
                                 name(*from), vm_at(*to), name(*to),

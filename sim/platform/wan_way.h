@@ -22,7 +22,7 @@ struct WanHop {
 
 // Properties of a hop in its direction, and the total delay of consecutive hops.
 inline const WanDirection& direction_of(const Platform& platform, const WanHop& hop) {
-  const WanLink& link = platform.links[static_cast<std::size_t>(hop.link)];
+  const WanLink& link = platform.links[hop.link];
   return hop.forward ? link.forward : link.backward;
 }
 Seconds delay_of(const Platform& platform, const std::vector<WanHop>& way);

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/memory/memory.h"
-#include "sim/planner/stage_plan.h"
+#include "sim/technique/common/memory.h"
+#include "sim/technique/alpa/planner/stage_plan.h"
 
 namespace slmsim {
 namespace {
@@ -82,7 +82,7 @@ std::string out_of_memory_advice(const PlanRequest& request, const Plan& plan) {
   if (!techniques.empty()) ways.push_back(fmt::format("{}", fmt::join(techniques, " or ")));
   const std::string more = fmt::format("{} more per GPU", to_text(worst.total() - worst.limit));
   return fmt::format("{} needs {} of {} ({}; most of it {}); it would fit with {}{}",
-                     scenario.platform.devices[static_cast<std::size_t>(worst.device)].name, to_text(worst.total()),
+                     scenario.platform.devices[worst.device].name, to_text(worst.total()),
                      to_text(worst.limit), name_of(worst.moment), largest_part(worst),
                      ways.empty() ? "" : fmt::format("{}, or with ", fmt::join(ways, ", or with ")), more);
 }

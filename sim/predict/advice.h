@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sim/memory/memory.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/memory.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 

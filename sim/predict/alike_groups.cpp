@@ -9,10 +9,10 @@
 namespace slmsim {
 namespace {
 
-int vm_of(const Platform& platform, int device) { return platform.devices[static_cast<std::size_t>(device)].vm; }
+int vm_of(const Platform& platform, int device) { return platform.devices[device].vm; }
 
 int first_device_beside(const Platform& platform, int device) {
-  return platform.vms[static_cast<std::size_t>(vm_of(platform, device))].first_device;
+  return platform.vms[vm_of(platform, device)].first_device;
 }
 
 Plan counted_from_vm(const Platform& platform, Plan plan) {
@@ -35,7 +35,7 @@ std::vector<std::size_t> first_alike(const Platform& platform, const std::vector
     if (spans_vms(platform, devices)) continue;
     const int vm = vm_of(platform, devices.front()), first = first_device_beside(platform, devices.front());
     for (int& device : devices) device -= first;
-    out[i] = known.try_emplace({kinds[static_cast<std::size_t>(vm)], std::move(devices)}, i).first->second;
+    out[i] = known.try_emplace({kinds[vm], std::move(devices)}, i).first->second;
   }
   return out;
 }

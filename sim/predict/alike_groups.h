@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/plan.h"
+#include "sim/technique/common/plan.h"
 #include "sim/predict/repeating.h"
 
 namespace slmsim {

@@ -22,7 +22,7 @@ template <class Meant>
 std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
   std::vector<std::string> out;
   for (const auto& device : platform.devices) {
-    const std::string& vm = platform.vms[static_cast<std::size_t>(device.vm)].name;
+    const std::string& vm = platform.vms[device.vm].name;
     if (is_meant(device.gpu) && (out.empty() || out.back() != vm)) out.push_back(vm);
   }
   return out;

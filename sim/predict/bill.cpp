@@ -10,7 +10,7 @@ std::optional<double> price_of_gpus(const Scenario& scenario, const Group& group
   const auto& prices = scenario.plan.dollars_per_hour;
   double sum = 0;
   for (const int device : group.devices) {
-    const auto known = prices.find(scenario.platform.devices[static_cast<std::size_t>(device)].gpu.name);
+    const auto known = prices.find(scenario.platform.devices[device].gpu.name);
     if (known == prices.end()) return std::nullopt;
     sum += known->second;
   }
@@ -24,7 +24,7 @@ Bill bill_of(const Scenario& scenario, const Group& group, Seconds job) {
   Bill bill{std::nullopt, "USD", Joules{0}};
   std::set<int> vms;
   for (const int index : group.devices) {
-    const Device& device = platform.devices[static_cast<std::size_t>(index)];
+    const Device& device = platform.devices[index];
     vms.insert(device.vm);
     if (device.gpu.board_power.value <= 0) bill.energy.reset();
     const Watts limit = device.gpu.power_limit;
@@ -37,7 +37,7 @@ Bill bill_of(const Scenario& scenario, const Group& group, Seconds job) {
   }
   double sum = 0;
   for (const int index : vms) {
-    const VmType& type = platform.vms[static_cast<std::size_t>(index)].type;
+    const VmType& type = platform.vms[index].type;
     if (!type.price_per_hour) return bill;
     bill.currency = type.currency;
     sum += *type.price_per_hour;

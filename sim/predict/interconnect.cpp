@@ -37,7 +37,7 @@ InterconnectUse summed(const std::vector<int>& links, const TaskGraph& graph, co
 // Links that carried anything.
 std::set<int> used_links(const TaskGraph& graph, const Timeline& timeline) {
   std::vector<bool> used(graph.connections().size());
-  for (const Flow& flow : timeline.flows) used[static_cast<std::size_t>(flow.connection)] = true;
+  for (const Flow& flow : timeline.flows) used[flow.connection] = true;
   std::set<int> out;
   for (std::size_t i = 0; i < used.size(); ++i) {
     const auto& links = graph.connections()[i].route.links;

@@ -55,7 +55,7 @@ std::vector<std::size_t> losing_connections(const TaskGraph& graph) {
   const auto& connections = graph.connections();
   std::vector<double> bytes(connections.size());
   for (const Task& task : graph.tasks()) {
-    if (task.kind == TaskKind::kTransfer) bytes[static_cast<std::size_t>(task.place)] += task.amount;
+    if (task.kind == TaskKind::kTransfer) bytes[task.place] += task.amount;
   }
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < connections.size(); ++i) {

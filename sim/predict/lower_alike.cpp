@@ -18,7 +18,7 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     for (std::size_t i = 0; i < stage.mesh.size(); ++i) {
-      auto& role = roles[static_cast<std::size_t>(stage.mesh[i])];
+      auto& role = roles[stage.mesh[i]];
       role.push_back(static_cast<double>(s));
       role.push_back(i < stage.batch_shares.size() ? stage.batch_shares[i] : 0);
     }
@@ -27,8 +27,8 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform) {
   Colours out;
   for (std::size_t i = 0; i < platform.devices.size(); ++i) {
     const int vm = platform.devices[i].vm;
-    const auto key = std::tuple{gpus[i], vms[static_cast<std::size_t>(vm)],
-                                platform.vms[static_cast<std::size_t>(vm)].site, std::move(roles[i])};
+    const auto key = std::tuple{gpus[i], vms[vm],
+                                platform.vms[vm].site, std::move(roles[i])};
     out.devices.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
   }
   return out;

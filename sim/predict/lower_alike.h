@@ -1,8 +1,8 @@
-// The tasks of a plan with equal GPUs merged (sim/graph/fold.h), so that the work of equal replicas, tensor-parallel ranks and
+// The tasks of a plan with equal GPUs merged (sim/engine/fold.h), so that the work of equal replicas, tensor-parallel ranks and
 // edges of rings is simulated once.
 #pragma once
 
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 

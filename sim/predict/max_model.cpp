@@ -10,12 +10,12 @@
 
 #include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
-#include "sim/model/operator_graph.h"
-#include "sim/planner/division_memo.h"
-#include "sim/planner/stage_memo.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planner/division_memo.h"
+#include "sim/technique/alpa/planner/stage_memo.h"
 #include "sim/platform/mesh_kind.h"
 #include "sim/predict/advice.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 namespace {
@@ -138,7 +138,7 @@ class Search {
     for (const auto& m : out.memory) {
       note(m.total() / m.limit, [&] {
         return fmt::format("memory of {}, most of it {}",
-                           scenario_.platform.devices[static_cast<std::size_t>(m.device)].name, largest_part(m));
+                           scenario_.platform.devices[m.device].name, largest_part(m));
       });
     }
     for (const auto& store : out.stores) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/memory/memory.h"
+#include "sim/technique/common/memory.h"
 
 namespace slmsim {
 

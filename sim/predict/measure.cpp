@@ -9,16 +9,16 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-struct Interval {
+struct TimeRange {
   double start, finish;
 };
 
-std::vector<Interval> merged(std::vector<Interval> intervals) {
-  const auto before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+std::vector<TimeRange> merged(std::vector<TimeRange> intervals) {
+  const auto before = [](const TimeRange& a, const TimeRange& b) { return a.start < b.start; };
   // Most are sorted, and checking is cheaper than sorting.
   if (!std::is_sorted(intervals.begin(), intervals.end(), before))
     std::sort(intervals.begin(), intervals.end(), before);
-  std::vector<Interval> out;
+  std::vector<TimeRange> out;
   for (const auto& next : intervals) {
     if (!out.empty() && next.start <= out.back().finish) {
       out.back().finish = std::max(out.back().finish, next.finish);
@@ -30,7 +30,7 @@ std::vector<Interval> merged(std::vector<Interval> intervals) {
 }
 
 // Length of the intersection of both lists; each is merged and sorted.
-double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+double overlap(const std::vector<TimeRange>& a, const std::vector<TimeRange>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     sum += std::max(0.0, std::min(a[i].finish, b[j].finish) - std::max(a[i].start, b[j].start));
@@ -44,7 +44,7 @@ double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
 std::vector<double> computing_times(const TaskGraph& graph) {
   std::vector<double> busy(static_cast<std::size_t>(graph.device_count()), 0.0);
   for (const auto& task : graph.tasks()) {
-    if (task.kind == TaskKind::kCompute) busy[static_cast<std::size_t>(task.place)] += task.amount;
+    if (task.kind == TaskKind::kCompute) busy[task.place] += task.amount;
   }
   return busy;
 }
@@ -92,10 +92,10 @@ LinkUse use_of_steps(const std::string& name, Bytes bytes, const std::vector<Rat
 
 Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipeline, int device) {
   Breakdown result;
-  std::vector<Interval> computing, transferring, host_optimizer, launching;
+  std::vector<TimeRange> computing, transferring, host_optimizer, launching;
   for (std::size_t id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
-    const Interval when{timeline.start[id], timeline.finish[id]};
+    const TimeRange when{timeline.start[id], timeline.finish[id]};
     if (task.kind == TaskKind::kCompute && task.place == device) {
       const TaskClass of = graph.tag_of(task).of;
       const bool overhead = of == TaskClass::kLaunch || of == TaskClass::kFramework;
@@ -107,7 +107,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
     } else if (task.kind == TaskKind::kDelay && task.place == device) {
       launching.push_back(when);
     } else if (task.kind == TaskKind::kTransfer) {
-      const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
+      const Connection& connection = graph.connections()[task.place];
       if (!connection.joins(device)) continue;
       (connection.traffic == Traffic::kHostOptimizer ? host_optimizer : transferring).push_back(when);
     }
@@ -115,7 +115,7 @@ Breakdown break_down(const TaskGraph& graph, const Timeline& timeline, bool pipe
   // Waiting for the host to launch kernels, and for neither a message nor the host's Adam, is overhead.
   if (!launching.empty()) {
     launching = merged(std::move(launching));
-    std::vector<Interval> other = computing;
+    std::vector<TimeRange> other = computing;
     other.insert(other.end(), transferring.begin(), transferring.end());
     other.insert(other.end(), host_optimizer.begin(), host_optimizer.end());
     other = merged(std::move(other));
@@ -171,12 +171,12 @@ void wait_instead(Breakdown& parts, Seconds more) {
 void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std::function<bool(int link)>& wanted,
                      const std::function<void(LinkRates)>& use) {
   std::vector<std::vector<const Flow*>> over(graph.connections().size());
-  for (const auto& flow : timeline.flows) over[static_cast<std::size_t>(flow.connection)].push_back(&flow);
+  for (const auto& flow : timeline.flows) over[flow.connection].push_back(&flow);
   // For each link its connections; a connection counts once for each time it crosses the link.
   std::vector<std::vector<std::size_t>> carried(graph.links().size());
   for (std::size_t i = 0; i < over.size(); ++i) {
     if (over[i].empty()) continue;
-    for (const int link : graph.connections()[i].route.links) carried[static_cast<std::size_t>(link)].push_back(i);
+    for (const int link : graph.connections()[i].route.links) carried[link].push_back(i);
   }
   for (std::size_t i = 0; i < carried.size(); ++i) {
     if (carried[i].empty() || !wanted(static_cast<int>(i))) continue;
@@ -185,7 +185,7 @@ void each_link_rates(const TaskGraph& graph, const Timeline& timeline, const std
     for (const std::size_t connection : carried[i]) {
       double most = std::numeric_limits<double>::infinity();
       for (const int link : graph.connections()[connection].route.links)
-        most = std::min(most, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+        most = std::min(most, graph.links()[link].bandwidth.value);
       for (const Flow* flow : over[connection]) {
         // For a short flow rounding gives more than the links carry.
         const double rate = std::min(most, flow->bytes / std::max(1e-12, flow->finish - flow->start));

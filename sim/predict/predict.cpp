@@ -14,7 +14,7 @@
 #include "sim/base/in_parallel.h"
 #include "sim/base/quantity.h"
 #include "sim/base/stopped.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/advice.h"
 #include "sim/predict/alike_groups.h"
 #include "sim/predict/assumption.h"
@@ -49,7 +49,7 @@ FlopsPerSecond rate(const PlanRequest& request, const Plan& plan, double iterati
 FlopsPerSecond peak_of_group(const PlanRequest& request) {
   FlopsPerSecond peak{0};
   for (const int device : request.group.devices) {
-    const Gpu& gpu = request.scenario.platform.devices[static_cast<std::size_t>(device)].gpu;
+    const Gpu& gpu = request.scenario.platform.devices[device].gpu;
     peak += peak_of(gpu, request.scenario.training.precision);
   }
   return peak;

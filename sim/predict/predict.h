@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/memory/memory.h"
+#include "sim/technique/common/memory.h"
 #include "sim/predict/bill.h"
 #include "sim/predict/interconnect.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/prediction_memo.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/engine/same_times.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/lower_alike.h"
 
 namespace slmsim {

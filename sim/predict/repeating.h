@@ -14,7 +14,7 @@
 
 #include <optional>
 
-#include "sim/lower/lower.h"
+#include "sim/technique/common/lower.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/measure.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/lower/lower.h"
+#include "sim/technique/common/lower.h"
 
 namespace slmsim {
 

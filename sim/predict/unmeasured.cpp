@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/cost/kernel.h"
-#include "sim/cost/profile_time.h"
+#include "sim/compute/kernel.h"
+#include "sim/compute/profile_time.h"
 #include "sim/platform/kernel_table.h"
 
 namespace slmsim {
@@ -213,7 +213,7 @@ class Gatherer {
       const auto key = behind(parameter.path, "platform.sites.", site.name);
       std::vector<std::string> vms;
       for (const Vm& vm : scenario_.platform.vms) {
-        if (scenario_.platform.sites[static_cast<std::size_t>(vm.site)].name == site.name) vms.push_back(vm.name);
+        if (scenario_.platform.sites[vm.site].name == site.name) vms.push_back(vm.name);
       }
       if (!key || vms.size() < 2) continue;
       Unmeasured& one = entry("inside site " + site.name, parameter, parameter.path);
@@ -243,7 +243,7 @@ class Gatherer {
       const Gpu& gpu = device.gpu;
       const bool timed = gpu.kernels && gpu.kernels->knows_products();
       if ((gpu.name == gpus || gpu.architecture == gpus) && !timed)
-        add_once(vms, scenario_.platform.vms[static_cast<std::size_t>(device.vm)].name);
+        add_once(vms, scenario_.platform.vms[device.vm].name);
     }
     if (vms.empty()) return;
     Unmeasured& one = entry("software.matrix_efficiency", parameter, parameter.path, kCalibrate);
@@ -277,7 +277,7 @@ class Gatherer {
     std::vector<const Gpu*> out;
     out.reserve(static_cast<std::size_t>(vm.device_count));
     for (int i = 0; i < vm.device_count; ++i)
-      out.push_back(&scenario_.platform.devices[static_cast<std::size_t>(vm.first_device + i)].gpu);
+      out.push_back(&scenario_.platform.devices[vm.first_device + i].gpu);
     return out;
   }
 

@@ -16,7 +16,7 @@ std::optional<std::vector<std::string>> site_names(const Platform& platform, con
   if (sites_with_vms(platform).size() < 2) return std::nullopt;
   std::vector<std::string> out;
   for (const int index : whole_sites(platform, group)) {
-    const std::string& name = platform.sites[static_cast<std::size_t>(index)].name;
+    const std::string& name = platform.sites[index].name;
     const bool misleads = std::any_of(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) {
       return vm.name == name && std::find(group.begin(), group.end(), name) == group.end();
     });
@@ -53,7 +53,7 @@ Tried tried_by(const Scenario& scenario) {
 // Number of sites whose GPUs are all in one VM.
 std::size_t lone_sites(const Platform& platform) {
   std::vector<int> vms(platform.sites.size(), 0);
-  for (const Vm& vm : platform.vms) ++vms[static_cast<std::size_t>(vm.site)];
+  for (const Vm& vm : platform.vms) ++vms[vm.site];
   return static_cast<std::size_t>(std::count(vms.begin(), vms.end(), 1));
 }
 

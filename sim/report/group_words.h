@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/select/algorithm.h"
+#include "sim/predict/algorithm.h"
 
 namespace slmsim {
 

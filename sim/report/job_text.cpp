@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/job/link_day.h"
+#include "sim/predict/job/link_day.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {

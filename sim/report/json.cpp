@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/job_text.h"
@@ -80,7 +80,7 @@ Json memory_json(const Prediction& p, const Platform& platform) {
                                   bytes(m.activations), bytes(m.buffers),   bytes(m.framework)};
     std::int64_t total = 0;
     for (const auto part : parts) total += part;
-    list.push_back({{"gpu", platform.devices[static_cast<std::size_t>(m.device)].name},
+    list.push_back({{"gpu", platform.devices[m.device].name},
                     {"bytes", total},
                     {"limit_bytes", bytes(m.limit)},
                     {"at", name_of(m.moment)},
@@ -118,7 +118,7 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
   for (const auto& stage : plan.stages) {
     std::vector<std::string> mesh;
     for (const int device : stage.mesh)
-      mesh.push_back(scenario.platform.devices[static_cast<std::size_t>(device)].name);
+      mesh.push_back(scenario.platform.devices[device].name);
     if (in_short) mesh = names_of_gpus(scenario.platform, stage.mesh);
     const auto& shares = stage.batch_shares;
     const bool equal = in_short && std::equal(shares.begin() + 1, shares.end(), shares.begin());
@@ -139,7 +139,7 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
 Json interconnects_json(const Prediction& p, const Platform& platform) {
   Json list = Json::array();
   for (const auto& use : p.interconnects) {
-    list.push_back({{"node", platform.vms[static_cast<std::size_t>(use.vm)].name},
+    list.push_back({{"node", platform.vms[use.vm].name},
                     {"interconnect", use.interconnect},
                     {"bytes", std::llround(use.bytes.value)},
                     {"average_Bps", rounded(use.average.value)},

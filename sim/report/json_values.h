@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/memory/memory.h"
+#include "sim/technique/common/memory.h"
 #include "sim/predict/assumption.h"
 #include "sim/predict/measure.h"
 #include "sim/predict/predict.h"

@@ -43,7 +43,7 @@ std::vector<Assumption> assumptions_on_memory(const LargestResult& result) {
 Json model_json(const LargestModel& m, const Platform& platform) {
   Json memory = Json::array();
   for (const auto& d : m.memory) {
-    memory.push_back({{"gpu", platform.devices[static_cast<std::size_t>(d.device)].name},
+    memory.push_back({{"gpu", platform.devices[d.device].name},
                       {"bytes", std::llround(d.total().value)},
                       {"limit_bytes", std::llround(d.limit.value)},
                       {"at", name_of(d.moment)},

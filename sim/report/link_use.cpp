@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/scenario/names.h"
 
 namespace slmsim {
@@ -35,7 +35,7 @@ std::string to_link_use_table(const std::vector<RunResult>& results) {
       for (const auto& use : p.interconnects) {
         any = true;
         out += fmt::format("  {:<14} {:<10} {:<10} {:<10} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", p.model,
-                           p.technique->name, result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name,
+                           p.technique->name, result.scenario.platform.vms[use.vm].name,
                            use.interconnect, use.average.value / kGiga, use.p90.value / kGiga, use.peak.value / kGiga,
                            use.capacity.value / kGiga);
       }
@@ -53,7 +53,7 @@ std::string to_timeline_csv(const std::vector<RunResult>& results) {
         const std::string row = fmt::format(
             "{},{},{},{},{},{}", csv_cell(result.scenario.name), csv_cell(p.model), p.technique->name,
             csv_cell(fmt::format("{}", fmt::join(in_ranges(p.group), "+"))),
-            csv_cell(result.scenario.platform.vms[static_cast<std::size_t>(use.vm)].name), csv_cell(use.interconnect));
+            csv_cell(result.scenario.platform.vms[use.vm].name), csv_cell(use.interconnect));
         for (const auto& step : use.steps) out += fmt::format("{},{:.9g},{:.9g}\n", row, step.time, step.rate);
       }
     }

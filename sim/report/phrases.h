@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sim/select/algorithm.h"
+#include "sim/predict/algorithm.h"
 
 namespace slmsim {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/validate/measured_step.h"
+#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 

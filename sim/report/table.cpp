@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantity.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/group_words.h"
@@ -244,12 +244,6 @@ std::string moments_text(const std::vector<Prediction>& predictions) {
 }
 
 }  // namespace
-
-std::vector<Assumption> all_assumptions(const RunResult& result) {
-  std::vector<const Prediction*> predictions;
-  for (const auto& p : result.predictions) predictions.push_back(&p);
-  return assumptions_of(result.scenario, predictions);
-}
 
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> kNames = {"table", "json", "csv"};

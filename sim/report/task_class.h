@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "sim/graph/task_graph.h"
+#include "sim/engine/task_graph.h"
 
 namespace slmsim {
 

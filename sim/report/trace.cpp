@@ -10,7 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/predict/measure.h"
+#include "sim/report/group_words.h"
+#include "sim/report/phrases.h"
 #include "sim/report/task_class.h"
+#include "sim/scenario/model_named.h"
 
 namespace slmsim {
 namespace {
@@ -78,7 +81,7 @@ class Writer {
     return connection.traffic == Traffic::kMessages ? kConnections : kHosts;
   }
   const Connection& connection_of(const Task& task) const {
-    return graph_.connections()[static_cast<std::size_t>(task.place)];
+    return graph_.connections()[task.place];
   }
 
   void name_track(const char* kind, Process process, int track, const std::string& name, int order) {
@@ -101,17 +104,17 @@ class Writer {
   void tracks() {
     std::vector<bool> gpus(static_cast<std::size_t>(graph_.device_count())), connections(graph_.connections().size());
     for (const auto& task : graph_.tasks()) {
-      if (task.kind == TaskKind::kCompute) gpus[static_cast<std::size_t>(task.place)] = true;
-      if (task.kind == TaskKind::kTransfer) connections[static_cast<std::size_t>(task.place)] = true;
+      if (task.kind == TaskKind::kCompute) gpus[task.place] = true;
+      if (task.kind == TaskKind::kTransfer) connections[task.place] = true;
     }
-    const auto device = [&](int index) { return traced_.platform.devices[static_cast<std::size_t>(index)].name; };
+    const auto device = [&](int index) { return traced_.platform.devices[index].name; };
     std::map<std::string, int> so_named;  // NCCL's rings and communicators join the same GPUs more than once
     for (int i = 0; i < graph_.device_count(); ++i) {
-      if (gpus[static_cast<std::size_t>(i)]) name_track("thread", kGpus, gpu_track(i), device(i), i);
+      if (gpus[i]) name_track("thread", kGpus, gpu_track(i), device(i), i);
     }
     for (int i = 0; i < static_cast<int>(connections.size()); ++i) {
-      if (!connections[static_cast<std::size_t>(i)]) continue;
-      const Connection& connection = graph_.connections()[static_cast<std::size_t>(i)];
+      if (!connections[i]) continue;
+      const Connection& connection = graph_.connections()[i];
       const std::string name = connection.traffic == Traffic::kMessages
                                    ? fmt::format("{} -> {}", device(connection.from), device(connection.to))
                                    : fmt::format("{} {}", device(connection.from), connection.name);
@@ -197,7 +200,7 @@ class Writer {
     const std::size_t bins =
         std::clamp(kMostCounterEvents / std::max<std::size_t>(1, links.size()), kFewestBins, kMostBins);
     for (const auto& link : links) {
-      const std::string name = quoted(graph_.links()[static_cast<std::size_t>(link.link)].name);
+      const std::string name = quoted(graph_.links()[link.link].name);
       const bool few = link.steps.size() <= bins;
       double last = -1;
       for (const auto& [time, rate] : few ? link.steps : averaged(link.steps, bins, timeline_.end.value)) {
@@ -226,5 +229,24 @@ std::string task_name(const std::string& label) {
 }
 
 std::string to_trace(const TracedIteration& traced) { return Writer(traced).write(); }
+
+const Prediction* to_be_traced(const RunResult& result) {
+  const Selection* pick = result.selections.empty() ? nullptr : &result.selections.front();
+  const Prediction* first = nullptr;
+  for (const auto& p : result.predictions) {
+    if (p.status != Status::kOk) continue;
+    if (!first) first = &p;
+    if (pick && p.model == pick->model && pick->technique == p.technique && p.group == pick->group) return &p;
+  }
+  return first;
+}
+
+std::string trace_of(const RunResult& result, const Prediction& p) {
+  const TaskGraph graph = iteration_graph(result.scenario, model_named(result.scenario, p.model), *p.plan);
+  const Timeline timeline = simulate(graph, p.connections, {.record_flows = true});
+  return to_trace({graph, timeline, result.scenario.platform,
+                   fmt::format("{}: {} on {}", p.model, p.technique->name, group_text(p.group)),
+                   assumed_line(assumptions_of(result.scenario, {&p}))});
+}
 
 }  // namespace slmsim

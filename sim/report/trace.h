@@ -7,6 +7,7 @@
 
 #include "sim/engine/simulate.h"
 #include "sim/platform/platform.h"
+#include "sim/predict/result.h"
 
 namespace slmsim {
 
@@ -29,5 +30,11 @@ std::string to_trace(const TracedIteration& traced);
 
 // A label in reading order: "fwd mb2 L3" becomes "fwd L3 mb2".
 std::string task_name(const std::string& label);
+
+// The pick for the first model, or the first that runs where there is none; nothing where nothing runs.
+const Prediction* to_be_traced(const RunResult& result);
+
+// As a Chrome/Perfetto trace; `prediction` must run and be one of the result's.
+std::string trace_of(const RunResult& result, const Prediction& prediction);
 
 }  // namespace slmsim

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/fit/interval.h"
+#include "sim/predict/interval.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {

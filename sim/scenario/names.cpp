@@ -50,8 +50,8 @@ std::vector<std::string> in_ranges(const std::vector<std::string>& names) {
 std::vector<std::string> names_of_gpus(const Platform& platform, const std::vector<int>& devices) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < devices.size();) {
-    const Device& device = platform.devices[static_cast<std::size_t>(devices[at])];
-    const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
+    const Device& device = platform.devices[devices[at]];
+    const Vm& vm = platform.vms[device.vm];
     std::size_t own = 0;
     while (own < static_cast<std::size_t>(vm.device_count) && at + own < devices.size() &&
            devices[at + own] == vm.first_device + static_cast<int>(own))

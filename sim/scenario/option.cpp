@@ -30,7 +30,7 @@ Fill option(const FileKey& key, const OptionValue& fallback,
 std::string number_text(const OptionValue& value) { return std::to_string(std::get<std::int64_t>(value)); }
 
 std::function<std::string(const OptionValue&)> choice_text(const std::vector<std::string>& (*names)()) {
-  return [names](const OptionValue& value) { return names()[static_cast<std::size_t>(std::get<std::int64_t>(value))]; };
+  return [names](const OptionValue& value) { return names()[std::get<std::int64_t>(value)]; };
 }
 
 std::function<std::string(const OptionValue&)> quantity_text(const char* unit) {

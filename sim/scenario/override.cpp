@@ -8,7 +8,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/suggest.h"
-#include "sim/model/transformer.h"
+#include "sim/compute/transformer.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/suggest.h"
-#include "sim/cost/compression.h"
+#include "sim/compute/compression.h"
 #include "sim/scenario/scenario.h"
 
 namespace slmsim {

@@ -22,7 +22,7 @@ namespace slmsim {
 struct Scenario;
 
 // The first three objectives concern iterations and start-up only. The others concern whole jobs, drawn by the
-// scenario's `job` (sim/job/outcome.h); without one, kCost and kEnergy are those of `run`. kCost: median, in the
+// scenario's `job` (sim/predict/job/outcome.h); without one, kCost and kEnergy are those of `run`. kCost: median, in the
 // currency of the VMs. kEnergy: median. kDeadline: highest probability of ending before the lease does; ties by the
 // shortest median. kP90: the time within which nine of ten jobs end.
 enum class PlanObjective { kTime, kGpuHours, kDollars, kCost, kEnergy, kDeadline, kP90 };

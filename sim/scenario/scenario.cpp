@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/scenario/training.h"
 
 namespace slmsim {
@@ -109,7 +109,7 @@ class ScenarioReader {
     const bool any = std::any_of(scenario_.groups.begin(), scenario_.groups.end(), [&](const Group& group) {
       std::set<int> vms;
       for (const int device : group.devices)
-        vms.insert(scenario_.platform.devices[static_cast<std::size_t>(device)].vm);
+        vms.insert(scenario_.platform.devices[device].vm);
       return vms.size() > 2;
     });
     if (!any)

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "sim/base/fields.h"
-#include "sim/cost/optimizer.h"
-#include "sim/model/transformer.h"
+#include "sim/compute/optimizer.h"
+#include "sim/compute/transformer.h"
 #include "sim/platform/platform.h"
 #include "sim/scenario/framework.h"
 #include "sim/scenario/group.h"
 #include "sim/scenario/job.h"
 #include "sim/scenario/link.h"
-#include "sim/scenario/nccl.h"
+#include "sim/platform/nccl.h"
 #include "sim/scenario/plan_rules.h"
 #include "sim/scenario/stack.h"
 #include "sim/scenario/technique.h"

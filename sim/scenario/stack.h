@@ -1,8 +1,8 @@
-// Reads a software stack: a file of scenarios/stacks (sim/cost/software.h explains its figures).
+// Reads a software stack: a file of scenarios/stacks (sim/compute/software.h explains its figures).
 #pragma once
 
 #include "sim/base/fields.h"
-#include "sim/cost/software.h"
+#include "sim/compute/software.h"
 
 namespace slmsim {
 

@@ -10,7 +10,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/unit.h"
-#include "sim/model/operator.h"
+#include "sim/compute/operator.h"
 #include "sim/scenario/option.h"
 
 namespace slmsim {

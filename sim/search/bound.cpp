@@ -4,10 +4,10 @@
 #include <limits>
 #include <set>
 
-#include "sim/job/jitter.h"
-#include "sim/job/link_day.h"
-#include "sim/model/operator_graph.h"
-#include "sim/technique/technique.h"
+#include "sim/predict/job/jitter.h"
+#include "sim/predict/job/link_day.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim {
 
@@ -30,7 +30,7 @@ std::vector<int> one_of_each_vm(const Platform& platform, const std::vector<int>
   std::set<int> vms;
   std::vector<int> out;
   for (const int device : devices) {
-    if (vms.insert(platform.devices[static_cast<std::size_t>(device)].vm).second) out.push_back(device);
+    if (vms.insert(platform.devices[device].vm).second) out.push_back(device);
   }
   return out;
 }
@@ -79,7 +79,7 @@ Seconds QuickBound::compute(const Choice& choice, const Trained& trained) const 
   const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
   std::map<int, int> gpus;
-  for (const int device : space_.group(choice).devices) ++gpus[kinds_[static_cast<std::size_t>(device)]];
+  for (const int device : space_.group(choice).devices) ++gpus[kinds_[device]];
   std::map<int, double> whole;
   double rate = 0;
   for (const auto& [kind, number] : gpus) {

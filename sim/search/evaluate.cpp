@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/job/jitter.h"
-#include "sim/job/link_day.h"
-#include "sim/job/outcome.h"
+#include "sim/predict/job/jitter.h"
+#include "sim/predict/job/link_day.h"
+#include "sim/predict/job/outcome.h"
 #include "sim/search/least_end.h"
 
 namespace slmsim {

@@ -16,7 +16,7 @@ struct Assessed {
   double tasks = 0;  // in one iteration: the cost of a simulation
 };
 
-// Figures of the drawn whole jobs (sim/job/outcome.h).
+// Figures of the drawn whole jobs (sim/predict/job/outcome.h).
 struct MeasuredJob {
   double cost = 0, energy = 0;  // medians; 0 where not stated
   double late = 0;              // number of jobs that end after the lease does, of `samples`

@@ -14,7 +14,7 @@ constexpr std::size_t kMostGroups = 4096;  // subsets; with their orders, beyond
 bool are_exchangeable(const NodeInside& inside, int slot_a, int slot_b) {
   if (inside.empty()) return true;
   const auto gpus = inside.of_kind(PartKind::kGpu);
-  const int a = gpus[static_cast<std::size_t>(slot_a)], b = gpus[static_cast<std::size_t>(slot_b)];
+  const int a = gpus[slot_a], b = gpus[slot_b];
   const auto exchanged = [](int x, int first, int second) { return x == first ? second : x == second ? first : x; };
   NodeInside other = inside;
   for (auto& link : other.links) {
@@ -64,7 +64,7 @@ std::vector<Block> blocks_of(const Platform& platform, bool one_by_one) {
     for (int device = vm.first_device; device < vm.first_device + vm.device_count; ++device) {
       const auto at = std::find_if(block.devices.begin(), block.devices.end(), [&](const std::vector<int>& some) {
         const int other = some.front();
-        return !one_by_one || (gpus[static_cast<std::size_t>(other)] == gpus[static_cast<std::size_t>(device)] &&
+        return !one_by_one || (gpus[other] == gpus[device] &&
                                are_exchangeable(vm.type.inside, other - vm.first_device, device - vm.first_device));
       });
       (at == block.devices.end() ? block.devices.emplace_back() : *at).push_back(device);
@@ -93,7 +93,7 @@ bool step_down(const Block& block, bool one_by_one, Counts& counts) {
 
 // Most GPUs that a VM may take: those that the equal VM before it takes, so that no subset appears twice.
 Counts most_of(const Block& block, const Subset& subset) {
-  if (block.alike >= 0) return subset[static_cast<std::size_t>(block.alike)];
+  if (block.alike >= 0) return subset[block.alike];
   Counts all;
   for (const auto& devices : block.devices) all.push_back(devices.size());
   return all;
@@ -252,15 +252,15 @@ Group group_of(const Platform& platform, const std::vector<int>& devices) {
   Group group;
   group.devices = devices;
   for (std::size_t i = 0; i < devices.size();) {
-    const Device& device = platform.devices[static_cast<std::size_t>(devices[i])];
-    const Vm& vm = platform.vms[static_cast<std::size_t>(device.vm)];
+    const Device& device = platform.devices[devices[i]];
+    const Vm& vm = platform.vms[device.vm];
     std::size_t end = i;
-    while (end < devices.size() && platform.devices[static_cast<std::size_t>(devices[end])].vm == device.vm) ++end;
+    while (end < devices.size() && platform.devices[devices[end]].vm == device.vm) ++end;
     if (static_cast<int>(end - i) == vm.device_count) {
       group.names.push_back(vm.name);
     } else {
       for (std::size_t k = i; k < end; ++k)
-        group.names.push_back(platform.devices[static_cast<std::size_t>(devices[k])].name);
+        group.names.push_back(platform.devices[devices[k]].name);
     }
     i = end;
   }

@@ -28,7 +28,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
   for (const auto& connection : graph.connections()) {
     Fastest f;
     for (const int link : connection.route.links)
-      f.rate = std::min(f.rate, graph.links()[static_cast<std::size_t>(link)].bandwidth.value);
+      f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
     if (connection.route.socket_rate.value > 0)
       f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
     if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
@@ -41,8 +41,8 @@ std::vector<double> least_times(const TaskGraph& graph) {
       out.push_back(task.amount);
       continue;
     }
-    const Connection& connection = graph.connections()[static_cast<std::size_t>(task.place)];
-    const Fastest& f = fastest[static_cast<std::size_t>(task.place)];
+    const Connection& connection = graph.connections()[task.place];
+    const Fastest& f = fastest[task.place];
     double sending = task.amount / f.rate;
     if (std::isfinite(f.window) && f.window > 0)
       sending = std::max(sending, (std::ceil(task.amount / f.window) - 1) * connection.route.window.rtt.value);
@@ -73,8 +73,8 @@ std::vector<Use> uses_of(const TaskGraph& graph, const std::vector<double>& time
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
     if (task.kind != TaskKind::kTransfer) continue;
-    for (const int link : graph.connections()[static_cast<std::size_t>(task.place)].route.links) {
-      Use& use = out[static_cast<std::size_t>(link)];
+    for (const int link : graph.connections()[task.place].route.links) {
+      Use& use = out[link];
       use.first = std::min(use.first, ends[id] - times[id]);
       use.bytes += task.amount * task.times;
     }

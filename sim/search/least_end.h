@@ -1,7 +1,7 @@
 // Lower bounds of a plan's simulated time: they rule choices out before anything is simulated.
 #pragma once
 
-#include "sim/lower/lower.h"
+#include "sim/technique/common/lower.h"
 
 namespace slmsim {
 

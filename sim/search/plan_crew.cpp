@@ -11,7 +11,7 @@
 #include "sim/crew/launch.h"
 #include "sim/crew/pool.h"
 #include "sim/crew/ranks.h"
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/model/operator_graph.h"
-#include "sim/select/algorithm.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/predict/algorithm.h"
 
 namespace slmsim {
 namespace {

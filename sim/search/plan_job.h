@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/explain/explain.h"
-#include "sim/job/outcome.h"
+#include "sim/predict/job/outcome.h"
 #include "sim/search/plan_crew.h"
 
 namespace slmsim {

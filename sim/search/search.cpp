@@ -155,7 +155,7 @@ class Search {
 
   bool on_one_vm(std::size_t choice) const {
     const auto& devices = space_.group(space_.choices()[choice]).devices;
-    const auto vm = [&](int d) { return space_.scenario().platform.devices[static_cast<std::size_t>(d)].vm; };
+    const auto vm = [&](int d) { return space_.scenario().platform.devices[d].vm; };
     return std::all_of(devices.begin(), devices.end(), [&](int d) { return vm(d) == vm(devices.front()); });
   }
 
@@ -307,7 +307,7 @@ double cost_of(const Space& space, const Choice& choice, PlanObjective objective
       double price = 0;
       for (const int device : group.devices)
         price +=
-            scenario.plan.dollars_per_hour.at(scenario.platform.devices[static_cast<std::size_t>(device)].gpu.name);
+            scenario.plan.dollars_per_hour.at(scenario.platform.devices[device].gpu.name);
       return hours * price;
     }
     case PlanObjective::kCost:

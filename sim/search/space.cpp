@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/nccl/communicator.h"
+#include "sim/collective/communicator.h"
 
 namespace slmsim {
 namespace {
@@ -17,7 +17,7 @@ GroupFacts facts_of(const Platform& platform, const std::vector<int>& devices) {
   facts.gpus = static_cast<int>(devices.size());
   std::map<int, int> of_vm;
   const auto kinds = gpu_kinds(platform, devices);
-  for (const int device : devices) ++of_vm[platform.devices[static_cast<std::size_t>(device)].vm];
+  for (const int device : devices) ++of_vm[platform.devices[device].vm];
   facts.vms = static_cast<int>(of_vm.size());
   for (const auto& [vm, count] : of_vm) facts.least_of_vm = std::gcd(facts.least_of_vm, count);
   facts.mixed = kinds != std::vector<int>(kinds.size(), 0);
@@ -159,7 +159,7 @@ bool Space::group_step(std::size_t a, std::size_t b) const {
   if (scenario_.platform.devices.size() <= kMostGpusOneByOne && y.size() - x.size() == 1) return true;
   std::vector<int> more;
   std::set_difference(y.begin(), y.end(), x.begin(), x.end(), std::back_inserter(more));
-  const auto vm = [&](int device) { return scenario_.platform.devices[static_cast<std::size_t>(device)].vm; };
+  const auto vm = [&](int device) { return scenario_.platform.devices[device].vm; };
   return std::all_of(more.begin(), more.end(), [&](int device) { return vm(device) == vm(more.front()); });
 }
 

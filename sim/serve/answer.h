@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/run.h"
+#include "sim/predict/result.h"
 #include "sim/scenario/scenario.h"
 #include "sim/serve/message.h"
 

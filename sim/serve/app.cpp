@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/page/page.h"
+#include "sim/report/page/page.h"
 #include "sim/scenario/data_root.h"
 #include "sim/serve/asset.h"
 #include "sim/serve/catalog.h"

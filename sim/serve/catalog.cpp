@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "sim/inventory/setup.h"
-#include "sim/model/hugging_face.h"
-#include "sim/model/operator_graph.h"
+#include "sim/import/inventory/setup.h"
+#include "sim/compute/hugging_face.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/platform/platform.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/data_root.h"

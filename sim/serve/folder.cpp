@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/pending_file.h"
-#include "sim/inventory/inventory.h"
+#include "sim/import/inventory/inventory.h"
 #include "sim/scenario/data_root.h"
 
 namespace slmsim::web {

@@ -8,7 +8,7 @@
 
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
-#include "sim/page/markup.h"
+#include "sim/report/page/markup.h"
 #include "sim/report/explanation.h"
 #include "sim/report/plan_table.h"
 #include "sim/serve/verbs.h"

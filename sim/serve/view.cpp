@@ -1,12 +1,12 @@
 // The page's view of a scenario, in the report's own sections.
 #include <fmt/format.h>
 
-#include "sim/page/timeline.h"
+#include "sim/report/page/timeline.h"
 #include "sim/platform/remark.h"
 #include "sim/report/group_words.h"
 #include "sim/report/report.h"
-#include "sim/run/intervals.h"
-#include "sim/select/latency.h"
+#include "sim/fit/intervals.h"
+#include "sim/explain/latency.h"
 #include "sim/serve/tree.h"
 #include "sim/serve/verbs.h"
 
@@ -104,7 +104,7 @@ Json answer_intervals(const Question& question, const Workplace&, Memory& memory
     if (pick && result.uncertainty) {
       model["probability"] = rounded(result.uncertainty->picks[i].right);
       model["fits"] =
-          rounded(result.uncertainty->cells[static_cast<std::size_t>(pick - result.predictions.data())].fits);
+          rounded(result.uncertainty->cells[pick - result.predictions.data()].fits);
     }
     models.push_back(std::move(model));
   }

@@ -7,7 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/predict/predict.h"
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/scenario/kind.h"
 
 namespace slmsim {

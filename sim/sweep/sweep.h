@@ -9,7 +9,7 @@
 
 #include "sim/crew/answer.h"
 #include "sim/predict/prediction_memo.h"
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/axis.h"
 

@@ -8,16 +8,16 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "sim/graph/collectives/ring.h"
-#include "sim/job/renewal.h"
-#include "sim/lower/operator_run.h"
-#include "sim/model/operator_graph.h"
-#include "sim/planner/intra_operator.h"
+#include "sim/collective/ring.h"
+#include "sim/predict/job/renewal.h"
+#include "sim/technique/alpa/operator_run.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/alpa/planner/intra_operator.h"
 #include "sim/predict/iterations.h"
 #include "sim/predict/predict.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/run/run.h"
+#include "sim/predict/result.h"
 #include "sim/sweep/run.h"
 #include "tests/named.h"
 

@@ -94,8 +94,8 @@ TEST(FairShares, EachFlowHasABottleneckHoweverFlowsComeAndGo) {
       std::vector<double> used(link_count), most(link_count);
       for (std::size_t flow = 0; flow < flow_count; ++flow) {
         for (const int link : there[flow] ? links[flow] : std::vector<int>{}) {
-          used[static_cast<std::size_t>(link)] += shares.rate(flow);
-          most[static_cast<std::size_t>(link)] = std::max(most[static_cast<std::size_t>(link)], shares.rate(flow));
+          used[link] += shares.rate(flow);
+          most[link] = std::max(most[link], shares.rate(flow));
         }
       }
       for (std::size_t link = 0; link < link_count; ++link) ASSERT_LE(used[link], bandwidths[link] * (1 + kRounding));

@@ -35,17 +35,17 @@ std::vector<double> max_min_rates(const std::vector<FluidFlow>& flows, const std
     for (const std::size_t f : rising) {
       step = std::min(step, flows[f].cap - rate[f]);
       for (const int link : flows[f].links) {
-        step = std::min(step, room[static_cast<std::size_t>(link)] / static_cast<double>(users(link)));
+        step = std::min(step, room[link] / static_cast<double>(users(link)));
       }
     }
     for (const std::size_t f : rising) {
       rate[f] += step;
-      for (const int link : flows[f].links) room[static_cast<std::size_t>(link)] -= step;
+      for (const int link : flows[f].links) room[link] -= step;
     }
     std::erase_if(rising, [&](std::size_t f) {
       return rate[f] >= flows[f].cap * (1 - 1e-12) ||
              std::any_of(flows[f].links.begin(), flows[f].links.end(), [&](int link) {
-               return room[static_cast<std::size_t>(link)] <= 1e-9 * bandwidths[static_cast<std::size_t>(link)];
+               return room[link] <= 1e-9 * bandwidths[link];
              });
     });
   }

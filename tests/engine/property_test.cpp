@@ -109,8 +109,8 @@ TEST(Property, EveryTaskStartsAfterAllItWaitsForAndTakesAtLeastItsOwnTime) {
       for (const TaskId before : t.after) EXPECT_GE(timeline.start[i], timeline.finish[before] - kClock);
       double least = t.amount;
       if (t.kind == RandomTask::kSend) {
-        const auto& c = random.connections[static_cast<std::size_t>(t.connection)];
-        least = t.amount / random.bandwidths[static_cast<std::size_t>(c.links[0])] + c.latency;
+        const auto& c = random.connections[t.connection];
+        least = t.amount / random.bandwidths[c.links[0]] + c.latency;
       }
       EXPECT_GE(timeline.finish[i] - timeline.start[i], least - kClock) << "seed " << seed << ", task " << i;
       EXPECT_LE(timeline.finish[i], timeline.end.value);
@@ -127,7 +127,7 @@ TEST(Property, NoLinkCarriesMoreThanItsBandwidthAndItIsNeverIdleForNothing) {
     for (auto& t : random.tasks) {
       t.kind = RandomTask::kSend;
       t.after.clear();
-      bytes[static_cast<std::size_t>(random.connections[static_cast<std::size_t>(t.connection)].links[0])] += t.amount =
+      bytes[random.connections[t.connection].links[0]] += t.amount =
           std::max(100.0, 100.0 * std::round(t.amount));
     }
     double longest = 0;

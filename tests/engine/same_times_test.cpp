@@ -19,11 +19,11 @@ struct Rings {
     for (int round = 0; round < 5; ++round) step_of_all(200);
   }
   void step(int connection, double bytes, const std::vector<TaskId>& after) {
-    last[static_cast<std::size_t>(connection)] = graph.send(connection, bytes, after);
+    last[connection] = graph.send(connection, bytes, after);
   }
   void step_of_all(double bytes) {
     const auto before = last;
-    for (int c = 0; c < 4; ++c) step(c, bytes, {before[static_cast<std::size_t>(c ^ 1)]});
+    for (int c = 0; c < 4; ++c) step(c, bytes, {before[c ^ 1]});
   }
   SameTimes same(const std::vector<int>& alike = {0, 0, 0, 0}) const { return same_times(graph.graph(), alike); }
 };

@@ -1,5 +1,5 @@
 // Training steps that were measured.
-#include "sim/validate/measured_step.h"
+#include "sim/fit/measured_step.h"
 #include "tests/fuzz/target.h"
 
 namespace slmsim::fuzz {

@@ -32,7 +32,7 @@ struct World {
   }
   std::vector<std::string> crossed(const std::string& from, const std::string& to) const {
     std::vector<std::string> names;
-    for (const int link : route(from, to).links) names.push_back(network.links()[static_cast<std::size_t>(link)].name);
+    for (const int link : route(from, to).links) names.push_back(network.links()[link].name);
     return names;
   }
   double bandwidth(const std::string& name) const {

@@ -52,7 +52,7 @@ Platform node_platform(const std::string& text = kNode) {
 
 std::vector<std::string> names(const Network& network, const Route& route) {
   std::vector<std::string> out;
-  for (const int link : route.links) out.push_back(network.links()[static_cast<std::size_t>(link)].name);
+  for (const int link : route.links) out.push_back(network.links()[link].name);
   return out;
 }
 
@@ -61,7 +61,7 @@ TEST(Node, GpusThatAreJoinedDirectlyUseTheirOwnLink) {
   const Route route = network.route(0, 1);
   EXPECT_THAT(names(network, route), ElementsAre("Direct:n0/g0->g1"));
   EXPECT_DOUBLE_EQ(route.latency.value, 1e-6);
-  EXPECT_DOUBLE_EQ(network.links()[static_cast<std::size_t>(route.links[0])].bandwidth.value, 25e9);
+  EXPECT_DOUBLE_EQ(network.links()[route.links[0]].bandwidth.value, 25e9);
   EXPECT_FALSE(route.windowed);
 }
 

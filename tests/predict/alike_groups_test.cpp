@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/predict/predict.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 
 namespace slmsim::alike_groups_test {
 namespace {

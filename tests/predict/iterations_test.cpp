@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/lower/lower.h"
-#include "sim/model/operator_graph.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/lower.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/common/technique.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 

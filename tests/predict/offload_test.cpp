@@ -1,7 +1,7 @@
 // What offload moves where gradients are added up over micro-batches, by hand, per parameter in fp16.
 #include <gtest/gtest.h>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/predict.h"
 #include "tests/named.h"
 

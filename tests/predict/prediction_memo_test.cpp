@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/predict.h"
-#include "sim/technique/technique.h"
+#include "sim/technique/common/technique.h"
 #include "tests/named.h"
 
 namespace slmsim::prediction_memo_test {

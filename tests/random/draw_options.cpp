@@ -43,7 +43,7 @@ Json draw_mesh(Dice& dice, int gpus) {
 }
 
 Json draw_value(Dice& dice, const KeyRecord& key, int batch, int gpus) {
-  const ValueType& type = key.types[static_cast<std::size_t>(dice.number(0, std::ssize(key.types) - 1))];
+  const ValueType& type = key.types[dice.number(0, std::ssize(key.types) - 1)];
   switch (type.kind) {
     case ValueType::Kind::kQuantity:
       return draw_quantity(dice, type);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/report/report.h"
 
 namespace slmsim {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/planner/option.h"
-#include "sim/technique/replicas.h"
+#include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/replicas/replicas.h"
 #include "tests/random/law.h"
 
 namespace slmsim {

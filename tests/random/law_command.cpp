@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/predict/max_model.h"
-#include "sim/report/csv.h"
+#include "sim/predict/row.h"
 #include "sim/search/search.h"
 #include "sim/sweep/sweep.h"
 #include "tests/random/law.h"

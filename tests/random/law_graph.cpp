@@ -65,7 +65,7 @@ std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& gra
     std::vector<TaskRest> rests;
     for (const Task& task : graph.tasks()) {
       const bool sends = task.kind == TaskKind::kTransfer;
-      rests.push_back({task.amount * (sends ? factors[static_cast<std::size_t>(task.place)] : 1), task.times});
+      rests.push_back({task.amount * (sends ? factors[task.place] : 1), task.times});
     }
     other.go_on_with(rests);
     other.scale_computations([&](int, std::size_t, std::size_t) { return 1 + by * (2 * dice.share() - 1); });
@@ -109,10 +109,10 @@ void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
   each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     std::vector<double> asked(graph.connections().size()), carried(graph.connections().size());
     for (const Task& task : graph.tasks()) {
-      if (task.kind == TaskKind::kTransfer) asked[static_cast<std::size_t>(task.place)] += task.amount;
+      if (task.kind == TaskKind::kTransfer) asked[task.place] += task.amount;
     }
     for (const Flow& flow : simulate(graph, {}, {.record_flows = true}).flows)
-      carried[static_cast<std::size_t>(flow.connection)] += flow.bytes;
+      carried[flow.connection] += flow.bytes;
     for (std::size_t c = 0; c < asked.size(); ++c) {
       if (relative(asked[c], carried[c]) > 1e-9)
         faults.push_back(

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/report/deepspeed_table.h"
+#include "tests/validation/deepspeed_table.h"
 #include "sim/report/explanation.h"
-#include "sim/report/facts_table.h"
-#include "sim/report/job_run_table.h"
+#include "tests/validation/facts_table.h"
+#include "tests/validation/job_run_table.h"
 #include "sim/report/report.h"
 #include "sim/report/step_table.h"
 #include "tests/named.h"

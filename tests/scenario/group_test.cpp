@@ -58,7 +58,7 @@ class GroupsOfSites : public GroupKey {
     static const std::vector<std::string> kNames = {"lab", "den", "hut", "inn", "pub", "bar"};
     std::string places, vms, links;
     for (int i = 0; i < sites; ++i) {
-      const std::string& name = kNames[static_cast<std::size_t>(i == sites - 1 ? 2 : i < 2 ? i : i + 1)];
+      const std::string& name = kNames[i == sites - 1 ? 2 : i < 2 ? i : i + 1];
       places += "  " + name + ": {transit: yes}\n";
       for (int vm = 0; vm < (i == sites - 1 ? 1 : 2); ++vm)
         vms += "  " + name + "-" + std::to_string(vm) + ": {site: " + name + ", type: box, gpus: [g]}\n";

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/planner/option.h"
-#include "sim/technique/replicas.h"
+#include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/replicas/replicas.h"
 #include "tests/named.h"
 #include "tests/scenario/folder.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/search/search.h"
 
 namespace slmsim {

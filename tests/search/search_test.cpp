@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/model/operator_graph.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/search/bound.h"
 #include "tests/named.h"
 #include "tests/search/clusters.h"

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/job/outcome.h"
-#include "sim/model/operator_graph.h"
+#include "sim/predict/job/outcome.h"
+#include "sim/compute/operator_graph.h"
 #include "sim/search/bound.h"
 #include "tests/search/clusters.h"
 

@@ -98,7 +98,7 @@ TEST(Rooms, KnowYamlCppSimgridCbcMpiAndHttplibInOnePlaceEach) {
       }
       for (const char* coin : {"Cbc", "Coin", "Clp", "Osi"}) {
         if (include.starts_with(coin)) {
-          EXPECT_EQ(file.path.generic_string(), "sim/planner/solver/cbc_library.cpp");
+          EXPECT_EQ(file.path.generic_string(), "sim/technique/alpa/planner/solver/cbc_library.cpp");
         }
       }
       if (include == "mpi.h") {

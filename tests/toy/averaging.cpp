@@ -4,9 +4,9 @@
 // 1805.09767). Reading: replicas that only compute forward passes.
 #include <fmt/format.h>
 
-#include "sim/lower/operator_run.h"
-#include "sim/memory/operator_memory.h"
-#include "sim/technique/replicas.h"
+#include "sim/technique/alpa/operator_run.h"
+#include "sim/technique/alpa/operator_memory.h"
+#include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "sim/engine/simulate.h"
-#include "tests/graph/gloo_rules.h"
+#include "tests/collective/gloo_rules.h"
 #include "tests/wan/route.h"
 
 namespace slmsim::wan {
@@ -76,7 +76,7 @@ class World {
     for (int at = 0; at < ranks_; ++at) {
       const int from = place(at), to = place((at + 1) % ranks_);
       edges.push_back({connection(from, to), latency(to, from)});
-      in_order.push_back(ready[static_cast<std::size_t>(from)]);
+      in_order.push_back(ready[from]);
     }
     // The ring crosses the wide-area path once in each direction: words go back among the data of the other crossing.
     for (std::size_t at = 0; at < edges.size(); ++at) {
@@ -87,14 +87,14 @@ class World {
     const auto ended = Ring(graph_, edges, rules).run(collective, size, label_, in_order);
     std::vector<TaskId> result(ready.size());
     for (int at = 0; at < ranks_; ++at)
-      result[static_cast<std::size_t>(place(at))] = ended[static_cast<std::size_t>(at)];
+      result[place(at)] = ended[at];
     return result;
   }
 
   std::vector<TaskId> send(int from, int to, Bytes size, std::vector<TaskId> ready) {
-    const TaskId word = graph_.delay(latency(to, from), label_, std::array{ready[static_cast<std::size_t>(to)]});
-    const std::array after = {ready[static_cast<std::size_t>(from)], word};
-    ready[static_cast<std::size_t>(to)] = graph_.transfer(connection(from, to), size, label_, after);
+    const TaskId word = graph_.delay(latency(to, from), label_, std::array{ready[to]});
+    const std::array after = {ready[from], word};
+    ready[to] = graph_.transfer(connection(from, to), size, label_, after);
     return ready;
   }
 
@@ -151,7 +151,7 @@ std::array<double, kShares.size()> dates_of(const TaskGraph& graph, const Timeli
   std::vector<Flow> flows;
   double total = 0;
   for (Flow flow : timeline.flows) {
-    const Route& route = graph.connections()[static_cast<std::size_t>(flow.connection)].route;
+    const Route& route = graph.connections()[flow.connection].route;
     if (route.links.front() != link || flow.start < start) continue;
     flow.start += route.latency.value - start;
     flow.finish += route.latency.value - start;

@@ -205,7 +205,7 @@ void run_rank(const CollectiveCase& what, int rank, const std::string& address, 
   for (int run = 0; run < kRuns; ++run) works.push_back(work_of(what, context));
   for (int run = 0; run < kRuns; ++run) {
     meet(meeting, run, what.ranks);
-    works[static_cast<std::size_t>(run)].run();
+    works[run].run();
     meeting.finish[run][rank] = now_ns();
   }
   for (const Work& work : works) {

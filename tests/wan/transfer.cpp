@@ -125,7 +125,7 @@ Run send_over(const std::vector<TcpConnection>& connections, std::int64_t bytes,
   Run run;
   run.first_send = Clock::now();
   for (std::int64_t i = 0; i < count; ++i) {
-    const TcpConnection& connection = connections[static_cast<std::size_t>(i)];
+    const TcpConnection& connection = connections[i];
     senders.push_back(std::async(std::launch::async, [&connection, share, after = i == 0 ? after_send : nullptr] {
       const auto first = std::min<std::int64_t>(share, 32 * 1024);
       send_all(connection.sender.get(), first);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/planner/option.h"
+#include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -15,7 +15,7 @@ namespace {
 // VMs x GPUs of each; nothing where a stage has unequal parts of several VMs.
 std::optional<std::pair<int, int>> physical_shape(const Platform& platform, const std::vector<int>& mesh) {
   std::map<int, int> vms;
-  for (const int device : mesh) ++vms[platform.devices[static_cast<std::size_t>(device)].vm];
+  for (const int device : mesh) ++vms[platform.devices[device].vm];
   for (const auto& [vm, count] : vms) {
     if (count != vms.begin()->second) return std::nullopt;
   }

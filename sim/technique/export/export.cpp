@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/unit.h"
-#include "sim/model/operator_graph.h"
-#include "sim/nccl/communicator.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/collective/communicator.h"
 
 namespace slmsim {
 
@@ -15,7 +15,7 @@ std::vector<UsedVm> used_vms(const Way& way) {
   const Platform& platform = way.scenario.platform;
   std::vector<UsedVm> out;
   for (const int device : way.group.devices) {
-    const Vm& vm = platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(device)].vm)];
+    const Vm& vm = platform.vms[platform.devices[device].vm];
     auto at = std::find_if(out.begin(), out.end(), [&](const UsedVm& used) { return used.name == vm.name; });
     if (at == out.end()) at = out.insert(at, {vm.name, {}, vm.device_count});
     at->gpus.push_back(device - vm.first_device);
@@ -57,7 +57,7 @@ Export export_environment(const ExportRequest& request) {
   if (nccl.ring_order == RingOrder::kByDistance) {
     std::vector<std::string> names;
     for (const int vm : cycle_of_vms(platform, Network(platform), request.way.group.devices))
-      names.push_back(platform.vms[static_cast<std::size_t>(vm)].name);
+      names.push_back(platform.vms[vm].name);
     out.notes.push_back(fmt::format("give nodes their ranks in this order: {}", fmt::join(names, ", ")));
   }
   out.files.push_back({"nccl.sh", "# Source this on every VM before the launch.\n" + text});

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/plan.h"
-#include "sim/technique/way.h"
+#include "sim/technique/common/plan.h"
+#include "sim/technique/common/way.h"
 
 namespace slmsim {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/lower/operator_run.h"
+#include "sim/technique/alpa/operator_run.h"
 #include "sim/technique/export/export.h"
 #include "sim/technique/export/torch_hook.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/cost/compression.h"
+#include "sim/compute/compression.h"
 
 namespace slmsim {
 

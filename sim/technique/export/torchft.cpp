@@ -72,7 +72,7 @@ std::optional<Export> export_torchft(const ExportRequest& request) {
     std::vector<int> gpus;
     const Vm* vm = nullptr;
     for (std::size_t i = replica * size; i < (replica + 1) * size; ++i) {
-      vm = &platform.vms[static_cast<std::size_t>(platform.devices[static_cast<std::size_t>(mesh[i])].vm)];
+      vm = &platform.vms[platform.devices[mesh[i]].vm];
       gpus.push_back(mesh[i] - vm->first_device);
     }
     script += fmt::format(

@@ -1,0 +1,65 @@
+#include "sim/cli/command.h"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/base/quantity.h"
+
+namespace slmsim {
+
+int usage_error(const std::string& text) {
+  fmt::print(stderr, "slmsim: error: {}\n", printable(text));
+  return kBadInput;
+}
+
+std::string plain_words(const std::string& text) {
+  static const std::pair<std::regex, const char*> kForms[] = {
+      {std::regex("Could not convert: (\\S+) = (.*)"), "$1: \"$2\" is not a number"},
+      {std::regex("(\\S+): [0-9]+ required .* missing"), "$1 needs a value"},
+      {std::regex("(\\S+): At Most 1 required but received ([0-9]+)"), "$1 is given $2 times; give it once"}};
+  for (const auto& [form, words] : kForms) {
+    if (std::regex_match(text, form)) return std::regex_replace(text, form, words);
+  }
+  return text;
+}
+
+CLI::Validator number_within(double low, double high) {
+  const auto check = [low, high](const std::string& word) -> std::string {
+    const auto number = parse_number(word);
+    if (number && *number >= low && *number <= high) return "";
+    return fmt::format("\"{}\" is {}; expected one from {:g} to {:g}", printable(word).substr(0, 64),
+                       number ? "out of range" : "not a number", low, high);
+  };
+  return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
+}
+
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {
+  return verb.add_option("--seed", seed, of)->check(number_within(0, 1e18))->capture_default_str();
+}
+
+int exit_status_of(const std::function<int()>& program) {
+  try {
+    const int status = program();
+    // Buffered output may not have reached a full disk or a closed pipe.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    throw InputError({}, "standard output cannot be written");
+  } catch (const InputError& error) {
+    for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "slmsim: error: more memory than there is; fewer micro-batches, GPUs or layers need less, so does a "
+               "smaller batch\n");
+    return kBadInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "slmsim: internal error: {}\n", error.what());
+    return kInternal;
+  }
+}
+
+}  // namespace slmsim

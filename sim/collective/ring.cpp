@@ -1,0 +1,224 @@
+#include "sim/collective/ring.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <functional>
+
+namespace slmsim {
+
+int step_count(Collective collective, int ranks) {
+  return collective == Collective::kAllReduce ? 2 * (ranks - 1) : ranks - 1;
+}
+
+double loop_count(int ranks, Bytes size, const RingRules& rules) {
+  const double wanted = std::ceil(size / (rules.chunk * (static_cast<double>(rules.channels) * ranks)));
+  return std::max(static_cast<double>(rules.least_pieces), wanted);
+}
+
+double transfer_count(Collective collective, int ranks, Bytes size, const RingRules& rules) {
+  return static_cast<double>(ranks) * step_count(collective, ranks) * loop_count(ranks, size, rules);
+}
+
+namespace {
+
+// The smallest period of a ring's elements.
+template <class Same>
+std::size_t period_of(std::size_t count, Same same) {
+  for (std::size_t period = 1; period < count; ++period) {
+    if (count % period != 0) continue;
+    std::size_t i = period;
+    while (i < count && same(i - period, i)) ++i;
+    if (i == count) return period;
+  }
+  return count;
+}
+
+}  // namespace
+
+Ring::Ring(TaskGraph& graph, const Network& network, std::vector<int> devices, RingRules rules)
+    : graph_(graph), size_(devices.size()), rules_(std::move(rules)) {
+  if (size_ < 2) return;
+  std::vector<Connection> connections;
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    const int from = devices[rank], to = devices[next(rank)];
+    const int sockets = rules_.sockets.empty() ? rules_.sockets_per_channel : rules_.sockets[rank];
+    const int relay = relay_between(rules_.relays, from, to);
+    connections.push_back({.from = from,
+                           .to = to,
+                           .sockets = rules_.channels * sockets,
+                           .route = network.route(from, to, rules_.nic, relay),
+                           .nic = rules_.nic,
+                           .relay = relay});
+  }
+  const Fold* fold = graph_.fold();
+  const std::size_t period = !fold ? 1 : period_of(size_, [&](std::size_t a, std::size_t b) {
+    return (fold->is_together() || fold->first(connections[a].from) == fold->first(connections[b].from)) &&
+           connections[a].sockets == connections[b].sockets &&
+           connections[a].route.latency == connections[b].route.latency &&
+           connections[a].route.links.size() == connections[b].route.links.size();
+  });
+  for (std::size_t rank = 0; rank < size_; ++rank) {
+    const int from = devices[rank], to = devices[next(rank)];
+    const int connection = graph_.add_connection(std::move(connections[rank]), static_cast<int>(rank % period));
+    edges_.push_back({connection, rules_.announced ? network.route(to, from).latency : Seconds{0}});
+  }
+}
+
+Ring::Ring(TaskGraph& graph, std::vector<RingEdge> edges, RingRules rules)
+    : graph_(graph), size_(edges.size()), edges_(std::move(edges)), rules_(std::move(rules)) {}
+
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  assert(ready.size() == size_);
+  if (size_ < 2) return {ready.begin(), ready.end()};
+  std::vector<TaskId> at_once;
+  if (rules_.together && std::adjacent_find(ready.begin(), ready.end(), std::not_equal_to<>()) != ready.end()) {
+    at_once.assign(size_, graph_.delay(Seconds{0}, tag, ready));
+    ready = at_once;
+  }
+  if (rules_.detail == Detail::kSteps)
+    return graph_.fold() ? run_folded(collective, size, tag, ready) : run_steps(collective, size, tag, ready);
+  assert(rules_.order == Order::kPieceAfterPiece && rules_.in_flight == 1 && !rules_.announced);
+  return run_aggregated(step_count(collective, static_cast<int>(size_)), size, tag, ready);
+}
+
+std::vector<TaskId> Ring::run(Collective collective, Bytes size, Bytes chunk, bool whole_chunks, TagId tag,
+                              std::span<const TaskId> ready) {
+  const RingRules usual = rules_;
+  rules_.chunk = chunk;
+  if (!whole_chunks) rules_.last_copy.clear();
+  auto done = run(collective, size, tag, ready);
+  rules_ = usual;
+  return done;
+}
+
+std::vector<TaskId> Ring::run_steps(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  const std::size_t n = size_, own = ready.size();  // ranks with tasks of their own
+  const auto steps = static_cast<std::int64_t>(step_count(collective, static_cast<int>(n)));
+  const auto pieces = static_cast<std::int64_t>(loop_count(static_cast<int>(n), size, rules_));
+  const bool by_piece = rules_.order == Order::kPieceAfterPiece;
+  const Bytes loop_size = rules_.chunk * (static_cast<double>(rules_.channels) * static_cast<double>(n));
+  const bool two_phases = rules_.phase_by_phase && collective == Collective::kAllReduce;
+  const std::int64_t phase = two_phases ? steps * pieces / 2 : steps * pieces;
+  // Receptions that later steps wait for: step i in row i modulo the number of rows.
+  const auto rows = static_cast<std::size_t>(rules_.in_flight);
+  std::vector<TaskId> received;
+  for (std::size_t row = 0; row < rows; ++row) received.insert(received.end(), ready.begin(), ready.end());
+  TaskId* last = received.data();
+  std::vector<TaskId> sent(own);
+  for (std::int64_t i = 0; i < steps * pieces; ++i) {
+    const std::int64_t loop = i / steps;
+    const Bytes left = by_piece ? size - loop_size * static_cast<double>(loop) : size;
+    const Bytes piece =
+        (by_piece ? std::min(left, loop_size) : size / static_cast<double>(pieces)) / static_cast<double>(n);
+    // A connection keeps the order, so the arrival of a piece implies that of all earlier ones. A phase's first pieces
+    // wait for the last piece of the phase before.
+    const std::int64_t back = i < phase ? rules_.in_flight : std::min<std::int64_t>(rules_.in_flight, i % phase + 1);
+    const auto* waits_for = &received[static_cast<std::size_t>(i - back + rules_.in_flight) % rows * own];
+    // A piece that went around the whole ring implies that the rank itself was ready; earlier pieces do not.
+    const bool early = i < static_cast<std::int64_t>(n) * rules_.in_flight;
+    // Where all ranks do the same, each does one transfer after the other.
+    const bool chain = own == 1 && n > 1 && by_piece && rules_.in_flight == 1 && !rules_.announced;
+    const auto times = static_cast<int>(chain ? steps : 1);
+    for (std::size_t rank = 0; rank < own; ++rank) {
+      std::array after = {waits_for[rank], early ? ready[rank] : kNoTask, kNoTask};
+      if (rules_.announced) {
+        const std::size_t to = next(rank) % own;
+        const std::array waiting = {waits_for[to], early ? ready[to] : kNoTask};
+        const RingEdge& edge = edges_[rank];
+        after[2] = edge.behind < 0 ? graph_.delay(edge.back, tag, waiting)
+                                   : graph_.transfer(edge.behind, Bytes{0}, tag, waiting);
+      }
+      sent[rank] = graph_.transfer(edges_[rank].connection, piece, tag, after, times);
+    }
+    i += times - 1;
+    last = &received[static_cast<std::size_t>(i) % rows * own];
+    for (std::size_t rank = 0; rank < own; ++rank) last[rank] = sent[previous(rank) % own];
+    if (!rules_.last_copy.empty() && i % steps == steps - 1) copy_last(piece, tag, {last, own});
+  }
+  std::vector<TaskId> done(last, last + own);
+  // In n-1 steps a rank receives data that started at its other neighbour, which does not imply that it was ready
+  // itself.
+  if (steps < static_cast<std::int64_t>(n)) {
+    for (std::size_t rank = 0; rank < own; ++rank)
+      done[rank] = graph_.delay({0}, tag, std::array{done[rank], ready[rank]});
+  }
+  return done;
+}
+
+// Ranks that do the same at the same time share their tasks, and equal calls are reused.
+std::vector<TaskId> Ring::run_folded(Collective collective, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  Fold& fold = *graph_.fold();
+  const auto word = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+  const std::size_t period = rules_.announced ? size_ : period_of(size_, [&](std::size_t a, std::size_t b) {
+    return ready[a] == ready[b] && fold.in_step(edges_[a].connection, edges_[b].connection) &&
+           (rules_.last_copy.empty() || rules_.last_copy[a] == rules_.last_copy[b]);
+  });
+  std::vector<std::uint64_t> key = {static_cast<std::uint64_t>(collective),
+                                    word(size.value),
+                                    word(rules_.chunk.value),
+                                    static_cast<std::uint64_t>(rules_.channels),
+                                    tag,
+                                    size_,
+                                    static_cast<std::uint64_t>(rules_.order),
+                                    static_cast<std::uint64_t>(rules_.in_flight),
+                                    static_cast<std::uint64_t>(rules_.least_pieces),
+                                    rules_.phase_by_phase};
+  for (std::size_t rank = 0; rank < period; ++rank) {
+    key.push_back(ready[rank]);
+    key.push_back(fold.place(edges_[rank].connection));
+    if (!rules_.last_copy.empty()) key.push_back(word(rules_.last_copy[rank].value));
+  }
+  auto& calls = fold.calls();
+  // A single chain of tasks is not worth storing.
+  const bool keeps = period > 1 && !rules_.announced;
+  auto known = keeps ? calls.find(key) : calls.end();
+  std::size_t from = 0;  // first edge whose transfers are not yet counted
+  std::vector<TaskId> done;
+  if (known != calls.end()) {
+    done = known->second;
+  } else {
+    const std::uint64_t before = fold.place(edges_.front().connection);
+    done = run_steps(collective, size, tag, ready.first(period));
+    done.push_back(static_cast<TaskId>(fold.place(edges_.front().connection) - before));
+    if (keeps) calls.emplace(std::move(key), done);
+    from = period;
+  }
+  const std::uint32_t transfers = done.back();
+  for (std::size_t rank = from; rank < size_; ++rank) fold.skip(edges_[rank].connection, transfers);
+  done.pop_back();
+  done.resize(size_);
+  for (std::size_t rank = period; rank < size_; ++rank) done[rank] = done[rank - period];
+  return done;
+}
+
+void Ring::copy_last(Bytes size, TagId tag, std::span<TaskId> received) {
+  Tag of_kernels = graph_.tags()[tag];
+  of_kernels.of = TaskClass::kKernels;
+  const TagId kernels = graph_.tag(std::move(of_kernels));
+  for (std::size_t rank = 0; rank < received.size(); ++rank)
+    received[rank] = graph_.delay(size / rules_.last_copy[rank], kernels, std::array{received[rank]});
+}
+
+std::vector<TaskId> Ring::run_aggregated(int steps, Bytes size, TagId tag, std::span<const TaskId> ready) {
+  const std::size_t n = size_;
+  const Bytes volume = size * (static_cast<double>(steps) / static_cast<double>(n));
+  std::vector<TaskId> sent(n);
+  Seconds around{0}, longest{0};
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    const Seconds latency = graph_.connection(edges_[rank].connection).route.latency;
+    around += latency;
+    longest = std::max(longest, latency);
+    sent[rank] = graph_.transfer(edges_[rank].connection, volume, tag, std::array{ready[rank]});
+  }
+  // Each of `loops` chains has `steps` hops of the ring's mean latency; the transfers above paid one hop.
+  const Seconds chains = around * (loop_count(static_cast<int>(n), size, rules_) * steps / static_cast<double>(n));
+  const TaskId done = graph_.delay(std::max(Seconds{0}, chains - longest), tag, sent);
+  std::vector<TaskId> received(n, done);
+  if (!rules_.last_copy.empty()) copy_last(size / static_cast<double>(n), tag, received);
+  return received;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,94 @@
+// Compressed exchange of gradients between replicas: bytes on the wire, kernels and memory.
+//
+//   bf16, fp16    as numbers of 16 bits, which are added directly (fp16_compress_hook and bf16_compress_hook of
+//                 torch.distributed.algorithms.ddp_comm_hooks.default_hooks)
+//   fp8, int8, int4  with a scale for each block (exchange_format.h), summed by shares (nccl/share_sum.h)
+//   powersgd      each matrix M of n x m as P Q^T of rank r (Vogels et al., arXiv 1905.13727, algorithm 1), as
+//                 powerSGD_hook does; vectors, and matrices with (n + m) r at least half of n m, are not compressed
+//   topk          the largest numbers, a share `density` of all, with their indices; the rest is added to the next
+//                 step's gradients (Aji and Heafield, arXiv 1704.05021, section 3; Lin et al., arXiv 1712.01887)
+//   onebit        signs and a scale (1-bit Adam: Tang et al., arXiv 2102.02888, algorithm 1), of momenta, not gradients
+//
+// Kernels are bound by memory: each takes its bytes at the software's share of the bandwidth, plus a launch. `element`
+// is always the bytes of a gradient.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/compute/exchange_format.h"
+#include "sim/compute/gradient_tensor.h"
+
+namespace slmsim {
+
+enum class Compressor { kNone, kBf16, kFp16, kFp8, kInt8, kInt4, kPowerSgd, kTopK, kOneBit };
+// Compressors of gradients, as scenarios write them: all but the last.
+const std::vector<std::string>& compressor_names();
+
+struct Compression {
+  Compressor by = Compressor::kNone;
+  int rank = 1;        // of powersgd
+  double density = 0;  // of topk
+
+  bool is_any() const { return by != Compressor::kNone; }
+  bool operator==(const Compression&) const = default;
+};
+
+// Format of the exchanged numbers, where the compressor has one.
+std::optional<ExchangeFormat> format_of(const Compression& compression);
+
+// Gradients exchanged together, divided into the matrices worth compressing and the rest.
+struct LowRank {
+  double rows = 0, columns = 0, rank = 0;
+};
+struct LowRankBucket {
+  std::vector<LowRank> matrices;
+  double plain = 0;  // elements sent uncompressed
+
+  void add(const GradientTensors& tensors, int rank);
+  double elements() const;  // number in all its gradients
+  double p() const;         // of all P
+  double q() const;
+};
+
+// Steps on a GPU: before P is summed, add the error, copy, orthogonalise Q and compute P = M Q; before Q is summed,
+// orthogonalise P and compute Q = M^T P; after that, compute P Q^T and the error. Orthogonalising is Gram-Schmidt
+// column by column, in two kernels, and four more for the columns after it; above rank 2 PyTorch calls a QR
+// factorisation of fp32 matrices, which is assumed to take equally long.
+struct LowRankTimes {
+  Seconds before, between, after;
+};
+LowRankTimes low_rank_times(const LowRankBucket& bucket, Precision gradients, const Gpu& gpu, const Software& software);
+
+// topk: the number of values that each rank sends out of `numbers`, and the bytes of each value's index (32 bits).
+double kept_numbers(double numbers, double density);
+inline constexpr double kIndexBytes = 4;
+// Before: the error is added, the largest values are found (a radix select of 8 bits at a time reads all numbers once
+// for each byte, and once more: aten/src/ATen/native/cuda/TensorTopK.cu) and extracted. After: the result is zeroed,
+// and the values of `ranks` ranks are added at their places, each a sector of 32 bytes that is read and written.
+struct TopKTimes {
+  Seconds before, after;
+};
+TopKTimes top_k_times(double numbers, double density, int ranks, double element, const Gpu& gpu,
+                      const Software& software);
+
+// 1-bit momenta in fp32, as in NcclBackend.compressed_allreduce (deepspeed/runtime/comm/nccl.py). Unfused kernels add
+// the error, take the norm, the new error and the signs, and pack these; unpack and add up all ranks' signs of the
+// rank's share and compress the sum likewise; and unpack all. `momentum` comes first.
+struct SignTimes {
+  Seconds momentum, encode, sum, decode;
+};
+SignTimes sign_times(double numbers, int ranks, double element, const Gpu& gpu, const Software& software);
+Bytes sign_bytes(double numbers);  // size of all signs; each rank also sends a scale of kScaleBytes
+inline constexpr double kScaleBytes = 4;
+
+// GPU memory for all gradients of a GPU: `kept` from step to step; `passing` from encoding to decoding, which on a slow
+// network is, for all of them, after the backward pass.
+struct CompressionMemory {
+  Bytes kept, passing;
+};
+CompressionMemory compression_memory(const Compression& compression, const LowRankBucket& all, int ranks,
+                                     double element);
+
+}  // namespace slmsim

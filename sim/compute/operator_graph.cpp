@@ -1,0 +1,339 @@
+#include "sim/compute/operator_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <boost/range/iterator_range.hpp>
+
+namespace slmsim {
+namespace {
+
+using Vertex = OperatorGraph::vertex_descriptor;
+
+// FLOPs per element of operators other than matrix products; they are bound by memory, so the exact count does not
+// matter.
+constexpr double kNormFlops = 8, kSoftmaxFlops = 5, kActivationFlops = 8, kResidualFlops = 2, kLossFlops = 5;
+
+// Appends operators in order and connects each to its inputs.
+class Builder {
+ public:
+  explicit Builder(const Transformer& model) : model_(model), traits_(model.traits) {}
+
+  OperatorGraph build() {
+    Vertex stream = embedding();
+    for (layer_ = 0; layer_ < static_cast<int>(model_.layers); ++layer_) {
+      products_ = 0;
+      const Vertex attended = attention(stream);
+      stream = mlp(traits_.parallel ? stream : attended, attended);
+    }
+    head(stream);
+    if (model_.lora) freeze();
+    return graph_;
+  }
+
+ private:
+  double s() const { return static_cast<double>(model_.sequence); }
+  double h() const { return static_cast<double>(model_.hidden); }
+  double v() const { return static_cast<double>(model_.vocabulary); }
+  double token_elements() const { return s() * h(); }
+
+  Vertex add(Operator op, std::initializer_list<Vertex> inputs) {
+    op.layer = layer_;
+    op.tokens = s();
+    const Vertex vertex = boost::add_vertex(op, graph_);
+    for (const Vertex input : inputs) boost::add_edge(input, vertex, graph_);
+    return vertex;
+  }
+
+  // Dropout keeps a mask of one byte per element.
+  static double mask(bool dropout, double elements) { return dropout ? elements : 0.0; }
+
+  Vertex elementwise(OperatorKind kind, Role role, double inputs, double outputs, double flops_each,
+                     double saved_elements, double saved_bytes, std::int64_t columns,
+                     std::initializer_list<Vertex> from) {
+    Operator op{.kind = kind, .role = role};
+    op.dropout = model_.dropout && kind == OperatorKind::kResidual;
+    op.columns = columns;
+    op.flops = flops_each * outputs;
+    op.inputs = inputs;
+    op.outputs = outputs;
+    op.saved_elements = saved_elements;
+    op.saved_bytes = saved_bytes;
+    return add(op, from);
+  }
+
+  Vertex norm(Role role, Vertex from) {
+    Operator op{.kind = OperatorKind::kNorm, .role = role};
+    op.parameters = op.weights = (traits_.rms_norm ? 1 : 2) * h();  // scale and shift; RMSNorm has no shift
+    op.flops = kNormFlops * token_elements();
+    op.inputs = op.outputs = op.saved_elements = token_elements();
+    return add(op, {from});
+  }
+
+  // Norm of each head's queries and keys, with one scale for queries and one for keys.
+  Vertex query_norm(Vertex from) {
+    Operator op{.kind = OperatorKind::kNorm, .role = Role::kQueryNorm};
+    op.parameters = op.weights = 2 * static_cast<double>(model_.head_width());
+    op.columns = model_.kv_heads;
+    op.inputs = op.outputs = op.saved_elements = s() * static_cast<double>(model_.query_width() + model_.kv_width());
+    op.flops = kNormFlops * op.outputs;
+    return add(op, {from});
+  }
+
+  // A product of activations (m tokens) with an n x k weight matrix, divisible into `columns` and `rows` parts.
+  Vertex linear(Role role, bool bias, std::int64_t n, std::int64_t k, std::int64_t columns, std::int64_t rows,
+                Vertex from, double rotated = 0) {
+    Operator op{.kind = OperatorKind::kMatrix, .role = role};
+    op.rotated = rotated;
+    op.matrix = {1, model_.sequence, n, k};
+    op.columns = columns;
+    op.rows = rows;
+    op.bias = bias ? static_cast<double>(n) : 0.0;
+    op.weights = static_cast<double>(n) * static_cast<double>(k) + op.bias;
+    op.parameters = op.weights;
+    op.flops = op.matrix.flops();
+    op.inputs = op.saved_elements = s() * static_cast<double>(k);
+    op.outputs = s() * static_cast<double>(n);
+    op.input_unneeded = model_.lora.has_value() && role != Role::kAdapterOut;
+    return add(op, {from});
+  }
+
+  // Share of the outputs that belong to every second product, for a layer's next products with these widths.
+  double share_of_second(std::initializer_list<std::int64_t> widths) {
+    double second = 0, all = 0;
+    for (const std::int64_t width : widths) {
+      all += static_cast<double>(width);
+      if (++products_ % 2 == 0) second += static_cast<double>(width);
+    }
+    return second / all;
+  }
+
+  Vertex embedding() {
+    Operator op{.kind = OperatorKind::kEmbedding, .role = Role::kEmbedding};
+    op.parameters = (v() + (traits_.learned_positions ? static_cast<double>(model_.position_rows()) : 0.0)) * h();
+    op.weights = op.parameters;
+    op.columns = model_.hidden;
+    op.rows = model_.vocabulary;
+    op.inputs = op.outputs = token_elements();  // the rows looked up
+    op.saved_bytes = mask(model_.dropout, token_elements());
+    layer_ = -1;
+    return add(op, {});
+  }
+
+  Vertex attention(Vertex stream) {
+    const std::int64_t wide = model_.query_width(), kv = model_.kv_width();
+    const bool dropout = model_.drops_attention();
+    const double squares = static_cast<double>(model_.heads) * s() * s();
+    const Vertex normed = norm(Role::kAttentionNorm, stream);
+    // Rotary positions turn queries and keys.
+    const double turned = s() * static_cast<double>(wide + kv);
+    const double rotated = traits_.learned_positions ? 0.0 : traits_.rotary_share * turned;
+    const Vertex product = linear(Role::kQkv, traits_.qkv_bias, wide + 2 * kv, model_.hidden, model_.kv_heads,
+                                  model_.hidden, normed, rotated);
+    graph_[product].second = share_of_second({wide, kv, kv});
+    const Vertex qkv = adapted(product, normed, model_.hidden,
+                               {{LoraTarget::kQuery, wide}, {LoraTarget::kKey, kv}, {LoraTarget::kValue, kv}});
+    const Vertex queries = traits_.query_norm ? query_norm(qkv) : qkv;
+
+    Operator scores{.kind = OperatorKind::kMatrix, .role = Role::kScores};
+    scores.matrix = {model_.heads, model_.sequence, model_.sequence, model_.head_width()};
+    scores.factor_transposed = true;
+    scores.columns = model_.kv_heads;
+    scores.flops = scores.matrix.flops();
+    scores.inputs = scores.saved_elements = turned;
+    scores.outputs = squares;
+    const Vertex scored = add(scores, {queries});
+
+    // Kept: the softmax, and with dropout its mask; the product that reads the dropout's output keeps that.
+    Operator softmax{.kind = OperatorKind::kSoftmax, .role = Role::kSoftmax};
+    softmax.columns = model_.kv_heads;
+    softmax.flops = kSoftmaxFlops * squares;
+    softmax.inputs = softmax.outputs = softmax.saved_scores = squares;
+    softmax.saved_score_bytes = mask(dropout, squares);
+    softmax.dropout = dropout;
+    softmax.capped = traits_.score_cap;
+    if (softmax.capped) softmax.saved_scores += squares;  // input of the tanh's backward pass
+    const Vertex soft = add(softmax, {scored});
+    Operator values{.kind = OperatorKind::kMatrix, .role = Role::kValues};
+    values.matrix = {model_.heads, model_.sequence, model_.head_width(), model_.sequence};
+    values.columns = model_.kv_heads;
+    values.flops = values.matrix.flops();
+    values.inputs = squares + s() * static_cast<double>(kv);
+    values.saved_scores = dropout ? squares : 0.0;
+    values.saved_elements = s() * static_cast<double>(kv);
+    values.outputs = s() * static_cast<double>(wide);
+    const Vertex valued = add(values, {soft, qkv});
+
+    const Vertex projection =
+        linear(Role::kProjection, traits_.projection_bias, model_.hidden, wide, model_.hidden, model_.kv_heads, valued);
+    graph_[projection].second = share_of_second({model_.hidden});
+    const Vertex projected = adapted(projection, valued, wide, {{LoraTarget::kOutput, model_.hidden}});
+    const Vertex branch = traits_.branch_norm ? norm(Role::kAttentionBranchNorm, projected) : projected;
+    return residual(Role::kAttentionResidual, branch, stream);
+  }
+
+  // `from` is its input, `stream` the stream to which its branch is added.
+  Vertex mlp(Vertex from, Vertex stream) {
+    const std::int64_t width = model_.intermediate, products = traits_.gated ? 2 : 1;
+    const double wide = s() * static_cast<double>(width), read = static_cast<double>(products) * wide;
+    const bool relu = traits_.activation == Activation::kRelu && !traits_.gated;
+    const Vertex normed = norm(Role::kMlpNorm, from);
+    const Vertex wider =
+        linear(Role::kMlpUp, traits_.mlp_bias, products * width, model_.hidden, width, model_.hidden, normed);
+    graph_[wider].second = traits_.gated ? share_of_second({width, width}) : share_of_second({width});
+    Vertex up = wider;
+    for (std::int64_t i = 0; i < products; ++i) up = adapted(up, normed, model_.hidden, {{LoraTarget::kUp, width}});
+    if (has_adapter(LoraTarget::kUp)) graph_[wider].input_unneeded = false;
+    // ReLU's gradient follows from its output, which the next product keeps.
+    const Vertex active = elementwise(OperatorKind::kActivation,
+                                      traits_.gated ? Role::kSwiglu
+                                      : relu        ? Role::kRelu
+                                                    : Role::kGelu,
+                                      read, wide, kActivationFlops, relu ? 0.0 : read, 0.0, width, {up});
+    const Vertex narrower =
+        linear(Role::kMlpDown, traits_.mlp_bias, model_.hidden, width, model_.hidden, width, active);
+    graph_[narrower].second = share_of_second({model_.hidden});
+    if (relu) graph_[narrower].input_unneeded = false;
+    const Vertex down = adapted(narrower, active, width, {{LoraTarget::kDown, model_.hidden}});
+    const Vertex branch = traits_.branch_norm ? norm(Role::kMlpBranchNorm, down) : down;
+    return residual(Role::kMlpResidual, branch, stream);
+  }
+
+  Vertex residual(Role role, Vertex branch, Vertex stream) {
+    return elementwise(OperatorKind::kResidual, role, 2 * token_elements(), token_elements(), kResidualFlops, 0.0,
+                       mask(model_.dropout, token_elements()), model_.hidden, {branch, stream});
+  }
+
+  void head(Vertex stream) {
+    const Vertex normed = norm(Role::kFinalNorm, stream);
+    Operator op{.kind = OperatorKind::kMatrix, .role = Role::kHead};
+    op.matrix = {1, model_.sequence, model_.vocabulary, model_.hidden};
+    op.factor_transposed = true;
+    op.columns = model_.vocabulary;
+    op.rows = model_.hidden;
+    op.weights = v() * h();
+    op.tied = model_.tied_embedding;
+    op.input_unneeded = model_.lora.has_value();
+    op.parameters = op.tied ? 0.0 : op.weights;
+    op.flops = op.matrix.flops();
+    op.inputs = op.saved_elements = token_elements();
+    op.outputs = s() * v();
+    const Vertex logits = add(op, {normed});
+    // Logits; further copies of them belong to the software stack.
+    const Vertex loss = elementwise(OperatorKind::kLoss, Role::kLoss, s() * v(), s() * v(), kLossFlops, s() * v(), 0.0,
+                                    model_.vocabulary, {logits});
+    graph_[loss].capped = traits_.logit_cap;
+    if (traits_.logit_cap) graph_[loss].saved_elements += s() * v();  // input of the tanh's backward pass
+  }
+
+  // --- adapters
+
+  bool has_adapter(LoraTarget target) const {
+    if (!model_.lora) return false;
+    const auto& targets = model_.lora->targets;
+    return std::find(targets.begin(), targets.end(), target) != targets.end();
+  }
+
+  // Adapters beside the product `of`, which reads the output of `from`: one for each target, with its number of
+  // outputs.
+  Vertex adapted(Vertex of, Vertex from, std::int64_t inputs,
+                 std::initializer_list<std::pair<LoraTarget, std::int64_t>> targets) {
+    Vertex out = of;
+    for (const auto& [target, outputs] : targets) {
+      if (!has_adapter(target)) continue;
+      graph_[of].input_unneeded = false;  // A's gradient needs it
+      const std::int64_t rank = model_.lora->rank;
+      const Vertex in = linear(Role::kAdapterIn, false, rank, inputs, rank, inputs, from);
+      graph_[in].saved_elements = 0;  // the frozen product's input, which is counted there
+      const Vertex beside = linear(Role::kAdapterOut, false, outputs, rank, outputs, rank, in);
+      const double wide = s() * static_cast<double>(outputs);
+      Operator sum{.kind = OperatorKind::kResidual, .role = Role::kAdapterSum};
+      sum.columns = outputs;
+      sum.flops = kResidualFlops * wide;
+      sum.inputs = 2 * wide;
+      sum.outputs = wide;
+      out = add(sum, {out, beside});
+    }
+    return out;
+  }
+
+  // Freezes all operators except the adapters.
+  void freeze() {
+    bool trains = false;  // an earlier operator is trained
+    for (const auto v : boost::make_iterator_range(boost::vertices(graph_))) {
+      Operator& op = graph_[v];
+      const bool adapter = op.role == Role::kAdapterIn || op.role == Role::kAdapterOut;
+      trains = trains || adapter;
+      if (adapter) continue;
+      op.parameters = 0;
+      op.frozen = op.weights > 0;
+      op.unreached = !trains;
+      // An unreached operator keeps only an adapter's input.
+      if (op.unreached) {
+        op.saved_bytes = op.saved_scores = op.saved_score_bytes = 0;
+        if (op.input_unneeded || op.kind != OperatorKind::kMatrix) op.saved_elements = 0;
+      }
+    }
+  }
+
+  const Transformer& model_;
+  const Traits& traits_;
+  OperatorGraph graph_;
+  int layer_ = -1;
+  int products_ = 0;  // of the layer, so far
+};
+
+}  // namespace
+
+const char* name_of(Role role) {
+  constexpr std::array kNames = {
+      "embedding",     "norm 1",     "qkv",        "query norm",  "scores",      "softmax",    "values", "projection",
+      "branch norm 1", "residual 1", "norm 2",     "mlp up",      "gelu",        "swiglu",     "relu",   "mlp down",
+      "branch norm 2", "residual 2", "adapter in", "adapter out", "adapter sum", "final norm", "head",   "loss"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Role::kLoss) + 1);
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+int layer_count(const OperatorGraph& graph) { return graph[boost::num_vertices(graph) - 1].layer; }
+
+// Every edge points to a later vertex, so the first vertex begins the stream.
+double stream_elements(const OperatorGraph& graph) { return graph[0].outputs; }
+
+OperatorGraph build_operator_graph(const Transformer& model) { return Builder(model).build(); }
+
+double parameter_count(const OperatorGraph& graph) {
+  double sum = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph)))
+    sum += graph[vertex].is_tied() ? 0.0 : graph[vertex].weights;
+  return sum;
+}
+
+double trained_count(const OperatorGraph& graph) {
+  double sum = 0;
+  for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) sum += graph[vertex].parameters;
+  return sum;
+}
+
+double tied_parameters(const OperatorGraph& operators) {
+  const auto [begin, end] = boost::vertices(operators);
+  const auto is = [&](Role role) { return [&operators, role](Vertex v) { return operators[v].role == role; }; };
+  const auto head = std::find_if(begin, end, is(Role::kHead));
+  const auto embedding = std::find_if(begin, end, is(Role::kEmbedding));
+  const bool tied = head != end && embedding != end && operators[*head].is_tied();
+  return tied ? operators[*embedding].parameters : 0.0;
+}
+
+Flops reported_flops(const Transformer& model, double sequences, bool rematerialisation) {
+  const double s = static_cast<double>(model.sequence), h = static_cast<double>(model.hidden);
+  const double layers = static_cast<double>(model.layers), v = static_cast<double>(model.vocabulary);
+  const double wide = static_cast<double>(model.query_width()), kv = static_cast<double>(model.kv_width());
+  const double factor = rematerialisation ? 96.0 : 72.0;
+  // A layer's weights in products and the width of its queries, relative to the formula's layer: 12 h^2 and h.
+  const double mlp = (model.traits.gated ? 3.0 : 2.0) * static_cast<double>(model.intermediate);
+  const double weights = (2.0 * wide + 2.0 * kv + mlp) * h / (12.0 * h * h), width = wide / h;
+  return Flops{factor * sequences * s * h * h * layers * (weights + s / (6.0 * h) * width) +
+               6.0 * sequences * s * h * v};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,118 @@
+#include "sim/compute/software.h"
+
+#include <algorithm>
+
+namespace slmsim {
+namespace {
+
+constexpr int kFlashCapability = 80;  // FlashAttention-2's and PyTorch's flash kernels: Ampere and newer
+constexpr double kLogSumExp = 4;      // bytes kept by flash attention per row of the scores
+
+// Bytes kept additionally by functions written out in Python (Software::written_out).
+double written_out_bytes(const Operator& op, double size, bool autocast) {
+  const bool rms_norm = op.kind == OperatorKind::kNorm && op.weights * op.tokens <= op.outputs;
+  if (rms_norm || op.role == Role::kSwiglu) return op.outputs * size;
+  if (!autocast || op.input_unneeded) return 0;
+  const bool gated = op.role == Role::kMlpUp && op.second > 0 && op.second < 1;  // every second product of a layer
+  const double copies = op.role == Role::kQkv && op.rotated > 0 ? 2 : gated ? 1 : 0;
+  return copies * op.saved_elements * size;
+}
+
+bool is_half(Precision precision) { return element_bytes(precision) < 4; }
+
+}  // namespace
+
+const std::vector<std::string>& kernel_part_names() {
+  static const std::vector<std::string> kNames = {"embedding", "norm",          "bias",    "rotary",   "mask",
+                                                  "softmax",   "fused_softmax", "dropout", "residual", "addition",
+                                                  "gelu",      "swiglu",        "loss"};
+  return kNames;
+}
+
+const std::vector<std::string>& attention_kernel_names() {
+  static const std::vector<std::string> kNames = {"unfused", "fused_softmax", "flash"};
+  return kNames;
+}
+
+bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision) {
+  switch (kernel) {
+    case AttentionKernel::kFlash:
+      return is_half(precision) && gpu.compute_capability >= kFlashCapability;
+    case AttentionKernel::kFusedSoftmax:
+      return is_half(precision);
+    case AttentionKernel::kUnfused:
+      break;
+  }
+  return true;
+}
+
+AttentionKernel Software::attention_on(const Gpu& gpu, Precision precision) const {
+  if (can_run(attention, gpu, precision)) return attention;
+  return can_run(attention_elsewhere, gpu, precision) ? attention_elsewhere : AttentionKernel::kUnfused;
+}
+
+double Software::matrix_of(const Gpu& gpu, Precision precision) const {
+  if (const auto own = matrix.find(gpu.name); own != matrix.end()) return own->second;
+  if (const auto kind = matrix.find(gpu.architecture); kind != matrix.end()) return kind->second;
+  // In fp32 products run on CUDA cores, whose power does not reduce the clock.
+  return efficiency_of(gpu, precision).share * (precision == Precision::kFp32 ? 1.0 : gpu.sustained);
+}
+
+FlopsPerSecond Software::product_rate(const Gpu& gpu, Precision precision) const {
+  return peak_of(gpu, precision) * (matrix_of(gpu, precision) * gpu.left.cores);
+}
+
+std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention) {
+  const auto whole = [&](KernelPart part) { return std::vector<PartUse>{{part, op.outputs}}; };
+  switch (op.kind) {
+    case OperatorKind::kEmbedding:
+      return whole(KernelPart::kEmbedding);
+    case OperatorKind::kNorm:
+      return whole(KernelPart::kNorm);
+    case OperatorKind::kResidual:
+      return whole(op.dropout ? KernelPart::kResidual : KernelPart::kAddition);
+    case OperatorKind::kActivation:
+      return whole(op.role == Role::kSwiglu ? KernelPart::kSwiglu : KernelPart::kGelu);
+    case OperatorKind::kLoss:
+      if (op.capped) return {{KernelPart::kMask, op.outputs}, {KernelPart::kLoss, op.outputs}};
+      return whole(KernelPart::kLoss);
+    case OperatorKind::kSoftmax: {
+      if (attention == AttentionKernel::kFlash) return {};
+      std::vector<PartUse> parts =
+          attention == AttentionKernel::kFusedSoftmax
+              ? whole(KernelPart::kFusedSoftmax)
+              : std::vector<PartUse>{{KernelPart::kMask, op.outputs}, {KernelPart::kSoftmax, op.outputs}};
+      if (op.capped) parts.push_back({KernelPart::kMask, op.outputs});
+      if (op.dropout) parts.push_back({KernelPart::kDropout, op.outputs});
+      return parts;
+    }
+    case OperatorKind::kMatrix:
+      break;
+  }
+  std::vector<PartUse> parts;
+  if (op.bias > 0 && op.role == Role::kQkv) parts.push_back({KernelPart::kBias, op.outputs});
+  if (op.rotated > 0) parts.push_back({KernelPart::kRotary, op.rotated});
+  return parts;
+}
+
+double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software) {
+  const double size = element_bytes(precision);
+  const bool in_fp32 = software.autocast && (op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax);
+  const double own_size = in_fp32 ? element_bytes(Precision::kFp32) : size;
+  const bool of_norm = op.role == Role::kQkv || op.role == Role::kMlpUp || op.role == Role::kHead;
+  // Flash attention needs its output, the projection's input.
+  const bool unneeded = op.input_unneeded && !(op.role == Role::kProjection && attention == AttentionKernel::kFlash);
+  const bool anew =
+      (of_norm && !software.keeps_norms) || (op.role == Role::kMlpDown && !software.keeps_activations) || unneeded;
+  double bytes = op.kind == OperatorKind::kLoss ? software.loss_memory * op.outputs : op.saved_bytes;
+  if (software.written_out && !op.unreached) bytes += written_out_bytes(op, own_size, software.autocast);
+  const double kept = (anew ? 0.0 : op.saved_elements * own_size) + bytes;
+  // Without dropout, the product with the values keeps its own 16-bit copy of an fp32 softmax.
+  const bool copied = software.autocast && op.role == Role::kValues && attention == AttentionKernel::kUnfused;
+  const double squares = copied ? static_cast<double>(op.matrix.batch * op.matrix.m * op.matrix.k) : 0.0;
+  const double scores = std::max(op.saved_scores, op.unreached ? 0.0 : squares);
+  if (attention != AttentionKernel::kFlash) return kept + scores * own_size + op.saved_score_bytes;
+  return kept + (op.kind == OperatorKind::kSoftmax ? kLogSumExp * op.outputs / op.tokens : 0.0);
+}
+
+}  // namespace slmsim

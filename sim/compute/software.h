@@ -1,0 +1,171 @@
+// A software stack: the kernels of each operator, the bytes that each moves, the share of the data sheet's rates that
+// they reach, and the host's time to launch them. Read from a file of scenarios/stacks and a scenario's `software`.
+//
+// A kernel other than a matrix product is bound by memory and moves the same bytes on every GPU, stated per element of
+// the operator's output and as bytes at the data sheet's bandwidth:
+//
+//   bytes = elements x element size + fixed bytes            (masks, fp32 statistics, traffic that a kernel cannot hide)
+//   time  = max(bytes / bandwidth, cycles / (multiprocessors x clock))
+//
+// where `cycles` of a multiprocessor bind only if memory is very fast relative to the cores (GH200). PyTorch's kernels
+// that convert 16 bits to 32, or read a tensor of another shape, load one element at a time
+// (unrolled_elementwise_kernel, elementwise_kernel): each such pass, of kCastBytes, takes at least kCastCycles. An
+// operator without a stated kernel moves its own inputs and outputs, at `memory` of the bandwidth.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/compute/operator.h"
+#include "sim/platform/gpu.h"
+
+namespace slmsim {
+
+// The kernels between the matrix products, each per element of its operator's output.
+enum class KernelPart {
+  kEmbedding,
+  kNorm,
+  kBias,          // of queries, keys and values; other biases belong to the kernels below
+  kRotary,        // per rotated element
+  kMask,          // scaling and masking the scores, if the softmax does not; bounding scores and logits by tanh
+  kSoftmax,       // of the scores alone
+  kFusedSoftmax,  // scale, causal mask and softmax in one
+  kDropout,       // of the attention's probabilities
+  kResidual,      // bias, dropout and addition
+  kAddition,      // bias and addition, in models without dropout
+  kGelu,          // with its bias; a ReLU moves the same
+  kSwiglu,        // or another gating function
+  kLoss           // per logit
+};
+inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart::kLoss) + 1;
+// As in the stacks' files: "fused_softmax".
+const std::vector<std::string>& kernel_part_names();
+
+struct Moves {
+  double elements = 0, bytes = 0, cycles = 0;
+  double bf16_bytes = 0;  // additional, where a kernel converts fp16 as it reads and bf16 needs a kernel of its own
+  // The part of the bytes in passes by kernels that load one element at a time; and those that bf16 adds.
+  double casts = 0, bf16_casts = 0;
+  double casts_of(Precision precision) const { return casts + (precision == Precision::kBf16 ? bf16_casts : 0.0); }
+  double bytes_of(Precision precision) const {
+    return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0);
+  }
+
+  bool operator==(const Moves&) const = default;
+};
+
+// 6 bytes at 85 % of memory's rate. Measured on one H200: bf16 and fp16 to fp32 2.91 ps per element, 0.76 cycles of each of 132
+// multiprocessors at 1980 MHz; masks and sums of different formats take as long (tests/reference/h200/elementwise.csv).
+inline constexpr double kCastBytes = 7.06, kCastCycles = 0.76;
+
+struct KernelMoves {
+  Moves forward, backward;
+
+  bool operator==(const KernelMoves&) const = default;
+};
+
+// The computation of softmax(Q K^T) V. Flash attention (Dao, arXiv 2307.08691) keeps no scores in memory, computes only
+// their causal half, and computes them again in the backward pass.
+enum class AttentionKernel { kUnfused, kFusedSoftmax, kFlash };
+const std::vector<std::string>& attention_kernel_names();
+
+// Host time of one operator until its kernels are launched; the GPU may be ahead or behind.
+struct HostTime {
+  Seconds forward, backward;
+
+  friend HostTime operator*(const HostTime& time, double factor) {
+    return {time.forward * factor, time.backward * factor};
+  }
+  bool operator==(const HostTime&) const = default;
+};
+
+// Rate of flash attention: for a long sequence a share of the rate of large products, and half of that for a sequence
+// of `half_length` tokens (n 1/2 of Hockney and Jesshope, Parallel Computers 2, 1988). Each tile of rows has work
+// before and after its sum, tiles on the diagonal are computed whole, and the backward pass has traffic that grows
+// linearly with the sequence.
+struct FlashPass {
+  double share = 1;
+  double half_length = 0;  // tokens
+
+  double reached(double sequence) const { return share * sequence / (sequence + half_length); }
+  bool operator==(const FlashPass&) const = default;
+};
+
+// The same, with the remaining share on architectures for which the kernels were not written.
+struct FlashShares {
+  FlashPass forward, backward;
+  std::map<std::string, double> on;
+
+  double left_on(const std::string& architecture) const {
+    const auto own = on.find(architecture);
+    return own == on.end() ? 1 : own->second;
+  }
+  bool operator==(const FlashShares&) const = default;
+};
+
+struct Software {
+  std::string stack;  // its file's name; "" where operators move their own inputs and outputs
+  std::string title;
+  int least_capability = 0;    // CUDA compute capability that its kernels need; 70: 7.0
+  bool stack_assumed = false;  // the scenario names none
+  // Share of the peak that a large product reaches, by GPU or architecture; overrides the GPU's file.
+  std::map<std::string, double> matrix;
+  double memory = 0;  // share of the bandwidth that products and unstated kernels reach
+  Seconds launch;     // fixed cost of one kernel on the GPU
+  std::array<std::optional<KernelMoves>, kKernelParts> kernels{};
+  double adam = 0;  // bytes per parameter updated; 0: those of a fused mixed-precision Adam
+  // The kernel of slmsim-calibrate with the same work, whose measured time is used; "": none.
+  std::string adam_kernel;
+  // The attention kernel, and its replacement where the GPU or precision does not support it.
+  AttentionKernel attention = AttentionKernel::kUnfused, attention_elsewhere = AttentionKernel::kUnfused;
+  FlashShares flash;
+  HostTime host;
+  // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
+  // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
+  bool autocast = false;
+  KernelMoves weight_cast;  // per weight that a product reads
+  // Whether sizes of products are padded to multiples for tensor cores (XLA, TorchInductor; Megatron-LM pads the
+  // vocabulary).
+  bool pads = false;
+  // Tensors kept for the backward pass: outputs of norms and activations, or only their inputs (Megatron Core's
+  // recompute_modules layernorm, moe_act), and bytes per logit beside the logits (eager: an fp32 softmax and its
+  // gradient).
+  bool keeps_norms = true, keeps_activations = true;
+  // Whether RMSNorm and SwiGLU are written out in Python, one operation after another: RMSNorm keeps the normalised
+  // rows beside its input, SwiGLU the output of SiLU. Under autocast the queries, keys, values, gate and gated product
+  // are separate products, each of which keeps a 16-bit copy of its input (Hugging Face's Llama and models after it).
+  bool written_out = false;
+  double loss_memory = 8;
+  // Whether recomputation of a layer ends with the last tensor that its backward pass needs, without the layer's last
+  // product (PyTorch 2.1, torch.utils.checkpoint, use_reentrant=False with set_checkpoint_early_stop).
+  bool recompute_stops_early = false;
+
+  bool runs_on(const Gpu& gpu) const { return gpu.compute_capability >= least_capability; }
+  // Share of peak_of() in this precision, at full power.
+  double matrix_of(const Gpu& gpu, Precision precision) const;
+  // Rate of large products at the clock under the GPU's power limit.
+  FlopsPerSecond product_rate(const Gpu& gpu, Precision precision) const;
+  AttentionKernel attention_on(const Gpu& gpu, Precision precision) const;
+  // Bytes per element of the stream between layers.
+  double stream_bytes(Precision precision) const { return element_bytes(autocast ? Precision::kFp32 : precision); }
+  bool operator==(const Software&) const = default;
+};
+
+// Flash attention's kernels need compute capability 8.0 and 16-bit numbers, fused softmaxes 16-bit numbers.
+bool can_run(AttentionKernel kernel, const Gpu& gpu, Precision precision);
+
+// A kernel of an operator and its number of elements, for one sequence and undivided.
+struct PartUse {
+  KernelPart part = KernelPart::kNorm;
+  double elements = 0;
+};
+// Kernels beside the operator's matrix product, if it has one. Flash attention has none between its products.
+std::vector<PartUse> parts_of(const Operator& op, AttentionKernel attention);
+
+// Bytes that the undivided operator keeps for the backward pass of one sequence. `attention`: its attention kernel.
+double kept_bytes(const Operator& op, Precision precision, AttentionKernel attention, const Software& software);
+
+}  // namespace slmsim

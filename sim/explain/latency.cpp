@@ -1,0 +1,132 @@
+#include "sim/explain/latency.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/platform/span.h"
+
+namespace slmsim {
+namespace {
+
+const std::vector<double> kMilliseconds = {0.1, 0.3, 1, 3, 10, 30, 100, 300};
+constexpr double kSame = 0.05;       // the scenario's own round-trip time replaces a point this close to it
+constexpr double kPrecision = 0.01;  // relative, of the round-trip time of a change
+
+class Sweep {
+ public:
+  Sweep(const Scenario& scenario, const Transformer& model, const std::vector<Prediction>& known,
+        const std::function<bool()>& stop)
+      : scenario_(scenario), known_(known), stop_(stop) {
+    scenario_.models = {model};
+    const Platform& platform = scenario.platform;
+    wide_area_ = any_group([&](const Group& group) { return spans_sites(platform, group.devices); });
+    own_ = Seconds{0};
+    if (wide_area_) {
+      for (const auto& link : platform.links) see(link.forward.delay + link.backward.delay);
+    } else {
+      for (const auto& site : platform.sites) see(site.rtt);
+    }
+  }
+
+  bool possible() const {
+    const auto too_many = [](const Group& group) { return group.devices.size() > kMostSweptGpus; };
+    return own_ > Seconds{0} &&
+           any_group([&](const Group& group) { return spans_vms(scenario_.platform, group.devices); }) &&
+           std::none_of(scenario_.groups.begin(), scenario_.groups.end(), too_many);
+  }
+
+  LatencySweep run() {
+    LatencySweep sweep{.wide_area = wide_area_, .alike = alike_, .own = own_, .points = {}, .changes = {}};
+    std::vector<double> times;
+    for (const double ms : kMilliseconds) {
+      if (std::abs(ms * 1e-3 / own_.value - 1) > kSame) times.push_back(ms * 1e-3);
+    }
+    times.push_back(own_.value);
+    std::sort(times.begin(), times.end());
+    for (const double time : times) sweep.points.push_back(at(Seconds{time}));
+    for (std::size_t i = 1; i < sweep.points.size(); ++i) {
+      if (!same_pick(sweep.points[i - 1].pick, sweep.points[i].pick))
+        sweep.changes.push_back(change(sweep.points[i - 1], sweep.points[i]));
+    }
+    return sweep;
+  }
+
+ private:
+  void see(Seconds rtt) {
+    alike_ = alike_ && (own_ <= Seconds{0} || rtt == own_);
+    own_ = std::max(own_, rtt);
+  }
+
+  template <class Test>
+  bool any_group(const Test& test) const {
+    return std::any_of(scenario_.groups.begin(), scenario_.groups.end(), test);
+  }
+
+  LatencyPoint at(Seconds rtt) {
+    LatencyPoint point{.rtt = rtt, .predictions = {}, .pick = {}};
+    const double factor = rtt / own_;
+    Scenario changed = scenario_;
+    for (auto& link : changed.platform.links) {
+      if (!wide_area_) continue;
+      link.forward.delay = link.forward.delay * factor;
+      link.backward.delay = link.backward.delay * factor;
+    }
+    for (auto& site : changed.platform.sites) {
+      if (!wide_area_) site.rtt = site.rtt * factor;
+    }
+    const bool as_it_is = std::abs(factor - 1) < 1e-12;
+    std::erase_if(changed.groups, [&](const Group& group) { return as_it_is || !concerned(group); });
+    const std::vector<Prediction> fresh = predict(changed, {.memo = &memo_, .stop = stop_});
+    for (const auto& old : known_) {
+      if (old.model != scenario_.models.front().name) continue;
+      const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const Prediction& p) {
+        return p.technique == old.technique && p.group == old.group;
+      });
+      point.predictions.push_back(found == fresh.end() ? old : *found);
+      point.predictions.back().plan.reset();
+      point.predictions.back().connections.clear();
+    }
+    point.pick = select_technique(scenario_, point.predictions, scenario_.selection.algorithm);
+    return point;
+  }
+
+  bool concerned(const Group& group) const {
+    return wide_area_ ? spans_sites(scenario_.platform, group.devices) : spans_vms(scenario_.platform, group.devices);
+  }
+
+  PickChange change(const LatencyPoint& from, const LatencyPoint& to) {
+    Seconds low = from.rtt, high = to.rtt;
+    Selection below = from.pick, above = to.pick;
+    while (high / low > 1 + kPrecision) {
+      const LatencyPoint middle = at(Seconds{std::sqrt(low.value * high.value)});
+      if (same_pick(middle.pick, below)) {
+        low = middle.rtt;
+      } else {
+        high = middle.rtt;
+        above = middle.pick;
+      }
+    }
+    return {high, below, above};
+  }
+
+  Scenario scenario_;
+  const std::vector<Prediction>& known_;
+  const std::function<bool()>& stop_;
+  PredictionMemo memo_;
+  bool wide_area_ = true, alike_ = true;
+  Seconds own_;
+};
+
+}  // namespace
+
+std::optional<LatencySweep> sweep_latency(const Scenario& scenario, const Transformer& model,
+                                          const std::vector<Prediction>& predictions,
+                                          const std::function<bool()>& stop) {
+  Sweep sweep(scenario, model, predictions, stop);
+  if (!sweep.possible()) return std::nullopt;
+  return sweep.run();
+}
+
+bool same_pick(const Selection& a, const Selection& b) { return a.technique == b.technique && a.group == b.group; }
+
+}  // namespace slmsim

@@ -1,0 +1,107 @@
+#include "sim/fit/intervals.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/base/stopped.h"
+#include "sim/fit/scenario_fit.h"
+#include "sim/fit/uncertainty.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kPoints = 9;  // beside the prediction itself: intervals take at most ten times as long
+
+std::string path_of(const std::string& override) { return override.substr(0, override.find('=')); }
+
+Draws draws_of_unknown(const LinkedScenario& given, std::size_t most, std::uint64_t seed) {
+  return draws_of(prior_of(unknowns_of(given.scenario, given.linked), most, seed), most);
+}
+
+// Predicts the result's cells at the draws. Throws Stopped.
+void judge(Experiment experiment, const Draws& draws, const IntervalRequest& request, RunResult& result,
+           const std::function<bool()>& stop) {
+  for (const auto& p : result.predictions) experiment.cells.push_back({p.model, p.technique->name, p.group});
+  Forecaster forecaster({std::move(experiment)});
+  Ensemble ensemble = ensemble_of(draws, forecaster, kPoints, stop);
+  stop_if(stop);
+  ensemble.runs = draws.runs;
+  if (ensemble.size() == 0)
+    throw InputError({}, fmt::format("no intervals: the scenario cannot be at any of {} points of {}",
+                                     std::min(kPoints, draws.points.size()),
+                                     draws.fitted_to.empty() ? "what is unknown" : "the fit; fit again"));
+  result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request.level, request.seed);
+  result.uncertainty->fitted_to = draws.fitted_to;
+  result.uncertainty->unknowns = draws.unknowns;
+}
+
+}  // namespace
+
+Intervals::Intervals(const IntervalRequest& request, const std::string& file, const Overrides& set)
+    : request_(request), set_(set), overrides_(set) {
+  if (request.fitted.empty()) return;
+  fitted_ = read_fitted(request.fitted, identity_of(link_scenario(file, {}).file), stale_);
+  overrides_ = left_free(fitted_.centre);
+  overrides_.insert(overrides_.end(), set_.begin(), set_.end());
+  try {
+    const LinkedScenario given = link_scenario(file, overrides_);
+    unfitted_ = unknowns_of(given.scenario, given.linked);
+  } catch (const InputError& refused) {
+    link_scenario(file, set_);  // throws where the user's file is invalid
+    throw InputError(
+        {std::make_shared<Source>(Source{request.fitted, ""}), 0, 0},
+        fmt::format("its values cannot be those of {} ({}); fit that scenario", file, refused.errors().front().text));
+  }
+}
+
+Overrides Intervals::left_free(const Overrides& overrides) const {
+  Overrides out;
+  for (const auto& override : overrides) {
+    if (!is_set(path_of(override))) out.push_back(override);
+  }
+  return out;
+}
+
+bool Intervals::is_set(const std::string& path) const {
+  return std::any_of(set_.begin(), set_.end(), [&](const auto& text) { return path_of(text) == path; });
+}
+
+void Intervals::add_unfitted(Draws& draws) const {
+  if (unfitted_.empty()) return;
+  const PointLayout layout = layout_of(unfitted_);
+  const Posterior prior = prior_of(unfitted_, draws.points.size(), request_.seed);
+  for (std::size_t i = 0; i < draws.points.size(); ++i) {
+    const Overrides drawn = layout.overrides(0, prior.points[i]);
+    draws.points[i].overrides.insert(draws.points[i].overrides.end(), drawn.begin(), drawn.end());
+  }
+  for (const auto& u : unfitted_)
+    draws.unknowns.push_back(fmt::format("{}: {} (not fitted)", u.name(), u.prior_text()));
+}
+
+Draws Intervals::draws_for(const std::string& file, std::size_t most) const {
+  if (!request_.fitted.empty()) {
+    Draws draws = fitted_;
+    for (auto& point : draws.points) point.overrides = left_free(point.overrides);
+    std::erase_if(draws.unknowns, [&](const std::string& text) { return is_set(text.substr(0, text.find(": "))); });
+    add_unfitted(draws);
+    return draws;
+  }
+  return draws_of_unknown(link_scenario(file, set_), most, request_.seed);
+}
+
+void Intervals::add(const std::string& file, RunResult& result, const std::function<bool()>& stop) const {
+  if (!request_.asked()) return;
+  judge({file, set_, {}}, draws_for(file, kPoints), request_, result, stop);
+}
+
+void add_intervals(const ScenarioText& text, const Overrides& set, RunResult& result) {
+  const IntervalRequest usual;
+  Experiment experiment{text.file, set, {}};
+  experiment.text = text;
+  judge(std::move(experiment), draws_of_unknown(link_scenario(ScenarioFile(text), set), kPoints, usual.seed), usual,
+        result, {});
+}
+
+}  // namespace slmsim

@@ -1,0 +1,205 @@
+#include "sim/fit/measured_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr const char* kModelSizes[] = {"hidden", "heads", "layers", "vocabulary"};
+constexpr const char* kNotCompared[] = {"schema",        "gpu",
+                                        "torch",         "cuda",
+                                        "host",          "date",
+                                        "reason",        "forward_s",
+                                        "backward_s",    "optimizer_s",
+                                        "loss",          "device",
+                                        "parameters",    "memory_bytes",
+                                        "built_s",       "first_step_s",
+                                        "took_s",        "host_s",
+                                        "memory",        "kernels",
+                                        "segments",      "peak_requested_bytes",
+                                        "outside_bytes", "allocations_retried"};
+constexpr Range<std::int64_t> kCounts{1, 1 << 20};
+constexpr Range<double> kStepRange{1e-6, 1e6}, kBytesRange{1, 1e15};
+
+// Reads one entry of the list, as a step or as a skipped one.
+void read_step(const Node& node, const std::string& path, Reading& reading, MeasuredSteps& out) {
+  Fields fields(node, path, reading);
+  MeasuredStep step;
+  for (const char* key : kNotCompared) fields.ignore({key, "Recorded with the measurement; not compared."});
+  fields.choice({"schema", "The form of the file."}, {"slmsim/step/1"});
+  step.model = fields.name({"model", "Name of the model."}, "model");
+  step.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
+  const bool llama = fields.choice({"family", "The model's architecture."}, {"gpt2", "llama"}, 0) == 1;
+  step.sizes = fmt::format("name: {}, family: {}", step.model, llama ? "llama" : "gpt2");
+  constexpr Range<std::int64_t> kSizeRange{1, 1 << 30};
+  for (const char* key : kModelSizes)
+    step.sizes += fmt::format(", {}: {}", key, fields.integer({key, "A size of the model."}, kSizeRange));
+  step.sequence = static_cast<int>(fields.integer({"sequence", "Tokens of a sequence."}, kSizeRange));
+  step.sizes += fmt::format(", sequence: {}", step.sequence);
+  const auto wide =
+      fields.integer({"intermediate", "Width inside an MLP; GPT-2's is four times the hidden size."}, kSizeRange);
+  if (fields.has("kv_heads")) {
+    const auto heads = fields.integer({"kv_heads", "Heads of keys and values."}, kSizeRange);
+    if (llama) step.sizes += fmt::format(", kv_heads: {}", heads);
+  }
+  const bool tied = fields.flag({"tied_embedding", "Whether the head uses the embedding's weights."}, !llama);
+  const double dropout = fields.number({"dropout", "Share that GPT-2 drops."}, {0, 1}, llama ? 0.0 : 0.1);
+  if (llama)
+    step.sizes += fmt::format(", intermediate: {}, tied_embedding: {}", wide, tied ? "yes" : "no");
+  else
+    step.sizes += fmt::format(", dropout: {}", dropout > 0 ? "yes" : "no");
+  step.gpus = static_cast<int>(fields.integer({"gpus", "GPUs that trained, data parallel."}, kCounts, 1));
+  step.batch = static_cast<int>(fields.integer({"batch", "Sequences per GPU and step."}, kCounts));
+  step.micro_batches =
+      static_cast<int>(fields.integer({"micro_batches", "Micro-batches of a GPU's sequences."}, kCounts, 1));
+  if (std::int64_t{step.batch} * step.gpus > kCounts.high)
+    fields.error("batch", fmt::format("{} sequences on each of {} GPUs are more than {} in all; that is beyond this "
+                                      "simulator",
+                                      step.batch, step.gpus, kCounts.high));
+  step.precision =
+      static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
+  const bool halves = element_bytes(step.precision) < 4;
+  step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
+  const auto compile = fields.choice({"compile", "What torch.compile took."}, {"no", "blocks", "model"}, 0);
+  step.compiled = compile == 2;
+  step.checkpoints = fields.flag({"checkpoints", "Whether blocks were recomputed."}, false);
+  const auto adam = fields.choice({"optimizer", "PyTorch's AdamW."}, {"fused", "foreach", "single"}, 0);
+  step.foreach = adam == 1;
+  const auto rank = fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0);
+  const auto status = fields.choice({"status", "Whether it ran."}, {"ok", "oom", "failed"});
+  step.out_of_memory = status == 1;
+  if (const Node* times = fields.child({"step_s", "Seconds of a step."}, status == 0)) {
+    Fields spread(*times, fields.path_of("step_s"), reading);
+    step.step = Seconds{spread.number({"median", "The median of the steps."}, kStepRange)};
+    for (const char* key : {"least", "most", "count"})
+      spread.ignore({key, "Recorded with the measurement; not compared."});
+    spread.done();
+  }
+  if (fields.has("peak_allocated_bytes"))
+    step.peak = Bytes{fields.number({"peak_allocated_bytes", "Tensors on one GPU at most, in bytes."}, kBytesRange)};
+  if (fields.has("peak_reserved_bytes"))
+    step.reserved =
+        Bytes{fields.number({"peak_reserved_bytes", "What PyTorch's allocator took at most, in bytes."}, kBytesRange)};
+  step.title = fields.text({"configuration", "The title."},
+                           fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
+                                       precision_names()[static_cast<std::size_t>(step.precision)]));
+  fields.done();
+  const char* why = status == 2                ? "the measurement failed"
+                    : compile == 1             ? "torch.compile of single blocks is no stack of this program"
+                    : step.compiled && !halves ? "torch.compile without autocast is not described"
+                    : step.flash && !halves    ? "memory-efficient attention of fp32 is no kernel of this program"
+                    : adam == 2                ? "the optimizer's loop over single tensors is not described"
+                    : rank > 0             ? "adapters of one product for queries, keys and values are not described"
+                    : llama && dropout > 0 ? "Llama has no dropout"
+                    : !llama && !tied      ? "GPT-2's head is the embedding"
+                                           : nullptr;
+  if (why)
+    out.skipped.push_back({step.title, why});
+  else
+    out.steps.push_back(std::move(step));
+}
+
+// Mixed precision by autocast keeps fp32 weights and gradients, and a copy of the weights in training precision. The NIC and
+// TCP are not used inside one VM; PyTorch's pool may take all of the memory.
+std::string scenario_of(const MeasuredStep& step, const std::string& gpu) {
+  std::string gpus;
+  for (int i = 0; i < step.gpus; ++i) gpus += (i ? ", \"" : "\"") + gpu + "\"";
+  return fmt::format(R"(name: step
+models: [{{{}}}]
+techniques: {{DDP: {{micro_batches: {}, recompute: {}}}}}
+training: {{batch: {}, epochs: 1, blocks_per_epoch: {}, precision: {}, gradient_precision: fp32}}
+software: {{stack: {}, attention: {}, recompute_stops_early: {}, usable_memory: 1.0}}
+platform:
+  name: machine
+  sites: {{here: {{}}}}
+  vms:
+    vm:
+      site: here
+      type:
+        name: machine
+        nic: 10 Gbps
+        device_latency: 10 us
+        tcp: {{net.ipv4.tcp_rmem: 6 MiB, net.ipv4.tcp_wmem: 4 MiB, copy_rate: 1 GB/s}}
+      gpus: [{}]
+)",
+                     step.sizes, step.micro_batches, step.checkpoints ? "full" : "none", step.batch * step.gpus,
+                     step.batch * step.gpus, precision_names()[static_cast<std::size_t>(step.precision)], step.stack(),
+                     step.flash ? "flash" : "unfused", step.checkpoints ? "yes" : "no", gpus);
+}
+
+// Size for each of PyTorch's two cuBLAS handles, of the forward pass and of autograd's thread
+// (aten/src/ATen/cuda/CublasHandlePool.cpp, getChosenWorkspaceSize): from Hopper on 32 MiB, before 2 x 4 MiB and 8 x 16 KiB.
+Bytes cublas_workspaces(const Gpu& gpu) {
+  constexpr int kHopper = 90;
+  constexpr double kHandles = 2, kBefore = 2 * 4096 * 1024 + 8 * 16 * 1024;
+  return Bytes{kHandles * (gpu.compute_capability >= kHopper ? 32 * kMebi : kBefore)};
+}
+
+// One kernel that reads gradient, weights and both moments in fp32 and writes the last three, instead of the stack's steps over
+// lists of tensors.
+constexpr const char* kFusedAdam[] = {"software.stack.adam=28", "software.stack.adam_kernel=adam"};
+
+}  // namespace
+
+std::string MeasuredStep::stack() const {
+  return compiled ? "compiled-autocast" : element_bytes(precision) < 4 ? "autocast" : "eager";
+}
+
+MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
+  std::error_code ignored;
+  const Node root = read_yaml(std::filesystem::is_directory(place, ignored) ? place / "steps.json" : place);
+  if (root.kind != Node::Kind::kSequence || root.items.empty())
+    throw InputError(root.place,
+                     "a list of measured steps is expected, as calibrate/reference/torch_step.py writes it");
+  Reading reading;
+  MeasuredSteps out;
+  for (std::size_t i = 0; i < root.items.size(); ++i)
+    read_step(root.items[i], fmt::format("steps.{}", i), reading, out);
+  reading.check();
+  if (out.steps.empty())
+    throw InputError(root.place, fmt::format("no step here can be compared; the first is left out since {}",
+                                             out.skipped.front().why));
+  return out;
+}
+
+Bytes StepComparison::predicted_peak() const {
+  const DeviceMemory* memory = fullest(prediction.memory);
+  return memory ? memory->total() - memory->framework + workspaces : Bytes{0};
+}
+
+std::optional<double> StepComparison::time_error() const {
+  if (measured.out_of_memory || prediction.status != Status::kOk) return std::nullopt;
+  return prediction.iteration / measured.step - 1;
+}
+
+std::optional<double> StepComparison::memory_error() const {
+  if (measured.out_of_memory || !measured.peak) return std::nullopt;
+  return predicted_peak() / *measured.peak - 1;
+}
+
+bool StepComparison::status_agrees() const {
+  return measured.out_of_memory == (prediction.status == Status::kOutOfMemory);
+}
+
+std::vector<StepComparison> compare_steps(const std::vector<MeasuredStep>& steps, const std::string& gpu,
+                                          const std::string& profile, const std::vector<Override>& overrides) {
+  std::vector<StepComparison> out;
+  for (const auto& step : steps) {
+    ScenarioFile file(parse_yaml(scenario_of(step, gpu), "--gpu"), std::filesystem::current_path() / "step.yaml");
+    std::vector<Override> all;
+    for (int i = 0; i < step.gpus && !profile.empty(); ++i)
+      all.push_back(parse_override(fmt::format("platform.vms.vm.gpus.{}.profile=\"{}\"", i, profile)));
+    if (!step.foreach) {
+      for (const char* text : kFusedAdam) all.push_back(parse_override(text));
+    }
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    const Scenario scenario = read_scenario(file.link(all), file.name());
+    out.push_back({step, predict(scenario).front(), cublas_workspaces(scenario.platform.devices.front().gpu)});
+  }
+  return out;
+}
+
+}  // namespace slmsim

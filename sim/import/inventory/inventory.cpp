@@ -1,0 +1,113 @@
+#include "sim/import/inventory/inventory.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/base/regular_file.h"
+#include "sim/base/suggest.h"
+#include "sim/base/yaml.h"
+#include "sim/import/inventory/gpu_names.h"
+
+namespace slmsim {
+namespace {
+
+constexpr int kMostGpus = 1024;  // per machine
+
+// The first of these keys that is set.
+const std::string* value_of(const HostVariables& variables, std::initializer_list<const char*> keys, Place& place) {
+  for (const char* key : keys) {
+    const auto found = variables.values.find(key);
+    if (found == variables.values.end()) continue;
+    place = variables.places.at(key);
+    return &found->second;
+  }
+  return nullptr;
+}
+
+int count_of(const std::string& text, const Place& place) {
+  const auto number = parse_number(text);
+  if (number && *number >= 0 && *number <= kMostGpus && *number == static_cast<int>(*number))
+    return static_cast<int>(*number);
+  throw InputError(place, fmt::format("\"{}\" is no number of GPUs; expected a whole number from 0 to {}",
+                                      printable(text).substr(0, 64), kMostGpus));
+}
+
+// Reads variants of "a10:2": 2xa10, a10x2, 2 x a10, a10*2, a10 2. Empty where it is none of these.
+std::string with_count(const std::string& text) {
+  static const std::regex kBefore("\\s*([0-9]+)\\s*[xX*]?\\s*(.+)"), kBehind("(.+?)\\s*[xX* ]\\s*([0-9]+)\\s*");
+  std::smatch match;
+  if (std::regex_match(text, match, kBehind) && !gpu_called(match[1]).empty())
+    return fmt::format("{}:{}", gpu_called(match[1]), match[2].str());
+  if (std::regex_match(text, match, kBefore) && !gpu_called(match[2]).empty())
+    return fmt::format("{}:{}", gpu_called(match[2]), match[1].str());
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> read_gpus(const std::string& text, const Place& place) {
+  std::vector<std::string> out;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    const auto colon = item.rfind(':');
+    const int count = colon == std::string::npos ? 1 : count_of(item.substr(colon + 1), place);
+    const std::string word = item.substr(0, colon);
+    const std::string name = gpu_called(word);
+    if (name.empty()) {
+      const std::string meant = with_count(item);
+      throw InputError(
+          place,
+          fmt::format("there is no GPU \"{}\"; {} (slmsim list gpus), or write a file of platforms/gpus",
+                      printable(word).substr(0, 64),
+                      meant.empty() ? did_you_mean(word, gpu_list()) : fmt::format("did you mean \"{}\"?", meant)));
+    }
+    out.insert(out.end(), static_cast<std::size_t>(count), name);
+  }
+  if (out.size() > kMostGpus) throw InputError(place, fmt::format("more than {} GPUs in one machine", kMostGpus));
+  return out;
+}
+
+Machine read_host(const std::string& name, const HostVariables& variables, const Place& place) {
+  Machine machine;
+  machine.name = name;
+  machine.place = place;
+  Place at;
+  if (const std::string* gpus = value_of(variables, {"gpus", "gpu", "gpu_type"}, at)) {
+    Place where;
+    const std::string* count = value_of(variables, {"gpu_count", "gpus_per_node"}, where);
+    machine.gpus = read_gpus(*gpus, at);
+    if (count && machine.gpus.size() == 1 && gpus->find(':') == std::string::npos)
+      machine.gpus.assign(static_cast<std::size_t>(count_of(*count, where)), std::string(machine.gpus.front()));
+  }
+  if (const std::string* site = value_of(variables, {"site", "location", "region", "datacenter"}, at))
+    machine.site = *site;
+  if (const std::string* type = value_of(variables, {"vm_type"}, at)) machine.type = *type;
+  if (const std::string* nic = value_of(variables, {"nic"}, at)) {
+    const auto [value, problem] = parse_quantity(*nic, Dimension::kDataRate);
+    if (!problem.empty()) throw InputError(at, fmt::format("nic: {}", problem));
+    machine.nic = BytesPerSecond{value};
+    machine.nic_source = at.source ? at.source->name : "";
+  }
+  return machine;
+}
+
+std::string read_text(const std::string& file) {
+  std::string text = read_regular_file(file, kMaxFileBytes);
+  if (text.find('\0') != std::string::npos)
+    throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0}, "not a text file");
+  return text;
+}
+
+std::string key_name(const std::string& name) {
+  std::string out;
+  for (const unsigned char c : name) out += std::isalnum(c) || c == '_' ? static_cast<char>(c) : '-';
+  while (!out.empty() && out.front() == '-') out.erase(0, 1);
+  return out.empty() ? "machine" : out.substr(0, 60);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,143 @@
+#include "sim/import/measurement/csv_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/base/suggest.h"
+
+namespace slmsim {
+namespace {
+
+constexpr Seconds kShortest{1e-8}, kLongest{1e4};  // range of times that a profile accepts
+constexpr double kLargest = 0x1p50;
+constexpr std::size_t kHeaderWithin = 50;  // progress lines above a header
+
+std::string shown(const std::string& text) { return printable(text).substr(0, 64); }
+
+bool holds(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
+  return std::all_of(needed.begin(), needed.end(),
+                     [&](const auto& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+}
+
+}  // namespace
+
+std::optional<Seconds> read_time(const std::string& text, const TimeUnit& unit, const std::string& what,
+                                 const Place& at, std::vector<Error>& errors) {
+  const auto number = parse_number(text);
+  if (!number) {
+    errors.push_back({at, fmt::format("{} is \"{}\"; a number of {} is expected", what, shown(text), unit.name)});
+    return std::nullopt;
+  }
+  const Seconds time = *number * unit.one;
+  if (time >= kShortest && time <= kLongest) return time;
+  errors.push_back(
+      {at, *number <= 0
+               ? fmt::format("{} is {} {}; a time above zero is expected", what, shown(text), unit.name)
+               : fmt::format("{} is {} {}; from 10 ns to 10,000 s is expected: is it in {}, as this format says?", what,
+                             shown(text), unit.name, unit.name)});
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> read_size(const std::string& text, const std::string& what, const Place& at,
+                                      std::vector<Error>& errors) {
+  const auto number = parse_number(text);
+  if (number && *number >= 1 && *number <= kLargest && std::floor(*number) == *number)
+    return static_cast<std::int64_t>(*number);
+  errors.push_back({at, fmt::format("{} is \"{}\"; a whole number of at least 1 is expected", what, shown(text))});
+  return std::nullopt;
+}
+
+CsvColumns::CsvColumns(InputFile file, const Headers& headers, const ImportRequest& request, FileRows& rows,
+                       std::vector<Error>& errors)
+    : file_(std::move(file)), request_(request), errors_(errors) {
+  auto records = csv_records(file_.text());
+  find_header(records, headers);
+  if (!form_) return;
+  for (std::size_t c = 0; c < names_.size(); ++c) at_.emplace(names_[c], c);
+  for (const auto& [column, value] : request.where) {
+    if (column != "gpu" && !has(column))
+      errors_.push_back({file_.at(header_line_), fmt::format("--where {}: there is no such column; {}", shown(column),
+                                                             did_you_mean(column, names_))});
+  }
+  for (std::size_t r = header_ + 1; r < records.size(); ++r) {
+    CsvRecord& record = records[r];
+    if (record.cells.size() != names_.size()) {
+      errors_.push_back(
+          {file_.at(record.line), fmt::format("{} cells; the header names {}{}", record.cells.size(), names_.size(),
+                                              r + 1 == records.size() ? ": the file may have been cut off" : "")});
+    } else if (chosen(record, rows)) {
+      rows_.push_back(std::move(record));
+    }
+  }
+}
+
+void CsvColumns::find_header(const std::vector<CsvRecord>& records, const Headers& headers) {
+  for (std::size_t r = 0; r < std::min(records.size(), kHeaderWithin); ++r) {
+    for (std::size_t form = 0; form < headers.size(); ++form) {
+      if (!holds(records[r].cells, headers[form])) continue;
+      form_ = form;
+      header_ = r;
+      header_line_ = records[r].line;
+      names_ = records[r].cells;
+      return;
+    }
+  }
+  if (!records.empty()) names_ = records.front().cells;
+}
+
+bool CsvColumns::chosen(const CsvRecord& row, FileRows& rows) const {
+  for (const auto& [column, value] : request_.where) {
+    const auto at = at_.find(column);
+    if (at == at_.end() || row.cells[at->second] == value) continue;
+    rows.leave_out("not chosen by --where");
+    if (auto& values = rows.not_chosen[column]; values.size() < 20) values.insert(row.cells[at->second]);
+    return false;
+  }
+  return true;
+}
+
+const std::string& CsvColumns::text(const CsvRecord& row, const std::string& column) const {
+  static const std::string kNone;
+  const auto at = at_.find(column);
+  return at == at_.end() ? kNone : row.cells[at->second];
+}
+
+Place CsvColumns::place(const CsvRecord& row, const std::string& column) const {
+  // Finding a column takes a pass from the file's beginning: only the first errors have one.
+  constexpr std::size_t kTold = 50;
+  const auto at = at_.find(column);
+  if (at == at_.end() || errors_.size() > kTold) return file_.at(row.line);
+  return file_.at(row.line, csv_column(file_.text(), row.line, at->second));
+}
+
+std::optional<std::int64_t> CsvColumns::size(const CsvRecord& row, const std::string& column) {
+  const std::size_t before = errors_.size();
+  const auto size = read_size(text(row, column), column, {}, errors_);
+  if (errors_.size() > before) errors_.back().place = place(row, column);
+  return size;
+}
+
+std::optional<double> CsvColumns::number(const CsvRecord& row, const std::string& column) {
+  const auto number = parse_number(text(row, column));
+  if (!number || *number < 0)
+    error(row, column,
+          fmt::format("{} is \"{}\"; a number of at least 0 is expected", column, shown(text(row, column))));
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+std::optional<Seconds> CsvColumns::time(const CsvRecord& row, const std::string& column, const TimeUnit& unit) {
+  const std::size_t before = errors_.size();
+  const auto time = read_time(text(row, column), unit, column, {}, errors_);
+  if (errors_.size() > before) errors_.back().place = place(row, column);
+  return time;
+}
+
+void CsvColumns::error(const CsvRecord& row, const std::string& column, const std::string& text) {
+  errors_.push_back({place(row, column), text});
+}
+
+}  // namespace slmsim

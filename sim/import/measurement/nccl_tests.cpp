@@ -1,0 +1,148 @@
+// NVIDIA's nccl-tests: the output of all_reduce_perf and the other tests.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/import/measurement/format.h"
+#include "sim/import/measurement/text_lines.h"
+
+namespace slmsim {
+namespace {
+
+struct NcclTestsReader {
+  const InputFile& file;
+  FileRows& rows;
+  std::vector<Error>& errors;
+  std::int64_t ranks = 0;
+  std::set<std::string> hosts;
+  std::string gpu, collective;
+  std::vector<std::string> columns;
+  std::size_t time = 0;  // the column of the first time, out of place
+  bool mixed = false;
+
+  void error(int line, const std::string& text) { errors.push_back({file.at(line), text}); }
+  void read_comment(const TextLine& line);
+  void read_row(const TextLine& line);
+  void check_rate(const TextLine& line, double bytes, Seconds took);
+};
+
+// "all_reduce_perf" in a line or in a file's name; the longest name first, because it may contain others.
+std::string collective_in(const std::string& text) {
+  for (const char* name : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "sendrecv", "alltoall", "gather",
+                           "scatter", "hypercube", "reduce"}) {
+    if (text.find(std::string(name) + "_perf") != std::string::npos) return name;
+  }
+  return "";
+}
+
+// "#  Rank  0 Group  0 Pid   1234 on     node1 device  0 [0000:07:00] NVIDIA A100-SXM4-40GB"; the header; its units.
+void NcclTestsReader::read_comment(const TextLine& line) {
+  std::vector<std::string> words = line.words;
+  if (words.front() == "#") words.erase(words.begin());
+  if (words.empty()) return;
+  if (const std::string name = collective_in(line.text); !name.empty()) collective = name;
+  if (words.front() == "Rank") {
+    ++ranks;
+    const auto on = std::find(words.begin(), words.end(), "on");
+    if (on != words.end() && on + 1 != words.end()) hosts.insert(*(on + 1));
+    if (const auto bracket = line.text.find(']'); bracket != std::string::npos) {
+      const auto begin = line.text.find_first_not_of(' ', bracket + 1);
+      const std::string name =
+          begin == std::string::npos ? "" : line.text.substr(begin, line.text.find_last_not_of(' ') + 1 - begin);
+      if (!gpu.empty() && gpu != name && !mixed)
+        error(line.number, "a GPU of another kind than the ranks above; ranks of one kind are expected");
+      gpu = mixed ? "" : name;
+    }
+  } else if (words.front() == "size") {
+    columns = words;
+    for (const char* spelt : {"time", "cputime"}) {
+      const auto at = std::find(columns.begin(), columns.end(), spelt);
+      if (at != columns.end()) time = static_cast<std::size_t>(at - columns.begin());
+    }
+    if (time == 0) error(line.number, "no column \"time\"; the output of nccl-tests is expected as it is");
+  } else if (words.front() == "(B)" && std::find(words.begin(), words.end(), "(us)") == words.end()) {
+    error(line.number, "the times are not in (us); the output of nccl-tests is expected as it is");
+  }
+}
+
+// The table repeats size / time as algbw in GB/s, with two digits after the point or three in all, from a time rounded
+// likewise. Where that rate differs, the time is in another unit, or a column is misplaced.
+void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds took) {
+  constexpr double kRounded = 0.006, kDigits = 0.02;
+  const std::string& told = line.words[time + 1];
+  const auto rate = parse_number(told);
+  const double is = bytes / took.value / kGiga;
+  if (rate && std::abs(*rate - is) <= kRounded + kDigits * is) return;
+  error(line.number,
+        fmt::format("algbw is {} GB/s, and size / time is {:.4g} GB/s; the same is expected, of a time in us, as "
+                    "nccl-tests prints them",
+                    printable(told).substr(0, 32), is));
+}
+
+void NcclTestsReader::read_row(const TextLine& line) {
+  const Place at = file.at(line.number);
+  const auto& words = line.words;
+  // Time, two bandwidths and wrong values out of place; in place the same number, and perhaps more.
+  if (words.size() < time + 8) {
+    return error(line.number, fmt::format("{} words; the header names at least {}: the file may have been cut off",
+                                          words.size(), time + 8));
+  }
+  const auto size = parse_number(words[0]);
+  if (size && *size == 0) return rows.leave_out("of no bytes");
+  const auto bytes = read_size(words[0], "size", at, errors);
+  const auto took = read_time(words[time], kMicrosecond, "time", at, errors);
+  if (bytes && took) check_rate(line, static_cast<double>(*bytes), *took);
+  if (const auto wrong = parse_number(words[time + 3]); wrong && *wrong > 0)
+    return rows.leave_out("of wrong results, as the test counted");
+  const auto known = collective_called(collective);
+  if (!known) return rows.leave_out(fmt::format("of {}, which profiles do not hold", collective));
+  if (bytes && took)
+    rows.collectives.push_back({gpu, *known, ranks, static_cast<std::int64_t>(std::max<std::size_t>(1, hosts.size())),
+                                Bytes{static_cast<double>(*bytes)}, *took, line.number});
+}
+
+void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
+  if (!request.where.empty() && request.where.front().column != "gpu")
+    errors.push_back({file.at(0, 0), "--where: output of nccl-tests has no columns to choose by but gpu"});
+  NcclTestsReader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
+  bool ended = false;
+  for (const auto& line : text_lines(file)) {
+    if (line.words.front().starts_with("#")) {
+      reader.read_comment(line);
+      ended = ended || line.text.find("bus bandwidth") != std::string::npos;
+    } else if (reader.time > 0 && parse_number(line.words.front())) {
+      reader.read_row(line);
+    }
+  }
+  if (reader.time == 0)
+    errors.push_back({file.at(1),
+                      "no header \"# size count type redop root time algbw busbw ...\"; the output of "
+                      "all_reduce_perf or a sister is expected"});
+  else if (reader.collective.empty())
+    errors.push_back({file.at(0, 0),
+                      "the collective is told neither in the file nor by its name; call it as the program, "
+                      "all_reduce_perf.txt"});
+  else if (reader.ranks < 2)
+    errors.push_back(
+        {file.at(0, 0), fmt::format("{} lines \"# Rank\"; at least two GPUs are expected, with these lines "
+                                    "above the table",
+                                    reader.ranks)});
+  else if (!ended)
+    rows.remarks.insert("the closing lines of nccl-tests are missing: the run or the file was cut off");
+}
+
+}  // namespace
+
+ImportFormat nccl_tests_format() {
+  return {"nccl-tests",
+          "What all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf and sendrecv_perf print.",
+          "# size, count, type, redop, root, time (us), algbw, busbw, #wrong, with the lines # Rank above",
+          {},
+          nullptr,
+          read_nccl_tests};
+}
+
+}  // namespace slmsim

@@ -1,0 +1,176 @@
+#include "sim/predict/job/job_iterations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/predict/job/jitter.h"
+#include "sim/predict/job/link_day.h"
+#include "sim/predict/job/loading.h"
+#include "sim/predict/job/step_change.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/platform/span.h"
+#include "sim/predict/iterations.h"
+#include "sim/predict/lower_alike.h"
+#include "sim/scenario/model_named.h"
+
+namespace slmsim {
+namespace {
+
+struct Sample {
+  std::vector<double> times;  // s
+  double mean() const {
+    double sum = 0;
+    for (const double time : times) sum += time;
+    return sum / static_cast<double>(times.size());
+  }
+  double sd() const {
+    if (times.size() < 2) return 0;
+    double sum = 0;
+    for (const double time : times) sum += (time - mean()) * (time - mean());
+    return std::sqrt(sum / static_cast<double>(times.size() - 1));
+  }
+};
+
+class Simulated {
+ public:
+  Simulated(const Scenario& scenario, const Prediction& prediction)
+      : scenario_(scenario),
+        job_(*scenario.job),
+        plan_(*prediction.plan),
+        operators_(build_operator_graph(model_named(scenario, prediction.model))) {
+    if (job_.data) data_ = data_of_iteration(scenario, model_named(scenario, prediction.model), plan_);
+  }
+
+  // On these links; `loading`: read from the source or from the cache.
+  enum class Loading { kNone, kSource, kCache };
+  Sample at(const std::vector<WanLink>& links, Loading loading, bool scatter) const {
+    Scenario then = scenario_;
+    then.platform.links = links;
+    const Network network(then.platform);
+    const bool over_links = loading == Loading::kSource && data_between_sites(then, data_) > Bytes{0};
+    const LowerRequest request{plan_, operators_, then, network};
+    const bool whole = scatter || over_links;
+    TaskGraph graph = whole ? plan_.technique->lower(request).graph : lower_alike(request).graph;
+    if (over_links && job_.data->prefetch) add_loading(graph, then, network, data_);
+    Sample out;
+    if (scatter) {
+      out = scattered(graph, links);
+    } else {
+      out.times = {simulate_iterations(graph).steady().value};
+    }
+    if (loading == Loading::kNone) return out;
+    Seconds reading = reading_time(then, data_, loading == Loading::kCache);
+    if (over_links && !job_.data->prefetch)
+      reading = std::max(reading, simulate_iterations(loading_alone(then, network, data_)).steady());
+    for (double& time : out.times) time = job_.data->prefetch ? std::max(time, reading.value) : time + reading.value;
+    return out;
+  }
+
+  const std::vector<VmData>& data() const { return data_; }
+
+  // Excess time of an iteration in which links change (step_change.h), without data and jitter.
+  Seconds excess(const std::vector<WanLink>& before, const std::vector<WanLink>& after) const {
+    Scenario then = scenario_;
+    then.platform.links = before;
+    const Network network(then.platform);
+    const TaskGraph graph = plan_.technique->lower({plan_, operators_, then, network}).graph;
+    const IterationTimes first = simulate_iterations(graph);
+    then.platform.links = after;
+    const Network changed(then.platform);
+    TaskGraph moved = graph;
+    moved.move_to(changed);
+    return excess_of_change(graph, changed, first.before_last, first.last.end, simulate_iterations(moved).steady());
+  }
+
+ private:
+  Sample scattered(const TaskGraph& graph, const std::vector<WanLink>& links) const {
+    Sample out;
+    std::vector<ConnectionState> before = simulate_iterations(graph).last.connections;
+    for (int state = 0; state < job_.jitter->states; ++state) {
+      const JitterDraw draw(*job_.jitter, job_.seed, state);
+      TaskGraph drawn = graph;
+      draw.apply(drawn, plan_.workload.steps);
+      if (job_.jitter->rate || job_.jitter->rtt) {
+        Platform platform = scenario_.platform;
+        platform.links = draw.links(links);
+        drawn.move_to(Network(platform));
+      }
+      if (job_.jitter->whole_job) {
+        out.times.push_back(simulate_iterations(drawn).steady().value);
+        continue;
+      }
+      Timeline timeline = simulate(drawn, before);
+      out.times.push_back(timeline.end.value);
+      before = std::move(timeline.connections);
+    }
+    return out;
+  }
+
+  const Scenario& scenario_;
+  const JobRules& job_;
+  const Plan& plan_;
+  OperatorGraph operators_;
+  std::vector<VmData> data_;
+};
+
+// Sample over all epochs: source and cache weighted by their numbers of epochs.
+Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
+                   bool scatter) {
+  const auto& data = scenario.job->data;
+  using Loading = Simulated::Loading;
+  if (!data) return simulated.at(links, Loading::kNone, scatter);
+  Sample out = simulated.at(links, Loading::kSource, scatter);
+  if (!data->cache) return out;
+  const Sample later = simulated.at(links, Loading::kCache, scatter);
+  const double first = 1 / static_cast<double>(scenario.training.epochs);
+  for (std::size_t i = 0; i < out.times.size(); ++i) out.times[i] = out.times[i] * first + later.times[i] * (1 - first);
+  return out;
+}
+
+}  // namespace
+
+std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const Prediction& prediction) {
+  const JobRules& job = *scenario.job;
+  if (job.days.empty() && !job.data && !job.jitter) return std::nullopt;
+  const Simulated simulated(scenario, prediction);
+  const bool far = spans_sites(scenario.platform, devices_of(*prediction.plan));
+  const bool fetches = job.data && data_between_sites(scenario, simulated.data()) > Bytes{0};
+  const auto states = link_states(scenario);
+  const bool changes = (far || fetches) && std::any_of(states.begin(), states.end(), [&](const LinkState& state) {
+                         return state.links != scenario.platform.links;
+                       });
+  const bool scatters = job.jitter && (job.jitter->gpu || far || fetches);
+  if (!changes && !scatters && !job.data) return std::nullopt;
+  const auto& links = scenario.platform.links;
+  JobIterations out;
+  out.predicted = Seconds{simulated.at(links, Simulated::Loading::kNone, false).mean()};
+  const Sample here = over_epochs(simulated, scenario, links, scatters);
+  out.mean = Seconds{here.mean()};
+  out.sd = here.sd();
+  out.longest = *std::max_element(here.times.begin(), here.times.end()) / here.mean();
+  out.shortest = *std::min_element(here.times.begin(), here.times.end()) / here.mean();
+  if (scatters && job.jitter->whole_job) {
+    for (const double time : here.times) out.whole_jobs.push_back(time / here.mean());
+  }
+  if (job.data) {
+    const Sample without = simulated.at(links, Simulated::Loading::kNone, scatters);
+    out.loading = std::max(Seconds{0}, out.mean - Seconds{without.mean()});
+    const double read = job.data->cache ? 1 / static_cast<double>(scenario.training.epochs) : 1;
+    out.data_between_sites = data_between_sites(scenario, simulated.data()) * read;
+  }
+  if (!changes) return out;
+  std::vector<std::pair<std::vector<WanLink>, double>> known = {{links, here.mean()}};
+  for (const LinkState& state : states) {
+    auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == state.links; });
+    if (same == known.end())
+      same = known.insert(known.end(), {state.links, over_epochs(simulated, scenario, state.links, scatters).mean()});
+    out.day.push_back({state.from, here.mean() / same->second});
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto& before = states[i == 0 ? states.size() - 1 : i - 1].links;
+    if (before != states[i].links) out.day[i].excess = simulated.excess(before, states[i].links) * out.day[i].speed;
+  }
+  return out;
+}
+
+}  // namespace slmsim

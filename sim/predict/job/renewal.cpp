@@ -1,0 +1,102 @@
+#include "sim/predict/job/renewal.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slmsim {
+namespace {
+
+// Time at work and in pauses per second of kept work.
+double time_per_work(const Course& course) {
+  double lossy = 0, kept = 0;
+  for (const Stop& stop : course.stops) (loses_nothing(stop, course) ? kept : lossy) += stop.rate;
+  const double all = lossy + kept;
+  if (!course.has_checkpoints()) {
+    const double work = course.work.value;
+    return all > 0 && work > 0 ? std::expm1(all * work) / (all * work) : 1;
+  }
+  const double interval = course.interval.value, pause = course.pause.value, period = interval + pause;
+  if (all == 0) return period / interval;
+  if (course.write > course.pause) {
+    const double behind = course.write.value - pause;
+    return lossy == 0 ? period / interval : std::expm1(lossy * period) * std::exp(lossy * behind) / (lossy * interval);
+  }
+  // Renewals are readable checkpoints and stops; `time` is the part until the next one that is kept. A stop announced early
+  // enough keeps all work.
+  const double time = -std::expm1(-all * period) / all;
+  const double at_once = -std::expm1(-all * interval) / all;  // mean of the smaller of a stop and the interval
+  const double in_interval = at_once - interval * std::exp(-all * interval);
+  const double in_pause = interval * (std::exp(-all * interval) - std::exp(-all * period));
+  return time / (interval * std::exp(-all * period) + kept / all * (in_interval + in_pause));
+}
+
+double mean_repair(const Course& course) {
+  double sum = 0;
+  for (const Stop& stop : course.stops) sum += stop.rate * stop.repair.value;
+  return sum;
+}
+
+}  // namespace
+
+Seconds mean_recovery(const Course& course) {
+  const double rate = course.stop_rate();
+  if (rate == 0) return Seconds{0};
+  const double repair = mean_repair(course) / rate, restart = course.restart.value;
+  const double wait = std::expm1(rate * repair) / rate, attempt = -std::expm1(-rate * restart) / rate;
+  return Seconds{(wait + attempt) * std::exp(rate * restart)};
+}
+
+double mean_stretch(const Course& course) {
+  double extra = course.stop_rate() * mean_recovery(course).value;
+  for (const Stop& stop : course.stops) {
+    if (loses_nothing(stop, course)) extra += stop.rate * course.write.value;
+  }
+  return time_per_work(course) * (1 + extra);
+}
+
+Seconds best_interval(const Course& course, Seconds least) {
+  Course tried = course;
+  const auto stretch = [&](double interval) {
+    tried.interval = Seconds{interval};
+    return time_per_work(tried);
+  };
+  const double shortest = std::max({least.value, course.write.value - course.pause.value, 1e-9});
+  if (course.stop_rate() == 0 || shortest >= course.work.value) return kForever;
+  // Golden-section search over the logarithm: there is one minimum.
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double low = std::log(shortest), high = std::log(course.work.value);
+  constexpr double kClose = 1e-7;
+  while (high - low > kClose) {
+    const double width = (high - low) * ratio;
+    if (stretch(std::exp(high - width)) <= stretch(std::exp(low + width))) {
+      high = low + width;
+    } else {
+      low = high - width;
+    }
+  }
+  const double best = std::exp((low + high) / 2);
+  const double below = std::max(std::ceil(shortest / least.value), std::floor(best / least.value)) * least.value;
+  return Seconds{stretch(below) <= stretch(below + least.value) ? below : below + least.value};
+}
+
+Seconds best_drawn_interval(const Course& course, int count, std::uint64_t seed) {
+  Course tried = course;
+  const auto mean_length = [&](Seconds interval) {
+    tried.interval = interval;
+    double sum = 0;
+    for (const DrawnJob& job : draw_jobs(tried, count, seed)) sum += job.ended ? job.length.value : kForever.value;
+    return sum;
+  };
+  Seconds best = kForever;
+  double least = mean_length(best);
+  constexpr double kStep = 1.2;
+  const double shortest = std::max(1.0, std::ceil((course.write - course.pause) / course.round));
+  for (double rounds = shortest; course.round * rounds < course.work;
+       rounds = std::max(rounds + 1, std::floor(rounds * kStep))) {
+    const double length = mean_length(course.round * rounds);
+    if (length < least) least = length, best = course.round * rounds;
+  }
+  return best;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,79 @@
+#include "sim/report/page/ticks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+constexpr double kMostSteps = 5;
+constexpr double kApart = 0.16;  // share of the axis: a text on a phone and some room
+constexpr std::size_t kEnough = 4;
+
+struct Unit {
+  double seconds;
+  const char* name;
+  std::vector<double> steps;
+};
+const std::vector<Unit>& units() {
+  static const std::vector<Unit> kUnits = {{1e-6, "us", {1, 2, 5, 10, 20, 50, 100, 200, 500}},
+                                           {1e-3, "ms", {1, 2, 5, 10, 20, 50}},
+                                           {1, "s", {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30}},
+                                           {60, "min", {1, 2, 5, 10, 20, 30}},
+                                           {3600, "h", {1, 2, 3, 6, 12}},
+                                           {86400, "d", {1, 2, 5, 10, 20, 50, 100, 200}},
+                                           {365 * 86400.0, "y", {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}}};
+  return kUnits;
+}
+
+std::vector<Tick> ticks_every(double step, double most, double unit, const std::string& name) {
+  std::vector<Tick> out;
+  for (double i = 0; i * step <= most; ++i)
+    out.push_back({i * step / most, i == 0 || name.empty() ? fmt::format("{:g}", i * step / unit)
+                                                           : fmt::format("{:g} {}", i * step / unit, name)});
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tick> linear_ticks(double most) {
+  if (!(most > 0)) return {};
+  const double rough = most / kMostSteps, power = std::pow(10, std::floor(std::log10(rough)));
+  const double factor = rough / power;
+  return ticks_every(power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10), most, 1, "");
+}
+
+std::vector<Tick> duration_ticks(double most) {
+  for (const Unit& unit : units()) {
+    for (const double step : unit.steps) {
+      if (most > 0 && step * unit.seconds * kMostSteps >= most)
+        return ticks_every(step * unit.seconds, most, unit.seconds, unit.name);
+    }
+  }
+  return {};
+}
+
+std::vector<Tick> uneven_duration_ticks(double least, double most, const std::function<double(double)>& position) {
+  // The coarse ones first; finer ones fill the remaining room.
+  static const std::vector<std::vector<double>> kByUnit = {{1, 10}, {5, 30, 3, 100}, {2, 20, 6, 15, 50}};
+  std::vector<Tick> out;
+  for (const auto& steps : kByUnit) {
+    if (out.size() >= kEnough) break;
+    for (const Unit& unit : units()) {
+      for (const double step : steps) {
+        const double seconds = step * unit.seconds;
+        if (seconds < std::max(least, 1.0) || seconds > most) continue;
+        const double at = position(seconds);
+        if (std::all_of(out.begin(), out.end(), [&](const Tick& tick) { return std::abs(tick.at - at) >= kApart; }))
+          out.push_back({at, fmt::format("{:g} {}", step, unit.name)});
+      }
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Tick& a, const Tick& b) { return a.at < b.at; });
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,158 @@
+#include "sim/report/page/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/page/markup.h"
+#include "sim/report/group_words.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kHair = 1.0 / 500;  // share of the width: shorter parts are drawn this long
+constexpr std::size_t kMostRows = 16;
+constexpr double kDense = 0.5;  // share of a part's time: less busy parts are drawn paler
+
+// Legend texts of the classes of tasks, in their order; delays are not shown.
+constexpr std::array kTexts = {"forward",
+                               "backward",
+                               "optimizer",
+                               "launching",
+                               "waiting for the framework",
+                               "collective",
+                               "activations",
+                               "copy to or from host",
+                               "drive",
+                               "copy to or from buffers"};
+static_assert(kTexts.size() == static_cast<std::size_t>(TaskClass::kKernels));
+
+struct Row {
+  struct Part {
+    double from = 0, length = 0;  // shares of the width
+    double busy = 0;              // of it
+    TaskClass what{};
+  };
+  std::vector<Part> parts;
+  double busy = 0;
+
+  void add(TaskClass what, double start, double finish, double end) {
+    const double from = start / end, share = (finish - start) / end, length = std::max(share, kHair);
+    if (what != TaskClass::kLaunch && what != TaskClass::kFramework) busy += share;
+    // Neighbours of one class are merged, unless another class lies between them.
+    if (!parts.empty() && parts.back().what == what) {
+      Part& before = parts.back();
+      if (from - (before.from + before.length) < kHair) {
+        before.length = std::max(before.length, std::min(1.0, from + length) - before.from);
+        before.busy += share;
+        return;
+      }
+    }
+    parts.push_back({from, std::min(length, 1.0 - from), share, what});
+  }
+};
+
+std::string rows_text(const std::map<int, Row>& rows, const auto& label, const BarAxis& axis,
+                      const std::string& title) {
+  std::vector<Bar> bars;
+  for (const auto& [index, row] : rows) {
+    if (bars.size() == kMostRows) break;
+    Bar bar{.label = label(index), .text = fmt::format("{:.0f} % busy", 100 * row.busy), .parts = {}};
+    for (const auto& part : row.parts) {
+      const auto number = static_cast<std::size_t>(part.what);
+      const bool sparse = part.busy < kDense * part.length;
+      bar.parts.push_back(
+          {part.from, part.length, fmt::format("k{}{}", number, sparse ? " sparse" : ""),
+           fmt::format("{}, {:.0f} % of this time", kTexts[number], std::min(100.0, 100 * part.busy / part.length))});
+    }
+    bars.push_back(std::move(bar));
+  }
+  std::string out = html_bars(bars, axis, title);
+  if (rows.size() > kMostRows) out += fmt::format("<p class=\"note\">and {} more</p>\n", rows.size() - kMostRows);
+  return out;
+}
+
+}  // namespace
+
+std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, const Platform& platform) {
+  const double end = timeline.end.value;
+  if (end <= 0) return "";
+  // In the order of their starts, so that neighbours can be merged.
+  std::vector<TaskId> order;
+  for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+    const TaskKind kind = graph.tasks()[id].kind;
+    if (kind == TaskKind::kCompute || kind == TaskKind::kTransfer) order.push_back(id);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](TaskId a, TaskId b) { return timeline.start[a] < timeline.start[b]; });
+  std::map<int, Row> gpus, hosts, connections;
+  std::array<bool, kTexts.size()> occurs{};
+  const auto vm = [&](int device) { return platform.devices[device].vm; };
+  for (const TaskId id : order) {
+    const Task& task = graph.tasks()[id];
+    const TaskClass what = graph.tag_of(task).of;
+    double finish = timeline.finish[id];
+    Row* row = nullptr;
+    if (task.kind == TaskKind::kCompute) {
+      row = &gpus[task.place];
+    } else {
+      const Connection& connection = graph.connections()[task.place];
+      finish -= connection.route.latency.value;
+      if (connection.traffic != Traffic::kMessages) {
+        row = &hosts[task.place];
+      } else if (vm(connection.from) != vm(connection.to)) {
+        row = &connections[task.place];
+      }
+    }
+    if (!row) continue;
+    row->add(what, timeline.start[id], finish, end);
+    occurs[static_cast<std::size_t>(what)] = true;
+  }
+  const auto name = [&](int device) { return platform.devices[device].name; };
+  const auto connection = [&](int index) { return graph.connections()[index]; };
+  const BarAxis axis{"since its begin", duration_ticks(end)};
+  std::string out = rows_text(gpus, name, axis, "what each GPU does");
+  if (!hosts.empty()) {
+    out += "<p class=\"note\">Hosts and drives, by the GPU whose process they work for:</p>\n" +
+           rows_text(
+               hosts, [&](int index) { return name(connection(index).from) + " " + connection(index).name; }, axis,
+               "what hosts and drives do");
+  }
+  if (!connections.empty()) {
+    out += "<p class=\"note\">Connections between VMs:</p>\n" +
+           rows_text(
+               connections,
+               [&](int index) {
+                 return fmt::format("{} to {}", name(connection(index).from), name(connection(index).to));
+               },
+               axis, "what each connection between VMs does");
+  }
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < kTexts.size(); ++i) {
+    if (occurs[i]) entries.push_back({fmt::format("k{}", i), kTexts[i]});
+  }
+  return fmt::format("<p>From 0 to {}.</p>\n", to_text(timeline.end)) + out + html_legend(entries);
+}
+
+std::string timelines_of(const ModelReport& report) {
+  std::vector<const Prediction*> shown;
+  if (const Prediction* pick = report.pick()) shown.push_back(pick);
+  const Prediction* largest = nullptr;
+  for (const Prediction* p : report.predictions) {
+    if (p->status != Status::kOk) continue;
+    if (!largest || p->gpus > largest->gpus || (p->gpus == largest->gpus && p->job < largest->job)) largest = p;
+  }
+  if (largest && !shown.empty() && largest->gpus > shown.front()->gpus) shown.push_back(largest);
+  std::string out;
+  for (const Prediction* p : shown) {
+    const TaskGraph graph = iteration_graph(report.result.scenario, report.model(), *p->plan);
+    out += fmt::format("<h3>{}</h3>\n", escaped(place_of(report.platform(), *p))) +
+           timeline_bars(graph, simulate(graph, p->connections), report.result.scenario.platform);
+  }
+  return out;
+}
+
+}  // namespace slmsim

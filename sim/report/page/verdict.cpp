@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/quantity.h"
+#include "sim/report/page/sections.h"
+#include "sim/report/group_words.h"
+#include "sim/report/phrases.h"
+#include "sim/report/uncertainty_text.h"
+
+namespace slmsim {
+namespace {
+
+bool runs(const Prediction* p) { return p->status == Status::kOk; }
+
+const Prediction* fastest(const std::vector<const Prediction*>& predictions, const auto& wanted) {
+  const Prediction* best = nullptr;
+  for (const Prediction* p : predictions) {
+    if (runs(p) && wanted(*p) && (!best || p->job < best->job)) best = p;
+  }
+  return best;
+}
+
+const Prediction* of(const ModelReport& report, const std::vector<std::string>& group, const Technique* technique) {
+  for (const Prediction* p : report.predictions) {
+    if (p->group == group && p->technique == technique) return p;
+  }
+  return nullptr;
+}
+
+int most_gpus(const ModelReport& report) {
+  int most = 0;
+  for (const Prediction* p : report.predictions) most = std::max(most, p->gpus);
+  return most;
+}
+
+// "4 % longer", "4.1 times as long".
+std::string longer(const Prediction& slow, const Prediction& fast) {
+  const double ratio = slow.job / fast.job;
+  if (ratio < 2) return fmt::format("{:.0f} % longer", 100 * (ratio - 1));
+  return ratio >= 10 ? fmt::format("{:.0f} times as long", ratio) : fmt::format("{:.1f} times as long", ratio);
+}
+
+// Words for a plan other than the pick, by the objective.
+const char* more_words(Objective objective, bool more) {
+  switch (objective) {
+    case Objective::kTime:
+      return more ? "longer" : "shorter";
+    case Objective::kGpuHours:
+      return more ? "more GPU-hours" : "fewer GPU-hours";
+    case Objective::kTflopsPerGpu:
+      return more ? "slower per GPU" : "faster per GPU";
+  }
+  return "";
+}
+
+std::string nothing_text(const ModelReport& report) {
+  std::string out =
+      fmt::format("{} cannot be trained here: no technique works on any group of GPUs.", report.model().name);
+  // The one that lacks the least memory.
+  const Prediction* nearest = nullptr;
+  const auto over = [](const Prediction& p) { return tightest(p)->total() / tightest(p)->limit; };
+  for (const Prediction* p : report.predictions) {
+    if (p->status == Status::kOutOfMemory && (!nearest || over(*p) < over(*nearest))) nearest = p;
+  }
+  if (nearest) out += fmt::format(" Nearest is {}: {}.", place_of(report.platform(), *nearest), nearest->reason);
+  return out;
+}
+
+// Effect of more or fewer GPUs.
+std::string alternative_text(const ModelReport& report, const Prediction& pick) {
+  const int most = most_gpus(report);
+  if (pick.gpus < most) {
+    const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus == most; });
+    if (!best) return fmt::format(" On all {} GPUs nothing runs.", most);
+    if (best->job <= pick.job)
+      return fmt::format(" All {} GPUs with {} would take {}.", most, best->technique->name, duration(best->job));
+    std::string out = fmt::format(" All {} GPUs together would take {} with {}, the best technique there", most,
+                                  longer(*best, pick), best->technique->name);
+    const Prediction* same = of(report, best->group, pick.technique);
+    if (same && same != best && runs(same))
+      out += fmt::format(", and {} with {}", longer(*same, pick), pick.technique->name);
+    return out + ".";
+  }
+  const Prediction* best = fastest(report.predictions, [&](const Prediction& p) { return p.gpus < most; });
+  if (!best) return "";
+  return fmt::format(" With fewer GPUs the best is {}: {} ({}).", place_of(report.platform(), *best),
+                     duration(best->job), longer(*best, pick));
+}
+
+}  // namespace
+
+ModelReport report_of(const RunResult& result, std::size_t index) {
+  ModelReport report{.result = result, .index = index, .predictions = {}, .sweep = std::nullopt};
+  for (const auto& p : result.predictions) {
+    if (p.model == report.model().name) report.predictions.push_back(&p);
+  }
+  return report;
+}
+
+const Prediction* ModelReport::pick() const {
+  if (!selection().technique) return nullptr;
+  for (const Prediction* p : predictions) {
+    if (p->technique == selection().technique && p->group == selection().group) return p;
+  }
+  return nullptr;
+}
+
+std::string sureness_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  const auto& uncertainty = report.result.uncertainty;
+  if (!pick || !uncertainty) return "";
+  const auto& cell = uncertainty->cells[pick - report.result.predictions.data()];
+  std::string out;
+  if (cell.job.high > 0)
+    out = fmt::format("With a probability of {:.0f} % it takes {}, and with {:.0f} % it fits into memory. ",
+                      100 * uncertainty->level, between_text(cell.job), 100 * cell.fits);
+  return out + fmt::format("This pick is {}.",
+                           pick_text(*uncertainty, report.index, report.result.scenario.selection.objective));
+}
+
+std::string verdict_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  if (!pick) return nothing_text(report);
+  const bool alone = pick->gpus < most_gpus(report);
+  std::string out =
+      fmt::format("Train {} with {} on {}{}: {}.", report.model().name, pick->technique->name,
+                  group_sentence(report.platform(), pick->group), alone ? " alone" : "", duration(pick->job));
+  if (const std::string sure = sureness_text(report); !sure.empty()) out += " " + sure;
+  out += alternative_text(report, *pick);
+  const Prediction* first = fastest(report.predictions, [](const Prediction&) { return true; });
+  if (first && first->job.value < pick->job.value * (1 - 1e-9) && first->gpus != most_gpus(report))
+    out += fmt::format(" The fastest is {} with {}; the scenario's rules prefer the pick.",
+                       place_of(report.platform(), *first), duration(first->job));
+  return out;
+}
+
+std::string near_text(const ModelReport& report) {
+  const Prediction* pick = report.pick();
+  if (!pick) return "";
+  const SelectionRules& rules = report.result.scenario.selection;
+  const auto behind = [&](const Prediction* p) {
+    return cost_of(*p, rules.objective) / cost_of(*pick, rules.objective) - 1;
+  };
+  std::vector<const Prediction*> others;
+  for (const Prediction* p : report.predictions) {
+    if (runs(p) && p != pick) others.push_back(p);
+  }
+  if (others.empty()) return "Nothing else runs.";
+  std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return behind(a) < behind(b); });
+  const auto told = [&](const Prediction* p) {
+    const std::string place = place_of(report.platform(), *p),
+                      more = fmt::format("{:.1f} %", 100 * std::abs(behind(p)));
+    if (more == "0.0 %") return fmt::format("{} (equal)", place);
+    return fmt::format("{} ({} {})", place, more, more_words(rules.objective, behind(p) > 0));
+  };
+  const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
+  const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
+  if (end == others.begin())
+    return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, told(others.front()));
+  constexpr std::size_t kMostNear = 3;
+  std::vector<std::string> words;
+  for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(told(*p));
+  const auto near = static_cast<std::size_t>(end - others.begin());
+  return fmt::format("Near ties, within {}: {}{}.", share, fmt::join(words, ", "),
+                     near > words.size() ? fmt::format(" and {} more", near - words.size()) : "");
+}
+
+std::string workload_text(const ModelReport& report) {
+  const Scenario& scenario = report.result.scenario;
+  const Training& t = scenario.training;
+  const Transformer& model = report.model();
+  const double tokens = static_cast<double>(model.sequence) * t.batch, steps = t.steps();
+  return fmt::format("Workload: {} in {}; {} sequences of {} tokens in a step, {:.0f} tokens; {}, {:.0f} step{}.",
+                     model.name, precision_names()[static_cast<std::size_t>(t.precision)], t.batch, model.sequence,
+                     tokens, extent_text(t), steps, steps == 1 ? "" : "s");
+}
+
+std::string change_text(const ModelReport& report) {
+  if (report.stopped) return "The round-trip time was not varied: the report was stopped before.";
+  if (!report.sweep) {
+    const auto& groups = report.result.scenario.groups;
+    const bool large = std::any_of(groups.begin(), groups.end(),
+                                   [](const Group& group) { return group.devices.size() > kMostSweptGpus; });
+    return large ? fmt::format("The round-trip time was not varied: a group has more than {} GPUs.", kMostSweptGpus)
+                 : "The round-trip time was not varied: no group spans several VMs.";
+  }
+  const auto& sweep = *report.sweep;
+  const char* between = sweep.wide_area ? "sites" : "VMs";
+  std::string out =
+      sweep.alike ? fmt::format("The round-trip time between {} is {}.", between, to_text(sweep.own))
+                  : fmt::format("The longest round-trip time between {} is {}; all are varied by the same factor.",
+                                between, to_text(sweep.own));
+  const bool none = std::none_of(sweep.points.begin(), sweep.points.end(),
+                                 [](const LatencyPoint& point) { return point.pick.technique != nullptr; });
+  if (none)
+    return out + fmt::format(" At none from {} to {} does anything run.", to_text(sweep.points.front().rtt),
+                             to_text(sweep.points.back().rtt));
+  if (sweep.changes.empty())
+    return out + fmt::format(" From {} to {} the pick stays the same.", to_text(sweep.points.front().rtt),
+                             to_text(sweep.points.back().rtt));
+  for (const auto& [rtt, below, above] : sweep.changes)
+    out += fmt::format(" At {} the pick changes from {} (below) to {} (above).", to_text(rtt),
+                       picked(report.platform(), below), picked(report.platform(), above));
+  return out;
+}
+
+}  // namespace slmsim

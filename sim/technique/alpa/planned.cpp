@@ -1,0 +1,67 @@
+#include "sim/technique/alpa/planned.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+namespace {
+
+bool has(const Technique& technique, const OptionSpec& option) {
+  return std::find(technique.options.begin(), technique.options.end(), &option) != technique.options.end();
+}
+
+// GPUs of each stage if their number is equal; 0: the planner decides.
+int gpus_of_stage(const VariationRequest& r) {
+  if (!has(*r.base.technique, kStages)) return r.group.gpus;
+  if (planner_cuts_stages(r.so_far)) return 0;
+  const int stages = r.so_far.get(kStages);
+  if (stages > 0) return r.group.gpus / stages;
+  return r.group.vms > 1 ? r.group.least_of_vm : 1;
+}
+
+}  // namespace
+
+Variation planner_variation() {
+  return {
+      .values = [](const VariationRequest&) { return yes_or_no(true); },
+      .apply =
+          [](TechniqueOptions& o, int value, const Scenario&, int) {
+            o.set(kPlanner, static_cast<Planner>(value));
+            o.set(kMesh, {});
+          },
+      .words = [](const TechniqueOptions&, int value) -> std::string { return value == 1 ? "planned by slmsim" : ""; }};
+}
+
+Variation tensor_variation() {
+  return {.values =
+              [](const VariationRequest& r) {
+                std::vector<int> out = {0};
+                const int in_stage = gpus_of_stage(r);
+                if (in_stage <= 1) return out;
+                for (const int n : counts_to_try(r.scenario.platform)) {
+                  if (in_stage % n == 0) out.push_back(n);
+                }
+                return out;
+              },
+          .apply = [](TechniqueOptions& o, int value, const Scenario&, int) { o.set(kTensor, value); },
+          .words = [](const TechniqueOptions&, int value) -> std::string {
+            return value > 0 ? fmt::format("tensor degree {}", value) : "";
+          }};
+}
+
+MegatronWay planned_for_megatron(const ExportRequest& request) {
+  MegatronWay out{.tensor = std::max(1, request.way.options.get(kTensor))};
+  const auto& stages = request.plan.stages;
+  const bool divided = std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return s.mesh.size() > 1; });
+  if (divided && request.way.options.get(kTensor) == 0)
+    out.cannot = "operators are divided as an integer program found best, not by a tensor degree";
+  return out;
+}
+
+std::vector<std::string> notes_on_planner(const ExportRequest& request) {
+  if (request.way.options.get(kPlanner) != Planner::kSlmsim) return {};
+  return {"inside a stage Alpa's solver divides operators by its own costs, not by those of this plan"};
+}
+
+}  // namespace slmsim

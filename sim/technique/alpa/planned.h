@@ -1,0 +1,16 @@
+// Shared by Shard and Pipeshard: operators divided by a planner.
+#pragma once
+
+#include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/common/technique.h"
+
+namespace slmsim {
+
+Variation planner_variation();
+// Degrees of tensor parallelism in a stage, or over all GPUs where there are no stages.
+Variation tensor_variation();
+
+MegatronWay planned_for_megatron(const ExportRequest& request);
+std::vector<std::string> notes_on_planner(const ExportRequest& request);
+
+}  // namespace slmsim

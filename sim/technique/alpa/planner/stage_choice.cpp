@@ -1,0 +1,296 @@
+#include "sim/technique/alpa/planner/stage_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <boost/range/iterator_range.hpp>
+
+#include "sim/technique/common/memory.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/collective/collective_time.h"
+#include "sim/technique/common/holding.h"
+#include "sim/technique/alpa/planner/few_layers.h"
+#include "sim/technique/alpa/planner/layer_cluster.h"
+#include "sim/technique/alpa/planner/option.h"
+#include "sim/technique/alpa/planner/planning_cost.h"
+#include "sim/technique/alpa/planner/stage_memo.h"
+#include "sim/technique/alpa/planner/stage_plan.h"
+#include "sim/platform/mesh_kind.h"
+
+namespace slmsim {
+namespace {
+
+constexpr std::size_t kMostLayers = 48;     // maximum number of layers into which operators are clustered,
+constexpr std::size_t kFewLayers = 16;      // and for groups of more than kMostGpusApart GPUs
+constexpr std::size_t kMostGpusApart = 32;  // in larger groups only whole VMs are submeshes
+constexpr std::size_t kMostVmsPermuted = 4;
+
+// Prefix sums over the operators before each layer, divided as on one kind of submesh.
+struct Table {
+  std::vector<double> seconds, bytes, bytes_in_flight;
+  double limit = 0;
+};
+
+using Vms = std::vector<std::vector<int>>;  // the group's devices by VM
+
+Vms by_vm(const PlanRequest& request) {
+  Vms vms;
+  const auto& devices = request.scenario.platform.devices;
+  for (const int device : request.group.devices) {
+    const int vm = devices[device].vm;
+    const auto same = [&](const std::vector<int>& other) {
+      return devices[other.front()].vm == vm;
+    };
+    const auto at = std::find_if(vms.begin(), vms.end(), same);
+    (at == vms.end() ? vms.emplace_back() : *at).push_back(device);
+  }
+  return vms;
+}
+
+// Rounds to steps of 2^-40 s, about a picosecond, which doubles add exactly up to 2^13 s. Equal cuts then have equal
+// costs, independent of rounding errors.
+double in_steps(double seconds) {
+  constexpr double kStep = 0x1p-40;
+  return std::round(seconds / kStep) * kStep;
+}
+
+// `tensor`: a stage's number of GPUs is a multiple of it.
+std::vector<Submesh> submeshes_of(const Vms& vms, std::size_t tensor) {
+  std::vector<std::size_t> starts = {0};
+  for (const auto& vm : vms) starts.push_back(starts.back() + vm.size());
+  std::vector<Submesh> out;
+  for (std::size_t vm = 0; vm < vms.size(); ++vm) {
+    const std::size_t size = vms[vm].size();
+    for (std::size_t wide = tensor; wide < size && starts.back() <= kMostGpusApart; wide *= 2) {
+      for (std::size_t first = 0; first + wide <= size; ++first)
+        out.push_back({starts[vm] + first, starts[vm] + first + wide});
+    }
+    for (std::size_t wide = 1; vm + wide <= vms.size(); wide *= 2) out.push_back({starts[vm], starts[vm + wide]});
+    if ((vms.size() & (vms.size() - 1)) != 0 && vm == 0) out.push_back({0, starts.back()});  // all of them
+  }
+  std::erase_if(out, [&](const Submesh& submesh) { return (submesh.last - submesh.first) % tensor != 0; });
+  return out;
+}
+
+class Chooser {
+ public:
+  Chooser(const PlanRequest& request, const Network& network)
+      : request_(request),
+        network_(network),
+        few_(few_layers(request.model, request.operators)),
+        timed_{request.scenario, few_.model, few_.operators, request.group, request.options, request.memo},
+        memo_(request.stages ? *request.stages : own_memo_),
+        kinds_(request.scenario.platform) {
+    const std::size_t most = request.group.devices.size() > kMostGpusApart ? kFewLayers : kMostLayers;
+    const auto layers = std::min<std::size_t>(static_cast<std::size_t>(request.model.layers), most);
+    starts_ = cluster_operators(request.operators, layers);
+    starts_.push_back(few_.like.size());
+    sequences_ = static_cast<double>(request.scenario.training.batch) / request.options.micro_batches();
+    recompute_ = request.options.recompute(request.scenario.training.rematerialisation);
+  }
+
+  // The best cut for VMs in any of these orders; ties by the first order.
+  std::vector<ChosenStage> best(const std::vector<Vms>& orders) {
+    std::vector<Meshes> meshes;
+    meshes.reserve(orders.size());  // problems refer to them
+    std::vector<PipelineProblem> problems;
+    problems.reserve(orders.size());
+    for (const Vms& vms : orders) problems.push_back(problem_of(vms, meshes.emplace_back()));
+    std::vector<ChosenStage> out;
+    if (const auto best = cut_pipelines(problems)) {
+      for (const auto& stage : best->cut.stages)
+        out.push_back({starts_[stage.first], starts_[stage.last], meshes[best->problem].devices[stage.submesh]});
+    }
+    return out;
+  }
+
+ private:
+  struct Meshes {
+    std::vector<std::vector<int>> devices;
+    std::vector<std::size_t> numbers;
+    std::vector<std::array<const Table*, 4>> tables;  // for stages with and without embedding and head
+  };
+
+  // The problem of cutting the VMs in this order, and its meshes.
+  PipelineProblem problem_of(const Vms& vms, Meshes& meshes) {
+    std::vector<int> devices;
+    for (const auto& vm : vms) devices.insert(devices.end(), vm.begin(), vm.end());
+    PipelineProblem problem;
+    problem.layers = starts_.size() - 1;
+    problem.gpus = devices.size();
+    problem.submeshes = submeshes_of(vms, static_cast<std::size_t>(std::max(1, request_.options.get(kTensor))));
+    problem.micro_batches = request_.options.micro_batches();
+    problem.all_in_flight = request_.options.get(kSchedule) == Schedule::kGpipe;
+    problem.ahead = request_.options.get(kAhead);
+    if (request_.options.get(kStages) > 0) problem.stages = static_cast<std::size_t>(request_.options.get(kStages));
+    for (const auto& submesh : problem.submeshes) {
+      const auto& mesh = meshes.devices.emplace_back(devices.begin() + static_cast<long>(submesh.first),
+                                                     devices.begin() + static_cast<long>(submesh.last));
+      meshes.numbers.push_back(memo_.number_of(mesh));
+      problem.kinds.push_back(memo_.number_of(kinds_.of(mesh)));
+    }
+    meshes.tables.resize(meshes.devices.size(), {nullptr, nullptr, nullptr, nullptr});
+    const auto table_of = [this, &meshes](std::size_t first, std::size_t last, std::size_t m) -> const Table& {
+      const bool begins = first == 0, ends = last + 1 == starts_.size();
+      const Table*& found = meshes.tables[m][begins * 2u + ends];
+      if (!found) found = &table(meshes.devices[m], begins, ends);
+      return *found;
+    };
+    problem.time = [table_of](std::size_t first, std::size_t last, std::size_t m) {
+      const Table& t = table_of(first, last, m);
+      return t.seconds[last] - t.seconds[first];
+    };
+    problem.most_in_flight = [table_of](std::size_t first, std::size_t last, std::size_t m) {
+      const Table& t = table_of(first, last, m);
+      const double left = t.limit - (t.bytes[last] - t.bytes[first]);
+      const double each = t.bytes_in_flight[last] - t.bytes_in_flight[first];
+      return left < 0 ? 0 : static_cast<int>(std::min(1e6, left / std::max(each, 1.0)));
+    };
+    if (request_.options.get(kPlanner) == Planner::kSlmsim) {
+      problem.traffic = [this, &meshes](std::size_t layer, std::size_t from, std::size_t to) {
+        const Bytes size{request_.operators[starts_[layer] - 1].outputs * sequences_ *
+                         element_bytes(request_.scenario.training.precision)};
+        return memo_.traffic(meshes.numbers[from], meshes.numbers[to], size, [&] {
+          return in_steps(
+              transfer_time(network_, request_.scenario.nccl, meshes.devices[from], meshes.devices[to], size).value);
+        });
+      };
+    }
+    return problem;
+  }
+
+  const Table& table(const std::vector<int>& mesh, bool begins, bool ends) {
+    auto& found = by_kind_[{kinds_.of(mesh), begins, ends}];
+    if (!found) found = std::make_unique<Table>(make_table(mesh, begins, ends));
+    return *found;
+  }
+
+  // Operators divided as in a stage of all layers, with embedding and head only if the stage has them: repeated layers
+  // have equal divisions, which therefore apply to any stage.
+  StageFigures make_figures(const std::vector<int>& mesh, bool begins, bool ends) const {
+    const OperatorGraph& operators = few_.operators;
+    const int layers = layer_count(operators);
+    const std::size_t count = boost::num_vertices(operators);
+    std::size_t first = 0, last = count;
+    while (!begins && operators[first].layer < 0) ++first;
+    while (!ends && operators[last - 1].layer >= layers) --last;
+    const Stage stage = *plan_stage({timed_, &network_, first, last, mesh, 1, 1, std::nullopt}).stage;
+    const PlanningCosts costs =
+        time_costs(request_.scenario, network_, mesh, stage.shape(), sequences_, request_.options.micro_batches());
+    StageFigures out;
+    out.operators.resize(count);
+    for (std::size_t v = first; v < last; ++v)
+      out.operators[v] = {seconds(costs, stage, v), bytes(stage, v), activations(stage, v)};
+    const double boundary =
+        stream_elements(operators) * sequences_ * element_bytes(request_.scenario.training.precision);
+    out.limit =
+        memory_for_operators(request_.scenario, mesh).value - 2 * request_.scenario.nccl.buffer.value - boundary;
+    return out;
+  }
+
+  Table make_table(const std::vector<int>& mesh, bool begins, bool ends) const {
+    const StageFigures& figures = memo_.figures(kinds_.of(mesh), layer_count(few_.operators), begins, ends,
+                                                [&] { return make_figures(mesh, begins, ends); });
+    Table table;
+    table.limit = figures.limit;
+    StageFigures::Operator sums;
+    for (std::size_t v = 0, layer = 0; v <= few_.like.size(); ++v) {
+      if (v == starts_[layer]) {
+        table.seconds.push_back(sums.seconds);
+        table.bytes.push_back(sums.bytes);
+        table.bytes_in_flight.push_back(sums.bytes_in_flight);
+        ++layer;
+      }
+      if (v == few_.like.size()) break;
+      const auto& own = figures.operators[few_.like[v]];
+      sums = {sums.seconds + in_steps(own.seconds), sums.bytes + own.bytes, sums.bytes_in_flight + own.bytes_in_flight};
+    }
+    return table;
+  }
+
+  // Time of one micro-batch, with the conversions before the operator, and its part of the costs per iteration.
+  double seconds(const PlanningCosts& costs, const Stage& stage, std::size_t v) const {
+    const Operator& op = few_.operators[v];
+    const Division& division = stage.shardings[v - stage.first];
+    const double size = element_bytes(request_.scenario.training.precision);
+    const MeshShape shape = stage.shape();
+    const auto sum = [&](const std::vector<CollectiveCall>& calls) {
+      double all = 0;
+      for (const auto& call : calls) all += costs.collective(call);
+      return all;
+    };
+    const ComputationCost computation = costs.compute(op, division);
+    const double forward = computation.forward + sum(forward_collectives(op, division, shape, sequences_, size));
+    const double again = share_computed_anew(op, recompute_, layer_count(few_.operators));
+    double all =
+        forward * (1 + again) + computation.backward + sum(backward_collectives(op, division, shape, sequences_, size));
+    for (const auto edge : boost::make_iterator_range(boost::in_edges(v, few_.operators))) {
+      const std::size_t producer = boost::source(edge, few_.operators);
+      if (producer < stage.first) continue;
+      const Operator& from = few_.operators[producer];
+      const Layout have = output_layout(from, stage.shardings[producer - stage.first]),
+                   need = input_layout(op, division);
+      const Bytes moved{from.outputs * sequences_ * size};
+      all += sum(resharding(moved, have, need, shape)) + sum(resharding(moved, need, have, shape));
+    }
+    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, shape);
+    const Axes axes = within(axes_of(division, Sharding::kBatch), shape);
+    double once = costs.update(weights);
+    if (axes != 0)
+      once += costs.gradients(Bytes{weights * element_bytes(request_.scenario.training.gradient_precision)}, axes);
+    return all + once / request_.options.micro_batches();
+  }
+
+  double bytes(const Stage& stage, std::size_t v) const {
+    const Training& training = request_.scenario.training;
+    const Division& division = stage.shardings[v - stage.first];
+    const double weights = held_weights(few_.operators, stage, v - stage.first) / weight_parts(division, stage.shape());
+    const bool summed = within(axes_of(division, Sharding::kBatch), stage.shape()) != 0;
+    return weights * (StateBytes(training).all() + (summed ? element_bytes(training.gradient_precision) : 0.0));
+  }
+
+  double activations(const Stage& stage, std::size_t v) const {
+    const Operator& op = few_.operators[v];
+    const double kept =
+        kept_activations(few_.operators, stage, v - stage.first, 0, sequences_, request_.scenario, recompute_);
+    const bool opens =
+        is_inside_layers(op, layer_count(few_.operators)) && (v == 0 || few_.operators[v - 1].layer != op.layer);
+    if (!opens || !begins_with_input(recompute_)) return kept;
+    const double share = share_of(stage, v - stage.first, 0, sequences_).sequences;
+    return kept + op.inputs * share * element_bytes(request_.scenario.training.precision);
+  }
+
+  const PlanRequest& request_;
+  const Network& network_;
+  FewLayers few_;      // for timing stages
+  PlanRequest timed_;  // request for these
+  Recompute recompute_;
+  std::vector<std::size_t> starts_;  // first operator of each layer, and the number of operators
+  double sequences_ = 0;
+  StageMemo own_memo_;
+  StageMemo& memo_;
+  MeshKinds kinds_;
+  std::map<std::tuple<std::vector<int>, bool, bool>, std::unique_ptr<Table>> by_kind_;
+};
+
+}  // namespace
+
+std::vector<ChosenStage> choose_stages(const PlanRequest& request, const Network& network) {
+  const Vms vms = by_vm(request);
+  Chooser chooser(request, network);
+  std::vector<std::size_t> order(vms.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const bool permuted = request.options.get(kPlanner) == Planner::kSlmsim && vms.size() <= kMostVmsPermuted;
+  std::vector<Vms> orders;
+  do {
+    orders.emplace_back();
+    for (const std::size_t i : order) orders.back().push_back(vms[i]);
+  } while (permuted && std::next_permutation(order.begin(), order.end()));
+  return chooser.best(orders);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,69 @@
+// The host as a second queue: it launches an operator's kernels while the GPU still computes earlier ones, and the
+// later of both determines the next start. While a GPU waits for others, its host can get ahead.
+//
+// Stretch i of a rank's computation becomes
+//
+//   host_i   a delay after host_(i-1)
+//   gpu_i    a computation after gpu_(i-1), its inputs, and host_(i-1)
+//   end_i    the later end of both
+//
+// Where the host needs less time than the GPU in every stretch, it is never the later one and gets no tasks.
+// Consecutive stretches can be merged: their time is linear in max and plus (Baccelli et al., Synchronization and
+// Linearity, 1992, section 1.2), and is given by three figures.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "sim/engine/task_graph.h"
+
+namespace slmsim {
+
+class HostQueue {
+ public:
+  // `binds`: whether a rank's host needs longer than its GPU in some stretch.
+  explicit HostQueue(std::vector<bool> binds) : binds_(std::move(binds)), last_(binds_.size(), kNoTask) {}
+
+  struct Stretch {
+    Seconds gpu, host;
+    Flops work{};
+    Seconds bound{};  // part of gpu that is bound by multiprocessors (BoundTime)
+    // For merged stretches: with the GPU free at g and the host at h they end at max(g + gpu, h + from_host).
+    Seconds from_host{};
+
+    void append(const Stretch& next) {
+      from_host = std::max(from_host, host) + next.gpu;
+      host += next.host;
+      from_host = std::max(from_host, host);
+      gpu += next.gpu;
+      work += next.work;
+      bound += next.bound;
+    }
+    Work of_gpu() const { return {work, gpu > Seconds{0} ? bound / gpu : 0.0}; }
+  };
+  // `tag` has the pass. Returns the end.
+  TaskId run(TaskGraph& graph, std::size_t rank, int device, const Stretch& stretch, TagId tag,
+             std::array<TaskId, 2> after) {
+    if (!binds_[rank]) return graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
+    const TagId launching = graph.tag({"launch kernels", TaskClass::kHost, graph.tags()[tag].pass});
+    const TaskId before = last_[rank];
+    const std::array free = {before == kNoTask ? after[0] : before};
+    last_[rank] = graph.host(device, stretch.host, launching, free);
+    if (stretch.from_host > Seconds{0}) {
+      const TaskId gpu = graph.compute(device, stretch.gpu, tag, after, stretch.of_gpu());
+      return graph.delay({0}, tag, std::array{gpu, graph.host(device, stretch.from_host, launching, free)});
+    }
+    const TaskId gpu =
+        graph.compute(device, stretch.gpu, tag, std::array{after[0], after[1], before}, stretch.of_gpu());
+    return graph.delay({0}, tag, std::array{gpu, last_[rank]});
+  }
+  // Sets a rank's host to the state of another rank's.
+  void follow(std::size_t rank, std::size_t other) { last_[rank] = last_[other]; }
+
+ private:
+  std::vector<bool> binds_;
+  std::vector<TaskId> last_;  // of each host, per rank
+};
+
+}  // namespace slmsim

@@ -1,0 +1,49 @@
+// Work of one GPU per layer, for lowerings by layer and not by operator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/technique/common/host_queue.h"
+#include "sim/technique/common/plan.h"
+
+namespace slmsim {
+
+struct LayerWork {
+  Seconds forward, backward;            // backward includes recomputation
+  Flops forward_work, backward_work;    // matrix products, likewise
+  Seconds column_weights;               // part of backward: gradients of weights of products divided by columns
+  BoundTime bound;                      // for these three times
+  Seconds host_forward, host_backward;  // time to launch these, likewise
+  TimeBasis basis;                      // basis of both times, without recomputation
+  double parameters = 0;                // of the undivided layer, trained
+  double frozen = 0;                    // likewise, frozen parameters
+};
+
+// A GPU's stretch for this work, with the host's time.
+HostQueue::Stretch forward_of(const LayerWork& work);
+HostQueue::Stretch backward_of(const LayerWork& work);
+
+// Whether the host needs longer than the GPU for some unit.
+bool host_binds(const std::vector<LayerWork>& units);
+
+// Megatron-LM's division of a layer (arXiv 1909.08053, section 3): products by columns and rows, attention by heads,
+// embedding and head by the vocabulary; norms and residuals on every GPU, or by tokens with sequence parallelism.
+struct TensorDivision {
+  int tensor = 1;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::kNone;
+};
+
+// "embedding", "L0", "L1", ..., "head".
+std::string unit_text(std::size_t unit, std::size_t units);
+
+// Work of the embedding, the layers, and final norm, head and loss; `sequences` of one micro-batch on this GPU.
+std::vector<LayerWork> layer_work(const OperatorGraph& operators, const TensorDivision& division, double sequences,
+                                  const Gpu& gpu, const Scenario& scenario);
+// The same for each GPU of a stage, undivided and with its share of the sequences; computed once for equal GPUs.
+std::vector<std::vector<LayerWork>> layer_work_of_ranks(const OperatorGraph& operators, const Stage& stage,
+                                                        Recompute recompute, double sequences,
+                                                        const Scenario& scenario);
+
+}  // namespace slmsim

@@ -1,0 +1,44 @@
+#include "sim/technique/common/lower.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slmsim {
+
+int micro_batch_round(const Plan& plan) {
+  const auto* megatron = std::get_if<MegatronPlan>(&plan.by);
+  return megatron != nullptr && megatron->chunks > 1 ? megatron->pipeline : 1;
+}
+
+TaskGraph begin_graph(const LowerRequest& request, std::vector<Link> links) {
+  if (request.alike) return {std::move(links), *request.alike};
+  return TaskGraph(std::move(links), static_cast<int>(request.scenario.platform.devices.size()));
+}
+
+bool has_measured_kernels(const LowerRequest& request) {
+  const auto devices = devices_of(request.plan);
+  return std::any_of(devices.begin(), devices.end(), [&](int device) {
+    return request.scenario.platform.devices[device].gpu.kernels != nullptr;
+  });
+}
+
+Seconds driver_launch(const LowerRequest& request) {
+  const int driver = request.plan.stages.front().mesh.front();
+  Seconds farthest{0};
+  for (const auto& stage : request.plan.stages) {
+    for (const int device : stage.mesh) farthest = std::max(farthest, request.network.round_trip(driver, device));
+  }
+  const Training& training = request.scenario.training;
+  return training.iteration_overhead + farthest * training.control_round_trips;
+}
+
+std::string layers_text(int first, int last, int layers) {
+  if (last < 0) return "embedding";
+  if (first >= layers) return "head";
+  first = std::max(first, 0);
+  last = std::min(last, layers - 1);
+  return first == last ? fmt::format("L{}", first) : fmt::format("L{}-{}", first, last);
+}
+
+}  // namespace slmsim

@@ -1,0 +1,65 @@
+#include "sim/technique/common/technique.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slmsim {
+
+namespace {
+
+std::string cannot_train_adapters(const Technique& technique) {
+  std::vector<std::string> others;
+  for (const Technique* other : technique_table()) {
+    if (other->trains_adapters) others.emplace_back(other->name);
+  }
+  return fmt::format("{} is modelled with all parameters trained; with training.lora choose among {}", technique.name,
+                     fmt::join(others, ", "));
+}
+
+}  // namespace
+
+PlanResult make_plan(const PlanRequest& request) {
+  const Technique& technique = *request.options.technique;
+  if (request.model.lora && !technique.trains_adapters) return {std::nullopt, cannot_train_adapters(technique)};
+  TechniqueOptions options = request.options;
+  const int told = request.scenario.training.gradient_accumulation;
+  if (options.micro_batches() == 0) options.set(kMicroBatches, told > 0 ? told : technique.micro_batches(request));
+  return technique.plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
+}
+
+Plan begin_plan(const PlanRequest& request) {
+  Plan plan;
+  plan.technique = request.options.technique;
+  plan.micro_batches = request.options.micro_batches();
+  plan.recompute = request.options.recompute(request.scenario.training.rematerialisation);
+  return plan;
+}
+
+int one_sequence_each(const PlanRequest& request) {
+  const int batch = request.scenario.training.batch;
+  int count = std::max(1, batch / static_cast<int>(request.group.devices.size()));
+  while (batch % count != 0) --count;
+  return count;
+}
+
+int one_sequence(const PlanRequest& request) { return request.scenario.training.batch; }
+
+int all_at_once(const PlanRequest&) { return 1; }
+
+Launcher launched_by_processes(const TechniqueOptions&) { return Launcher::kProcesses; }
+Launcher launched_by_driver(const TechniqueOptions&) { return Launcher::kDriverOnFirst; }
+
+std::string not_deepspeeds(const Technique& technique) {
+  return fmt::format(
+      "{} divides operators or layers, which a DeepSpeed configuration does not state; a pipeline is written into the "
+      "model (deepspeed.pipe.PipelineModule)",
+      technique.name);
+}
+
+std::string not_alpas(const Technique& technique) {
+  return fmt::format("{} is not one of Alpa's methods", technique.name);
+}
+
+}  // namespace slmsim

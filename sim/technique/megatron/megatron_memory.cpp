@@ -1,0 +1,104 @@
+#include "sim/technique/megatron/megatron_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/compute/operator_graph.h"
+#include "sim/collective/nccl_rules.h"
+#include "sim/technique/common/holding.h"
+
+namespace slmsim {
+namespace {
+
+// Maximum number of micro-batches whose activations a stage holds: for 1F1B the number of remaining stages, itself
+// included. With v chunks a chunk has a v-th of a micro-batch's activations, and its first backward pass follows 2 (p -
+// s - 1) + (v - 1) p forward passes of the warm-up and one more (arXiv 2104.04473, section 2.2; Megatron-LM's
+// forward_backward_pipelining_with_interleaving): for the first stage p + (p - 1) / v (arXiv 2205.05198, section
+// 4.2.3).
+double micro_batches_in_flight(const MegatronPlan& m, int stage, int micro_batches) {
+  const int behind = m.pipeline - stage - 1;
+  if (m.chunks == 1) return std::min(micro_batches, behind + 1);
+  const int passes = 2 * behind + (m.chunks - 1) * m.pipeline + 1;
+  return static_cast<double>(std::min(micro_batches * m.chunks, passes)) / m.chunks;
+}
+
+// Memory of each rank of a pipeline stage, without NCCL's buffers and the framework. Gradients stay from step to step,
+// and an optimizer that converts them does so after the activations are freed.
+DeviceMemory held_by_stage(const Plan& plan, int pipeline_stage, const OperatorGraph& operators,
+                           const Scenario& scenario) {
+  const MegatronPlan& o = plan.megatron();
+  Training training = scenario.training;
+  training.gradient_precision = o.gradients;
+  const StateBytes bytes(training);
+  const double element = element_bytes(scenario.training.precision);
+  const double sequences = static_cast<double>(scenario.training.batch) / (o.data * plan.micro_batches);
+  const double tensor = o.tensor, spread = o.sequence_parallel ? tensor : 1;
+  const int layers = layer_count(operators);
+  const double input = stream_elements(operators) * sequences * element;  // bytes of a layer's input
+  const AttentionKernel attention = attention_on_all(devices_of(plan), scenario);
+  const bool selective = plan.recompute == Recompute::kSelective;
+  double parameters = 0, kept = 0, largest = 0, ends = 0;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (static_cast<int>(s) % o.pipeline != pipeline_stage) continue;
+    const Stage& stage = plan.stages[s];
+    std::map<int, double> by_layer;
+    for (std::size_t v = stage.first; v < stage.last; ++v) {
+      const Operator& op = operators[v];
+      parameters += op.parameters;
+      const double saved = kept_bytes(op, scenario.training.precision, attention, scenario.software) * sequences;
+      // Korthikanti et al. (arXiv 2205.05198, table 2): inputs of divided products, norms and dropouts are whole.
+      const bool whole =
+          tensor_sharding(op) == Sharding::kReplicated || op.role == Role::kQkv || op.role == Role::kMlpUp;
+      const bool inside = is_inside_layers(op, layers);
+      const double own = saved / (whole ? spread : tensor);
+      if (!inside)
+        ends += own;
+      else
+        by_layer[op.layer] += selective && op.is_attention_core() ? 0.0 : own;
+      // The core is recomputed from Q, K and V (section 5).
+      if (inside && selective && op.role == Role::kQkv) by_layer[op.layer] += op.outputs * sequences * element / tensor;
+    }
+    if (s > 0 && s + 1 == plan.stages.size() && stage.last > 0)  // the last stage's copy of a tied embedding
+      parameters += tied_parameters(operators);
+    for (const auto& [layer, own] : by_layer) {
+      kept += plan.recompute == Recompute::kFull ? input / spread : own;
+      if (plan.recompute == Recompute::kFull) largest = std::max(largest, own);
+    }
+  }
+  parameters /= tensor;
+  const double in_flight = micro_batches_in_flight(o, pipeline_stage, plan.micro_batches);
+  DeviceMemory m;
+  m.parameters = Bytes{parameters * bytes.weight};
+  m.gradients = Bytes{parameters * bytes.gradient};
+  const double updated = parameters / (o.distributed_optimizer ? o.data : 1);
+  m.optimizer = Bytes{updated * bytes.optimizer()};
+  DeviceMemory step = m;
+  step.moment = Moment::kStep;
+  step.buffers = Bytes{updated * bytes.gradient_copy * scenario.framework.gradient_copies};
+  // Logits are freed before layers are recomputed.
+  m.activations = Bytes{kept * in_flight + std::max(largest, ends)};
+  return larger_of(m, step);
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> memory_of_megatron(const Plan& plan, const OperatorGraph& operators,
+                                             const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const Bytes nccl = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, devices_of(plan)));
+  for (int s = 0; s < plan.megatron().pipeline; ++s) {
+    const DeviceMemory held = held_by_stage(plan, s, operators, scenario);
+    for (const int device : plan.stages[s].mesh) {
+      DeviceMemory memory = held;
+      const DeviceMemory empty = empty_memory(device, scenario);
+      memory.device = device;
+      memory.limit = empty.limit;
+      memory.framework = empty.framework;
+      memory.buffers += nccl;
+      out.push_back(memory);
+    }
+  }
+  return out;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,315 @@
+#include "sim/technique/replicas/replica_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/compute/exchange_format.h"
+#include "sim/collective/share_sum.h"
+
+namespace slmsim {
+namespace {
+
+// Pieces of a broadcast; more would only add tasks.
+constexpr double kMostPieces = 64;
+
+// A drive's rate under asynchronous I/O: the share of its rated throughput that requests reach, and its controller's
+// time for each command. A RAID 0 cuts requests into stripes.
+std::vector<Link> links_of(const LowerRequest& request) {
+  std::vector<Link> links = request.network.links();
+  const Platform& platform = request.scenario.platform;
+  const Framework& framework = request.scenario.framework;
+  for (std::size_t vm = 0; vm < platform.vms.size(); ++vm) {
+    const NodeInside& inside = platform.vms[vm].type.inside;
+    std::set<int> seen;  // a drive may have parts in several volumes
+    for (const Volume& volume : inside.volumes) {
+      const Bytes command = volume.drives.size() > 1 ? std::min(inside.stripe, framework.io_block) : framework.io_block;
+      for (const int drive : volume.drives) {
+        if (!seen.insert(drive).second) continue;
+        const int medium = request.network.medium_link(static_cast<int>(vm), drive);
+        const Seconds busy = inside.parts[drive].command;
+        for (const int link : {medium, medium + 1}) {
+          BytesPerSecond& rate = links[link].bandwidth;
+          rate = command / (command / (rate * framework.drive_share) + busy);
+        }
+      }
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+ReplicaRun::ReplicaRun(const LowerRequest& request)
+    : request_(request),
+      stage_(request.plan.stages.front()),
+      devices_(stage_.mesh),
+      graph_(begin_graph(request, links_of(request))),
+      peers_(graph_, request.network, request.scenario.nccl) {
+  work_ = layer_work_of_ranks(request.operators, stage_, request.plan.recompute,
+                              micro_batch_sequences(request.plan, request.scenario.training), request.scenario);
+  std::vector<bool> binds;
+  for (const auto& units : work_) binds.push_back(host_binds(units));
+  hosts_ = HostQueue(std::move(binds));
+  if (devices_.size() > 1) communicator_.emplace(graph_, request.network, request.scenario.nccl, devices_);
+  assert(workload().steps == 1 && workload().exchange == Exchange::kGradients &&
+         "these streams know one step per round");
+  if (has_measured_kernels(request)) basis_.emplace();
+  gpu_ = nccl_ = across_ = in_ = out_ = cpu_ = io_ = none();
+}
+
+const Gpu& ReplicaRun::gpu(std::size_t rank) const {
+  return request_.scenario.platform.devices[devices_[rank]].gpu;
+}
+
+double ReplicaRun::parameters() const {
+  double sum = 0;
+  for (const auto& unit : work_.front()) sum += unit.parameters;
+  return sum;
+}
+
+Tasks ReplicaRun::compute(Tasks& stream, const std::vector<Seconds>& times, Tag tag, const Tasks& after,
+                          const std::vector<Flops>& work) {
+  const TagId id = graph_.tag(std::move(tag));
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    stream[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{stream[rank], after[rank]},
+                                  work.empty() ? Work{} : Work{work[rank]});
+  return stream;
+}
+
+void ReplicaRun::launch() {
+  const std::vector<Seconds> times(ranks(), request_.scenario.training.iteration_overhead);
+  compute(gpu_, times, {"launch", TaskClass::kLaunch}, none());
+}
+
+Tasks ReplicaRun::forward(std::size_t unit, const Tasks& after) {
+  pass_ = Pass::kForward;
+  const TagId tag = graph_.tag({"fwd " + unit_text(unit, units()), TaskClass::kForward, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const LayerWork& work = work_[rank][unit];
+    if (basis_) *basis_ += work.basis;
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], forward_of(work), tag, {gpu_[rank], after[rank]});
+  }
+  return gpu_;
+}
+
+Tasks ReplicaRun::backward(std::size_t unit, const Tasks& after) {
+  pass_ = Pass::kBackward;
+  const TagId tag = graph_.tag({"bwd " + unit_text(unit, units()), TaskClass::kBackward, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const LayerWork& work = work_[rank][unit];
+    gpu_[rank] = hosts_.run(graph_, rank, devices_[rank], backward_of(work), tag, {gpu_[rank], after[rank]});
+  }
+  return gpu_;
+}
+
+Tasks ReplicaRun::host_work(Seconds time, const std::string& name, const Tasks& after) {
+  return compute(gpu_, std::vector<Seconds>(ranks(), time), {name, TaskClass::kFramework, pass_}, after);
+}
+
+Tasks ReplicaRun::adam(double parameters, const Tasks& after) {
+  std::vector<Seconds> times;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    times.push_back(update_time(parameters, gpu(rank), request_.scenario.training.update(), request_.scenario.software,
+                                basis_ ? &*basis_ : nullptr));
+  pass_ = Pass::kNone;
+  return compute(gpu_, times, {"adam", TaskClass::kOptimizer}, after);
+}
+
+Lowered ReplicaRun::finish() { return {std::move(graph_), basis_}; }
+
+Tasks ReplicaRun::collective(Collective collective, Bytes size, Bytes bucket, const std::string& name,
+                             const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const double pieces = bucket > Bytes{0} ? std::ceil(size / bucket) : 1;
+  for (double piece = 0; piece < pieces; ++piece)
+    nccl_ = communicator_->run_beside({collective, size / pieces}, id, join_nccl(id, after));
+  return nccl_;
+}
+
+Tasks ReplicaRun::join_nccl(TagId tag, const Tasks& after) {
+  Tasks ready;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    ready.push_back(graph_.delay({0}, tag, std::array{nccl_[rank], after[rank]}));
+  return ready;
+}
+
+Tasks ReplicaRun::sum_by_shares(Bytes size, const std::vector<Seconds>& sums, const std::string& name,
+                                const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const TagId sum = graph_.tag({"sum of shares", TaskClass::kKernels, pass_});
+  return nccl_ = all_reduce_by_shares(
+             peers_, devices_, size, id, join_nccl(id, after),
+             [&](std::size_t rank, TaskId received) { return graph_.delay(sums[rank], sum, std::array{received}); });
+}
+
+Tasks ReplicaRun::all_to_all(Bytes size, const std::string& name, const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  return nccl_ = peers_.all_to_all(devices_, size, id, join_nccl(id, after));
+}
+
+Tasks ReplicaRun::kernels(const std::vector<Seconds>& times, const std::string& name) {
+  const TagId id = graph_.tag({name, TaskClass::kOptimizer, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (times[rank] > Seconds{0}) gpu_[rank] = graph_.compute(devices_[rank], times[rank], id, std::array{gpu_[rank]});
+  }
+  return gpu_;
+}
+
+Tasks ReplicaRun::beside(const std::vector<Seconds>& times, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kKernels, pass_});
+  Tasks out = after;
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (times[rank] > Seconds{0}) out[rank] = graph_.delay(times[rank], id, std::array{after[rank]});
+  }
+  return out;
+}
+
+Tasks ReplicaRun::copy_buffers(Bytes moved, const std::string& name, const Tasks& after) {
+  if (!communicator_ || moved <= Bytes{0}) return after;
+  std::vector<Seconds> times;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    times.push_back(elementwise_time(moved, gpu(rank), request_.scenario.software));
+  return compute(gpu_, times, {name, TaskClass::kBuffer, pass_}, after);
+}
+
+std::vector<ReplicaRun::Part>& ReplicaRun::parts(Reach reach) {
+  auto& parts = parts_[reach];
+  if (!parts.empty()) return parts;
+  const auto vms = equal_vms(request_.scenario.platform, devices_);
+  std::vector<std::vector<std::size_t>> groups = vms;
+  if (reach == Reach::kAcrossVms) {
+    groups.assign(vms.front().size(), {});
+    for (const auto& vm : vms) {
+      for (std::size_t place = 0; place < vm.size(); ++place) groups[place].push_back(vm[place]);
+    }
+  }
+  for (auto& ranks : groups) {
+    std::vector<int> devices;
+    devices.reserve(ranks.size());
+    for (const std::size_t rank : ranks) devices.push_back(devices_[rank]);
+    Communicator communicator(graph_, request_.network, request_.scenario.nccl, std::move(devices));
+    parts.push_back({std::move(ranks), std::move(communicator)});
+  }
+  return parts;
+}
+
+Tasks ReplicaRun::collective(Reach reach, Collective collective, Bytes size, const std::string& name,
+                             const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  Tasks& stream = reach == Reach::kInsideVm ? nccl_ : across_;
+  for (auto& [ranks, communicator] : parts(reach)) {
+    Tasks ready;
+    for (const std::size_t rank : ranks) ready.push_back(graph_.delay({0}, id, std::array{stream[rank], after[rank]}));
+    const Tasks done = communicator.run_beside({collective, size}, id, ready);
+    for (std::size_t i = 0; i < ranks.size(); ++i) stream[ranks[i]] = done[i];
+  }
+  return stream;
+}
+
+Tasks ReplicaRun::broadcast(Bytes size, const std::string& name, const Tasks& after) {
+  if (!communicator_ || size <= Bytes{0}) return after;
+  const TagId id = graph_.tag({name, TaskClass::kCollective, pass_});
+  const double pieces = std::clamp(std::ceil(size / nccl_broadcast_chunk(request_.scenario.nccl)), 1.0, kMostPieces);
+  const Tasks ready = join_nccl(id, after);
+  for (double piece = 0; piece < pieces; ++piece) {
+    TaskId arrived = ready.front();
+    for (std::size_t rank = 1; rank < ranks(); ++rank) {
+      const int line = peers_.connection(devices_[rank - 1], devices_[rank]);
+      arrived = graph_.transfer(line, size / pieces, id, std::array{arrived, ready[rank]});
+      nccl_[rank - 1] = nccl_[rank] = arrived;  // a rank ends when it has passed the piece on
+    }
+  }
+  return nccl_;
+}
+
+void ReplicaRun::wait(const Tasks& after) {
+  const TagId id = graph_.tag({"wait", TaskClass::kCollective, pass_});
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (after[rank] != kNoTask) gpu_[rank] = graph_.delay({0}, id, std::array{gpu_[rank], after[rank]});
+  }
+}
+
+TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after) {
+  return stream = graph_.transfer(connection, size, tag, std::array{stream, after});
+}
+
+int ReplicaRun::host_connection(std::size_t rank, HostWay way) {
+  const auto [at, is_new] = host_.try_emplace({rank, way}, 0);
+  if (is_new) at->second = connect_host(graph_, request_, devices_[rank], way);
+  return at->second;
+}
+
+Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kCopy, pass_});
+  Tasks& stream = to_host ? out_ : in_;
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(stream[rank], host_connection(rank, to_host ? HostWay::kToMemory : HostWay::kFromMemory), size, id,
+             after[rank]);
+  return stream;
+}
+
+Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) {
+  pass_ = Pass::kNone;
+  const TagId id = graph_.tag({"CPU adam", TaskClass::kOptimizer});
+  for (std::size_t rank = 0; rank < ranks(); ++rank)
+    transfer(cpu_[rank], host_connection(rank, HostWay::kCpu), Bytes{parameters * bytes}, id, after[rank]);
+  return cpu_;
+}
+
+std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool write, bool by_tensor) {
+  auto& ways = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
+  if (!ways.empty()) return ways;
+  const int device = devices_[rank];
+  const Volume* volume = volume_of(request_.scenario.platform, device);
+  const int vm = request_.scenario.platform.devices[device].vm;
+  const NodeInside& inside = request_.scenario.platform.vms[vm].type.inside;
+  for (const int drive : volume->drives) {
+    Route path = request_.network.drive_route(device, drive, write), medium;
+    if (by_tensor)
+      path.socket_rate = request_.scenario.framework.swap_rate / static_cast<double>(volume->drives.size());
+    const int link = request_.network.medium_link(vm, drive);
+    medium.links = {link};
+    const BytesPerSecond read = graph_.links()[link].bandwidth;
+    const BytesPerSecond written = graph_.links()[static_cast<std::size_t>(link) + 1].bandwidth;
+    const auto connect = [&](Route route, Traffic traffic, const char* what) {
+      const std::string& name = inside.parts[drive].name;
+      const std::string text = fmt::format("{} {}{}", what, name, by_tensor ? ", by tensor" : "");
+      return graph_.add_connection({device, device, 1, std::move(route), traffic, text});
+    };
+    ways.push_back({connect(std::move(path), Traffic::kDrive, write ? "writes" : "reads"),
+                    connect(std::move(medium), Traffic::kMedium, write ? "medium writes" : "medium reads"),
+                    write ? read / written : 1.0});
+  }
+  return ways;
+}
+
+Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after) {
+  const TagId id = graph_.tag({name, TaskClass::kDrive, pass_});
+  const Framework& framework = request_.scenario.framework;
+  const double rounds = std::ceil(size / (framework.io_block * static_cast<double>(framework.io_depth)));
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    const auto& ways = drive_ways(rank, write, by_tensor);
+    Tasks parts;
+    Seconds farthest{0};
+    for (const DriveWay& way : ways) {
+      const Bytes part = size / static_cast<double>(ways.size());
+      const std::array before = {io_[rank], after[rank]};
+      parts.push_back(graph_.transfer(way.path, part, id, before));
+      parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
+      farthest = std::max(farthest, graph_.connection(way.path).route.latency);
+    }
+    // Each round of requests waits one round trip of its slowest drive; the transfer has waited once.
+    io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);
+  }
+  return io_;
+}
+
+}  // namespace slmsim

@@ -1,0 +1,109 @@
+// DiLoCo (Douillard et al., arXiv 2311.08105, algorithm 1): each replica makes several steps of AdamW independently;
+// the mean of all differences to the round's start is the gradient of an outer step of SGD with Nesterov's momentum.
+// Streaming DiLoCo (arXiv 2501.18512, algorithm 2) exchanges the model in fragments, one after the other, while the
+// replicas continue.
+#include <fmt/format.h>
+
+#include "sim/technique/rounds/round_run.h"
+#include "sim/technique/rounds/round_memory.h"
+#include "sim/technique/replicas/replicas.h"
+#include "sim/technique/rounds/rounds.h"
+
+namespace slmsim {
+namespace {
+
+const std::vector<std::string>& outer_place_names() {
+  static const std::vector<std::string> kNames = {"gpu", "host"};
+  return kNames;
+}
+
+enum class OuterPlace { kGpu, kHost };
+
+const Option<ExchangeFormat> kDifferences{
+    choice_option({"format", "The number format in which differences are exchanged."}, exchange_format_names)};
+const Option<OuterPlace> kOuter{choice_option(
+    {"outer", "Where the outer parameters and their momentum are, and the outer update is made."}, outer_place_names)};
+const Option<int> kFragments{count_option(
+    {"fragments", "Parts of the model that are exchanged in turn, a layer in each at least.", "4"}, 1024, 4)};
+const Option<int> kDelay{
+    count_option({"delay", "Inner steps that a fragment's update may wait for its exchange.", "1"}, 1'000'000, 1, 0)};
+
+RoundPlan exchange_of_differences(const PlanRequest& request) {
+  return {.update = OuterUpdate::kNesterov,
+          .format = request.options.get(kDifferences),
+          .outer_on_host = request.options.get(kOuter) == OuterPlace::kHost};
+}
+
+PlanResult plan_diloco(const PlanRequest& request) { return plan_rounds(request, exchange_of_differences(request)); }
+
+PlanResult plan_streaming(const PlanRequest& request) {
+  RoundPlan how = exchange_of_differences(request);
+  how.fragments = request.options.get(kFragments);
+  how.delay = request.options.get(kDelay);
+  return plan_rounds(request, how);
+}
+
+std::vector<Variation> streaming_variations() {
+  auto out = round_variations();
+  out.push_back(
+      {.values =
+           [](const VariationRequest& r) { return with_usual(r.scenario.plan.fragments, r.base.get(kFragments)); },
+       .apply =
+           [](TechniqueOptions& o, int value, const Scenario&, int) {
+             if (value > 0) o.set(kFragments, value);
+           },
+       .words =
+           [](const TechniqueOptions& o, int) {
+             const int count = o.get(kFragments);
+             return fmt::format("{} fragment{}", count, count == 1 ? "" : "s");
+           },
+       .with = 0});
+  return out;
+}
+
+}  // namespace
+
+extern const Technique kDiloco = {
+    .name = "DiLoCo",
+    .summary = "replicas that make several steps on their own, then an outer step with the mean of their differences",
+    .looks = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
+    .divides_batch = true,
+    .trains_adapters = true,
+    .is_ring = true,
+    .after_failure = AfterFailure::kGoOn,
+    .options = {&kInnerSteps, &kReplicaOf, &kDifferences, &kOuter, &kSumBy, &kInnerBucket, &kBatchSplit},
+    .micro_batches = all_at_once,
+    .plan = plan_diloco,
+    .lower = lower_round,
+    .memory = memory_of_rounds,
+    .stored = stored_by_rounds,
+    .launcher = launched_by_processes,
+    .remarks = round_remarks,
+    .changes_training = rounds_change_training,
+    .variations = round_variations,
+    .exports = round_exports,
+};
+
+extern const Technique kStreamingDiloco = {
+    .name = "StreamingDiLoCo",
+    .summary = "DiLoCo whose model is exchanged in fragments, while the replicas go on",
+    .looks = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
+    .divides_batch = true,
+    .trains_adapters = true,
+    .is_ring = true,
+    .after_failure = AfterFailure::kGoOn,
+    .options = {&kInnerSteps, &kReplicaOf, &kFragments, &kDelay, &kDifferences, &kOuter, &kSumBy, &kInnerBucket,
+                &kBatchSplit},
+    .micro_batches = all_at_once,
+    .plan = plan_streaming,
+    .lower = lower_round,
+    .memory = memory_of_rounds,
+    .stored = stored_by_rounds,
+    .launcher = launched_by_processes,
+    .remarks = round_remarks,
+    .changes_training = rounds_change_training,
+    .variations = streaming_variations,
+    .exports = round_exports,
+};
+
+}  // namespace slmsim

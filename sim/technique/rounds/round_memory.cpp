@@ -1,0 +1,66 @@
+#include "sim/technique/rounds/round_memory.h"
+
+#include <algorithm>
+
+#include "sim/technique/alpa/operator_memory.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/collective/nccl_rules.h"
+
+namespace slmsim {
+namespace {
+
+constexpr double kOuterState = 2 * kFp32Bytes;  // bytes per parameter
+
+// NCCL's buffers between the same GPU of every replica, and inside a replica.
+Bytes buffers_of_nccl(const Plan& plan, const Scenario& scenario) {
+  const std::vector<int>& mesh = plan.stages.front().mesh;
+  const auto size = static_cast<std::size_t>(plan.round().gpus);
+  std::vector<int> across;
+  for (std::size_t rank = 0; rank < mesh.size(); rank += size) across.push_back(mesh[rank]);
+  Bytes out = nccl_buffers(scenario.nccl, nccl_view(scenario.platform, across));
+  const std::vector<int> inside(mesh.begin(), mesh.begin() + static_cast<std::ptrdiff_t>(size));
+  if (size > 1) out += nccl_buffers(scenario.nccl, nccl_view(scenario.platform, inside));
+  return out;
+}
+
+Bytes outer_state(const Plan& plan, const OperatorGraph& operators) {
+  const RoundPlan& how = plan.round();
+  if (how.update == OuterUpdate::kAverage) return {};
+  return Bytes{kOuterState * trained_count(operators) / how.gpus};
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> memory_of_rounds(const Plan& plan, const OperatorGraph& operators, const Scenario& scenario) {
+  std::vector<DeviceMemory> out;
+  const RoundPlan& how = plan.round();
+  const StateBytes bytes(scenario.training);
+  const double trained = trained_count(operators);
+  const auto fragments = fragment_parameters(operators, how.fragments);
+  const double exchanged = *std::max_element(fragments.begin(), fragments.end()) / how.gpus;
+  const bool encoded = how.format != ExchangeFormat::kFp32;
+  const Bytes exchange = Bytes{kFp32Bytes * exchanged} + (encoded ? wire_bytes(how.format, exchanged) : Bytes{0});
+  const Bytes nccl = buffers_of_nccl(plan, scenario);
+  for (std::size_t rank = 0; rank < plan.stages.front().mesh.size(); ++rank) {
+    DeviceMemory m = empty_memory(plan.stages.front().mesh[rank], scenario);
+    m.parameters = Bytes{parameter_count(operators) * bytes.weight};
+    m.gradients = Bytes{trained * bytes.gradient};
+    m.optimizer = Bytes{trained * (bytes.optimizer() + bytes.gradient_copy)};
+    if (!how.outer_on_host) m.optimizer += outer_state(plan, operators);
+    m.activations = activations_of(plan, operators, 0, rank, 1, scenario);
+    // DDP keeps its buckets, which are copies of the gradients.
+    m.buffers = nccl + (how.gpus > 1 ? m.gradients : Bytes{0});
+    m.buffers += how.delay > 0 ? exchange : std::max(Bytes{0}, exchange - m.activations);
+    out.push_back(m);
+  }
+  return out;
+}
+
+StoreMemory stored_by_rounds(const Plan& plan, const OperatorGraph& operators, const Scenario&) {
+  if (!plan.round().outer_on_host) return {};
+  // The CPU's update reads differences in fp32.
+  const double own = trained_count(operators) / plan.round().gpus;
+  return {outer_state(plan, operators) + Bytes{kFp32Bytes * own}, {}};
+}
+
+}  // namespace slmsim

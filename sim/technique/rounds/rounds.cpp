@@ -1,0 +1,163 @@
+#include "sim/technique/rounds/rounds.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/replicas/replicas.h"
+
+namespace slmsim {
+
+// 500: DiLoCo's (arXiv 2311.08105, section 3).
+const Option<int> kInnerSteps{count_option(
+    {"inner_steps", "Optimizer steps that each replica makes between two exchanges.", "500"}, 1'000'000, 500)};
+const Option<ReplicaOf> kReplicaOf{
+    choice_option({"replica",
+                   "The GPUs that make one replica, inside which gradients are summed at every step: a GPU, those of a "
+                   "VM, or those of a site."},
+                  replica_of_names)};
+const Option<SumBy> kSumBy{choice_option(
+    {"all_reduce",
+     "Who adds up what replicas exchange: NCCL's all-reduce, or each rank its share, which it gets from and sends to "
+     "all others; auto: NCCL where it can add numbers of the format."},
+    sum_by_names)};
+// bucket_cap_mb of torch.nn.parallel.DistributedDataParallel
+const Option<Bytes> kInnerBucket{size_option({"bucket", "Gradients that are reduced together inside a replica."},
+                                             {{1024}, {1e15}}, Bytes{25 * kMebi})};
+
+namespace {
+
+// The group's GPUs replica by replica, in the order of each replica's first GPU; empty where replicas differ in size.
+std::vector<std::vector<int>> replicas_of(const PlanRequest& request) {
+  const Platform& platform = request.scenario.platform;
+  const ReplicaOf of = request.options.get(kReplicaOf);
+  std::vector<std::vector<int>> out;
+  std::vector<int> names;
+  for (const int device : request.group.devices) {
+    const int vm = platform.devices[device].vm;
+    const int name = of == ReplicaOf::kGpu  ? device
+                     : of == ReplicaOf::kVm ? vm
+                                            : platform.vms[vm].site;
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      names.push_back(name);
+      out.push_back({device});
+    } else {
+      out[at - names.begin()].push_back(device);
+    }
+  }
+  return out;
+}
+
+std::string without_host_memory(const PlanRequest& request) {
+  const Platform& platform = request.scenario.platform;
+  for (const int device : request.group.devices) {
+    const Vm& vm = platform.vms[platform.devices[device].vm];
+    if (vm.type.inside.of_kind(PartKind::kMemory).empty())
+      return fmt::format("{} does not say what is inside it: there is no host memory for the outer state", vm.name);
+  }
+  return "";
+}
+
+// The reason why these replicas cannot exchange in this way; empty where they can.
+std::string refusal(const PlanRequest& request, const std::vector<std::vector<int>>& replicas, const RoundPlan& how) {
+  const char* name = request.options.technique->name;
+  const std::string& of = replica_of_names()[static_cast<std::size_t>(request.options.get(kReplicaOf))];
+  if (replicas.size() < 2) return fmt::format("{} takes at least two replicas; here all GPUs are of one {}", name, of);
+  for (const auto& replica : replicas) {
+    if (replica.size() != replicas.front().size())
+      return fmt::format("replicas of {} and of {} GPUs: {} takes as many in each {}, or replica: gpu",
+                         replicas.front().size(), replica.size(), name, of);
+  }
+  const int steps = request.options.get(kInnerSteps);
+  if (how.fragments > layer_count(request.operators))
+    return fmt::format("{} fragments of {} layers; choose at most as many", how.fragments,
+                       layer_count(request.operators));
+  if (steps < how.fragments)
+    return fmt::format("{} inner steps do not hold the exchanges of {} fragments; choose at least as many", steps,
+                       how.fragments);
+  if (how.delay >= steps / how.fragments && how.delay > 0)
+    return fmt::format(
+        "an update {} inner steps late would come behind the next fragment's: {} inner steps for {} "
+        "fragments leave less than {}",
+        how.delay, steps, how.fragments, steps / how.fragments);
+  if (how.sum == SumBy::kNccl && !adds_up(how.format))
+    return fmt::format("NCCL cannot add {}, whose numbers have scales; choose all_reduce: shares, or auto",
+                       exchange_format_names()[static_cast<std::size_t>(how.format)]);
+  return how.outer_on_host ? without_host_memory(request) : "";
+}
+
+}  // namespace
+
+PlanResult plan_rounds(const PlanRequest& request, RoundPlan how) {
+  const auto replicas = replicas_of(request);
+  how.replica = request.options.get(kReplicaOf);
+  how.gpus = static_cast<int>(replicas.front().size());
+  how.bucket = request.options.get(kInnerBucket);
+  how.sum = request.options.get(kSumBy);
+  if (std::string why = refusal(request, replicas, how); !why.empty()) return {std::nullopt, std::move(why)};
+  if (how.sum == SumBy::kAuto) how.sum = adds_up(how.format) ? SumBy::kNccl : SumBy::kShares;
+  Group group = request.group;
+  group.devices.clear();
+  for (const auto& replica : replicas) group.devices.insert(group.devices.end(), replica.begin(), replica.end());
+  PlanResult result =
+      plan_replicas({request.scenario, request.model, request.operators, group, request.options, request.memo});
+  if (!result.plan) return result;
+  result.plan->workload = {.steps = request.options.get(kInnerSteps), .exchange = Exchange::kParameters};
+  result.plan->by = how;
+  return result;
+}
+
+std::vector<int> with_usual(std::vector<int> values, int usual) {
+  std::erase(values, usual);
+  values.insert(values.begin(), 0);
+  return values;
+}
+
+std::vector<Variation> round_variations() {
+  const auto steps = Variation{
+      .values =
+          [](const VariationRequest& r) { return with_usual(r.scenario.plan.inner_steps, r.base.get(kInnerSteps)); },
+      .apply =
+          [](TechniqueOptions& o, int value, const Scenario&, int) {
+            if (value > 0) o.set(kInnerSteps, value);
+          },
+      .words = [](const TechniqueOptions& o, int) { return fmt::format("{} inner steps", o.get(kInnerSteps)); }};
+  // 1: a VM is a replica, where the scenario's replicas are GPUs.
+  const auto replica = Variation{
+      .values =
+          [](const VariationRequest& r) {
+            return yes_or_no(r.group.equal_vms && r.base.get(kReplicaOf) == ReplicaOf::kGpu);
+          },
+      .apply =
+          [](TechniqueOptions& o, int value, const Scenario&, int) {
+            if (value == 1) o.set(kReplicaOf, ReplicaOf::kVm);
+          },
+      .words = [](const TechniqueOptions& o, int) -> std::string {
+        const ReplicaOf of = o.get(kReplicaOf);
+        return of == ReplicaOf::kGpu ? "" : fmt::format("a replica per {}", of == ReplicaOf::kVm ? "VM" : "site");
+      }};
+  return {steps, replica, batch_variations().front()};
+}
+
+std::vector<std::string> round_remarks(const Plan& plan) {
+  const int steps = plan.workload.steps;
+  const std::string what =
+      fmt::format("Exchanging once in {} optimizer step{} changes the training", steps, steps == 1 ? "" : "s");
+  return {
+      what +
+      ": how many times as many steps it takes to the same loss is yours to know (steps_factor). Published: with 8 "
+      "replicas of 2.4 B parameters 1.2 % more loss after as many steps (arXiv 2503.09799); small studies found more"};
+}
+
+ExportWays round_exports(const ExportRequest& request) {
+  const char* name = request.plan.technique->name;
+  ExportWays out;
+  out.deepspeed.cannot = fmt::format("{} exchanges once in several steps; DeepSpeed does at every step", name);
+  out.megatron.cannot = fmt::format("{} exchanges once in several steps; Megatron-LM does at every step", name);
+  out.alpa.cannot = not_alpas(*request.plan.technique);
+  return out;
+}
+
+}  // namespace slmsim

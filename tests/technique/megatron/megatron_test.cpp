@@ -1,0 +1,121 @@
+// Megatron-LM: what hides behind gradients of weights, what its distributed optimizer exchanges, stages of unequal layers.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "sim/compute/operator_graph.h"
+#include "tests/named.h"
+#include "tests/small_world.h"
+
+namespace slmsim::megatron_test {
+namespace {
+
+struct World {
+  Scenario scenario = small_scenario(1, 2);
+  Transformer model = small_model(1);
+  OperatorGraph operators = build_operator_graph(model);
+  TechniqueOptions options;
+
+  World(const std::string& techniques, double rate) : options(written(techniques)) {
+    scenario = small_scenario(1, 2, rate);
+  }
+  Plan plan() const { return plan_of(scenario, model, operators, options); }
+  double end() const { return end_of(plan(), operators, scenario); }
+  TaskGraph graph() const { return lowered(plan(), operators, scenario); }
+};
+
+constexpr const char* kOverlapped = "{Megatron: {tensor: 2}}";
+constexpr const char* kBlocked = "{Megatron: {tensor: 2, overlap: no}}";
+
+TEST(MegatronOverlap, HidesExchangesBehindTheGradientsOfWeights) {
+  // A layer and a head, 10 tokens, on 2 GPUs: gradients of the weights of Q, K, V move (10 x 16 + 16 x 24 + 10 x 24) x 2 B
+  // at 200 B/s, 7.84 s, those of the MLP's first product (160 + 16 x 32 + 10 x 32) x 2 B, 9.92 s: 8.88 s for each of a
+  // layer's exchanges. The head's move (160 + 16 x 50 + 10 x 50) x 2 B, 14.6 s.
+  constexpr double kOfBlock = 8.88, kOfHead = 14.6;
+  const double free = World(kBlocked, 1e15).end();
+  for (const double rate : {80.0, 30.0, 10.0}) {
+    const double blocked = World(kBlocked, rate).end();
+    // Two forward, two backward, one after the embedding and one before the head's gradient goes on.
+    const double exchange = (blocked - free) / 6;
+    const double hidden = 2 * std::min(exchange, kOfBlock) + std::min(exchange, kOfHead);
+    EXPECT_NEAR(World(kOverlapped, rate).end(), blocked - hidden, 1e-3 * blocked) << rate;
+  }
+}
+
+TEST(MegatronOverlap, TakesMultiprocessorsFromWhatIsComputedMeanwhile) {
+  // Products alone take time. Of four multiprocessors one channel holds one, two hold two.
+  const auto with_channels = [](const char* technique, int channels) {
+    World world(technique, 30);
+    world.scenario.nccl.max_channels = world.scenario.nccl.min_channels = channels;
+    for (auto& device : world.scenario.platform.devices) {
+      device.gpu.multiprocessors = 4;
+      device.gpu.memory_bandwidth = BytesPerSecond{1e18};
+      device.gpu.peak.fill(FlopsPerSecond{1000});
+    }
+    return world.end();
+  };
+  EXPECT_GT(with_channels(kOverlapped, 2), with_channels(kOverlapped, 1) * 1.001);
+  EXPECT_EQ(with_channels(kBlocked, 2), with_channels(kBlocked, 1));
+  EXPECT_LT(with_channels(kOverlapped, 2), with_channels(kBlocked, 2));
+}
+
+TEST(MegatronOptimizer, ThatIsDistributedExchangesAsMuchAndUpdatesItsPart) {
+  const World whole("{Megatron: {data: 2}}", 100), divided("{Megatron: {data: 2, distributed_optimizer: yes}}", 100);
+  const auto with_two = [](World world) {
+    world.scenario.training.batch = 2;
+    return world;
+  };
+  // P = 3280 + 1792 = 5072 parameters of 2 B: each GPU sends half of them twice, either way.
+  const TaskGraph scattered = with_two(divided).graph();
+  EXPECT_EQ(bytes_over(with_two(whole).graph(), "all-reduce grads"), 2 * 5072 * 2);
+  EXPECT_EQ(bytes_over(scattered, "reduce-scatter grads"), 5072 * 2);
+  EXPECT_EQ(bytes_over(scattered, "all-gather parameters"), 5072 * 2);
+  // Adam moves 28 B per parameter at 200 B/s; half of them are left.
+  EXPECT_NEAR(with_two(whole).end() - with_two(divided).end(), 5072 / 2.0 * 28 / 200, 1e-6);
+}
+
+TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
+  World world("{Megatron: {pipeline: 4, first_stage_layers: 1, last_stage_layers: 3}}", 1e15);
+  world.scenario = small_scenario(1, 4);
+  world.scenario.training.batch = 4;
+  world.model = small_model(8);
+  world.operators = build_operator_graph(world.model);
+  std::vector<int> layers;
+  const Plan plan = world.plan();
+  for (const Stage& stage : plan.stages) {
+    int count = 0;
+    for (std::size_t v = stage.first; v < stage.last; ++v) count += world.operators[v].role == Role::kAttentionNorm;
+    layers.push_back(count);
+  }
+  EXPECT_EQ(layers, (std::vector<int>{1, 2, 2, 3}));
+  // All is computed that equal stages compute.
+  const auto computed = [](const TaskGraph& graph) {
+    double sum = 0;
+    for (const Task& task : graph.tasks()) sum += task.kind == TaskKind::kCompute ? task.amount : 0;
+    return sum;
+  };
+  const TaskGraph uneven = world.graph();
+  world.options = written("{Megatron: {pipeline: 4}}");
+  EXPECT_NEAR(computed(uneven), computed(world.graph()), 1e-9 * computed(uneven));
+
+  const auto refusal = [&](const char* techniques) {
+    Group group;
+    for (int i = 0; i < 4; ++i) group.devices.push_back(i);
+    return make_plan({world.scenario, world.model, world.operators, group, written(techniques)}).reason;
+  };
+  EXPECT_EQ(refusal("{Megatron: {pipeline: 4, first_stage_layers: 1}}"),
+            "8 layers less 1 and 0 of the first and the last stage do not divide by 3 other stages");
+  EXPECT_EQ(refusal("{Megatron: {data: 4, first_stage_layers: 1}}"),
+            "first_stage_layers and last_stage_layers are for a pipeline without chunks");
+}
+
+TEST(MegatronGradients, OfBf16AreInFp32) {
+  World world("{Megatron: {data: 2}}", 1e15);
+  world.scenario.training.batch = 2;
+  world.scenario.training.precision = world.scenario.training.gradient_precision = Precision::kBf16;
+  EXPECT_EQ(world.plan().megatron().gradients, Precision::kFp32);
+  EXPECT_EQ(bytes_over(world.graph(), "all-reduce grads"), 2 * 5072 * 4);
+}
+
+}  // namespace
+}  // namespace slmsim::megatron_test
