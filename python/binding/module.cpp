@@ -8,6 +8,7 @@
 #include "python/binding/interruptible.h"
 #include "python/binding/verbs.h"
 #include "sim/predict/row.h"
+#include "sim/report/report.h"
 #include "sim/report/technique_list.h"
 
 namespace py = pybind11;
