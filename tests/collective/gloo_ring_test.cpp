@@ -18,7 +18,7 @@ double pairs_take(double pieces) { return pieces / 2 * (2 * kLatency + kPiece) +
 TEST(GlooRing, AnAllGatherMovesTwoHalvesOfAShareAtOnce) {
   for (const int n : {2, 3, 4, 8}) {
     const Collected run = collect(uniform(n, kLatency), Collective::kAllGather, 2 * kPieceBytes * n, gloo_all_gather());
-    for (int rank = 0; rank < n; ++rank) EXPECT_NEAR(run.at(rank), pairs_take(2.0 * (n - 1)), kClock) << n;
+    for (int rank = 0; rank < n; ++rank) EXPECT_NEAR(run.at(rank), pairs_take(2.0 * (n - 1)), kRingClock) << n;
   }
 }
 
@@ -28,7 +28,7 @@ TEST(GlooRing, AnAllReduceHasTwoPhasesOneAfterTheOther) {
   for (const int n : {2, 4}) {
     for (const int segments : {2, 4, 6}) {
       const Collected run = collect(uniform(n, kLatency), Collective::kAllReduce, kPieceBytes * segments * n, rules);
-      EXPECT_NEAR(run.timeline.end.value, 2 * pairs_take(static_cast<double>(segments) * (n - 1)), kClock) << n;
+      EXPECT_NEAR(run.timeline.end.value, 2 * pairs_take(static_cast<double>(segments) * (n - 1)), kRingClock) << n;
     }
   }
 }
@@ -47,7 +47,7 @@ TEST(GlooRing, ASendWaitsForTheReceiversWord) {
   const double late = 100;
   const Collected run =
       collect(uniform(2, kLatency), Collective::kAllGather, 4 * kPieceBytes, gloo_all_gather(), {0, late});
-  EXPECT_NEAR(run.at(1), late + pairs_take(2), kClock);  // rank 0 was ready long before
+  EXPECT_NEAR(run.at(1), late + pairs_take(2), kRingClock);  // rank 0 was ready long before
 }
 
 TEST(GlooRing, SendsTheSameBytesAsAnyRing) {

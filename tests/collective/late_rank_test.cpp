@@ -14,14 +14,14 @@ constexpr RingRules kOneLoop{1, 1, Bytes{100}, Detail::kSteps};
 TEST(LateRank, ALateRankDelaysEveryone) {
   // 4 ranks, 400 B, 6 steps of 1 s. Rank 0 comes at 10 s: nobody has a result before its data went around.
   const Collected run = collect(uniform(4), Collective::kAllReduce, 400, kOneLoop, {10});
-  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_GE(run.at(rank), 13 - kClock);  // 3 hops to the last
-  EXPECT_NEAR(run.timeline.end.value, 16, kClock);                                    // as if all had begun at 10 s
+  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_GE(run.at(rank), 13 - kRingClock);  // 3 hops to the last
+  EXPECT_NEAR(run.timeline.end.value, 16, kRingClock);                                    // as if all had begun at 10 s
 }
 
 TEST(LateRank, AnAllGatherIsDoneWhenTheLateRanksDataWentAround) {
   const Collected run = collect(uniform(4), Collective::kAllGather, 400, kOneLoop, {10});
-  EXPECT_NEAR(run.at(3), 13, kClock);  // 3 hops from rank 0
-  EXPECT_NEAR(run.timeline.end.value, 13, kClock);
+  EXPECT_NEAR(run.at(3), 13, kRingClock);  // 3 hops from rank 0
+  EXPECT_NEAR(run.timeline.end.value, 13, kRingClock);
 }
 
 TEST(LateRank, TheLateRankItselfHasNoResultBeforeItIsReady) {
@@ -52,7 +52,7 @@ TEST(LateRank, ALateRankWithASlowLinkSendsAllOfItsStepsThroughIt) {
   // Rank 0 sends at 10 B/s, 10 s per step; the others' links are so fast that they take no time. Rank 0 is
   // ready at 100 s and has 6 steps to send: 160 s.
   const Collected run = collect(one_vm({10, 1e12, 1e12, 1e12}, 0), Collective::kAllReduce, 400, kOneLoop, {100});
-  EXPECT_GE(run.timeline.end.value, 160 - kClock);
+  EXPECT_GE(run.timeline.end.value, 160 - kRingClock);
 }
 
 TEST(LateRank, ChunksOfALateRankLeaveInTheOrderOfTheirSteps) {
@@ -70,7 +70,7 @@ TEST(LateRank, TheSlowestLinkSetsTheTimeOfARing) {
   // Rank 2 sends at 50 B/s, so step by step everyone waits for it: no faster than its own 6 x 100 B at 50
   // B/s, no slower than 6 steps of 2 s.
   const Collected run = collect(one_vm({100, 100, 50, 100}, 0), Collective::kAllReduce, 400, kOneLoop);
-  EXPECT_NEAR(run.timeline.end.value, 12, kClock);
+  EXPECT_NEAR(run.timeline.end.value, 12, kRingClock);
 }
 
 TEST(LateRank, AnAggregatedRingDelaysEveryoneToo) {
@@ -79,7 +79,7 @@ TEST(LateRank, AnAggregatedRingDelaysEveryoneToo) {
   RingRules rules = kOneLoop;
   rules.detail = Detail::kAggregated;
   const Collected run = collect(uniform(4), Collective::kAllReduce, 400, rules, {10});
-  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(run.at(rank), 16, kClock);
+  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(run.at(rank), 16, kRingClock);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace slmsim {
 
 // The engine's clock is a double that runs on through all simulations of a process.
-inline constexpr double kClock = 1e-7;  // s
+inline constexpr double kRingClock = 1e-7;  // s
 inline constexpr double kRate = 100;    // B/s
 
 // What each rank of a ring sends in total: a part of the buffer in every step.

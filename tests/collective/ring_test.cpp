@@ -63,37 +63,37 @@ TEST(Ring, TheFlowsOfTheSimulationCarryWhatTheTransfersAsk) {
 TEST(Ring, AnAllReduceOnAUniformRingByHand) {
   // 4 ranks, one loop: 6 steps of 100 B at 100 B/s with 0.5 s latency: 6 x 1.5 s.
   const Collected run = collect(uniform(4, 0.5), Collective::kAllReduce, 400, rules(1, 100));
-  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(run.at(rank), 9, kClock);
+  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(run.at(rank), 9, kRingClock);
 }
 
 TEST(Ring, EveryLoopPaysTheLatencyAnew) {
   // As above with 1200 B: 3 loops, 27 s. Without loops it would be 6 x (3 + 0.5) = 21 s.
   const Collected run = collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 100));
-  EXPECT_NEAR(run.timeline.end.value, 27, kClock);
+  EXPECT_NEAR(run.timeline.end.value, 27, kRingClock);
 }
 
 TEST(Ring, TheLastChunkOfALoopIsReadAlone) {
   // As above, and each loop ends with reading 100 B at 50 B/s: 27 + 3 x 2 s.
   RingRules copied = rules(1, 100);
   copied.last_copy.assign(4, BytesPerSecond{50});
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kRingClock);
   // All-gathers too: 3 x (3 x 1.5 + 2) s. In aggregate 300 B per rank.
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllGather, 1200, copied).timeline.end.value, 19.5, kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllGather, 1200, copied).timeline.end.value, 19.5, kRingClock);
   copied.detail = Detail::kAggregated;
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, copied).timeline.end.value, 33, kRingClock);
 }
 
 TEST(Ring, ALargerChunkOrMoreChannelsSaveLoops) {
   // 1200 B in one loop: 6 steps of 300 B.
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21, kClock);
-  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(3, 100)).timeline.end.value, 21, kClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 300)).timeline.end.value, 21, kRingClock);
+  EXPECT_NEAR(collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(3, 100)).timeline.end.value, 21, kRingClock);
 }
 
 TEST(Ring, ALastLoopThatIsNotFullSendsOnlyWhatIsLeft) {
   // 2 ranks, chunk 100 B: 200 B per loop. 300 B: steps of 100 B, then steps of 50 B; an all-reduce has 2 per
   // loop: 2 x (1 + 0.5) + 2 x (0.5 + 0.5) s.
   const Collected run = collect(uniform(2, 0.5), Collective::kAllReduce, 300, rules(1, 100));
-  EXPECT_NEAR(run.timeline.end.value, 5, kClock);
+  EXPECT_NEAR(run.timeline.end.value, 5, kRingClock);
 }
 
 TEST(Ring, UniformRingsFollowTheClosedForm) {
@@ -115,13 +115,13 @@ TEST(Ring, UniformRingsFollowTheClosedForm) {
 TEST(Ring, OneRankHasItsResultAtOnceAndSendsNothing) {
   const Collected run = collect(uniform(1), Collective::kAllReduce, 800, rules(1, 100), {3});
   EXPECT_TRUE(run.bytes().empty());
-  EXPECT_NEAR(run.at(0), 3, kClock);
+  EXPECT_NEAR(run.at(0), 3, kRingClock);
 }
 
 TEST(Ring, TwoRanksSwapTheirHalves) {
   // All-gather: each sends 400 of 800 B, 4 s. All-reduce: reduces a half, then passes the sum on: 8 s.
-  EXPECT_NEAR(collect(uniform(2), Collective::kAllGather, 800, rules(1, 400)).timeline.end.value, 4, kClock);
-  EXPECT_NEAR(collect(uniform(2), Collective::kAllReduce, 800, rules(1, 400)).timeline.end.value, 8, kClock);
+  EXPECT_NEAR(collect(uniform(2), Collective::kAllGather, 800, rules(1, 400)).timeline.end.value, 4, kRingClock);
+  EXPECT_NEAR(collect(uniform(2), Collective::kAllReduce, 800, rules(1, 400)).timeline.end.value, 8, kRingClock);
 }
 
 TEST(Ring, ASecondCollectiveFollowsTheFirstOverTheSameConnections) {
@@ -133,7 +133,7 @@ TEST(Ring, ASecondCollectiveFollowsTheFirstOverTheSameConnections) {
   const auto first = ring.run(Collective::kReduceScatter, Bytes{400}, graph.tag({.name = "first"}), begin);
   ring.run(Collective::kAllGather, Bytes{400}, graph.tag({.name = "second"}), first);
   EXPECT_EQ(graph.connections().size(), 4u);
-  EXPECT_NEAR(simulate(graph).end.value, 6, kClock);  // 3 steps of 1 s, twice: what an all-reduce takes
+  EXPECT_NEAR(simulate(graph).end.value, 6, kRingClock);  // 3 steps of 1 s, twice: what an all-reduce takes
 }
 
 TEST(Ring, TheRingFollowsTheOrderOfItsDevices) {

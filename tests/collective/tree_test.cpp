@@ -89,17 +89,17 @@ TEST(TreeShape, MakesNoNodeAnInnerOneOfBothTrees) {
 
 TEST(Tree, TwoNodesByHand) {
   // 400 B in one chunk: 200 B up each tree, which go opposite ways, then 200 B down: 2 x (2 + 0.5) s.
-  EXPECT_NEAR(time_of(2, 1, 400, 1000, 0.5), 5, kClock);
+  EXPECT_NEAR(time_of(2, 1, 400, 1000, 0.5), 5, kRingClock);
 }
 
 TEST(Tree, LatencyIsPaidOncePerEdgeOfTheWayUpAndDown) {
   const auto latencies = [](int nodes, int gpus) { return time_of(nodes, gpus, 1e5, 100, 1.0, 1e15); };
-  EXPECT_NEAR(latencies(2, 1), 2, kClock);
-  EXPECT_NEAR(latencies(3, 1), 4, kClock);  // 1 - 2 - 0
-  EXPECT_NEAR(latencies(4, 1), 4, kClock);
-  EXPECT_NEAR(latencies(8, 1), 6, kClock);
-  EXPECT_NEAR(latencies(2, 2), 4, kClock);  // 3 - 2 - 0; a ring's first loop takes 6
-  EXPECT_NEAR(latencies(1, 4), 6, kClock);  // a chain
+  EXPECT_NEAR(latencies(2, 1), 2, kRingClock);
+  EXPECT_NEAR(latencies(3, 1), 4, kRingClock);  // 1 - 2 - 0
+  EXPECT_NEAR(latencies(4, 1), 4, kRingClock);
+  EXPECT_NEAR(latencies(8, 1), 6, kRingClock);
+  EXPECT_NEAR(latencies(2, 2), 4, kRingClock);  // 3 - 2 - 0; a ring's first loop takes 6
+  EXPECT_NEAR(latencies(1, 4), 6, kRingClock);  // a chain
 }
 
 TEST(Tree, ChunksFollowEachOtherSoThatBandwidthAloneCounts) {
@@ -183,7 +183,7 @@ TEST(Tree, EveryRanksResultHoldsEveryRanksPartAsInARing) {
 TEST(Tree, TwoRanksWithOneChunkTakeWhatARingTakes) {
   const double ring =
       collect(uniform(2, 0.5), Collective::kAllReduce, 800, {1, 1, Bytes{400}, Detail::kSteps}).timeline.end.value;
-  EXPECT_NEAR(time_of(2, 1, 800, 400, 0.5), ring, kClock);  // two steps of 400 B
+  EXPECT_NEAR(time_of(2, 1, 800, 400, 0.5), ring, kRingClock);  // two steps of 400 B
 }
 
 TEST(Tree, ARankSendsNothingBeforeItIsReadyAndNobodyIsDoneWithoutIt) {
@@ -195,7 +195,7 @@ TEST(Tree, ARankSendsNothingBeforeItIsReadyAndNobodyIsDoneWithoutIt) {
       for (std::size_t r = 0; r < 6; ++r) EXPECT_GE(run.at(r), 100);
       for (const auto& flow : run.timeline.flows) {
         if (run.graph.connections()[flow.connection].from == late) {
-          EXPECT_GE(flow.start, 100 - kClock);
+          EXPECT_GE(flow.start, 100 - kRingClock);
         }
       }
     }
@@ -207,7 +207,7 @@ TEST(Tree, MoreBytesNeverTakeLess) {
     double before = 0;
     for (const double size : {0.0, 10.0, 100.0, 190.0, 200.0, 400.0, 1000.0, 5000.0}) {
       const double end = reduce(uniform(6, 0.1), nodes_of(3, 2), size, 100, {2, {}, detail}).timeline.end.value;
-      EXPECT_GE(end, before - kClock) << size;
+      EXPECT_GE(end, before - kRingClock) << size;
       before = end;
     }
   }
@@ -230,7 +230,7 @@ TEST(Tree, TheAggregatedFormAgreesWithTheSteps) {
 TEST(Tree, OneRankHasItsResultAtOnce) {
   const Collected run = reduce(uniform(1), {0}, 800, 100, {}, {3});
   EXPECT_TRUE(run.bytes().empty());
-  EXPECT_NEAR(run.at(0), 3, kClock);
+  EXPECT_NEAR(run.at(0), 3, kRingClock);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "sim/fit/scenario_fit.h"
 #include "sim/scenario/choice.h"
 #include "sim/fit/intervals.h"
+#include "sim/report/report.h"
 #include "sim/report/trace.h"
 #include "sim/search/time_limit.h"
 

@@ -115,7 +115,7 @@ class ByHand {
 
 std::string letters(const std::vector<Division>& shardings) {
   std::string text;
-  for (const auto& division : shardings) text += "RBCW"[division.along[0]];
+  for (const auto& division : shardings) text += "RBCW"[static_cast<std::size_t>(division.along[0])];
   return text;
 }
 
