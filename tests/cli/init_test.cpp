@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/inventory/files/";
+const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 
 // What init wrote is checked and run; the run's table.
 std::string run_what_was_written(const std::string& folder) {

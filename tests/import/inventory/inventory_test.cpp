@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string file(const std::string& name) { return SLMSIM_SOURCE_DIR "/tests/inventory/files/" + name; }
+std::string file(const std::string& name) { return SLMSIM_SOURCE_DIR "/tests/import/inventory/files/" + name; }
 
 std::string written(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + name;
