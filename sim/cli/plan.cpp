@@ -18,7 +18,6 @@
 #include "sim/cli/stop.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
-#include "sim/search/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -138,7 +137,8 @@ double seconds_since(steady_clock::time_point from) {
 // The searches of all scenarios, one after another: each model of each has its share of the remaining time.
 class Searches {
  public:
-  Searches(const PlanVerb& verb, std::size_t format) : verb_(verb), format_(format), job_(job_of(verb, format)) {
+  Searches(const PlanVerb& verb, std::size_t format)
+      : verb_(verb), format_(format), job_(job_of(verb, format)), deadline_(Deadline::of_limit(verb.time_limit)) {
     options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
     options_.restart = verb.restart;
     options_.ranks = true;
@@ -150,8 +150,7 @@ class Searches {
     const auto scenarios = load(&files);
     options_.stop = stop_at(0);
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
-      const double left = verb_.time_limit - seconds_since(begin_);
-      search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));
+      search(scenarios[i], files[i], scenarios.size(), deadline_.left() / static_cast<double>(scenarios.size() - i));
       if (reports_.back().stopped) return stopped(verb_, is_part() ? "" : text_of(reports_, format_), options_.journal);
     }
     return is_part() ? tell_part() : write();
@@ -183,20 +182,16 @@ class Searches {
   void search(const Scenario& scenario, const std::string& file, std::size_t count, double share) {
     PlanJob job = job_;
     ProgressLine line(true);
-    const auto start = steady_clock::now();
-    if (verb_.time_limit > 0) {
-      if (reports_.empty())
-        line.announce(
-            fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
-      limit_time(job, share);
-    }
+    if (verb_.time_limit > 0 && reports_.empty())
+      line.announce(
+          fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
+    job.deadline = Deadline(share);
     std::string searched;
-    auto begun = start;
-    job.progress = [&, start, share](const std::string& model, const SearchProgress& p) {
+    auto begun = steady_clock::now();
+    job.progress = [&](const std::string& model, const SearchProgress& p) {
       if (searched != model) begun = steady_clock::now();
       searched = model;
-      const double left = verb_.time_limit > 0 ? std::max(0.0, share - seconds_since(start)) : 0;
-      line.update(progress_text(scenario.name, model, p, seconds_since(begun), left));
+      line.update(progress_text(scenario.name, model, p, seconds_since(begun), job.deadline.left()));
     };
     options_.identity =
         search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
@@ -248,7 +243,7 @@ class Searches {
   PlanCrewOptions options_;
   std::vector<PlanReport> reports_;
   std::vector<std::string> journals_;
-  steady_clock::time_point begin_ = steady_clock::now();
+  Deadline deadline_;  // of all searches
 };
 
 int plan(const PlanVerb& verb) {
