@@ -5,18 +5,19 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/fit/measured_step.h"
 #include "sim/import/measurement/format.h"
 #include "sim/import/measurement/gather.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
-#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 namespace {
@@ -141,9 +142,8 @@ std::string list_stacks(const fs::path& root) {
     Software stack;
     read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
     reading.check();
-    out +=
-        fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
-                    attention_kernel_names()[static_cast<std::size_t>(stack.attention)], to_text(stack.host.forward));
+    out += fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
+                       name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
@@ -71,8 +72,8 @@ std::string to_json(const std::vector<Transformer>& models) {
     entries.push_back(fmt::format(
         "    {{\"name\": \"{}\", \"family\": \"{}\", \"hidden\": {}, \"heads\": {}, \"kv_heads\": {}, \"layers\": {}, "
         "\"sequence\": {}, \"vocabulary\": {}, \"intermediate\": {}, \"tied_embedding\": {}, \"parameters\": {:.0f}}}",
-        m.name, family_names()[static_cast<std::size_t>(m.family)], m.hidden, m.heads, m.kv_heads, m.layers, m.sequence,
-        m.vocabulary, m.intermediate, m.tied_embedding, parameter_count(build_operator_graph(m))));
+        m.name, name_in(family_names(), m.family), m.hidden, m.heads, m.kv_heads, m.layers, m.sequence, m.vocabulary,
+        m.intermediate, m.tied_embedding, parameter_count(build_operator_graph(m))));
   }
   return fmt::format("{{\n  \"schema\": \"slmsim/models/1\",\n  \"models\": [\n{}\n  ]\n}}\n",
                      fmt::join(entries, ",\n"));
