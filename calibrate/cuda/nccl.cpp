@@ -17,6 +17,7 @@
 #include "calibrate/cuda/device.h"
 #include "calibrate/gpu/rank.h"
 #include "calibrate/gpu/runner.h"
+#include "sim/base/name_in.h"
 
 namespace slmsim::calibrate {
 namespace {
@@ -198,7 +199,7 @@ class Session {
       for (const double size : sizes) {
         const auto agreed = communicator.agree({wall() - began, stop_() ? 1.0 : 0.0}, ncclMax);
         const double left = time_limit_ - agreed[0];
-        const std::string name = collective_names()[static_cast<std::size_t>(collective)] + " " + size_text(size);
+        const std::string name = name_in(collective_names(), collective) + " " + size_text(size);
         if (agreed[1] > 0) throw UsageError("interrupted");
         if (left <= 0) {
           leave_out(rank, name + ": the time was up");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "calibrate/common/text.h"
+#include "sim/base/name_in.h"
 
 namespace slmsim::calibrate {
 namespace {
@@ -65,16 +66,15 @@ std::string table_header() {
 
 std::string table_line(const CollectiveResult& r) {
   const double spread = r.seconds > 0 ? 100 * (r.high - r.low) / 2 / r.seconds : 0;
-  return format("  %-14s %12.0f %12.2f %10.3f %10.3f %8zu %8.1f\n",
-                collective_names()[static_cast<std::size_t>(r.collective)].c_str(), r.bytes, 1e6 * r.seconds,
-                1e-9 * algorithm_bandwidth(r), 1e-9 * bus_bandwidth(r), r.wrong, spread);
+  return format("  %-14s %12.0f %12.2f %10.3f %10.3f %8zu %8.1f\n", name_in(collective_names(), r.collective).c_str(),
+                r.bytes, 1e6 * r.seconds, 1e-9 * algorithm_bandwidth(r), 1e-9 * bus_bandwidth(r), r.wrong, spread);
 }
 
 std::string collective_line(const CollectiveResult& r) {
   return format(
       "{collective: %s, ranks: %d, hosts: %d, size: %s, time: %s, low: %s, high: %s, samples: %d, algbw: %.4g GB/s, "
       "busbw: %.4g GB/s, wrong: %zu}",
-      collective_names()[static_cast<std::size_t>(r.collective)].c_str(), r.ranks, r.hosts, size_text(r.bytes).c_str(),
+      name_in(collective_names(), r.collective).c_str(), r.ranks, r.hosts, size_text(r.bytes).c_str(),
       time_text(r.seconds).c_str(), time_text(r.low).c_str(), time_text(r.high).c_str(), r.samples,
       1e-9 * algorithm_bandwidth(r), 1e-9 * bus_bandwidth(r), r.wrong);
 }

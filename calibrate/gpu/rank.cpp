@@ -11,6 +11,7 @@
 #include "calibrate/common/descriptor.h"
 #include "calibrate/common/failure.h"
 #include "calibrate/common/text.h"
+#include "sim/base/deadline.h"
 
 namespace slmsim::calibrate {
 namespace {
@@ -132,9 +133,9 @@ std::optional<Rank> rank_from(const Environment& environment) {
 void share_from_first(const Rank& rank, std::string& bytes, double patience) {
   if (rank.world < 2) return;
   if (rank.rank == 0) return send_to_others(rank, bytes, patience);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
+  const Deadline deadline(patience);
   while (!receive_from_first(rank, bytes)) {
-    if (std::chrono::steady_clock::now() > until)
+    if (deadline.is_over())
       throw UsageError(format("rank 0 does not answer at %s, port %d; is it running, and does a firewall let it pass?",
                               printable(rank.address).c_str(), rank.port));
     std::this_thread::sleep_for(kRetry);

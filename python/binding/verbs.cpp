@@ -1,13 +1,13 @@
 #include "python/binding/verbs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "python/binding/interruptible.h"
+#include "sim/base/deadline.h"
 #include "sim/base/stopped.h"
 #include "sim/base/suggest.h"
 #include "sim/crew/crew.h"
@@ -17,22 +17,12 @@
 #include "sim/report/fit_table.h"
 #include "sim/report/plan_table.h"
 #include "sim/report/trace.h"
-#include "sim/search/time_limit.h"
 #include "sim/sweep/run.h"
 
 namespace py = pybind11;
 
 namespace slmsim::python {
 namespace {
-
-// Whether `seconds` have passed since this call; never if they are 0.
-std::function<bool()> end_after(double seconds) {
-  if (seconds <= 0) return [] { return false; };
-  using std::chrono::steady_clock;
-  const auto end =
-      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds));
-  return [end] { return steady_clock::now() >= end; };
-}
 
 std::size_t jobs_of(std::size_t asked) { return asked > 0 ? asked : available_cores(); }
 
@@ -107,7 +97,7 @@ Told plan(const Loaded& loaded, const PlanAsked& asked, const py::object& progre
       [scenario = loaded.narrowed({asked.models, {}, {}}), plan_job, file = loaded.file(), set = loaded.set(),
        jobs = jobs_of(asked.jobs), limit = asked.time_limit](Job& job) mutable -> Told {
         const CrewTurn turn(job);
-        if (limit > 0) limit_time(plan_job, limit);
+        plan_job.deadline = Deadline::of_limit(limit);
         plan_job.progress = [&job](const std::string&, const SearchProgress& p) { job.tell(p.assessed, p.choices); };
         PlanCrewOptions options;
         options.jobs = jobs;
@@ -152,7 +142,9 @@ Fitted fit(const Loaded& loaded, const FitAsked& asked, const py::object& progre
         request.sampling.particles = asked.points;
         request.sampling.seed = asked.seed;
         const auto stop = job.stop();
-        request.sampling.stop = [stop, end = end_after(asked.time_limit)] { return stop() || end(); };
+        request.sampling.stop = [stop, deadline = Deadline::of_limit(asked.time_limit)] {
+          return stop() || deadline.is_over();
+        };
         request.sampling.progress = [&job](double beta, std::size_t) {
           job.tell(static_cast<std::uint64_t>(kHundredths * beta), static_cast<std::uint64_t>(kHundredths));
         };

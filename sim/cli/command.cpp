@@ -1,14 +1,17 @@
 #include "sim/cli/command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <regex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/error.h"
 #include "sim/base/quantity.h"
+#include "sim/base/suggest.h"
 
 namespace slmsim {
 
@@ -36,6 +39,31 @@ CLI::Validator number_within(double low, double high) {
                        number ? "out of range" : "not a number", low, high);
   };
   return CLI::Validator(check, fmt::format("in [{:g} - {:g}]", low, high));
+}
+
+CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal) {
+  const std::string refused = refusal.empty() ? option->get_name() + " \"{}\" is unknown" : refusal;
+  const auto check = [words, refused](const std::string& word) -> std::string {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+    throw InputError(
+        {}, fmt::format("{}; {}", fmt::format(fmt::runtime(refused), word.substr(0, 64)), did_you_mean(word, words)));
+  };
+  return option->check(CLI::Validator(check, ""))->type_name(fmt::format("{{{}}}", fmt::join(words, ",")));
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (!type.starts_with('{') || !type.ends_with('}')) return {};
+  return CLI::detail::split(type.substr(1, type.size() - 2), ',');
+}
+
+void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& words,
+                       const std::string& about) {
+  choose_from(verb.add_option("--format,-f", format, about), words)->capture_default_str();
+}
+
+CLI::Option* add_output_option(CLI::App& verb, std::string& output, const std::string& about) {
+  return verb.add_option("--output,-o", output, about);
 }
 
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of) {

@@ -27,6 +27,18 @@ std::string plain_words(const std::string& text);
 
 // For a numeric option: refuses other values, with the expected range in the message.
 CLI::Validator number_within(double low, double high);
+// Limits an option to these words, which --help, completions and the man page list. `refusal` has {} for another word, such as
+// "there is no list of \"{}\""; default: it is unknown.
+CLI::Option* choose_from(CLI::Option* option, const std::vector<std::string>& words, const std::string& refusal = "");
+// The words of such an option; empty for others.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
+// --format, one of these words.
+void add_format_option(CLI::App& verb, std::string& format, const std::vector<std::string>& words,
+                       const std::string& about = "format of the result");
+// --output.
+CLI::Option* add_output_option(CLI::App& verb, std::string& output,
+                               const std::string& about = "write the result to this file instead of standard output");
 // `of`: the result that depends on the seed.
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& of);
 

@@ -8,7 +8,6 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
 
 namespace slmsim {
 namespace {
@@ -35,35 +34,15 @@ std::string listed(const std::string& what) {
 }
 
 // Values of an option or argument: words, or a shell command that prints them; empty where files or anything may follow.
-std::string words_of(const CLI::App& verb, const CLI::Option& option) {
-  struct Words {
-    const char *verbs, *option, *words;  // valid for these verbs, or for all if empty
+std::string words_of(const CLI::Option& option) {
+  if (const auto choices = choices_of(option); !choices.empty()) return fmt::format("{}", fmt::join(choices, " "));
+  // Listed while a word is completed, since files may be added.
+  static const std::pair<const char*, const char*> kListed[] = {
+      {"--technique", "techniques"}, {"--model", "models"}, {"--gpu", "gpus"},
+      {"SCENARIO", "scenarios"},     {"FORMAT", "formats"}, {"MODEL", "models"},
   };
-  static const Words kWords[] = {
-      {"", "--technique", "list techniques"},
-      {"", "--model", "list models"},
-      {"", "--gpu", "list gpus"},
-      {"run", "--format", "table json csv"},
-      {"run", "--engine", "slmsim simgrid"},
-      {"plan", "--format", "table json markdown"},
-      {"plan", "--objective", "time gpu_hours dollars cost energy deadline p90"},
-      {"explain max-model next fit", "--format", "table json"},
-      {"schema", "--format", "json markdown"},
-      {"list", "--format", "table json"},
-      {"list", "WHAT", "models gpus platforms scenarios stacks techniques formats"},
-      {"completion", "WHAT", "bash zsh fish man"},
-      {"validate", "STUDY", "fabric deepspeed gpu wan"},
-      {"import", "FORMAT", "list formats"},
-      {"shapes", "MODEL", "list models"},
-      {"", "SCENARIO", "list scenarios"},
-  };
-  const auto& lnames = option.get_lnames();
-  const std::string name = lnames.empty() ? option.get_name(true) : "--" + lnames.front();
-  for (const Words& one : kWords) {
-    const std::string verbs = fmt::format(" {} ", one.verbs);
-    if (name != one.option || (verbs != "  " && verbs.find(" " + verb.get_name() + " ") == std::string::npos)) continue;
-    const std::string words = one.words;
-    return words.starts_with("list ") ? listed(words.substr(5)) : words;
+  for (const auto& [name, what] : kListed) {
+    if (option.get_name() == name) return listed(what);
   }
   return "";
 }
@@ -72,7 +51,7 @@ std::string words_of(const CLI::App& verb, const CLI::Option& option) {
 std::string words_in_place(const CLI::App& verb) {
   for (const CLI::Option* option : verb.get_options()) {
     if (!names_of(*option).empty()) continue;
-    if (std::string words = words_of(verb, *option); !words.empty()) return words;
+    if (std::string words = words_of(*option); !words.empty()) return words;
   }
   return "";
 }
@@ -87,7 +66,7 @@ std::string to_bash(const CLI::App& app) {
     for (const CLI::Option* option : verb->get_options()) {
       const auto names = names_of(*option);
       options.insert(options.end(), names.begin(), names.end());
-      const std::string words = words_of(*verb, *option);
+      const std::string words = words_of(*option);
       if (!names.empty() && !words.empty())
         values += fmt::format(" {}) values=\"{}\" ;;", fmt::join(names, "|"), words);
     }
@@ -155,7 +134,7 @@ std::string to_zsh(const CLI::App& app) {
     verbs += fmt::format("    '{}:{}'\n", verb->get_name(), quoted(verb->get_description(), ":"));
     std::string arguments;
     for (const CLI::Option* option : verb->get_options()) {
-      const std::string words = words_of(*verb, *option);
+      const std::string words = words_of(*option);
       for (const auto& name : names_of(*option)) {
         const std::string action = takes_value(*option) ? ":value:" + for_zsh(words, false) : "";
         // --option value, --option=value, -o value and -ovalue.
@@ -219,7 +198,7 @@ std::string to_fish(const CLI::App& app) {
       for (const auto& name : option->get_lnames()) names += " -l " + name;
       for (const auto& name : option->get_snames()) names += " -s " + name;
       if (names.empty()) continue;
-      const std::string words = words_of(*verb, *option);
+      const std::string words = words_of(*option);
       const std::string value = !takes_value(*option) ? ""
                                 : words.empty()       ? " -r"
                                                       : fmt::format(" -x -a '{}'", for_fish(words));
@@ -260,9 +239,14 @@ std::string to_man(const CLI::App& app) {
     for (const CLI::Option* option : verb->get_options()) {
       const auto names = names_of(*option);
       const std::string name = names.empty() ? option->get_name(true) : fmt::format("{}", fmt::join(names, ", "));
-      out +=
-          fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name),
-                      !names.empty() && takes_value(*option) ? " \\fIVALUE\\fR" : "", roff(option->get_description()));
+      const auto choices = choices_of(*option);
+      std::string value;
+      if (!choices.empty()) {
+        value = fmt::format(" \\fI{}\\fR", roff(option->get_type_name()));
+      } else if (!names.empty() && takes_value(*option)) {
+        value = " \\fIVALUE\\fR";
+      }
+      out += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(name), value, roff(option->get_description()));
     }
     if (const std::string footer = verb->get_footer(); !footer.empty())
       out += ".PP\n.nf\n" + roff(footer.substr(footer.find_first_not_of('\n'))) + "\n.fi\n";
@@ -278,12 +262,12 @@ then among those installed with the program.
 )";
 }
 
+constexpr std::pair<const char*, std::string (*)(const CLI::App&)> kKinds[] = {
+    {"bash", to_bash}, {"zsh", to_zsh}, {"fish", to_fish}, {"man", to_man}};
+
 int completion(const CLI::App& app, const std::string& what, const std::string& output) {
-  static const std::pair<const char*, std::string (*)(const CLI::App&)> kKinds[] = {
-      {"bash", to_bash}, {"zsh", to_zsh}, {"fish", to_fish}, {"man", to_man}};
-  std::vector<std::string> names;
-  for (const auto& kind : kKinds) names.emplace_back(kind.first);
-  write_result(kKinds[index_of("completion", what, names)].second(app), output);
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.first == what; });
+  write_result(kind->second(app), output);
   return kDone;
 }
 
@@ -292,8 +276,10 @@ int completion(const CLI::App& app, const std::string& what, const std::string& 
 Command add_completion(CLI::App& app) {
   auto* verb = app.add_subcommand("completion", "print completions for a shell, or the man page");
   auto what = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  verb->add_option("WHAT", *what, "bash, zsh, fish or man")->required();
-  verb->add_option("--output,-o", *output, "write to this file instead of standard output");
+  std::vector<std::string> kinds;
+  for (const auto& kind : kKinds) kinds.emplace_back(kind.first);
+  choose_from(verb->add_option("WHAT", *what, "the shell, or man"), kinds, "completion \"{}\" is unknown")->required();
+  add_output_option(*verb, *output);
   verb->footer(R"(
 Examples:
   slmsim completion bash --output slmsim.bash

@@ -39,8 +39,6 @@ std::size_t predictions_of(const Scenario& scenario) {
 }
 
 int explain_all(const ExplainVerb& verb) {
-  static const std::vector<std::string> kFormats = {"table", "json"};
-  const bool json = index_of("--format", verb.format, kFormats) == 1;
   ExplainOptions options;
   ProgressLine line(true);
   options.on_progress = [&line](std::size_t done, std::size_t all, std::size_t cases) {
@@ -59,7 +57,7 @@ int explain_all(const ExplainVerb& verb) {
     results.push_back({std::move(scenarios[i]), std::move(explanations), stopped});
   }
   line.clear();
-  write_result(json ? to_explanation_json(results) : to_explanation_table(results), verb.output);
+  write_result(verb.format == "json" ? to_explanation_json(results) : to_explanation_table(results), verb.output);
   end_as_asked();
   const bool any = std::any_of(results.begin(), results.end(), [](const ExplainResult& result) {
     return std::any_of(result.explanations.begin(), result.explanations.end(),
@@ -74,7 +72,7 @@ Command add_explain(CLI::App& app) {
   auto* verb = app.add_subcommand("explain", "tell what limits each technique and which settings would help");
   auto options = std::make_shared<ExplainVerb>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  add_format_option(*verb, options->format, {"table", "json"});
   add_filter_options(*verb, options->filter);
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which it ends with what is explained by then; the result then depends on the machine")

@@ -49,7 +49,7 @@ Command add_fit(CLI::App& app) {
   verb->add_option("--measured", options->measured,
                    "table of runs (CSV) with the columns model, technique, group, what, value and noise")
       ->required();
-  verb->add_option("--output,-o", options->output, "write the fit to this file, which slmsim run --fitted takes");
+  add_output_option(*verb, options->output, "write the fit to this file, which slmsim run --fitted takes");
   add_set_option(*verb, options->overrides);
   add_seed(*verb, options->seed, "of the random numbers: the same seed, the same fit");
   verb->add_option("--points", options->points, "that stand for the result")

@@ -209,7 +209,7 @@ Command add_import(CLI::App& app) {
   verb->add_option("FORMAT", options->format, "of the files, see below")->required();
   verb->add_option("FILE", options->files, "tables of this format, of one GPU or with --where; of measured a folder")
       ->required();
-  verb->add_option("--output,-o", options->output, "write the profile to this file, and print a summary");
+  add_output_option(*verb, options->output, "write the profile to this file, and print a summary");
   verb->add_option(
       "--gpu", options->gpu,
       "a GPU of platforms/gpus, or a file: times are checked against its data sheet, and large tables thinned");

@@ -5,20 +5,19 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/fit/measured_step.h"
 #include "sim/import/measurement/format.h"
 #include "sim/import/measurement/gather.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/report/technique_list.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/data_root.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
-#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 namespace {
@@ -143,9 +142,8 @@ std::string list_stacks(const fs::path& root) {
     Software stack;
     read_stack(read_yaml(root / kStackFile.folder / (name + ".yaml")), "", reading, stack);
     reading.check();
-    out +=
-        fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
-                    attention_kernel_names()[static_cast<std::size_t>(stack.attention)], to_text(stack.host.forward));
+    out += fmt::format("{:<15} {}; attention {}, {} per operator on the host\n", name, printable(stack.title),
+                       name_in(attention_kernel_names(), stack.attention), to_text(stack.host.forward));
   }
   return out;
 }
@@ -172,12 +170,7 @@ constexpr Listing kListings[] = {{"models", list_models},         {"gpus", list_
 int list(const std::string& what, const std::string& format) {
   const auto* found = std::find_if(std::begin(kListings), std::end(kListings),
                                    [&](const Listing& listing) { return listing.what == what; });
-  if (found == std::end(kListings)) {
-    std::vector<std::string> things;
-    for (const auto& listing : kListings) things.emplace_back(listing.what);
-    throw InputError({}, fmt::format("there is no list of \"{}\"; {}", what.substr(0, 64), did_you_mean(what, things)));
-  }
-  const bool json = index_of("--format", format, {"table", "json"}) == 1;
+  const bool json = format == "json";
   if (json && found->text != list_techniques) throw InputError({}, "only techniques are listed as JSON");
   write_result(json ? to_technique_json() : found->text(found->of_files ? root_or_fail() : fs::path()), "");
   return kDone;
@@ -198,11 +191,13 @@ Command add_list(CLI::App& app) {
   auto* verb = app.add_subcommand("list", "list what there is");
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
-  verb->add_option("WHAT", *what,
-                   "models, gpus, platforms, scenarios, stacks, techniques, or formats that import reads")
+  std::vector<std::string> things;
+  for (const auto& listing : kListings) things.emplace_back(listing.what);
+  choose_from(verb->add_option("WHAT", *what, "names to list; formats: that import reads"), things,
+              "there is no list of \"{}\"")
       ->required();
-  verb->add_option("--format,-f", *format,
-                   "table; or json, of techniques: with their options and how figures draw them");
+  add_format_option(*verb, *format, {"table", "json"},
+                    "format; json: only of techniques, with their options and how figures draw them");
   verb->footer("\nExamples:\n  slmsim list gpus\n  slmsim list techniques --format json");
   return {verb, [what, format] { return list(*what, *format); }};
 }

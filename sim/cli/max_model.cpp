@@ -17,7 +17,6 @@ struct MaxModelOptions : ScenarioOptions {
 };
 
 int max_model(const MaxModelOptions& options) {
-  const std::size_t format = index_of("--format", options.format, {"table", "json"});
   std::vector<LargestResult> results;
   bool any = false;
   for (auto& scenario : load_filtered(options, options.filter)) {
@@ -25,7 +24,7 @@ int max_model(const MaxModelOptions& options) {
     any = any || std::any_of(models.begin(), models.end(), [](const LargestModel& m) { return m.layers > 0; });
     results.push_back({std::move(scenario), std::move(models)});
   }
-  write_result(format == 0 ? to_largest_table(results) : to_largest_json(results), options.output);
+  write_result(options.format == "json" ? to_largest_json(results) : to_largest_table(results), options.output);
   return any ? kDone : kNothingFits;
 }
 
@@ -35,7 +34,7 @@ Command add_max_model(CLI::App& app) {
   auto* verb = app.add_subcommand("max-model", "the most layers that fit, by technique, and what limits them");
   auto options = std::make_shared<MaxModelOptions>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  add_format_option(*verb, options->format, {"table", "json"});
   add_filter_options(*verb, options->filter);
   verb->footer(R"(
 The model's hidden size, heads, sequence and vocabulary stay; layers are added until GPU, host memory or drives are full.

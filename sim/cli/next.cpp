@@ -24,7 +24,6 @@ struct NextOptions : ScenarioOptions {
 };
 
 int next_verb(const NextOptions& options) {
-  const bool json = index_of("--format", options.format, {"table", "json"}) == 1;
   if (options.scenarios.size() != 1) throw InputError({}, "slmsim next takes one scenario");
   IntervalRequest asked = options.interval;
   asked.intervals = true;
@@ -45,7 +44,7 @@ int next_verb(const NextOptions& options) {
   NextReport report{scenario, candidates, draws.fitted_to, {}};
   for (const auto& model : scenario.models)
     report.picks.push_back(next_run(scenario, ensemble, model.name, open, rules));
-  write_result(json ? to_json(report) : to_table(report), options.output);
+  write_result(options.format == "json" ? to_json(report) : to_table(report), options.output);
   return kDone;
 }
 
@@ -64,7 +63,7 @@ Command add_next(CLI::App& app) {
                    "so many jobs like this one are to come: a run is worth what it saves of all of them")
       ->capture_default_str()
       ->check(number_within(1.0, 1e6));
-  verb->add_option("--format,-f", options->format, "table or json")->capture_default_str();
+  add_format_option(*verb, options->format, {"table", "json"});
   verb->add_option("--time-limit", options->time_limit,
                    "seconds after which it ends with the points it has; the result then depends on the machine")
       ->check(number_within(0.001, 1e7));

@@ -18,7 +18,6 @@
 #include "sim/cli/stop.h"
 #include "sim/crew/crew.h"
 #include "sim/report/plan_table.h"
-#include "sim/search/time_limit.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -102,15 +101,15 @@ int stopped(const PlanVerb& verb, const std::string& text, const std::filesystem
   return kInternal;
 }
 
-std::string text_of(const std::vector<PlanReport>& reports, std::size_t format) {
-  if (format == 1) return to_plan_json(reports);
-  if (format == 2) return to_plan_markdown(reports);
+std::string text_of(const std::vector<PlanReport>& reports, const std::string& format) {
+  if (format == "json") return to_plan_json(reports);
+  if (format == "markdown") return to_plan_markdown(reports);
   std::string text;
   for (const auto& report : reports) text += (text.empty() ? "" : "\n") + to_plan_table(report);
   return text;
 }
 
-PlanJob job_of(const PlanVerb& verb, std::size_t format) {
+PlanJob job_of(const PlanVerb& verb) {
   PlanJob job;
   if (!verb.technique.empty())
     job.technique = technique_table()[index_of("--technique", verb.technique, technique_names())];
@@ -118,13 +117,13 @@ PlanJob job_of(const PlanVerb& verb, std::size_t format) {
     job.objective = static_cast<PlanObjective>(index_of("--objective", verb.objective, plan_objective_names()));
   job.list = verb.list;
   job.effort = verb.effort;
-  job.compare = format == 2;
-  job.explain = format != 2;
+  job.compare = verb.format == "markdown";
+  job.explain = !job.compare;
   job.exhaustive = verb.exhaustive;
   if (!verb.shard.empty()) job.shard = parse_shard(verb.shard);
   if (job.shard && verb.journal.empty())
     throw InputError({}, "--shard leaves what it found out as FILE.i-of-n.part; name FILE by --journal");
-  if (job.shard && (!verb.output.empty() || !verb.exported.empty() || format != 0))
+  if (job.shard && (!verb.output.empty() || !verb.exported.empty() || verb.format != "table"))
     throw InputError({},
                      "--shard tells no plans, so that --output, --export and --format have no effect; they are of "
                      "the search with --parts");
@@ -138,7 +137,8 @@ double seconds_since(steady_clock::time_point from) {
 // The searches of all scenarios, one after another: each model of each has its share of the remaining time.
 class Searches {
  public:
-  Searches(const PlanVerb& verb, std::size_t format) : verb_(verb), format_(format), job_(job_of(verb, format)) {
+  explicit Searches(const PlanVerb& verb)
+      : verb_(verb), job_(job_of(verb)), deadline_(Deadline::of_limit(verb.time_limit)) {
     options_.jobs = verb.jobs > 0 ? verb.jobs : available_cores();
     options_.restart = verb.restart;
     options_.ranks = true;
@@ -150,9 +150,9 @@ class Searches {
     const auto scenarios = load(&files);
     options_.stop = stop_at(0);
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
-      const double left = verb_.time_limit - seconds_since(begin_);
-      search(scenarios[i], files[i], scenarios.size(), left / static_cast<double>(scenarios.size() - i));
-      if (reports_.back().stopped) return stopped(verb_, is_part() ? "" : text_of(reports_, format_), options_.journal);
+      search(scenarios[i], files[i], scenarios.size(), deadline_.left() / static_cast<double>(scenarios.size() - i));
+      if (reports_.back().stopped)
+        return stopped(verb_, is_part() ? "" : text_of(reports_, verb_.format), options_.journal);
     }
     return is_part() ? tell_part() : write();
   }
@@ -183,20 +183,16 @@ class Searches {
   void search(const Scenario& scenario, const std::string& file, std::size_t count, double share) {
     PlanJob job = job_;
     ProgressLine line(true);
-    const auto start = steady_clock::now();
-    if (verb_.time_limit > 0) {
-      if (reports_.empty())
-        line.announce(
-            fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
-      limit_time(job, share);
-    }
+    if (verb_.time_limit > 0 && reports_.empty())
+      line.announce(
+          fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
+    job.deadline = Deadline(share);
     std::string searched;
-    auto begun = start;
-    job.progress = [&, start, share](const std::string& model, const SearchProgress& p) {
+    auto begun = steady_clock::now();
+    job.progress = [&](const std::string& model, const SearchProgress& p) {
       if (searched != model) begun = steady_clock::now();
       searched = model;
-      const double left = verb_.time_limit > 0 ? std::max(0.0, share - seconds_since(start)) : 0;
-      line.update(progress_text(scenario.name, model, p, seconds_since(begun), left));
+      line.update(progress_text(scenario.name, model, p, seconds_since(begun), job.deadline.left()));
     };
     options_.identity =
         search_identity(verb_, file, is_of_whole_jobs(job_.objective.value_or(scenario.plan.objective)));
@@ -227,7 +223,7 @@ class Searches {
   }
 
   int write() const {
-    std::vector<Result> outputs = {{text_of(reports_, format_), verb_.output}};
+    std::vector<Result> outputs = {{text_of(reports_, verb_.format), verb_.output}};
     if (!verb_.exported.empty()) add_exports(reports_, verb_.exported, outputs);
     write_results(outputs);
     // Up to here a full disk or a signal loses nothing.
@@ -243,18 +239,12 @@ class Searches {
   }
 
   const PlanVerb& verb_;
-  std::size_t format_;
   PlanJob job_;
   PlanCrewOptions options_;
   std::vector<PlanReport> reports_;
   std::vector<std::string> journals_;
-  steady_clock::time_point begin_ = steady_clock::now();
+  Deadline deadline_;  // of all searches
 };
-
-int plan(const PlanVerb& verb) {
-  static const std::vector<std::string> kFormats = {"table", "json", "markdown"};
-  return Searches(verb, index_of("--format", verb.format, kFormats)).run();
-}
 
 }  // namespace
 
@@ -262,11 +252,11 @@ Command add_plan(CLI::App& app) {
   auto* verb = app.add_subcommand("plan", "search for the best technique, GPUs and settings");
   auto options = std::make_shared<PlanVerb>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--format,-f", options->format, "table, json, or markdown: beside Algorithm 1's picks")
-      ->capture_default_str();
-  verb->add_option("--objective", options->objective,
-                   "time, gpu_hours, dollars; of whole jobs cost, energy, deadline or p90, in place of the scenario's "
-                   "plan.objective");
+  add_format_option(*verb, options->format, {"table", "json", "markdown"},
+                    "format of the result; markdown: beside Algorithm 1's picks");
+  choose_from(verb->add_option("--objective", options->objective,
+                               "in place of the scenario's plan.objective; from cost on, of whole jobs"),
+              plan_objective_names());
   verb->add_option("--technique,-t", options->technique, "plan with this technique only");
   verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
       ->take_all()
@@ -315,7 +305,8 @@ Examples:
   slmsim plan scenarios/large/plan-512.yaml --effort 10 --parts p.*.part)");
   return {verb, [options] {
             return run_as_rank([&](const Launch& launch) {
-              return launch.rank == 0 ? plan(*options) : Searches(*options, 0).serve();
+              Searches searches(*options);
+              return launch.rank == 0 ? searches.run() : searches.serve();
             });
           }};
 }

@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/error.h"
-#include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/scenario/data_root.h"
 
@@ -62,9 +60,6 @@ int run_script(const fs::path& script, const std::vector<std::string>& words, co
 }
 
 int plot(const std::string& figure, const std::vector<std::string>& words) {
-  if (std::find(kFigures.begin(), kFigures.end(), figure) == kFigures.end())
-    throw InputError(
-        {}, fmt::format("there is no figure \"{}\"; {}", figure.substr(0, 64), did_you_mean(figure, kFigures)));
   return run_script(script_of(figure), words, figure);
 }
 
@@ -73,7 +68,7 @@ int plot(const std::string& figure, const std::vector<std::string>& words) {
 Command add_plot(CLI::App& app) {
   auto* verb = app.add_subcommand("plot", "draw a figure (SVG, PNG or PDF); needs Debian's python3-matplotlib");
   auto figure = std::make_shared<std::string>();
-  verb->add_option("FIGURE", *figure, fmt::format("{}", fmt::join(kFigures, ", ")));
+  choose_from(verb->add_option("FIGURE", *figure, "what to draw"), kFigures, "there is no figure \"{}\"");
   verb->set_help_flag();  // the script's own --help has more
   verb->prefix_command();
   verb->footer(R"(

@@ -116,7 +116,7 @@ Command add_report(CLI::App& app) {
   verb->add_option("SCENARIO", options->scenario, "a scenario file, or a name as slmsim list scenarios prints it")
       ->required()
       ->transform(scenario_file);
-  verb->add_option("--output,-o", options->output, "the page")->capture_default_str();
+  add_output_option(*verb, options->output, "the page")->capture_default_str();
   add_set_option(*verb, options->overrides);
   add_interval_options(*verb, options->interval);
   verb->add_option("--time-limit", options->time_limit,

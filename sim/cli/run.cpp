@@ -61,7 +61,7 @@ int run(const RunOptions& options) {
   predict_options.time_misfits = format != Format::kTable;
   predict_options.links = format == Format::kJson || options.link_use || !options.timeline.empty();
   predict_options.whole = options.whole;
-  predict_options.simgrid = index_of("--engine", options.engine, {"slmsim", "simgrid"}) == 1;
+  predict_options.simgrid = options.engine == "simgrid";
   const Intervals intervals = intervals_of(options.interval, options);
   ScenarioOptions fitted = options;
   fitted.overrides = intervals.overrides();
@@ -104,7 +104,7 @@ Command add_run(CLI::App& app) {
   auto* verb = app.add_subcommand("run", "predict every technique of a scenario on every group, and select");
   auto options = std::make_shared<RunOptions>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--format,-f", options->format, "table, json or csv")->capture_default_str();
+  add_format_option(*verb, options->format, format_names());
   verb->add_option("--trace", options->trace,
                    "write a Chrome/Perfetto trace of one iteration: of the first scenario's pick for its first model");
   add_filter_options(*verb, options->filter);
@@ -114,8 +114,9 @@ Command add_run(CLI::App& app) {
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
   add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
-  verb->add_option("--engine", options->engine,
-                   "what shares links: slmsim, or simgrid, which is slower and agrees but where dates tie")
+  choose_from(verb->add_option("--engine", options->engine,
+                               "what shares links; simgrid is slower and agrees but where dates tie"),
+              {"slmsim", "simgrid"})
       ->capture_default_str();
   verb->add_flag("--whole", options->whole,
                  "simulate every GPU and micro-batch, also those that are alike: the same, but slower");

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/suggest.h"
+#include "sim/cli/command.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {
@@ -21,7 +22,7 @@ void add_scenario_options(CLI::App& verb, ScenarioOptions& options) {
   verb.add_option("SCENARIO", options.scenarios, "scenario files, or names as slmsim list scenarios prints them")
       ->required()
       ->transform(scenario_file);
-  verb.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
+  add_output_option(verb, options.output);
   add_set_option(verb, options.overrides);
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/platform/drive.h"
@@ -75,17 +74,8 @@ std::string schema_text(const SchemaOptions& options) {
 }
 
 int schema(const SchemaOptions& options) {
-  static const std::vector<std::string> kFormats = {"json", "markdown"};
-  if (std::find(kFormats.begin(), kFormats.end(), options.format) == kFormats.end())
-    throw InputError({}, fmt::format("--format \"{}\" is unknown; {}", printable(options.format).substr(0, 64),
-                                     did_you_mean(options.format, kFormats)));
-  const auto names = file_names();
-  const bool known = std::find(names.begin(), names.end(), options.file) != names.end();
-  if (!options.file.empty() && !known)
-    throw InputError({}, fmt::format("there is no schema of \"{}\"; {}", printable(options.file).substr(0, 64),
-                                     did_you_mean(options.file, names)));
   if (options.file.empty() && options.format == "json")
-    throw InputError({}, fmt::format("a schema is of one kind of file; name one of {}", fmt::join(names, ", ")));
+    throw InputError({}, fmt::format("a schema is of one kind of file; name one of {}", fmt::join(file_names(), ", ")));
   write_result(schema_text(options), options.output);
   return kDone;
 }
@@ -95,11 +85,10 @@ int schema(const SchemaOptions& options) {
 Command add_schema(CLI::App& app) {
   auto* verb = app.add_subcommand("schema", "print the keys of a kind of file, as a JSON Schema or a reference");
   auto options = std::make_shared<SchemaOptions>();
-  verb->add_option("FILE", options->file,
-                   fmt::format("{}; with --format markdown also none, for all", fmt::join(file_names(), ", ")));
-  verb->add_option("--format", options->format, "json (a JSON Schema, draft 2020-12) or markdown")
-      ->capture_default_str();
-  verb->add_option("--output,-o", options->output, "write to this file instead of standard output");
+  choose_from(verb->add_option("FILE", options->file, "kind of file; with --format markdown none stands for all"),
+              file_names(), "there is no schema of \"{}\"");
+  add_format_option(*verb, options->format, {"json", "markdown"}, "json: a JSON Schema, draft 2020-12");
+  add_output_option(*verb, options->output);
   verb->footer(
       "\nExamples:\n  slmsim schema scenario --output scenario.schema.json\n  slmsim schema gpu --format markdown\n"
       "  slmsim schema --format markdown --output reference.md");

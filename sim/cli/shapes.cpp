@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
@@ -71,18 +72,14 @@ std::string to_json(const std::vector<Transformer>& models) {
     entries.push_back(fmt::format(
         "    {{\"name\": \"{}\", \"family\": \"{}\", \"hidden\": {}, \"heads\": {}, \"kv_heads\": {}, \"layers\": {}, "
         "\"sequence\": {}, \"vocabulary\": {}, \"intermediate\": {}, \"tied_embedding\": {}, \"parameters\": {:.0f}}}",
-        m.name, family_names()[static_cast<std::size_t>(m.family)], m.hidden, m.heads, m.kv_heads, m.layers, m.sequence,
-        m.vocabulary, m.intermediate, m.tied_embedding, parameter_count(build_operator_graph(m))));
+        m.name, name_in(family_names(), m.family), m.hidden, m.heads, m.kv_heads, m.layers, m.sequence, m.vocabulary,
+        m.intermediate, m.tied_embedding, parameter_count(build_operator_graph(m))));
   }
   return fmt::format("{{\n  \"schema\": \"slmsim/models/1\",\n  \"models\": [\n{}\n  ]\n}}\n",
                      fmt::join(entries, ",\n"));
 }
 
 int shapes(const ShapesOptions& options) {
-  static const std::vector<std::string> kFormats = {"csv", "json"};
-  if (std::find(kFormats.begin(), kFormats.end(), options.format) == kFormats.end())
-    throw InputError({}, fmt::format("--format \"{}\" is unknown; {}", printable(options.format).substr(0, 64),
-                                     did_you_mean(options.format, kFormats)));
   for (const int count : options.batch) {
     if (count < 1 || count > kMostSequences)
       throw InputError(
@@ -111,8 +108,8 @@ Command add_shapes(CLI::App& app) {
       ->required();
   verb->add_option("--batch", options->batch, "sequences that a GPU has at once; default 1,2,4,8,16,32,64")
       ->delimiter(',');
-  verb->add_option("--format", options->format, "csv (kernels) or json (the models' sizes)")->capture_default_str();
-  verb->add_option("--output,-o", options->output, "write to this file instead of standard output");
+  add_format_option(*verb, options->format, {"csv", "json"}, "csv: the kernels; json: the models' sizes");
+  add_output_option(*verb, options->output);
   verb->footer(
       "\nExamples:\n  slmsim shapes gpt2m --output gpt2m.csv\n  slmsim shapes gpt2m my/config.json --batch 1,8\n"
       "  slmsim shapes gpt2m gpt2L --format json");

@@ -1,12 +1,11 @@
 #include "sim/cli/stop.h"
 
-#include <chrono>
 #include <csignal>
+
+#include "sim/base/deadline.h"
 
 namespace slmsim {
 namespace {
-
-using std::chrono::steady_clock;
 
 volatile std::sig_atomic_t signal_that_came = 0;
 
@@ -19,9 +18,7 @@ std::function<bool()> stop_at(double seconds) {
       std::signal(came, SIG_DFL);
     });
   }
-  const auto end =
-      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds));
-  return [seconds, end] { return signal_that_came != 0 || (seconds > 0 && steady_clock::now() >= end); };
+  return [deadline = Deadline::of_limit(seconds)] { return signal_that_came != 0 || deadline.is_over(); };
 }
 
 void end_as_asked() {

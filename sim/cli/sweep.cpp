@@ -89,8 +89,8 @@ Command add_sweep(CLI::App& app) {
       app.add_subcommand("sweep", "predict a scenario at many points, over all cores; goes on where it was ended");
   auto options = std::make_shared<Options>();
   verb->add_option("SWEEP", options->sweep, "a file of axes, see scenarios/sweeps/")->required();
-  verb->add_option(
-      "--output,-o", options->output,
+  add_output_option(
+      *verb, options->output,
       "write FILE.csv and FILE.jsonl; by default named after the sweep, in this folder. FILE.journal keeps "
       "what is done until then");
   verb->add_option("--set", options->overrides, "override a value at every point, see slmsim run; may be repeated")
@@ -114,7 +114,7 @@ Command add_merge(CLI::App& app) {
   auto parts = std::make_shared<std::vector<std::string>>();
   auto output = std::make_shared<std::string>();
   verb->add_option("PART", *parts, "all parts of one sweep, in any order")->required();
-  verb->add_option("--output,-o", *output, "write FILE.csv and FILE.jsonl")->required();
+  add_output_option(*verb, *output, "write FILE.csv and FILE.jsonl")->required();
   verb->footer("\nExample:\n  slmsim merge latency.*.part -o latency.csv");
   return {verb, [parts, output] { return merge(*parts, *output); }};
 }

@@ -8,7 +8,6 @@
 #include "sim/base/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
 #include "sim/cli/subprocess.h"
 #include "sim/report/step_table.h"
 #include "sim/scenario/link.h"
@@ -27,12 +26,12 @@ int validate_steps(const ValidateOptions& options) {
   if (options.measured.empty()) throw InputError({}, "--gpu and --profile are for --measured FILE");
   if (options.gpu.empty())
     throw InputError({}, "--measured needs --gpu, the name of platforms/gpus or file of the GPU that was measured");
-  const bool csv = index_of("--format", options.format, {"markdown", "csv"}) == 1;
   const MeasuredSteps measured = read_measured_steps(options.measured);
   std::vector<Override> overrides;
   for (const auto& text : options.overrides) overrides.push_back(parse_override(text));
   const auto comparisons = compare_steps(measured.steps, options.gpu, options.profile, overrides);
-  write_result(csv ? to_csv(comparisons) : to_markdown(comparisons, measured.skipped), options.output);
+  write_result(options.format == "csv" ? to_csv(comparisons) : to_markdown(comparisons, measured.skipped),
+               options.output);
   return kDone;
 }
 
@@ -47,8 +46,8 @@ Command add_validate(CLI::App& app) {
   verb->add_option("--gpu", options->gpu, "the measured GPU, a name of platforms/gpus or a file");
   verb->add_option("--profile", options->profile, "the GPU's profile, a name of platforms/profiles or a file");
   verb->add_option("--set", options->overrides, "override a value, e.g. software.kernel_launch=8us");
-  verb->add_option("--format,-f", options->format, "markdown or csv")->capture_default_str();
-  verb->add_option("--output,-o", options->output, "write the result to this file instead of standard output");
+  add_format_option(*verb, options->format, {"markdown", "csv"});
+  add_output_option(*verb, options->output);
   verb->footer(
       "\nExample:\n  slmsim validate --measured tests/data/steps/made-up.json --gpu h200\n\n"
       "Published studies (fabric, deepspeed, gpu, wan, job, runs) are compared by slmsim-validation, which the tests' build\n"

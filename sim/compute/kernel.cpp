@@ -6,6 +6,7 @@
 
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 
 namespace slmsim {
@@ -18,7 +19,7 @@ std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround
 
 // The kernel's own name first, then a similar kernel.
 std::vector<std::string> families_of(const Operator& op, KernelPart part) {
-  const std::string own = kernel_part_names()[static_cast<std::size_t>(part)];
+  const std::string own = name_in(kernel_part_names(), part);
   switch (part) {
     case KernelPart::kNorm:
       // A layer norm has a shift as well as a scale.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "sim/base/deadline.h"
 #include "sim/base/error.h"
 #include "sim/base/library.h"
 
@@ -82,7 +83,7 @@ void Ranks::give(std::size_t worker, const std::vector<std::uint64_t>& questions
 
 std::vector<CrewEvent> Ranks::wait(int milliseconds) {
   std::vector<CrewEvent> events;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  const Deadline deadline(1e-3 * milliseconds);
   while (events.empty()) {
     while (const auto message = transport_.receive(-1)) {
       events.push_back(unpacked(message->bytes, static_cast<std::size_t>(message->from - 1)));
@@ -94,7 +95,7 @@ std::vector<CrewEvent> Ranks::wait(int milliseconds) {
         std::erase(given, event.question);
       }
     }
-    if (std::chrono::steady_clock::now() >= until) break;
+    if (deadline.is_over()) break;
     if (events.empty()) std::this_thread::sleep_for(kPause);
   }
   return events;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
+
 namespace slmsim {
 namespace {
 
@@ -47,7 +49,7 @@ std::string sockets_override(int per_thread) { return fmt::format("nccl.NCCL_NSO
 std::string channels_override(int channels) { return fmt::format("nccl.NCCL_MIN_NCHANNELS={}", channels); }
 
 std::string algorithm_override(NcclAlgorithm algorithm) {
-  return "nccl.NCCL_ALGO=" + nccl_algorithm_names()[static_cast<std::size_t>(algorithm)];
+  return "nccl.NCCL_ALGO=" + name_in(nccl_algorithm_names(), algorithm);
 }
 
 std::string buffer_override(Bytes size) { return "nccl.NCCL_BUFFSIZE=" + size_text(size); }

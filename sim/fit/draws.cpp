@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/hash.h"
+#include "sim/base/name_in.h"
 #include "sim/base/text.h"
 
 namespace slmsim {
@@ -125,7 +126,7 @@ std::string to_yaml(const FitReport& report) {
     for (const auto& name : r.pilot.cell.group) group.push_back(yaml_quoted(name));
     out += fmt::format("  - {{model: {}, technique: {}, group: [{}], what: {}, measured: {}, base: {:.9g}, fitted: {}",
                        yaml_quoted(r.pilot.cell.model), yaml_quoted(r.pilot.cell.technique), fmt::join(group, ", "),
-                       measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(), r.pilot.value,
+                       name_in(measure_names(), r.pilot.measure), r.pilot.value_text(), r.pilot.value,
                        predicted.value_text());
     if (r.pilot.measure != Measure::kFits)
       out += fmt::format(", interval: [{}, {}]", low.value_text(), high.value_text());

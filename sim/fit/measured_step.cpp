@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
+
 namespace slmsim {
 namespace {
 
@@ -85,7 +87,7 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
         Bytes{fields.number({"peak_reserved_bytes", "What PyTorch's allocator took at most, in bytes."}, kBytesRange)};
   step.title = fields.text({"configuration", "The title."},
                            fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
-                                       precision_names()[static_cast<std::size_t>(step.precision)]));
+                                       name_in(precision_names(), step.precision)));
   fields.done();
   const char* why = status == 2                ? "the measurement failed"
                     : compile == 1             ? "torch.compile of single blocks is no stack of this program"
@@ -126,7 +128,7 @@ platform:
       gpus: [{}]
 )",
                      step.sizes, step.micro_batches, step.checkpoints ? "full" : "none", step.batch * step.gpus,
-                     step.batch * step.gpus, precision_names()[static_cast<std::size_t>(step.precision)], step.stack(),
+                     step.batch * step.gpus, name_in(precision_names(), step.precision), step.stack(),
                      step.flash ? "flash" : "unfused", step.checkpoints ? "yes" : "no", gpus);
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
+
 namespace slmsim {
 namespace {
 
@@ -187,9 +189,8 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   }
   order_by_cost(candidates, objective);
   const Prediction* best = candidates.front();
-  out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}",
-                                  objective_names()[static_cast<std::size_t>(objective)], candidates.size(),
-                                  where(*best), cost_text(*best, objective)));
+  out.steps.push_back(fmt::format("best by {} of {} that run: {} with {}", name_in(objective_names(), objective),
+                                  candidates.size(), where(*best), cost_text(*best, objective)));
   const Prediction* pick = best;
   std::vector<std::string> ties;
   for (const Prediction* p : candidates) {

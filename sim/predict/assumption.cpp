@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/remark.h"
@@ -31,7 +32,7 @@ std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
 void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   const Software& software = scenario.software;
   const Precision precision = scenario.training.precision;
-  const std::string& number = precision_names()[static_cast<std::size_t>(precision)];
+  const std::string& number = name_in(precision_names(), precision);
   std::set<std::string> told;
   for (const auto& device : scenario.platform.devices) {
     const Gpu& gpu = device.gpu;
@@ -77,7 +78,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                        gpu.name, e.share * gpu.sustained, e.share),
            std::string(kFit), Bears::kAnyVm, vms});
     if (!e.assumed) continue;
-    const std::string& run_in = precision_names()[static_cast<std::size_t>(counted_as(gpu, precision))];
+    const std::string& run_in = name_in(precision_names(), counted_as(gpu, precision));
     out.push_back(
         {gpu.name + ".efficiency." + run_in,
          fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/kernel.h"
 #include "sim/compute/profile_time.h"
@@ -67,7 +68,7 @@ bool holds(const Vm& vm, const std::string& key, const std::string& value) {
   if (key == "tcp.initial_window") return parse_number(value) == tcp.initial_window;
   if (key == "tcp.net.ipv4.tcp_slow_start_after_idle") return (value == "yes") == tcp.slow_start_after_idle;
   if (key == "tcp.net.ipv4.tcp_congestion_control")
-    return value == congestion_control_names()[static_cast<std::size_t>(tcp.congestion_control)];
+    return value == name_in(congestion_control_names(), tcp.congestion_control);
   return true;
 }
 

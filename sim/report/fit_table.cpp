@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 
@@ -65,8 +66,8 @@ std::string to_table(const FitReport& report) {
     const std::string interval =
         fmt::format("{}{}", fits ? "" : with(r.pilot, r.low) + " to " + with(r.pilot, r.high), met ? "" : "  not met");
     out += fmt::format("  {:<{}} {:<18} {:>10} {:>10}  {}\n", r.pilot.cell.text(), run_width,
-                       measure_names()[static_cast<std::size_t>(r.pilot.measure)], r.pilot.value_text(),
-                       with(r.pilot, r.predicted), interval);
+                       name_in(measure_names(), r.pilot.measure), r.pilot.value_text(), with(r.pilot, r.predicted),
+                       interval);
   }
   return out;
 }
@@ -92,7 +93,7 @@ std::string to_json(const FitReport& report) {
     runs.push_back({{"model", r.pilot.cell.model},
                     {"technique", r.pilot.cell.technique},
                     {"group", r.pilot.cell.group},
-                    {"what", measure_names()[static_cast<std::size_t>(r.pilot.measure)]},
+                    {"what", name_in(measure_names(), r.pilot.measure)},
                     {"measured", rounded(r.pilot.value)},
                     {"fitted", rounded(r.predicted)},
                     {"low", timed ? Json(rounded(r.low)) : Json(nullptr)},

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
@@ -128,9 +129,8 @@ Json plan_json(const Plan& plan, const Scenario& scenario, const OperatorGraph& 
                       {"batch_shares", equal ? std::vector{shares.front()} : shares},
                       {"shardings", shardings_json(stage, operators)}});
   }
-  Json out = {{"micro_batches", plan.micro_batches},
-              {"schedule", schedule_names()[static_cast<std::size_t>(schedule_of(plan))]}};
-  if (plan.stages.size() > 1) out["order"] = send_order_names()[static_cast<std::size_t>(send_order_of(plan))];
+  Json out = {{"micro_batches", plan.micro_batches}, {"schedule", name_in(schedule_names(), schedule_of(plan))}};
+  if (plan.stages.size() > 1) out["order"] = name_in(send_order_names(), send_order_of(plan));
   out["optimizer"] = optimizer_of(plan) == Optimizer::kDivided ? "divided" : "replicated";
   out["stages"] = stages;
   return out;
@@ -201,10 +201,10 @@ Json prediction_json(const Prediction& p, const Scenario& scenario, const Operat
 
 Json selection_json(const Selection& s, const Scenario& scenario) {
   return {{"model", s.model},
-          {"algorithm", algorithm_names()[static_cast<std::size_t>(s.algorithm)]},
+          {"algorithm", name_in(algorithm_names(), s.algorithm)},
           {"delta", scenario.selection.delta},
           {"epsilon_epochs", scenario.selection.epsilon_epochs},
-          {"objective", objective_names()[static_cast<std::size_t>(scenario.selection.objective)]},
+          {"objective", name_in(objective_names(), scenario.selection.objective)},
           {"technique", s.technique ? Json(s.technique->name) : Json(nullptr)},
           {"group", in_ranges(s.group)},
           {"steps", s.steps}};
@@ -226,7 +226,7 @@ void add_uncertainty(const RunResult& result, Json& out) {
     prediction["minutes_interval"] = interval_json(u.cells[i].job, 60, u.level);
     prediction["iteration_s_interval"] = interval_json(u.cells[i].iteration, 1, u.level);
   }
-  const auto& objective = objective_names()[static_cast<std::size_t>(result.scenario.selection.objective)];
+  const auto& objective = name_in(objective_names(), result.scenario.selection.objective);
   Json picks = Json::array();
   for (const auto& pick : u.picks)
     picks.push_back({{"model", pick.model},

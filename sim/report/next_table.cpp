@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
 
@@ -76,7 +77,7 @@ std::string to_json(const NextReport& report) {
                      {"stop", pick.stop},
                      {"runs", runs}});
   }
-  const auto& objective = objective_names()[static_cast<std::size_t>(report.scenario.selection.objective)];
+  const auto& objective = name_in(objective_names(), report.scenario.selection.objective);
   return Json({{"schema", "slmsim/next/1"},
                {"scenario", report.scenario.name},
                {"fitted_to", report.fitted_to},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/predict/assumption.h"
@@ -149,9 +150,7 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
-                     report.objective == PlanObjective::kTime
-                         ? ""
-                         : plan_objective_names()[static_cast<std::size_t>(report.objective)],
+                     report.objective == PlanObjective::kTime ? "" : name_in(plan_objective_names(), report.objective),
                      "job", "iteration", "GPUs", "memory, GiB", "plan");
   for (std::size_t i = 0; i < s.best.size(); ++i) {
     const Prediction& p = m.predictions[i];
@@ -207,7 +206,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
     limits.push_back({{"name", limit.name}, {"given_back_s", rounded(limit.given_back.value)}, {"what", limit.what}});
   const SearchResult& s = m.search;
   Json out = {{"model", m.model},
-              {"objective", plan_objective_names()[static_cast<std::size_t>(report.objective)]},
+              {"objective", name_in(plan_objective_names(), report.objective)},
               {"choices", s.choices},
               {"planned", s.assessed},
               {"unfit", s.unfit},
@@ -236,7 +235,7 @@ Json model_json(const PlanReport& report, const PlannedModel& m) {
 
 std::string to_plan_table(const PlanReport& report) {
   std::string out = fmt::format("{}: the best plans by {}\n", report.scenario.name,
-                                plan_objective_names()[static_cast<std::size_t>(report.objective)]);
+                                name_in(plan_objective_names(), report.objective));
   for (const auto& model : report.models) add_model(out, report, model);
   if (const std::string assumed = assumed_line(assumptions_of_list(report)); !assumed.empty())
     out += "\n" + assumed + "\n";

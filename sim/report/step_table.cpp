@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.h"
+#include "sim/base/name_in.h"
 #include "sim/predict/row.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {
 
-std::string precision_text(Precision precision) { return precision_names()[static_cast<std::size_t>(precision)]; }
+std::string precision_text(Precision precision) { return name_in(precision_names(), precision); }
 
 std::string percent(std::optional<double> error) { return error ? fmt::format("{:+.1f} %", 100 * *error) : ""; }
 
@@ -89,8 +90,8 @@ std::string to_csv(const std::vector<StepComparison>& steps) {
     const auto cell = [](bool known, double value) { return known ? fmt::format("{:.9g}", value) : std::string(); };
     out += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(m.gpu), csv_cell(m.title), m.stack(), m.model, m.gpus,
-        m.batch, precision_names()[static_cast<std::size_t>(m.precision)], m.out_of_memory ? "oom" : "ok",
-        name_of(p.status), cell(!m.out_of_memory, m.step.value), cell(p.status == Status::kOk, p.iteration.value),
+        m.batch, name_in(precision_names(), m.precision), m.out_of_memory ? "oom" : "ok", name_of(p.status),
+        cell(!m.out_of_memory, m.step.value), cell(p.status == Status::kOk, p.iteration.value),
         cell(m.peak.has_value(), m.peak.value_or(Bytes{}).value), cell(!p.memory.empty(), step.predicted_peak().value),
         cell(m.reserved.has_value(), m.reserved.value_or(Bytes{}).value));
   }

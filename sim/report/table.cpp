@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_way.h"
@@ -156,7 +157,7 @@ std::string parameters_text(double count) {
 }
 
 void add_selection(std::string& out, const Selection& s) {
-  out += fmt::format("  Algorithm 1, {}: {}\n", algorithm_names()[static_cast<std::size_t>(s.algorithm)], picked(s));
+  out += fmt::format("  Algorithm 1, {}: {}\n", name_in(algorithm_names(), s.algorithm), picked(s));
   for (const auto& step : s.steps) out += fmt::format("    - {}\n", step);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/scenario/training.h"
 
@@ -181,7 +182,7 @@ class ScenarioReader {
   // Kernels that replace the stack's.
   void check_kernels(const std::vector<KernelPart>& kernels, Fields& software) {
     for (const KernelPart part : kernels) {
-      const std::string& name = kernel_part_names()[static_cast<std::size_t>(part)];
+      const std::string& name = name_in(kernel_part_names(), part);
       std::erase_if(reading_.parameters,
                     [&](const Parameter& p) { return p.path == "software.stack.kernels." + name; });
       if (reading_.describing() || scenario_.models.empty() || is_used(part)) continue;

@@ -1,5 +1,5 @@
 // A technique is one descriptor: everything the program knows of it, from reading its options to its looks in figures.
-// Each has its own file under sim/technique, and sim/technique/table.cpp lists them. Shared code uses the descriptor
+// Each, or its stages, has one file under sim/technique, and sim/technique/table.cpp lists them. Shared code uses the descriptor
 // and names no technique.
 //
 // The functions use types of later rooms, which are only declared here.

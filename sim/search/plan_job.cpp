@@ -13,6 +13,9 @@ namespace {
 constexpr double kEffort = 2e7, kEffortOfFew = 3e8;
 constexpr std::size_t kFew = 20'000;
 
+// Share of the time for searches; the rest is for the final predictions.
+constexpr double kForSearching = 0.9;
+
 // The limits of the best plan that give back most.
 std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   constexpr std::size_t kTold = 3;
@@ -43,14 +46,14 @@ std::optional<NamedPlan> in_words(const Space& space, const std::optional<Found>
   return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
 }
 
-PlannedModel described(const Space& space, SearchResult found, bool with_limits, const std::function<bool()>& over) {
+PlannedModel described(const Space& space, SearchResult found, bool with_limits, const Deadline& deadline) {
   PlannedModel out;
   out.model = space.model().name;
   const OperatorGraph operators = build_operator_graph(space.model());
   const auto& job = space.scenario().job;
   const bool egress = job && job->egress_per_gigabyte;
   for (std::size_t i = 0; i < found.best.size(); ++i) {
-    if (i > 0 && over && over()) {
+    if (i > 0 && deadline.is_over()) {
       found.best.resize(i);
       break;
     }
@@ -86,13 +89,15 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
   const Shard shard = job.shard.value_or(Shard{});
   crew_options.shard = shard;
   std::size_t model = 0;
-  crew_options.stop = [&] {
-    return (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
+  // Whether the models up to this one have used their time.
+  const auto is_late = [&](std::size_t last) {
+    return job.deadline.is_over(kForSearching * static_cast<double>(last + 1) /
+                                static_cast<double>(scenario.models.size()));
   };
+  crew_options.stop = [&] { return (options.stop && options.stop()) || is_late(model); };
   for (; model < scenario.models.size(); ++model) {
     const auto stop = [&] {
-      const bool over =
-          (options.stop && options.stop()) || (job.deadline && job.deadline(model, scenario.models.size()));
+      const bool over = crew_options.stop();
       // Journal and ranks refer to choices by number, which changes where some were not listed.
       if (over && job.shard)
         throw InputError({}, "the time was over before all choices were listed, which a part goes by; allow it more");
@@ -131,8 +136,8 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
     return report;
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const bool in_time = !report.stopped && !(job.deadline && job.deadline(spaces.size() - 1, spaces.size()));
-    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain && in_time, job.over));
+    const bool in_time = !report.stopped && !is_late(spaces.size() - 1);
+    report.models.push_back(described(spaces[i], std::move(found[i]), job.explain && in_time, job.deadline));
   }
   if (job.compare && !report.stopped) {
     const auto predictions = predict(scenario);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/deadline.h"
 #include "sim/explain/explain.h"
 #include "sim/predict/job/outcome.h"
 #include "sim/search/plan_crew.h"
@@ -63,9 +64,9 @@ struct PlanJob {
   std::optional<Shard> shard;
   bool compare = false;  // with Algorithm 1's picks
   bool explain = true;   // find the limits of the best plan
-  // Whether the time of model `index` of `count` is over, which ends its search with the plans found by then.
-  std::function<bool(std::size_t index, std::size_t count)> deadline;
-  std::function<bool()> over;  // whether the whole job's time is over: then only each model's best plan is reported
+  // Each model has a share of the time for its search, which then ends with the plans found so far, early enough to predict
+  // them once more. When all time is over, only each model's best plan is reported. The result depends on the machine.
+  Deadline deadline;
   std::function<void(const std::string& model, const SearchProgress&)> progress;
 };
 

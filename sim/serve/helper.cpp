@@ -15,12 +15,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/deadline.h"
 #include "sim/serve/line_pipe.h"
 
 namespace slmsim::web {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kPatience = 50;             // milliseconds between two checks whether the client still waits
 constexpr std::size_t kMostWaiting = 16;  // questions that wait for a process
@@ -36,6 +35,7 @@ void help(const Workplace& workplace, int in, int out) {
     while (const auto line = lines.next()) {
       const Json asked = Json::parse(*line, nullptr, false);
       if (!asked.is_object()) return;
+      using Clock = std::chrono::steady_clock;
       auto told = Clock::now();
       const Progress progress = [&](const std::string& text, double share) {
         if (getppid() != server) _exit(0);  // the server died, and nobody waits
@@ -104,7 +104,7 @@ class Helpers::Process {
 
   bool yields() const { return yields_; }
   // Nothing where the process must not be used again.
-  std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
+  std::optional<Response> ask(const Asking& asking, const Deadline& deadline) {
     if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
     for (;;) {
       while (const auto line = lines_.next()) {
@@ -116,7 +116,7 @@ class Helpers::Process {
         if (asking.progress) asking.progress(said.value("progress", ""), said.value("share", -1.0));
       }
       if (asking.cancelled && asking.cancelled()) return std::nullopt;
-      if (Clock::now() >= end) return std::nullopt;
+      if (deadline.is_over()) return std::nullopt;
       pollfd wait{from_, POLLIN, 0};
       if (poll(&wait, 1, kPatience) > 0 && !lines_.read_from(from_)) return std::nullopt;
     }
@@ -134,8 +134,7 @@ Helpers::Helpers(std::vector<std::string> command, std::size_t most) : command_(
 Helpers::~Helpers() = default;
 
 Response Helpers::ask(const Asking& asking) {
-  const auto end =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asking.seconds));
+  const Deadline deadline(asking.seconds);
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
   Response late =
       refusal(504, fmt::format("no answer within {:g} s; a smaller cluster or fewer groups take less", asking.seconds));
@@ -144,7 +143,7 @@ Response Helpers::ask(const Asking& asking) {
     std::unique_lock lock(mutex_);
     if (waiting_ >= kMostWaiting) return refusal(503, "too many questions wait; ask again later");
     ++waiting_;
-    while (busy_ >= most_ && Clock::now() < end && !is_cancelled())
+    while (busy_ >= most_ && !deadline.is_over() && !is_cancelled())
       freed_.wait_for(lock, std::chrono::milliseconds(kPatience));
     --waiting_;
     if (is_cancelled()) return refusal(499, "cancelled");
@@ -162,7 +161,7 @@ Response Helpers::ask(const Asking& asking) {
   std::string problem = "the process that computed this ended; is there enough memory?";
   try {
     if (!process) process = std::make_unique<Process>(command_, asking.yields);
-    answered = process->ask(asking, end);
+    answered = process->ask(asking, deadline);
   } catch (const std::system_error& error) {
     problem = error.what();
   }
@@ -180,7 +179,7 @@ Response Helpers::ask(const Asking& asking) {
   freed_.notify_one();
   if (answered) return *answered;
   if (is_cancelled()) return refusal(499, "cancelled");
-  return Clock::now() >= end ? late : refusal(500, problem);
+  return deadline.is_over() ? late : refusal(500, problem);
 }
 
 }  // namespace slmsim::web

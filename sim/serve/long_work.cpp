@@ -1,6 +1,5 @@
 // Questions that take seconds to minutes: the limits of a technique, the search for the best plan, and a key at several values.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <sstream>
 
@@ -103,17 +102,7 @@ Json answer_plan(const Question& question, const Workplace& workplace, Memory&, 
   check_varied(scenario.plan, scenario.techniques);
   PlanJob job;
   job.effort = number_at(question.body, "effort", {1e-6, 100}, 1);
-  const double seconds = number_at(question.body, "seconds", {0, kMostSeconds}, kUsualSeconds);
-  const auto start = std::chrono::steady_clock::now();
-  const auto passed = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  if (seconds > 0) {
-    job.deadline = [=](std::size_t index, std::size_t count) {
-      return passed() >= 0.9 * seconds * static_cast<double>(index + 1) / static_cast<double>(count);
-    };
-    job.over = [=] { return passed() >= seconds; };
-  }
+  job.deadline = Deadline::of_limit(number_at(question.body, "seconds", {0, kMostSeconds}, kUsualSeconds));
   job.progress = [&](const std::string& model, const SearchProgress& p) {
     progress(fmt::format("{}: {} of {} choices planned, {} simulated", model, p.assessed, p.choices, p.simulated),
              p.effort > 0 ? std::min(1.0, p.effort) : -1);

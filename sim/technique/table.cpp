@@ -1,4 +1,4 @@
-// The techniques, each in its own file, in the order in which they are listed and reported.
+// The techniques, each or its stages in one file, in the order in which they are listed and reported.
 #include "sim/scenario/technique.h"
 
 namespace slmsim {

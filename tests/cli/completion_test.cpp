@@ -64,7 +64,7 @@ constexpr Line kLines[] = {{"slmsim ma", "max-model"},
                            {"slmsim run --format js", "json"},
                            {"slmsim plan --format mark", "markdown"},
                            {"slmsim list tech", "techniques"},
-                           {"slmsim validate deep", "deepspeed"},
+                           {"slmsim validate --format mark", "markdown"},
                            {"slmsim shapes tinyl", "tinyllama-1.1b"}};
 
 std::string with_program() { return "PATH=$(dirname " SLMSIM_BINARY "):$PATH; "; }
@@ -153,6 +153,8 @@ TEST(Completion, OffersWhatIsUnderstood) {
   for (const char* what : {"models", "gpus", "platforms", "scenarios", "stacks", "techniques", "formats"})
     EXPECT_EQ(slmsim_run({"list", what}).status, 0) << what;
   for (const char* what : {"bash", "zsh", "fish", "man"}) EXPECT_EQ(slmsim_run({"completion", what}).status, 0) << what;
+  EXPECT_THAT(slmsim_run({"run", "--help"}).out, HasSubstr("--format {table,json,csv}"));
+  EXPECT_THAT(printed("man"), HasSubstr("{table,json,markdown}"));
   const std::pair<std::string, std::vector<std::string>> kFormats[] = {{"run", {"table", "json", "csv"}},
                                                                        {"explain", {"table", "json"}},
                                                                        {"max-model", {"table", "json"}},

@@ -54,7 +54,7 @@ TEST(Help, OfEachVerbNamesItsOptions) {
   EXPECT_THAT(expect_done({"validate", "--help"}).out, HasSubstr("--reference"));
   EXPECT_THAT(expect_done({"check", "--help"}).out, HasSubstr("FILE"));
   EXPECT_THAT(expect_done({"list", "--help"}).out, HasSubstr("techniques"));
-  EXPECT_THAT(expect_done({"schema", "--help"}).out, HasSubstr("scenario, model, platform"));
+  EXPECT_THAT(expect_done({"schema", "--help"}).out, HasSubstr("scenario,model,platform"));
 }
 
 TEST(Help, GivesExamplesThatWork) {

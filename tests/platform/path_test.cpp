@@ -82,7 +82,7 @@ TEST(Path, KeepsTheProvenanceOfItsFigures) {
 }
 
 TEST(Path, OfTheEmulatedWideAreaAgreesWithTheEmulation) {
-  // wan_relay --rtt 20.2 --rate 300; payload is 1448 of 1500 bytes: 289.6 Mbit/s = 36.2 MB/s.
+  // wan relay --rtt 20.2 --rate 300; payload is 1448 of 1500 bytes: 289.6 Mbit/s = 36.2 MB/s.
   Reading reading;
   const PathProfile p =
       read_path(read_yaml(SLMSIM_SOURCE_DIR "/tests/data/path/emulated-20ms-300mbps.yaml"), "", reading);

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -13,7 +12,6 @@
 #include "sim/fit/intervals.h"
 #include "sim/report/report.h"
 #include "sim/report/trace.h"
-#include "sim/search/time_limit.h"
 
 namespace slmsim::run_test {
 namespace {
@@ -125,16 +123,6 @@ TEST(Choice, FindsShippedScenariosByTheirNames) {
 TEST(Choice, RefusesTwoValuesOfAKey) {
   EXPECT_NO_THROW(refuse_twice_overridden({"training.batch=8", "models=gpt2m"}));
   EXPECT_THROW(refuse_twice_overridden({"training.batch=8", "training.batch=8"}), InputError);
-}
-
-TEST(TimeLimit, IsOverAtOnceOrNever) {
-  PlanJob none, all;
-  limit_time(none, 0);
-  limit_time(all, std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(none.over());
-  EXPECT_TRUE(none.deadline(0, 3));
-  EXPECT_FALSE(all.over());
-  EXPECT_FALSE(all.deadline(2, 3));
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
+
 namespace slmsim {
 namespace {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string precision_of(const ProductErrors& p) { return precision_names()[static_cast<std::size_t>(p.precision)]; }
+std::string precision_of(const ProductErrors& p) { return name_in(precision_names(), p.precision); }
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "sim/base/suggest.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output.h"
 #include "sim/cli/progress.h"
@@ -25,16 +24,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ValidateOptions {
-  std::string study, reference, format = "markdown", output;
+  std::string study = "fabric", reference, format = "markdown", output;
   Overrides overrides;
   bool held_out = false, memory = false;
   ProtocolOptions protocol;
   double time_limit = 0;
 };
 
-bool wants_csv(const ValidateOptions& options) {
-  return index_of("--format", options.format, {"markdown", "csv"}) == 1;
-}
+bool wants_csv(const ValidateOptions& options) { return options.format == "csv"; }
 
 struct StudyPlace {
   fs::path root, facts;  // root holds scenarios/
@@ -70,11 +67,7 @@ int validate_protocol(const ValidateOptions& options, const std::string& study, 
 }
 
 int validate_study(const ValidateOptions& options) {
-  static const std::vector<std::string> kStudies = {"fabric", "deepspeed", "gpu", "wan", "job", "runs"};
-  const std::string study = options.study.empty() ? kStudies.front() : options.study;
-  if (std::find(kStudies.begin(), kStudies.end(), study) == kStudies.end())
-    throw InputError({},
-                     "there is no study \"" + printable(study).substr(0, 64) + "\"; " + did_you_mean(study, kStudies));
+  const std::string& study = options.study;
   if (!options.overrides.empty() && (study != "fabric" || options.held_out || options.memory))
     throw InputError({}, "--set is for fabric without --held-out and --memory");
   if (options.memory && study != "fabric") throw InputError({}, "--memory is of the study fabric");
@@ -117,7 +110,9 @@ int validate_study(const ValidateOptions& options) {
 int run(int argc, char** argv) {
   CLI::App app{"Compares predictions with the published facts of studies", "slmsim-validation"};
   ValidateOptions options;
-  app.add_option("STUDY", options.study, "fabric, the default, deepspeed, gpu, wan, job, or runs");
+  choose_from(app.add_option("STUDY", options.study, "the study"),
+              {"fabric", "deepspeed", "gpu", "wan", "job", "runs"}, "there is no study \"{}\"")
+      ->capture_default_str();
   app.add_option("--reference", options.reference,
                    "table of published facts; default: the one in tests/reference; for gpu: "
                    "a folder with operators.csv and kernels.csv; for wan: one with iperf.csv and localsgd.csv");
@@ -144,8 +139,8 @@ int run(int argc, char** argv) {
   app.add_option("--time-limit", options.time_limit, "with --held-out: seconds after which it ends with what it has")
       ->needs(held_out)
       ->check(number_within(0.001, 1e7));
-  app.add_option("--format,-f", options.format, "markdown or csv")->capture_default_str();
-  app.add_option("--output,-o", options.output, "write the result to this file instead of standard output");
+  add_format_option(app, options.format, {"markdown", "csv"});
+  add_output_option(app, options.output);
   app.footer(
       "\nExamples:\n  slmsim validate fabric --format csv --output facts.csv\n"
       "  slmsim validate fabric --memory\n"

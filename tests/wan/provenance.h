@@ -10,17 +10,15 @@
 
 namespace slmsim::wan {
 
-// "measured: 2026-11-20, Linux 6.18.5 x86_64, 2 CPUs, command: PROGRAM ARGUMENTS"; `library`: ", Gloo 0.5.0" or the like.
-inline std::string provenance(const std::string& program, int argc, char** argv, const std::string& library = "") {
+// "measured: 2026-11-20, Linux 6.18.5 x86_64, 2 CPUs, command: LINE"; `library`: ", Gloo 0.5.0" or the like.
+inline std::string provenance(const std::string& line, const std::string& library = "") {
   utsname system{};
   uname(&system);
   const std::time_t now = std::time(nullptr);
   char date[16];
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  std::string command = program;
-  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
   return fmt::format("measured: {}, {} {} {}, {} CPUs{}, command: {}", date, system.sysname, system.release,
-                     system.machine, std::thread::hardware_concurrency(), library, command);
+                     system.machine, std::thread::hardware_concurrency(), library, line);
 }
 
 }  // namespace slmsim::wan

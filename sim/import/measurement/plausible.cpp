@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/platform/kernel_table.h"
 
@@ -50,8 +51,8 @@ bool is_large(const KernelTime& one) {
 // "gemm-nn fp16 1x64x64x64 in 3 us"
 std::string text_of(const KernelTime& one) {
   const KernelShape& shape = one.shapes.front();
-  return fmt::format("{} {} {}x{}x{}x{} in {}", shape.name, precision_names()[static_cast<std::size_t>(one.precision)],
-                     shape.batch, shape.m, shape.n, shape.k, to_text(one.time));
+  return fmt::format("{} {} {}x{}x{}x{} in {}", shape.name, name_in(precision_names(), one.precision), shape.batch,
+                     shape.m, shape.n, shape.k, to_text(one.time));
 }
 
 Seconds ideal_time(const Gpu& gpu, const KernelTime& one) {

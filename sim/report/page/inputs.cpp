@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
+#include "sim/platform/site_way.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/sections.h"
-#include "sim/platform/site_way.h"
 #include "sim/report/phrases.h"
 
 namespace slmsim {
@@ -64,19 +65,18 @@ std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
 Rows training_rows(const Scenario& scenario) {
   const Training& t = scenario.training;
-  const auto precision = [](Precision p) { return precision_names()[static_cast<std::size_t>(p)]; };
+  const auto precision = [](Precision p) { return name_in(precision_names(), p); };
   Rows rows = {{"training.batch", fmt::format("{} sequences per iteration", t.batch)},
                {"length of the job", extent_text(t)},
                {"training.precision", precision(t.precision)},
                {"training.gradient_precision", precision(t.gradient_precision)},
-               {"training.optimizer", update_rule_names()[static_cast<std::size_t>(t.optimizer)]},
+               {"training.optimizer", name_in(update_rule_names(), t.optimizer)},
                {"training.rematerialisation", yes_no(t.rematerialisation)},
                {"training.iteration_overhead", to_text(t.iteration_overhead)},
                {"training.control_round_trips", fmt::format("{:g}", t.control_round_trips)}};
   if (t.lora) {
     std::vector<std::string> targets;
-    for (const LoraTarget target : t.lora->targets)
-      targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
+    for (const LoraTarget target : t.lora->targets) targets.push_back(name_in(lora_target_names(), target));
     rows.push_back({"training.lora", fmt::format("rank {} of {}", t.lora->rank, fmt::join(targets, ", "))});
   }
   for (const auto& model : scenario.models) {
@@ -107,18 +107,16 @@ Rows software_rows(const Scenario& scenario) {
   for (const auto& device : scenario.platform.devices)
     shares[device.gpu.name] = scenario.software.matrix_of(device.gpu, precision);
   for (const auto& [gpu, share] : shares)
-    rows.push_back(
-        {fmt::format("{}, {} products' share of the peak", gpu, precision_names()[static_cast<std::size_t>(precision)]),
-         fmt::format("{:g}", share)});
-  rows.insert(rows.end(),
-              {{"software.stack", scenario.software.stack},
-               {"software.memory_efficiency", fmt::format("{:g}", scenario.software.memory)},
-               {"software.kernel_launch", to_text(scenario.software.launch)},
-               {"software.usable_memory", fmt::format("{:g}", scenario.memory.usable_share)},
-               {"software.framework_memory", to_text(scenario.memory.framework)},
-               {"selection.algorithm", algorithm_names()[static_cast<std::size_t>(scenario.selection.algorithm)]},
-               {"selection.objective", objective_names()[static_cast<std::size_t>(scenario.selection.objective)]},
-               {"selection.delta", fmt::format("{:g}", scenario.selection.delta)}});
+    rows.push_back({fmt::format("{}, {} products' share of the peak", gpu, name_in(precision_names(), precision)),
+                    fmt::format("{:g}", share)});
+  rows.insert(rows.end(), {{"software.stack", scenario.software.stack},
+                           {"software.memory_efficiency", fmt::format("{:g}", scenario.software.memory)},
+                           {"software.kernel_launch", to_text(scenario.software.launch)},
+                           {"software.usable_memory", fmt::format("{:g}", scenario.memory.usable_share)},
+                           {"software.framework_memory", to_text(scenario.memory.framework)},
+                           {"selection.algorithm", name_in(algorithm_names(), scenario.selection.algorithm)},
+                           {"selection.objective", name_in(objective_names(), scenario.selection.objective)},
+                           {"selection.delta", fmt::format("{:g}", scenario.selection.delta)}});
   return rows;
 }
 

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
-#include "sim/report/page/sections.h"
 #include "sim/report/group_words.h"
+#include "sim/report/page/sections.h"
 #include "sim/report/phrases.h"
 #include "sim/report/uncertainty_text.h"
 
@@ -174,8 +175,8 @@ std::string workload_text(const ModelReport& report) {
   const Transformer& model = report.model();
   const double tokens = static_cast<double>(model.sequence) * t.batch, steps = t.steps();
   return fmt::format("Workload: {} in {}; {} sequences of {} tokens in a step, {:.0f} tokens; {}, {:.0f} step{}.",
-                     model.name, precision_names()[static_cast<std::size_t>(t.precision)], t.batch, model.sequence,
-                     tokens, extent_text(t), steps, steps == 1 ? "" : "s");
+                     model.name, name_in(precision_names(), t.precision), t.batch, model.sequence, tokens,
+                     extent_text(t), steps, steps == 1 ? "" : "s");
 }
 
 std::string change_text(const ModelReport& report) {

@@ -5,8 +5,9 @@
 // accumulates the gradients of all of them on every GPU and keeps the all-reduce.
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
+#include "sim/base/name_in.h"
 #include "sim/technique/alpa/operator_memory.h"
+#include "sim/technique/alpa/operator_run.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {
@@ -49,7 +50,7 @@ std::vector<Variation> zero2_variations() {
                      },
                  .words = [](const TechniqueOptions& o, int) -> std::string {
                    const auto collective = o.get(kCollective);
-                   return collective ? gradient_collective_names()[static_cast<std::size_t>(*collective)] : "";
+                   return collective ? name_in(gradient_collective_names(), *collective) : "";
                  },
                  .with = hierarchical});
   all.push_back({.values =
@@ -63,7 +64,7 @@ std::vector<Variation> zero2_variations() {
                      },
                  .words = [](const TechniqueOptions& o, int value) -> std::string {
                    if (value == 0) return "";
-                   return precision_names()[static_cast<std::size_t>(*o.get(kGathered))] + " gathered";
+                   return name_in(precision_names(), *o.get(kGathered)) + " gathered";
                  }});
   return all;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/technique/alpa/planner/option.h"
 #include "sim/technique/export/export.h"
 
@@ -45,8 +46,7 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
     options.emplace_back(way.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
   }
   const OperatorPlan& how = plan.operators();
-  const std::string schedule =
-      how.ahead == 1 ? "1f1b_overlap_friendly" : schedule_names()[static_cast<std::size_t>(how.schedule)];
+  const std::string schedule = how.ahead == 1 ? "1f1b_overlap_friendly" : name_in(schedule_names(), how.schedule);
   out.method = fmt::format(
       "alpa.PipeshardParallel(\n    num_micro_batches={},\n    pipeline_schedule=\"{}\",\n"
       "    layer_option=alpa.AutoLayerOption(layer_num={}{}),\n    stage_option=alpa.ManualStageOption(\n"

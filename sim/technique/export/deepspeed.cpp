@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/name_in.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -72,7 +73,7 @@ Export export_deepspeed(const ExportRequest& request) {
   }
   if (how.gathered && *how.gathered != training.precision)
     out.notes.push_back("DeepSpeed gathers parameters in the training precision; the plan counts " +
-                        precision_names()[static_cast<std::size_t>(*how.gathered)]);
+                        name_in(precision_names(), *how.gathered));
   if (plan.recompute != Recompute::kNone)
     out.notes.push_back(fmt::format("rematerialisation is called in the model (deepspeed.checkpointing.checkpoint {})",
                                     plan.recompute == Recompute::kFull ? "per layer" : "around attention"));

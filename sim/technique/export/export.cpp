@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/base/unit.h"
-#include "sim/compute/operator_graph.h"
 #include "sim/collective/communicator.h"
+#include "sim/compute/operator_graph.h"
 
 namespace slmsim {
 
@@ -42,10 +43,8 @@ Export export_environment(const ExportRequest& request) {
   const auto add = [&](const char* name, const std::string& value) {
     text += fmt::format("export {}={}\n", name, value);
   };
-  if (nccl.algorithm != NcclAlgorithm::kAuto)
-    add("NCCL_ALGO", nccl_algorithm_names()[static_cast<std::size_t>(nccl.algorithm)]);
-  if (nccl.protocol != NcclProtocol::kAuto)
-    add("NCCL_PROTO", nccl_protocol_names()[static_cast<std::size_t>(nccl.protocol)]);
+  if (nccl.algorithm != NcclAlgorithm::kAuto) add("NCCL_ALGO", name_in(nccl_algorithm_names(), nccl.algorithm));
+  if (nccl.protocol != NcclProtocol::kAuto) add("NCCL_PROTO", name_in(nccl_protocol_names(), nccl.protocol));
   if (nccl.min_channels != plain.min_channels) add("NCCL_MIN_NCHANNELS", std::to_string(nccl.min_channels));
   if (nccl.max_channels != plain.max_channels) add("NCCL_MAX_NCHANNELS", std::to_string(nccl.max_channels));
   if (nccl.socket_threads) add("NCCL_SOCKET_NTHREADS", std::to_string(*nccl.socket_threads));
@@ -66,13 +65,13 @@ Export export_environment(const ExportRequest& request) {
     const auto vm = std::find_if(vms.begin(), vms.end(), [&](const Vm& v) { return v.name == used.name; });
     const TcpSettings& tcp = vm->type.tcp;
     // The first two values are Linux's defaults (tcp(7)).
-    out.files.push_back({fmt::format("sysctl-{}.conf", used.name),
-                         fmt::format("# On {}: sysctl -p sysctl-{}.conf\nnet.ipv4.tcp_rmem = 4096 131072 {:.0f}\n"
-                                     "net.ipv4.tcp_wmem = 4096 16384 {:.0f}\nnet.ipv4.tcp_slow_start_after_idle = {}\n"
-                                     "net.ipv4.tcp_congestion_control = {}\n",
-                                     used.name, used.name, tcp.receive_buffer.value, tcp.send_buffer.value,
-                                     tcp.slow_start_after_idle ? 1 : 0,
-                                     congestion_control_names()[static_cast<std::size_t>(tcp.congestion_control)])});
+    out.files.push_back(
+        {fmt::format("sysctl-{}.conf", used.name),
+         fmt::format("# On {}: sysctl -p sysctl-{}.conf\nnet.ipv4.tcp_rmem = 4096 131072 {:.0f}\n"
+                     "net.ipv4.tcp_wmem = 4096 16384 {:.0f}\nnet.ipv4.tcp_slow_start_after_idle = {}\n"
+                     "net.ipv4.tcp_congestion_control = {}\n",
+                     used.name, used.name, tcp.receive_buffer.value, tcp.send_buffer.value,
+                     tcp.slow_start_after_idle ? 1 : 0, name_in(congestion_control_names(), tcp.congestion_control))});
   }
   return out;
 }
@@ -81,7 +80,7 @@ namespace {
 
 std::string adapters_note(const Lora& lora) {
   std::vector<std::string> targets;
-  for (const LoraTarget target : lora.targets) targets.push_back(lora_target_names()[static_cast<std::size_t>(target)]);
+  for (const LoraTarget target : lora.targets) targets.push_back(name_in(lora_target_names(), target));
   return fmt::format(
       "adapters alone are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) "
       "with your model's products of {}, before it is wrapped",

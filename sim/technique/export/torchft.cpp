@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/name_in.h"
 #include "sim/technique/export/export.h"
 
 namespace slmsim {
@@ -9,7 +10,7 @@ namespace {
 // Differences between torchft and the plan.
 void add_reasons(const ExportRequest& request, const RoundPlan& how, Export& out) {
   const bool averages = how.update == OuterUpdate::kAverage;
-  const std::string& format = exchange_format_names()[static_cast<std::size_t>(how.format)];
+  const std::string& format = name_in(exchange_format_names(), how.format);
   if (how.format != ExchangeFormat::kFp32 && (averages || how.format != ExchangeFormat::kFp8))
     out.cannot.push_back(fmt::format("{} is exchanged; torchft's {}", format,
                                      averages ? "LocalSGD averages what the model holds, fp32 here"

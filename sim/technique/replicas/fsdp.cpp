@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/technique/replicas/fsdp_passes.h"
-#include "sim/technique/replicas/fsdp_memory.h"
+#include "sim/base/name_in.h"
 #include "sim/collective/communicator.h"
+#include "sim/technique/replicas/fsdp_memory.h"
+#include "sim/technique/replicas/fsdp_passes.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {
@@ -46,7 +47,7 @@ PlanResult plan_fsdp(const PlanRequest& request) {
   }
   if (!fsdp.frees_after_forward() && fsdp.forward_prefetch)
     return {std::nullopt, fmt::format("{} gathers all layers ahead as it is; leave forward_prefetch out",
-                                      fsdp_strategy_names()[static_cast<std::size_t>(fsdp.strategy)])};
+                                      name_in(fsdp_strategy_names(), fsdp.strategy))};
   if (fsdp.offload && !fsdp.no_sync && options.micro_batches() > 1)
     return {std::nullopt, "with cpu_offload FSDP adds up gradients inside no_sync only; leave no_sync out"};
   PlanResult result =

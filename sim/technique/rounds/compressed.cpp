@@ -5,6 +5,7 @@
 #include <boost/range/iterator_range.hpp>
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/rounds/rounds.h"
 
@@ -28,7 +29,7 @@ const Option<int> kWarmUp{count_option(
     {"warm_up", "Of powersgd: the job's first steps, which exchange whole gradients.", "1000 with powersgd"},
     1'000'000'000, 0, 2)};
 
-const std::string& name_of(Compressor by) { return compressor_names()[static_cast<std::size_t>(by)]; }
+const std::string& name_of(Compressor by) { return name_in(compressor_names(), by); }
 
 // An option that belongs to a compressor other than the chosen one.
 std::string stray_option(const TechniqueOptions& options) {
@@ -57,8 +58,7 @@ std::string why_not(const PlanRequest& request, const Compression& compression, 
   const double element = element_bytes(training.gradient_precision);
   if (const auto format = format_of(compression); format && wire_bytes(*format, 1).value >= element)
     return fmt::format("compress: {} has no effect: gradients are {} as it is (training.gradient_precision)",
-                       name_of(compression.by),
-                       precision_names()[static_cast<std::size_t>(training.gradient_precision)]);
+                       name_of(compression.by), name_in(precision_names(), training.gradient_precision));
   if (compression.by == Compressor::kPowerSgd && !compresses_some(request.operators, compression.rank))
     return fmt::format("rank {} makes no matrix of {} smaller by half; choose a smaller one", compression.rank,
                        request.model.name);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/technique/replicas/replicas.h"
 
@@ -63,7 +64,7 @@ std::string without_host_memory(const PlanRequest& request) {
 // The reason why these replicas cannot exchange in this way; empty where they can.
 std::string refusal(const PlanRequest& request, const std::vector<std::vector<int>>& replicas, const RoundPlan& how) {
   const char* name = request.options.technique->name;
-  const std::string& of = replica_of_names()[static_cast<std::size_t>(request.options.get(kReplicaOf))];
+  const std::string& of = name_in(replica_of_names(), request.options.get(kReplicaOf));
   if (replicas.size() < 2) return fmt::format("{} takes at least two replicas; here all GPUs are of one {}", name, of);
   for (const auto& replica : replicas) {
     if (replica.size() != replicas.front().size())
@@ -84,7 +85,7 @@ std::string refusal(const PlanRequest& request, const std::vector<std::vector<in
         how.delay, steps, how.fragments, steps / how.fragments);
   if (how.sum == SumBy::kNccl && !adds_up(how.format))
     return fmt::format("NCCL cannot add {}, whose numbers have scales; choose all_reduce: shares, or auto",
-                       exchange_format_names()[static_cast<std::size_t>(how.format)]);
+                       name_in(exchange_format_names(), how.format));
   return how.outer_on_host ? without_host_memory(request) : "";
 }
 

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/technique/common/pipeline_commands.h"
+#include "sim/base/name_in.h"
 #include "sim/collective/peers.h"
+#include "sim/technique/common/pipeline_commands.h"
 #include "tests/small_world.h"
 
 namespace slmsim::order_test {
@@ -145,8 +146,7 @@ TEST(PipelineOrder, NoneIsFasterThanAsynchronous) {
     const double each = latency(random);
     const double least = time_of(SendOrder::kAsynchronous, speeds, micro_batches, each);
     for (const SendOrder order : kOrders)
-      EXPECT_GE(time_of(order, speeds, micro_batches, each), least - kClock)
-          << i << send_order_names()[static_cast<std::size_t>(order)];
+      EXPECT_GE(time_of(order, speeds, micro_batches, each), least - kClock) << i << name_in(send_order_names(), order);
   }
 }
 

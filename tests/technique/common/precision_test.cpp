@@ -1,9 +1,10 @@
 // States in the elements of the training's precisions, whichever technique holds them.
 #include <gmock/gmock.h>
 
-#include "sim/technique/common/memory.h"
-#include "sim/compute/operator_graph.h"
+#include "sim/base/name_in.h"
 #include "sim/collective/nccl_rules.h"
+#include "sim/compute/operator_graph.h"
+#include "sim/technique/common/memory.h"
 #include "tests/named.h"
 #include "tests/small_world.h"
 
@@ -92,8 +93,8 @@ TEST(Memory, FollowsThePrecisionInEveryTechnique) {
     scenario.training.gradient_precision = one.gradients;
     const Plan plan = plan_of(scenario, model, operators, written(one.techniques));
     const DeviceMemory memory = memory_of(plan, operators, scenario).front();
-    SCOPED_TRACE(std::string(one.techniques) + " " + precision_names()[static_cast<std::size_t>(one.precision)] + " " +
-                 precision_names()[static_cast<std::size_t>(one.gradients)]);
+    SCOPED_TRACE(std::string(one.techniques) + " " + name_in(precision_names(), one.precision) + " " +
+                 name_in(precision_names(), one.gradients));
     EXPECT_DOUBLE_EQ(memory.parameters.value, one.weight * kParameters);
     EXPECT_DOUBLE_EQ(memory.gradients.value, one.gradient * kParameters);
     EXPECT_DOUBLE_EQ(memory.optimizer.value, one.optimizer * kParameters);

@@ -1,19 +1,20 @@
-// Measures Gloo's collectives over emulated wide-area paths and prints the table of tests/wan/results/collectives.csv.
-#include <cstdio>
+// wan collectives: Gloo's over emulated wide-area paths, as the table of tests/wan/results/collectives.csv.
+#include <algorithm>
+#include <cmath>
 #include <fstream>
-#include <iostream>
+#include <memory>
+#include <utility>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <gloo/config.h>
 
 #include "tests/wan/collective.h"
+#include "tests/wan/command.h"
 #include "tests/wan/provenance.h"
 
+namespace slmsim::wan {
 namespace {
-
-using slmsim::wan::Case;
-using slmsim::wan::CollectiveCase;
 
 constexpr std::int64_t kMega = 1'000'000, kMebi = 1 << 20;
 
@@ -70,11 +71,10 @@ std::string setting(const std::string& path) {
   return value;
 }
 
-std::vector<std::string> comments(int argc, char** argv) {
+std::vector<std::string> comments(const std::string& line) {
   return {
-      slmsim::wan::provenance("collective_measure", argc, argv,
-                              fmt::format(", Gloo {}.{}.{} (Debian libgloo-dev)", GLOO_VERSION_MAJOR,
-                                          GLOO_VERSION_MINOR, GLOO_VERSION_PATCH)),
+      provenance(line, fmt::format(", Gloo {}.{}.{} (Debian libgloo-dev)", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR,
+                                   GLOO_VERSION_PATCH)),
       "Gloo's collectives, half of the ranks in each of two network namespaces joined by tests/wan/relay; allreduce:",
       "ring; allgather: ring; reducescatter: halving and doubling, the only one that this version has; sendrecv: from",
       "the first rank of one host to the first of the other. Seconds from a common start to the last rank's end; sizes",
@@ -83,54 +83,60 @@ std::vector<std::string> comments(int argc, char** argv) {
       "forward_10_s: when a tenth of the run's bytes had reached the second host; backward_10_s: the first"};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace slmsim::wan;
-  int repeats = 3, ranks = 0;
+struct Options : TableOptions {
+  int ranks = 0;
   double rtt = 0, wmem = 0, rate = 0;
-  std::string output, only, congestion;
-  CLI::App app{"Measures Gloo's collectives over emulated wide-area paths"};
-  app.add_option("--repeats", repeats, "of each point")->check(CLI::Range(1, 99))->capture_default_str();
-  app.add_option("--collective", only, "only this: allreduce, allgather, reducescatter, sendrecv or localsend");
-  app.add_option("--rtt", rtt, "only at this round trip, ms");
-  app.add_option("--ranks", ranks, "only among so many");
-  app.add_option("--rate", rate, "only at this rate, Mbit/s");
-  app.add_option("--wmem", wmem, "only with this send buffer, MiB");
-  app.add_option("--congestion", congestion, "only with this congestion control: cubic or reno");
-  app.add_option("--output", output, "file, instead of standard output");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    std::ofstream file;
-    if (!output.empty()) file.open(output);
-    std::ostream& out = output.empty() ? std::cout : file;
-    write_collective_header(out, comments(argc, argv));
-    const auto all = points();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const CollectiveCase& what = all[i];
-      if (!only.empty() && what.collective != only) continue;
-      if ((rtt > 0 && what.path.rtt != rtt) || (ranks > 0 && what.ranks != ranks)) continue;
-      if (wmem > 0 && static_cast<double>(what.path.wmem) != wmem * kMebi) continue;
-      if (rate > 0 && what.path.rate != rate) continue;
-      if (!congestion.empty() && what.path.congestion != congestion) continue;
-      std::vector<CollectiveSample> cold, warm;
-      double path_rtt = INFINITY;
-      for (int repeat = 0; repeat < repeats; ++repeat) {
-        const ColdAndWarm both = collective(what, 1000 * i + static_cast<std::uint64_t>(repeat));
-        cold.push_back(both.cold);
-        warm.push_back(both.warm);
-        path_rtt = std::min(path_rtt, both.path_rtt);
-      }
-      for (const auto& [state, samples] : {std::pair{"cold", cold}, std::pair{"warm", warm}}) {
-        const CollectiveRow row = row_of(what, state, path_rtt, samples);
-        write_row(out, row);
-        fmt::print(stderr, "{}/{} {} {} ranks, {} ms, {} B, {}: {:.4f} s ({:.4f} to {:.4f})\n", i + 1, all.size(),
-                   what.collective, what.ranks, what.path.rtt, what.path.bytes, state, row.median, row.least, row.most);
-      }
+  std::string only, congestion;
+};
+
+bool is_wanted(const CollectiveCase& what, const Options& options) {
+  if (!options.only.empty() && what.collective != options.only) return false;
+  if (options.rtt > 0 && what.path.rtt != options.rtt) return false;
+  if (options.ranks > 0 && what.ranks != options.ranks) return false;
+  if (options.wmem > 0 && static_cast<double>(what.path.wmem) != options.wmem * kMebi) return false;
+  if (options.rate > 0 && what.path.rate != options.rate) return false;
+  return options.congestion.empty() || what.path.congestion == options.congestion;
+}
+
+void measure(const Options& options, const std::string& line, std::ostream& out) {
+  write_collective_header(out, comments(line));
+  const auto all = points();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const CollectiveCase& what = all[i];
+    if (!is_wanted(what, options)) continue;
+    std::vector<CollectiveSample> cold, warm;
+    double path_rtt = INFINITY;
+    for (int repeat = 0; repeat < options.repeats; ++repeat) {
+      const ColdAndWarm both = collective(what, 1000 * i + static_cast<std::uint64_t>(repeat));
+      cold.push_back(both.cold);
+      warm.push_back(both.warm);
+      path_rtt = std::min(path_rtt, both.path_rtt);
     }
-    if (!out) throw std::runtime_error("cannot write " + output);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "collective_measure: %s\n", error.what());
-    return 1;
+    for (const auto& [state, samples] : {std::pair{"cold", cold}, std::pair{"warm", warm}}) {
+      const CollectiveRow row = row_of(what, state, path_rtt, samples);
+      write_row(out, row);
+      fmt::print(stderr, "{}/{} {} {} ranks, {} ms, {} B, {}: {:.4f} s ({:.4f} to {:.4f})\n", i + 1, all.size(),
+                 what.collective, what.ranks, what.path.rtt, what.path.bytes, state, row.median, row.least, row.most);
+    }
   }
 }
+
+}  // namespace
+
+Command add_collectives(CLI::App& app) {
+  auto* command = app.add_subcommand("collectives", "measure Gloo's collectives");
+  auto options = std::make_shared<Options>();
+  add_table_options(*command, *options);
+  command->add_option("--collective", options->only,
+                      "only this: allreduce, allgather, reducescatter, sendrecv or localsend");
+  command->add_option("--rtt", options->rtt, "only at this round trip, ms");
+  command->add_option("--ranks", options->ranks, "only with this number of ranks");
+  command->add_option("--rate", options->rate, "only at this rate, Mbit/s");
+  command->add_option("--wmem", options->wmem, "only with this send buffer, MiB");
+  command->add_option("--congestion", options->congestion, "only with this congestion control: cubic or reno");
+  return {command, [options](const std::string& line) {
+            write_table(*options, [&](std::ostream& out) { measure(*options, line, out); });
+          }};
+}
+
+}  // namespace slmsim::wan

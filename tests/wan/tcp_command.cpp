@@ -1,18 +1,16 @@
-// Measures real TCP transfers over emulated wide-area paths and prints the table of tests/wan/results/tcp.csv.
-#include <chrono>
-#include <cstdio>
-#include <fstream>
-#include <iostream>
+// wan tcp: real transfers over emulated wide-area paths, as the table of tests/wan/results/tcp.csv.
+#include <memory>
+#include <utility>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tests/wan/command.h"
 #include "tests/wan/provenance.h"
 #include "tests/wan/table.h"
 
+namespace slmsim::wan {
 namespace {
-
-using slmsim::wan::Case;
 
 constexpr std::int64_t kKilo = 1000, kMega = 1'000'000, kMebi = 1 << 20;
 
@@ -101,46 +99,43 @@ std::vector<Point> points() {
   return all;
 }
 
-std::vector<std::string> comments(int argc, char** argv) {
-  return {slmsim::wan::provenance("wan_measure", argc, argv),
+std::vector<std::string> comments(const std::string& line) {
+  return {provenance(line),
           "TCP over two network namespaces joined by tests/wan/relay; seconds from the first send() to the receiver's",
           "last byte; sizes in bytes, cwnd and ssthresh in segments; tcp_slow_start_after_idle = 1"};
 }
 
-}  // namespace
+struct Options : TableOptions {
+  std::string group;
+};
 
-int main(int argc, char** argv) {
-  using namespace slmsim::wan;
-  int repeats = 3;
-  std::string output, group;
-  CLI::App app{"Measures TCP transfers over emulated wide-area paths"};
-  app.add_option("--repeats", repeats, "of each point, three times as many where packets are lost")
-      ->check(CLI::Range(1, 99))
-      ->capture_default_str();
-  app.add_option("--group", group, "only the points of this group");
-  app.add_option("--output", output, "file, instead of standard output");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    std::ofstream file;
-    if (!output.empty()) file.open(output);
-    std::ostream& out = output.empty() ? std::cout : file;
-    write_header(out, comments(argc, argv));
-    const auto all = points();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto& [name, what] = all[i];
-      if (!group.empty() && name != group) continue;
-      std::vector<Sample> samples;
-      const int times = what.loss > 0 ? 3 * repeats : repeats;  // chance decides which
-      for (int repeat = 0; repeat < times; ++repeat)
-        samples.push_back(transfer(what, 1000 * i + static_cast<std::uint64_t>(repeat)));
-      const Row row = row_of(name, what, samples);
-      write_row(out, row);
-      fmt::print(stderr, "{}/{} {} {} ms: {:.4f} s ({:.4f} to {:.4f})\n", i + 1, all.size(), name, what.rtt, row.median,
-                 row.least, row.most);
-    }
-    if (!out) throw std::runtime_error("cannot write " + output);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "wan_measure: %s\n", error.what());
-    return 1;
+void measure(const Options& options, const std::string& line, std::ostream& out) {
+  write_header(out, comments(line));
+  const auto all = points();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [name, what] = all[i];
+    if (!options.group.empty() && name != options.group) continue;
+    std::vector<Sample> samples;
+    const int times = what.loss > 0 ? 3 * options.repeats : options.repeats;  // chance decides which
+    for (int repeat = 0; repeat < times; ++repeat)
+      samples.push_back(transfer(what, 1000 * i + static_cast<std::uint64_t>(repeat)));
+    const Row row = row_of(name, what, samples);
+    write_row(out, row);
+    fmt::print(stderr, "{}/{} {} {} ms: {:.4f} s ({:.4f} to {:.4f})\n", i + 1, all.size(), name, what.rtt, row.median,
+               row.least, row.most);
   }
 }
+
+}  // namespace
+
+Command add_tcp(CLI::App& app) {
+  auto* command = app.add_subcommand("tcp", "measure TCP transfers");
+  auto options = std::make_shared<Options>();
+  add_table_options(*command, *options, "of each point, three times as many where packets are lost");
+  command->add_option("--group", options->group, "only the points of this group");
+  return {command, [options](const std::string& line) {
+            write_table(*options, [&](std::ostream& out) { measure(*options, line, out); });
+          }};
+}
+
+}  // namespace slmsim::wan
