@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/key_record.h"
@@ -30,6 +31,14 @@ namespace slmsim {
 enum class Provenance { kDatasheet, kMeasured, kInferred, kTypical, kAssumed };
 const std::vector<std::string>& provenance_names();
 
+// Whose property a map's values are: its name, "wan", and the path of the map, "platform.links.wan".
+struct Owner {
+  Scope scope = Scope::kScenario;
+  std::string name, path;
+
+  bool operator==(const Owner&) const = default;
+};
+
 struct Parameter {
   std::string path;   // "platform.links.wan.loss"
   std::string value;  // as written
@@ -40,10 +49,15 @@ struct Parameter {
   std::optional<Range<double>> between;
   bool log_scale = false;  // in `between`, equal factors are equally likely, not equal differences
   std::vector<std::string> one_of;
-  ValueType type;  // allowed under the key
-  std::string_view measure =
-      {};  // the program that measures it, as its key states (FileKey::measured_by); empty: none is known
+  ValueType type;                 // allowed under the key
+  std::string_view measure = {};  // program that measures it (FileKey::measured_by); empty: none is known
+  Use use = Use::kAny;            // FileKey::matters_to
+  std::string key = {};           // FileKey::name
+  Owner owner = {};
   bool by_default = false;  // not stated: the default is used
+
+  // Path in the owner's map: "reverse.loss".
+  std::string below_owner() const { return path.substr(owner.path.size() + 1); }
 
   bool operator==(const Parameter&) const = default;
 };
@@ -53,6 +67,7 @@ struct Reading {
   std::vector<Error> errors;
   std::vector<Parameter> parameters;   // the values that state a provenance
   std::vector<Parameter> defaults;     // unstated values of keys that name a measuring program
+  Owner owner;                         // of the values that are read now
   Description* description = nullptr;  // set where the keys are described and not read
 
   bool describing() const { return description != nullptr; }
@@ -63,6 +78,21 @@ struct Reading {
   void check() const;
 };
 
+// Sets the owner of the values that are read during its life. An owner without a name inherits the surrounding one's.
+class Owned {
+ public:
+  Owned(Reading& reading, Owner owner) : reading_(reading), outer_(std::exchange(reading.owner, std::move(owner))) {
+    if (reading_.owner.name.empty()) reading_.owner.name = outer_.name;
+  }
+  ~Owned() { reading_.owner = std::move(outer_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+
+ private:
+  Reading& reading_;
+  Owner outer_;
+};
+
 // Second names of keys, as in another program's file: "hidden" for "n_embd".
 using SecondNames = std::map<std::string, std::string>;
 
@@ -71,6 +101,11 @@ class Fields {
   // `path` names the map in messages and parameters ("platform.links.wan"). With second names the map has another
   // program's format: a missing key is looked up under its second name, and null counts as absent.
   Fields(const Node& node, std::string path, Reading& reading, SecondNames second_names = {});
+
+  // Makes the map's values, with those of the maps inside, properties of an owner.
+  [[nodiscard]] Owned owned_by(Scope scope, std::string name = "") const {
+    return Owned(reading_, {scope, std::move(name), path_});
+  }
 
   // Each returns the value, or `fallback` where the key is absent. Without a fallback an absent key is an error and the
   // low end of the range is returned, so that reading continues.
@@ -158,6 +193,7 @@ class Fields {
     const Node* node = nullptr;
     Parameter* stated = nullptr;  // where it states its provenance; valid until something else is read
   };
+  Parameter parameter_of(const FileKey& key, std::string value, Provenance provenance) const;
   Scalar scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback);
   // Records the possible values of a parameter; `parse` reads one of them and returns nothing where it is invalid.
   void open_value(Parameter& parameter, const std::string& key, const ValueType& type,

@@ -30,6 +30,26 @@ struct Range {
 inline constexpr std::string_view kNetprobe = "slmsim-netprobe", kCalibrate = "slmsim-calibrate", kFit = "slmsim fit";
 inline constexpr std::string_view kTorchStep = "calibrate/reference/torch_step.py";
 
+// Whose property a value is. kMatrix: GPUs by name or architecture; kScenario: none of the others.
+enum class Scope { kScenario, kSite, kLink, kVm, kDrives, kVmType, kInside, kGpu, kMatrix, kStack, kKernel, kOption };
+
+// What a run must have for a value to matter to it; from kHostAdam on a property of its plan.
+enum class Use {
+  kAny,
+  kUntimedKernels,  // GPUs whose profiles do not time all kernels
+  kGpuAdam,
+  kFlash,    // flash attention
+  kFlashOn,  // flash attention on the architecture that the key names
+  kPrice,
+  kHostAdam,
+  kHostAdamBelowStage3,
+  kHostAdamStage3,
+  kStage3,
+  kDrives,
+  kDriver
+};
+constexpr bool is_of_plan(Use use) { return use >= Use::kHostAdam; }
+
 // A key where it is read: its name, its meaning in one plain sentence, and, where no constant describes absence, the
 // value that absence implies ("rtt / 2").
 struct FileKey {
@@ -38,13 +58,19 @@ struct FileKey {
 
   // Names the program that measures a property of the user's machine or software. Its default is then a guess, which
   // readers leave in Reading::defaults, and not the behaviour of a program with its default settings.
-  FileKey measured_by(std::string_view program) && {
+  FileKey measured_by(std::string_view program, Use user = Use::kAny) && {
     measure = program;
+    return std::move(*this).matters_to(user);
+  }
+  // Limits the runs to which the value matters.
+  FileKey matters_to(Use user) && {
+    use = user;
     return std::move(*this);
   }
 
   std::string name;
   std::string_view about, otherwise, measure = {};
+  Use use = Use::kAny;
 };
 
 // Placeholder for any name in a map whose keys are the user's names ("sites.NAME.rtt").

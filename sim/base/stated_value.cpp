@@ -7,14 +7,22 @@
 
 namespace slmsim {
 
+Parameter Fields::parameter_of(const FileKey& key, std::string value, Provenance provenance) const {
+  return {.path = path_of(key.name),
+          .value = std::move(value),
+          .provenance = provenance,
+          .measure = key.measure,
+          .use = key.use,
+          .key = key.name,
+          .owner = reading_.owner};
+}
+
 Fields::Scalar Fields::scalar(const FileKey& asked, bool optional, const std::function<std::string()>& fallback) {
   const std::string& key = asked.name;
   const Node* found = find(key, !optional);
   if (!found && !asked.measure.empty()) {
-    Parameter left{path_of(key), fallback(), Provenance::kAssumed, "", 0, std::nullopt, false, {}, {}};
-    left.measure = asked.measure;
-    left.by_default = true;
-    reading_.defaults.push_back(std::move(left));
+    reading_.defaults.push_back(parameter_of(asked, fallback(), Provenance::kAssumed));
+    reading_.defaults.back().by_default = true;
   }
   if (!found || found->kind == Node::Kind::kScalar) return {found};
   if (found->kind != Node::Kind::kMap) {
@@ -26,8 +34,7 @@ Fields::Scalar Fields::scalar(const FileKey& asked, bool optional, const std::fu
   const bool open = stated.has("between") || stated.has("one_of");
   const std::optional<std::size_t> guess =
       open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
-  Parameter parameter{path_of(key), "", Provenance::kDatasheet, "", 0, std::nullopt, false, {}, {}};
-  parameter.measure = asked.measure;
+  Parameter parameter = parameter_of(asked, "", Provenance::kDatasheet);
   parameter.provenance = static_cast<Provenance>(
       stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
   parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");

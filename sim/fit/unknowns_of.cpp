@@ -100,13 +100,11 @@ bool any_group(const Scenario& scenario, bool (*spans)(const Platform&, std::spa
 // No prediction uses architectures or GPUs outside all groups; VMs' connections are not used within one.
 bool matters(const Parameter& parameter, const Scenario& scenario) {
   if (parameter.path.find(".type.tcp.") != std::string::npos) return any_group(scenario, spans_vms);
-  const std::string key = "software.matrix_efficiency.";
-  if (!parameter.path.starts_with(key)) return true;
-  const std::string name = parameter.path.substr(key.size());
+  if (parameter.owner.scope != Scope::kMatrix) return true;
   return std::any_of(scenario.groups.begin(), scenario.groups.end(), [&](const Group& group) {
     return std::any_of(group.devices.begin(), group.devices.end(), [&](int device) {
       const Gpu& gpu = scenario.platform.devices[device].gpu;
-      return gpu.name == name || gpu.architecture == name;
+      return gpu.name == parameter.key || gpu.architecture == parameter.key;
     });
   });
 }
@@ -224,8 +222,7 @@ std::vector<Unknown> unknowns_of(const Scenario& scenario, const Node& linked) {
   for (const auto& parameter : scenario.parameters) {
     auto unknown = unknown_of(parameter);
     if (!unknown || !matters(parameter, scenario)) continue;
-    const std::string key = parameter.path.substr(parameter.path.rfind('.') + 1);
-    const auto statement = std::pair{fmt::format("{}={}", key, parameter.value), parameter.source};
+    const auto statement = std::pair{fmt::format("{}={}", parameter.key, parameter.value), parameter.source};
     const auto known = std::find(statements.begin(), statements.end(), statement);
     if (known != statements.end()) {
       out[known - statements.begin()].paths.push_back(parameter.path);

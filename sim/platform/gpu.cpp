@@ -124,6 +124,7 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   constexpr Range<FlopsPerSecond> kPeakRange{{1e9}, {1e17}};
   constexpr Range<BytesPerSecond> kBusRange{{1e7}, {1e13}};
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kGpu);
   Gpu gpu;
   gpu.name = fields.name({"name", "What the GPU is called in results."});
   gpu.title = fields.text({"title", "Its full name.", "its name"}, gpu.name);

@@ -327,6 +327,7 @@ int nearest_part(const NodeInside& inside, int from, PartKind kind) {
 NodeInside read_inside(const Node& node, const std::string& path, Reading& reading) {
   NodeInside inside;
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kInside);
   InsideReader reader(path, reading, inside);
   inside.network = fields.name({"network", "What the network cards are joined by, as tables call it."}, "NIC");
   fields.each({"parts", "GPUs, switches, memories and network cards, by names of yours."}, true,
@@ -364,6 +365,7 @@ std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& pa
 
 void read_storage(const Node& node, const std::string& path, Reading& reading, NodeInside& inside) {
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kDrives);
   InsideReader reader(path, reading, inside);
   inside.stripe = fields.quantity<Bytes>({"stripe", "What goes to one drive of a RAID 0 before the next."},
                                          {{512}, {kGibi}}, Bytes{512 * kKibi});

@@ -96,6 +96,7 @@ class PlatformReader {
   }
 
   void read_site(const Entry& entry, Fields& fields) {
+    const Owned owned = fields.owned_by(Scope::kSite, entry.key);
     platform_.sites.push_back(
         {entry.key,
          fields.quantity<Seconds>(FileKey{"rtt", "Round trip between two VMs of the site."}.measured_by(kNetprobe),
@@ -116,15 +117,18 @@ class PlatformReader {
   }
 
   void read_vm(const Entry& entry, Fields& fields) {
+    const Owned owned = fields.owned_by(Scope::kVm, entry.key);
     Vm vm;
-    vm.name = entry.key;
+    vm.name = vm.entry = entry.key;
     vm.site = site(fields, "site", fields.child({"site", "The site where it stands."}, ValueType::name(), true));
     if (const Node* type = fields.file({"type", "What kind of VM it is."}, kVmFile, true))
       vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
     vm.type.nic = fields.quantity<BytesPerSecond>(
         {"nic", "The rate of its network card, in each direction; over its type's.", "its type's"}, kNetRange,
         vm.type.nic);
-    const FileKey price{"price_per_hour", "What it costs per hour with all its GPUs; over its type's.", "its type's"};
+    const FileKey price =
+        FileKey{"price_per_hour", "What it costs per hour with all its GPUs; over its type's.", "its type's"}
+            .matters_to(Use::kPrice);
     if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
     if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
@@ -222,6 +226,7 @@ class PlatformReader {
   }
 
   void read_link(const Entry& entry, Fields& fields) {
+    const Owned owned = fields.owned_by(Scope::kLink, entry.key);
     WanLink link;
     link.name = entry.key;
     const auto ends = fields.list({"between", "The two sites that it joins; a path's client is at the first one."},

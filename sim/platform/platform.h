@@ -68,6 +68,7 @@ struct VmType {
 
 struct Vm {
   std::string name;
+  std::string entry;  // name in the file; VMs by `count` share one
   int site = 0;
   VmType type;
   int first_device = 0;  // its devices are numbered first_device, first_device + 1, ...
@@ -127,6 +128,9 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
 // The same for fields that may hold other keys; the caller calls done().
 TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath);
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading);
+// Whether a value of a type's file still holds for a VM, whose own `nic` and `tcp` (in `type` already) may replace it:
+// stated as the VM's own it changes nothing.
+bool holds(const VmType& type, const std::string& key, const std::string& value);
 
 // Reads a platform whose references to VM types, GPUs and paths have been replaced by those files' maps. Checks every
 // name, every range, and that all sites with VMs reach each other. A link's missing values are taken from its path; a

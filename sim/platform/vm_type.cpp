@@ -65,8 +65,17 @@ TcpSettings read_tcp(const Node& node, const std::string& path, Reading& reading
   return tcp;
 }
 
+bool holds(const VmType& type, const std::string& key, const std::string& value) {
+  const Node own{.kind = Node::Kind::kMap, .entries = {{key, {}, {.kind = Node::Kind::kScalar, .scalar = value}}}};
+  Reading reading;
+  Fields fields(own, "", reading);
+  return fields.quantity<BytesPerSecond>({"nic", ""}, kNetRange, type.nic) == type.nic &&
+         read_tcp(fields, &type.tcp) == type.tcp;
+}
+
 VmType read_vm_type(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kVmType);
   VmType type;
   type.name = fields.name({"name", "What the type is called."});
   type.title = fields.text({"title", "Its full name.", "its name"}, type.name);
@@ -101,8 +110,10 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.cloud = static_cast<Cloud>(fields.choice(
       {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
   type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
-  const FileKey price{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
-                      "no cost is told"};
+  const FileKey price =
+      FileKey{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
+              "no cost is told"}
+          .matters_to(Use::kPrice);
   if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
   type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
   const FileKey host{"host",

@@ -18,17 +18,6 @@ namespace {
 
 using Bears = Assumption::Bears;
 
-// VMs with a GPU for which `is_meant` is true.
-template <class Meant>
-std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
-  std::vector<std::string> out;
-  for (const auto& device : platform.devices) {
-    const std::string& vm = platform.vms[device.vm].name;
-    if (is_meant(device.gpu) && (out.empty() || out.back() != vm)) out.push_back(vm);
-  }
-  return out;
-}
-
 void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   const Software& software = scenario.software;
   const Precision precision = scenario.training.precision;
@@ -144,6 +133,19 @@ bool bears_on(const Assumption& one, const Places& places) {
   return true;
 }
 
+bool uses(const Plan& plan, Use use) {
+  const auto* replicas = std::get_if<ReplicaPlan>(&plan.by);
+  const auto* fsdp = std::get_if<FsdpPlan>(&plan.by);
+  const bool stage3 = replicas && replicas->stage == 3;
+  const bool on_host = replicas ? replicas->optimizer != StatePlace::kGpu : fsdp && fsdp->offload;
+  if (use == Use::kHostAdam) return on_host;
+  if (use == Use::kHostAdamBelowStage3) return on_host && !stage3;
+  if (use == Use::kHostAdamStage3) return on_host && stage3;
+  if (use == Use::kStage3) return stage3;
+  if (use == Use::kDriver) return std::holds_alternative<OperatorPlan>(plan.by);
+  return replicas && (replicas->optimizer == StatePlace::kDrive || replicas->parameters == StatePlace::kDrive);
+}
+
 }  // namespace
 
 std::vector<Assumption> assumptions_of(const Scenario& scenario) {
@@ -168,7 +170,7 @@ std::vector<Assumption> assumptions_of(const std::vector<Assumption>& all, const
   std::vector<Assumption> out;
   for (const auto& one : all) {
     if (one.technique && one.technique != prediction.technique) continue;
-    if (one.needs && !(prediction.plan && one.needs(*prediction.plan))) continue;
+    if (is_of_plan(one.use) && !(prediction.plan && uses(*prediction.plan, one.use))) continue;
     if (bears_on(one, places)) out.push_back(one);
   }
   return out;

@@ -2,7 +2,7 @@
 //
 // They come from two lists that reading a scenario leaves: values whose file marks them as typical, inferred or guessed
 // (Scenario::parameters), and defaults of keys that are properties of a machine or its software (Scenario::defaults, by
-// FileKey::measured_by). Marking a key there is enough; there is no other list of keys.
+// FileKey::measured_by). Marking a key there is enough: FileKey::matters_to and Fields::owned_by state the rest.
 #pragma once
 
 #include <string>
@@ -24,9 +24,20 @@ struct Assumption {
   Bears bears = Bears::kAnyVm;
   std::vector<std::string> vms = {};
   const Technique* technique = nullptr;  // only for this technique
-  bool (*needs)(const Plan&) = nullptr;  // plans that it matters to; absent: all
+  Use use = Use::kAny;                   // is_of_plan: only for such plans
   std::vector<std::string> more = {};    // other keys that it covers
 };
+
+// VMs with a GPU for which `is_meant` is true.
+template <class Meant>
+std::vector<std::string> vms_with(const Platform& platform, Meant is_meant) {
+  std::vector<std::string> out;
+  for (const auto& device : platform.devices) {
+    const std::string& vm = platform.vms[device.vm].name;
+    if (is_meant(device.gpu) && (out.empty() || out.back() != vm)) out.push_back(vm);
+  }
+  return out;
+}
 
 // All assumptions, each once: shares of the peak taken from a related GPU, precisions that a GPU lacks, an unnamed software
 // stack, VMs that do not say how their GPUs reach each other, and one sentence per VM type, site, link and section of the

@@ -21,23 +21,27 @@ Framework read_framework(Fields fields) {
   Framework s;
   s.cpu_adam = fields.number(
       FileKey{"cpu_adam", "Bytes of host memory that CPU Adam moves per parameter under ZeRO-1 and ZeRO-2."}
-          .measured_by(kFit),
+          .measured_by(kFit, Use::kHostAdamBelowStage3),
       kTrafficRange, s.cpu_adam);
   s.cpu_adam_stage3 = fields.number(
-      FileKey{"cpu_adam_stage3", "The same under ZeRO-3, whose sub-groups are copied once more."}.measured_by(kFit),
+      FileKey{"cpu_adam_stage3", "The same under ZeRO-3, whose sub-groups are copied once more."}.measured_by(
+          kFit, Use::kHostAdamStage3),
       kTrafficRange, s.cpu_adam_stage3);
   s.cpu_adam_rate = fields.quantity<BytesPerSecond>(
-      FileKey{"cpu_adam_rate", "Host memory that one rank's CPU Adam moves per second."}.measured_by(kFit), kRateRange,
-      BytesPerSecond{30e9});
+      FileKey{"cpu_adam_rate", "Host memory that one rank's CPU Adam moves per second."}.measured_by(kFit,
+                                                                                                     Use::kHostAdam),
+      kRateRange, BytesPerSecond{30e9});
   s.module_hook = fields.quantity<Seconds>(
       FileKey{"module_hook", "What fetching and releasing a layer's parameters under ZeRO-3 costs the host, per pass."}
-          .measured_by(kFit),
+          .measured_by(kFit, Use::kStage3),
       {{0}, {1}}, kModuleHook);
   s.drive_share = fields.number(
-      FileKey{"drive_share", "Share of a drive's rated throughput that asynchronous I/O reaches."}.measured_by(kFit),
+      FileKey{"drive_share", "Share of a drive's rated throughput that asynchronous I/O reaches."}.measured_by(
+          kFit, Use::kDrives),
       {0.01, 1}, 1.0);
   s.swap_rate = fields.quantity<BytesPerSecond>(
-      FileKey{"swap_rate", "What one rank reaches where it reads parameters tensor by tensor."}.measured_by(kFit),
+      FileKey{"swap_rate", "What one rank reaches where it reads parameters tensor by tensor."}.measured_by(
+          kFit, Use::kDrives),
       kRateRange, BytesPerSecond{1e9});
   s.sub_group = fields.number({"sub_group", "Parameters per rank that Infinity swaps and updates at a time."},
                               {1e5, 1e12}, s.sub_group);

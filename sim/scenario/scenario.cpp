@@ -124,7 +124,7 @@ class ScenarioReader {
     e.memory = fields.number(
         FileKey{"memory_efficiency",
                 "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."}
-            .measured_by(kCalibrate),
+            .measured_by(kCalibrate, Use::kUntimedKernels),
         {1e-3, 1.0}, kDefaultMemoryEfficiency);
     if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile)) {
       read_stack(*stack, "software.stack", reading_, e);
@@ -140,8 +140,7 @@ class ScenarioReader {
       check_kernels(read_kernels(*kernels, "software.kernels", reading_, e), fields);
     if (const Node* flash =
             fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
-      std::erase_if(reading_.parameters,
-                    [](const Parameter& p) { return p.path.starts_with("software.stack.flash."); });
+      std::erase_if(reading_.parameters, [](const auto& p) { return p.use == Use::kFlash || p.use == Use::kFlashOn; });
       e.flash = read_flash(*flash, "software.flash", reading_);
       if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
@@ -158,15 +157,16 @@ class ScenarioReader {
                           "What large matrix products reach of the peak, by GPU or architecture, in place of what the "
                           "GPU's file says."})) {
       Fields rates(*matrix, "software.matrix_efficiency", reading_);
+      const Owned owned = rates.owned_by(Scope::kMatrix);
       for (const auto& name : rated_names()) {
         const FileKey share{name, "Share of the peak on such GPUs.", "as the GPU's file says"};
         if (rates.has(name)) e.matrix[name] = rates.number(share, {1e-4, 2.0});
       }
       rates.done();
     }
-    e.launch =
-        fields.quantity<Seconds>(FileKey{"kernel_launch", "What launching a kernel takes."}.measured_by(kCalibrate),
-                                 {{0}, {0.1}}, kDefaultLaunch);
+    e.launch = fields.quantity<Seconds>(
+        FileKey{"kernel_launch", "What launching a kernel takes."}.measured_by(kCalibrate, Use::kUntimedKernels),
+        {{0}, {0.1}}, kDefaultLaunch);
     const Node* framework =
         fields.child({"framework", "What the framework's code costs beside the model's arithmetic."});
     scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));

@@ -36,9 +36,7 @@ KernelMoves read_kernel(const Node& node, const std::string& path, Reading& read
     kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
-                      .provenance = Provenance::kTypical,
-                      .source = "",
-                      .spread = 0};
+                      .owner = reading.owner};
   parameter.provenance = static_cast<Provenance>(
       fields.choice({"provenance", "What kind of source these figures have."}, provenance_names()));
   parameter.source = fields.text({"source", "Where they stand, or what they were fitted to."}, "");
@@ -56,21 +54,23 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   constexpr Range<double> kShare{0.01, 2};
   Fields fields(node, path, reading);
   FlashShares out;
-  out.forward.share = fields.number({"forward", "Going forward."}, kShare);
-  out.backward.share = fields.number({"backward", "Going backward."}, kShare);
+  const FileKey forward = FileKey{"forward", "Going forward."}.matters_to(Use::kFlash);
+  const FileKey backward = FileKey{"backward", "Going backward."}.matters_to(Use::kFlash);
+  out.forward.share = fields.number(forward, kShare);
+  out.backward.share = fields.number(backward, kShare);
   if (const Node* half = fields.child(
           {"half_length", "Tokens of a sequence of which half of that is reached; it grows as n / (n + half)."})) {
     constexpr Range<double> kTokens{0, 1e6};
     Fields lengths(*half, fields.path_of("half_length"), reading);
-    out.forward.half_length = lengths.number({"forward", "Going forward."}, kTokens);
-    out.backward.half_length = lengths.number({"backward", "Going backward."}, kTokens);
+    out.forward.half_length = lengths.number(forward, kTokens);
+    out.backward.half_length = lengths.number(backward, kTokens);
     lengths.done();
   }
   if (const Node* on = fields.child(
           {"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
     Fields architectures(*on, fields.path_of("architectures"), reading);
     for (const auto& name : architecture_names()) {
-      const FileKey share{name, "On such GPUs.", "1"};
+      const FileKey share = FileKey{name, "On such GPUs.", "1"}.matters_to(Use::kFlashOn);
       if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);
     }
     architectures.done();
@@ -81,6 +81,7 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
 
 std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, Reading& reading, Software& software) {
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kKernel);
   std::vector<KernelPart> out;
   for (std::size_t p = 0; p < kKernelParts; ++p) {
     const std::string& name = kernel_part_names()[p];
@@ -95,6 +96,7 @@ std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, 
 
 void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software) {
   Fields fields(node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kStack);
   software.stack = fields.name({"name", "What the stack is called."});
   software.title = fields.text({"title", "What it is, in a line.", "its name"}, software.stack);
   software.least_capability = static_cast<int>(
@@ -142,9 +144,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
        "Whether computing a layer anew leaves out what comes after the last tensor that its backward pass needs, as "
        "PyTorch's checkpoints that are not reentrant do."},
       false);
-  software.adam = fields.number({"adam",
-                                 "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
-                                 "0: those of a fused Adam in mixed precision."},
+  software.adam = fields.number(FileKey{"adam",
+                                        "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
+                                        "0: those of a fused Adam in mixed precision."}
+                                    .matters_to(Use::kGpuAdam),
                                 {0, 1e4}, 0.0);
   software.adam_kernel =
       fields.text({"adam_kernel",

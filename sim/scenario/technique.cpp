@@ -16,6 +16,7 @@ TechniqueOptions read_options(const Technique& technique, const Node* node, cons
   TechniqueOptions options{&technique, {}};
   if (!node || node->kind == Node::Kind::kNull) return options;
   Fields fields(*node, path, reading);
+  const Owned owned = fields.owned_by(Scope::kOption, technique.name);
   for (const OptionSpec* option : options_of(technique))
     options.values.set_value(*option, option->read(fields, *option));
   fields.done();

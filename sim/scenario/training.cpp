@@ -78,7 +78,7 @@ class TrainingReader {
         fields_.number(FileKey{"control_round_trips",
                                "Messages to and fro, one after the other, between the driver on the group's first VM "
                                "and its farthest VM in each iteration."}
-                           .measured_by(kFit),
+                           .measured_by(kFit, Use::kDriver),
                        {0, 10'000}, 0.0);
     return t_;
   }
