@@ -16,11 +16,11 @@
 namespace slmsim {
 namespace {
 
-using Bears = Assumption::Bears;
+using Scope = Assumption::Scope;
 
 // Open values of one VM type, site, link or section of the scenario that one program measures.
-struct Unmeasured {
-  Assumption told;
+struct UnmeasuredValues {
+  Assumption assumption;
   std::vector<std::string> values, defaults;  // stated, but not measured; not stated
   int kernels = 0;                            // with typical traffic: a set of many figures
 };
@@ -106,11 +106,11 @@ bool uses_drives(const Plan& plan) {
 }
 
 // Keys that matter to some plans only.
-struct Need {
+struct PlanKey {
   std::string_view key;
   bool (*of)(const Plan&);
 };
-constexpr Need kNeeds[] = {
+constexpr PlanKey kPlanKeys[] = {
     {"software.framework.cpu_adam_stage3",
      [](const Plan& plan) { return offloads_optimizer(plan) && has_stage3(plan); }},
     {"software.framework.cpu_adam_rate", offloads_optimizer},
@@ -121,9 +121,9 @@ constexpr Need kNeeds[] = {
     {"training.control_round_trips", has_driver},
 };
 
-class Gatherer {
+class AssumptionCollector {
  public:
-  explicit Gatherer(const Scenario& scenario) : scenario_(scenario) {}
+  explicit AssumptionCollector(const Scenario& scenario) : scenario_(scenario) {}
 
   std::vector<Assumption> gather() {
     for (const Parameter& parameter : scenario_.parameters) {
@@ -134,16 +134,16 @@ class Gatherer {
     for (const Parameter& parameter : scenario_.defaults) add(parameter);
     std::vector<Assumption> out;
     for (const auto& key : order_) {
-      Unmeasured& one = found_.at(key);
+      UnmeasuredValues& one = found_.at(key);
       if (one.kernels > 0)
         one.values.insert(one.values.begin(), fmt::format("what {} of its kernels move", one.kernels));
       std::string text = fmt::format("{}", fmt::join(one.values, ", "));
       if (!one.defaults.empty())
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
-      const std::string& program = one.told.measure;
-      one.told.text = fmt::format("{}: {}{}", std::get<0>(key), text,
-                                  program.empty() ? "; state yours" : "; measure by " + program);
-      out.push_back(std::move(one.told));
+      const std::string& program = one.assumption.measure;
+      one.assumption.text = fmt::format("{}: {}{}", std::get<0>(key), text,
+                                        program.empty() ? "; state yours" : "; measure by " + program);
+      out.push_back(std::move(one.assumption));
     }
     return out;
   }
@@ -176,9 +176,9 @@ class Gatherer {
     if (const auto gpus = behind(path, "software.", "matrix_efficiency")) return add_share(parameter, *gpus, key);
     const auto vms = parameter.measure == kCalibrate ? vms_not_timed(path) : std::vector<std::string>();
     if (parameter.measure == kCalibrate && vms.empty()) return;
-    Unmeasured& one = entry(path.substr(0, dot), parameter, path, {}, vms);
-    for (const Need& need : kNeeds) {
-      if (path == need.key) one.told.needs = need.of;
+    UnmeasuredValues& one = entry(path.substr(0, dot), parameter, path, {}, vms);
+    for (const PlanKey& need : kPlanKeys) {
+      if (path == need.key) one.assumption.needs = need.of;
     }
     note(one, parameter, key);
   }
@@ -197,10 +197,10 @@ class Gatherer {
       if (!network && !drive && !price && peers_measured(vm)) continue;
       // A node's inside is a set of many figures.
       const bool inside = key.starts_with("inside");
-      Unmeasured& one = entry(type ? vm.type.name : vm.name, parameter, parameter.path, price ? "" : kCalibrate);
-      if (network) one.told.bears = Bears::kSeveralVms;
-      if (drive) one.told.needs = uses_drives;
-      add_once(one.told.vms, vm.name);
+      UnmeasuredValues& one = entry(type ? vm.type.name : vm.name, parameter, parameter.path, price ? "" : kCalibrate);
+      if (network) one.assumption.scope = Scope::kSeveralVms;
+      if (drive) one.assumption.needs = uses_drives;
+      add_once(one.assumption.vms, vm.name);
       if (inside)
         add_once(one.values, "parts of its inside");
       else
@@ -216,9 +216,9 @@ class Gatherer {
         if (scenario_.platform.sites[vm.site].name == site.name) vms.push_back(vm.name);
       }
       if (!key || vms.size() < 2) continue;
-      Unmeasured& one = entry("inside site " + site.name, parameter, parameter.path);
-      one.told.bears = Bears::kOneSite;
-      one.told.vms = std::move(vms);
+      UnmeasuredValues& one = entry("inside site " + site.name, parameter, parameter.path);
+      one.assumption.scope = Scope::kOneSite;
+      one.assumption.vms = std::move(vms);
       note(one, parameter, *key);
     }
   }
@@ -227,10 +227,10 @@ class Gatherer {
     for (const WanLink& link : scenario_.platform.links) {
       const auto key = behind(parameter.path, "platform.links.", link.name);
       if (!key) continue;
-      Unmeasured& one = entry("link " + link.name, parameter, parameter.path);
-      one.told.bears = Bears::kSeveralSites;
+      UnmeasuredValues& one = entry("link " + link.name, parameter, parameter.path);
+      one.assumption.scope = Scope::kSeveralSites;
       for (const Vm& vm : scenario_.platform.vms) {
-        if (link.transit || vm.site == link.from || vm.site == link.to) add_once(one.told.vms, vm.name);
+        if (link.transit || vm.site == link.from || vm.site == link.to) add_once(one.assumption.vms, vm.name);
       }
       note(one, parameter, *key);
     }
@@ -246,8 +246,8 @@ class Gatherer {
         add_once(vms, scenario_.platform.vms[device.vm].name);
     }
     if (vms.empty()) return;
-    Unmeasured& one = entry("software.matrix_efficiency", parameter, parameter.path, kCalibrate);
-    for (const auto& vm : vms) add_once(one.told.vms, vm);
+    UnmeasuredValues& one = entry("software.matrix_efficiency", parameter, parameter.path, kCalibrate);
+    for (const auto& vm : vms) add_once(one.assumption.vms, vm);
     note(one, parameter, key.substr(key.find('.') + 1));
   }
 
@@ -255,8 +255,8 @@ class Gatherer {
     const auto vms = vms_not_timed(parameter.path);
     if (vms.empty()) return;
     const bool kernel = parameter.path.starts_with(kKernels) || parameter.path.starts_with(kOwnKernels);
-    Unmeasured& one = entry("stack " + scenario_.software.stack, parameter,
-                            kernel ? "software.stack.kernels" : parameter.path, kCalibrate, vms);
+    UnmeasuredValues& one = entry("stack " + scenario_.software.stack, parameter,
+                                  kernel ? "software.stack.kernels" : parameter.path, kCalibrate, vms);
     if (kernel)
       ++one.kernels;
     else
@@ -267,8 +267,8 @@ class Gatherer {
     for (const Technique* technique : technique_table()) {
       const auto key = behind(parameter.path, "techniques.", technique->name);
       if (!key) continue;
-      Unmeasured& one = entry(technique->name, parameter, parameter.path);
-      one.told.technique = technique;
+      UnmeasuredValues& one = entry(technique->name, parameter, parameter.path);
+      one.assumption.technique = technique;
       note(one, parameter, *key);
     }
   }
@@ -300,39 +300,39 @@ class Gatherer {
   }
 
   // One sentence per measuring program, and per set of plans or VMs that it matters to.
-  Unmeasured& entry(const std::string& owner, const Parameter& parameter, const std::string& about,
-                    std::string_view usual = {}, const std::vector<std::string>& vms = {}) {
+  UnmeasuredValues& entry(const std::string& owner, const Parameter& parameter, const std::string& about,
+                          std::string_view usual = {}, const std::vector<std::string>& vms = {}) {
     std::string program(parameter.measure.empty() ? usual : parameter.measure);
-    const auto* need =
-        std::find_if(std::begin(kNeeds), std::end(kNeeds), [&](const Need& one) { return one.key == parameter.path; });
-    const Key key{owner, program + (need == std::end(kNeeds) ? "" : std::string(need->key)), vms};
+    const auto* need = std::find_if(std::begin(kPlanKeys), std::end(kPlanKeys),
+                                    [&](const PlanKey& one) { return one.key == parameter.path; });
+    const Key key{owner, program + (need == std::end(kPlanKeys) ? "" : std::string(need->key)), vms};
     const auto [at, is_new] = found_.try_emplace(key);
     if (is_new) {
       order_.push_back(key);
-      at->second.told.vms = vms;
-      at->second.told.about = about;
-      at->second.told.measure = std::move(program);
+      at->second.assumption.vms = vms;
+      at->second.assumption.about = about;
+      at->second.assumption.measure = std::move(program);
     }
     return at->second;
   }
 
-  static void note(Unmeasured& one, const Parameter& parameter, const std::string& key) {
+  static void note(UnmeasuredValues& one, const Parameter& parameter, const std::string& key) {
     const char* mark = "";
     if (!parameter.by_default && parameter.provenance == Provenance::kInferred) mark = " (fitted elsewhere)";
     if (!parameter.by_default && parameter.provenance == Provenance::kAssumed) mark = " (a guess)";
     const bool is_new =
         add_once(parameter.by_default ? one.defaults : one.values, fmt::format("{} {}{}", key, parameter.value, mark));
-    if (is_new && parameter.path != one.told.about) one.told.more.push_back(parameter.path);
+    if (is_new && parameter.path != one.assumption.about) one.assumption.more.push_back(parameter.path);
   }
 
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;  // owner; program; VMs
   const Scenario& scenario_;
-  std::map<Key, Unmeasured> found_;
+  std::map<Key, UnmeasuredValues> found_;
   std::vector<Key> order_;
 };
 
 }  // namespace
 
-std::vector<Assumption> unmeasured_of(const Scenario& scenario) { return Gatherer(scenario).gather(); }
+std::vector<Assumption> unmeasured_of(const Scenario& scenario) { return AssumptionCollector(scenario).gather(); }
 
 }  // namespace slmsim

@@ -36,11 +36,11 @@ void help(const Workplace& workplace, int in, int out) {
     while (const auto line = lines.next()) {
       const Json asked = Json::parse(*line, nullptr, false);
       if (!asked.is_object()) return;
-      auto told = Clock::now();
+      auto reported = Clock::now();
       const Progress progress = [&](const std::string& text, double share) {
         if (getppid() != server) _exit(0);  // the server died, and nobody waits
-        if (Clock::now() - told < std::chrono::milliseconds(100)) return;
-        told = Clock::now();
+        if (Clock::now() - reported < std::chrono::milliseconds(100)) return;
+        reported = Clock::now();
         write_all(out, dumped({{"progress", text}, {"share", share}}));
       };
       const Response response = answer(asked.value("verb", ""), asked.value("body", ""), workplace, memory, progress);
@@ -104,7 +104,7 @@ class Helpers::Process {
 
   bool yields() const { return yields_; }
   // Nothing where the process must not be used again.
-  std::optional<Response> ask(const Asking& asking, Clock::time_point end) {
+  std::optional<Response> ask(const HelperRequest& asking, Clock::time_point end) {
     if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
     for (;;) {
       while (const auto line = lines_.next()) {
@@ -133,7 +133,7 @@ Helpers::Helpers(std::vector<std::string> command, std::size_t most) : command_(
 
 Helpers::~Helpers() = default;
 
-Response Helpers::ask(const Asking& asking) {
+Response Helpers::ask(const HelperRequest& asking) {
   const auto end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asking.seconds));
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };

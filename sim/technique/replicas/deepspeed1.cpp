@@ -18,7 +18,7 @@ Lowered lower_deepspeed1(const LowerRequest& request) {
 extern const Technique kDeepSpeed1 = {
     .name = "ZeRO-1",
     .summary = "DeepSpeed: optimizer state divided over the GPUs",
-    .looks = {"#fdf0c8", "#d8a200", "<", "0 6 1.5", "///"},
+    .style = {"#fdf0c8", "#d8a200", "<", "0 6 1.5", "///"},
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,

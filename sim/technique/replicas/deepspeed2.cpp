@@ -19,7 +19,7 @@ Lowered lower_deepspeed2(const LowerRequest& request) {
 extern const Technique kDeepSpeed2 = {
     .name = "ZeRO-2",
     .summary = "DeepSpeed: optimizer state and gradients divided",
-    .looks = {"#d6a928", "#b98a00", "P", "0 6 1.5 1 1.5", "---"},
+    .style = {"#d6a928", "#b98a00", "P", "0 6 1.5 1 1.5", "---"},
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,

@@ -23,7 +23,7 @@ Lowered lower_deepspeed3(const LowerRequest& request) {
 extern const Technique kDeepSpeed3 = {
     .name = "ZeRO-3",
     .summary = "DeepSpeed: parameters divided as well, gathered layer by layer",
-    .looks = {"#e0b000", "#8a6600", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
+    .style = {"#e0b000", "#8a6600", ">", "0 6 1.5 1 1.5 1 1.5", "|||"},
     .trains_adapters = true,
     .options = {&kBatchSplit},
     .micro_batches = all_at_once,
