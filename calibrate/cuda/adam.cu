@@ -112,9 +112,9 @@ std::vector<Piece> pieces_of(std::size_t parameters, std::size_t longest) {
   return pieces;
 }
 
-enum class Way { kFused, kForeach, kSingle };
-Way way_of(const Kernel& kernel) {
-  return kernel.name == "adam" ? Way::kFused : kernel.name == "adam_foreach" ? Way::kForeach : Way::kSingle;
+enum class Variant { kFused, kForeach, kSingle };
+Variant variant_of(const Kernel& kernel) {
+  return kernel.name == "adam" ? Variant::kFused : kernel.name == "adam_foreach" ? Variant::kForeach : Variant::kSingle;
 }
 
 template <class T>
@@ -126,11 +126,11 @@ class Adam final : public Workload {
       : device_(device),
         number_(number_of(kernel.precision)),
         count_(static_cast<std::size_t>(kernel.m)),
-        way_(way_of(kernel)),
-        pieces_(way_ == Way::kFused ? std::vector<Piece>{}
-                                    : pieces_of(count_, way_ == Way::kForeach ? kChunk : count_)),
+        variant_(variant_of(kernel)),
+        pieces_(variant_ == Variant::kFused ? std::vector<Piece>{}
+                                            : pieces_of(count_, variant_ == Variant::kForeach ? kChunk : count_)),
         arrays_(device, {count_ * sizeof(T), count_ * sizeof(float), count_ * sizeof(float), count_ * sizeof(float),
-                         kCopy ? count_ * sizeof(T) : 0, way_ == Way::kFused ? 0 : count_ * sizeof(float),
+                         kCopy ? count_ * sizeof(T) : 0, variant_ == Variant::kFused ? 0 : count_ * sizeof(float),
                          pieces_.size() * sizeof(Piece)}) {
     for (int set = 0; set < sets(); ++set) {
       begin(set);
@@ -145,7 +145,7 @@ class Adam final : public Workload {
   int sets() const override { return arrays_.sets(); }
 
   void launch(int set) override {
-    if (way_ != Way::kFused) {
+    if (variant_ != Variant::kFused) {
       launch_steps(set);
     } else if (count_ % kWidth == 0) {
       launch_with<kWidth>(set);
@@ -203,10 +203,10 @@ class Adam final : public Workload {
       start_kernel(step_of_tensor<T>, static_cast<unsigned>((tensor.count + kBlock - 1) / kBlock), kBlock, stream,
                    state, tensor, step);
     };
-    for (int step = 0; way_ == Way::kForeach && step < steps; ++step)
+    for (int step = 0; variant_ == Variant::kForeach && step < steps; ++step)
       start_kernel(step_of_pieces<T>, static_cast<unsigned>(pieces_.size()), kBlock, stream, state,
                    arrays_.template at<Piece>(set, kPieces), step);
-    if (way_ == Way::kForeach) return;
+    if (variant_ == Variant::kForeach) return;
     for (const Piece& tensor : pieces_) {
       for (int step = 0; step < steps; ++step) begin_step(tensor, step);
     }
@@ -226,7 +226,7 @@ class Adam final : public Workload {
   const Device& device_;
   const Number number_;
   const std::size_t count_;
-  const Way way_;
+  const Variant variant_;
   const std::vector<Piece> pieces_;
   const Arrays arrays_;
 };

@@ -53,7 +53,7 @@ class BiasedRows : public Rows {
  public:
   BiasedRows(const Device& device, const Kernel& kernel, const std::vector<std::size_t>& bytes)
       : Rows(device, kernel, bytes) {
-    if (kernel.m > kMostSummedRows) throw LeftOut("more rows than the sums over them are made for");
+    if (kernel.m > kMostSummedRows) throw MeasurementSkip("more rows than the sums over them are made for");
   }
 
  protected:

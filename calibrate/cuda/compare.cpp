@@ -62,7 +62,7 @@ Best best_plain_loop(const Device& device, const Kernel& kernel) {
   for (int choice = 0; choice < kAlgorithms; ++choice) {
     try {
       consider(*make_gemm_lt(device, kernel, choice), format("cuBLASLt's %d", choice + 1));
-    } catch (const LeftOut&) {
+    } catch (const MeasurementSkip&) {
       break;  // the heuristic has no more
     }
   }
@@ -85,7 +85,7 @@ void compare_products(const Device& device, const Options& options) {
       std::printf("%-36s measured %8.2f TFLOP/s, best plain loop %8.2f (%s): %5.1f %%\n", to_text(kernel).c_str(),
                   kernel.flops() / measured / kTera, kernel.flops() / best.seconds / kTera, best.by.c_str(),
                   100 * best.seconds / measured);
-    } catch (const LeftOut& reason) {
+    } catch (const MeasurementSkip& reason) {
       std::printf("%-36s left out: %s\n", to_text(kernel).c_str(), reason.what());
     }
     std::fflush(stdout);

@@ -101,8 +101,8 @@ Arrays::Arrays(const Device& device, const std::vector<std::size_t>& bytes) {
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   const auto usable = static_cast<std::size_t>(kUsableMemory * static_cast<double>(free));
   const auto too_large = [&](std::size_t needed) {
-    return LeftOut(format("%.1f GiB do not fit into the %.1f GiB that are free", static_cast<double>(needed) / 0x1p30,
-                          static_cast<double>(usable) / 0x1p30));
+    return MeasurementSkip(format("%.1f GiB do not fit into the %.1f GiB that are free",
+                                  static_cast<double>(needed) / 0x1p30, static_cast<double>(usable) / 0x1p30));
   };
   if (set_bytes_ > usable) throw too_large(set_bytes_);
   const std::size_t wanted = (2 * device.cache() + set_bytes_ - 1) / set_bytes_;

@@ -48,7 +48,7 @@ class Device {
 // finds its data in the cache.
 class Arrays {
  public:
-  // `bytes` of each array of a set. Throws LeftOut where even one set does not fit.
+  // `bytes` of each array of a set. Throws MeasurementSkip where even one set does not fit.
   Arrays(const Device& device, const std::vector<std::size_t>& bytes);
   Arrays(const Arrays&) = delete;
   Arrays& operator=(const Arrays&) = delete;

@@ -47,7 +47,7 @@ class Rows : public Workload {
         backward_(kernel.is_backward()),
         arrays_(device, bytes) {
     if (kernel.m > std::numeric_limits<int>::max() || kernel.n > std::numeric_limits<int>::max())
-      throw LeftOut("more rows or columns than a launch counts");
+      throw MeasurementSkip("more rows or columns than a launch counts");
   }
   int sets() const override { return arrays_.sets(); }
 

@@ -9,8 +9,8 @@ namespace {
 
 void check_blas(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ARCH_MISMATCH || status == CUBLAS_STATUS_NOT_SUPPORTED)
-    throw LeftOut(std::string(what) + ": this GPU or library does not support it");
-  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw LeftOut(std::string(what) + ": no memory for cuBLAS");
+    throw MeasurementSkip(std::string(what) + ": this GPU or library does not support it");
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw MeasurementSkip(std::string(what) + ": no memory for cuBLAS");
   if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + ": " + cublasGetStatusString(status));
 }
 

@@ -12,23 +12,23 @@ constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // cuBLAS's size on H
 
 void check_lt(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ARCH_MISMATCH || status == CUBLAS_STATUS_NOT_SUPPORTED)
-    throw LeftOut(std::string(what) + ": this GPU or library does not support it");
+    throw MeasurementSkip(std::string(what) + ": this GPU or library does not support it");
   if (status != CUBLAS_STATUS_SUCCESS) throw GpuError(std::string(what) + " failed with " + std::to_string(status));
 }
 
 // A cuBLASLt object with its destructor function.
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
-class Owned {
+class LtHandle {
  public:
-  Owned() = default;
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() {
+  LtHandle() = default;
+  LtHandle(const LtHandle&) = delete;
+  LtHandle& operator=(const LtHandle&) = delete;
+  ~LtHandle() {
     if (handle) Destroy(handle);
   }
   Handle handle = nullptr;
 };
-using Matrix = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Matrix = LtHandle<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 
 class GemmLt final : public Product {
  public:
@@ -81,7 +81,7 @@ class GemmLt final : public Product {
   }
 
   void choose(int choice) {
-    Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
+    LtHandle<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
     check_lt(cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate");
     check_lt(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                   &kWorkspace, sizeof kWorkspace),
@@ -92,13 +92,13 @@ class GemmLt final : public Product {
                                             first_matrix_.handle, result_matrix_.handle, result_matrix_.handle,
                                             preference.handle, choice + 1, known.data(), &found),
              "cublasLtMatmulAlgoGetHeuristic");
-    if (found <= choice) throw LeftOut("cuBLASLt has no algorithm for it");
+    if (found <= choice) throw MeasurementSkip("cuBLASLt has no algorithm for it");
     chosen_ = known.back();
   }
 
   const cudaDataType_t type_;
-  Owned<cublasLtHandle_t, cublasLtDestroy> library_;
-  Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> product_;
+  LtHandle<cublasLtHandle_t, cublasLtDestroy> library_;
+  LtHandle<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> product_;
   Matrix first_matrix_, second_matrix_, result_matrix_;
   cublasLtMatmulHeuristicResult_t chosen_{};
   const Arrays workspace_;

@@ -229,7 +229,7 @@ class Session {
     std::string reason;
     try {
       timer = std::make_unique<CollectiveTimer>(communicator, collective, sizes);
-    } catch (const LeftOut& left_out) {
+    } catch (const MeasurementSkip& left_out) {
       reason = left_out.what();
     }
     if (communicator.agree({timer ? 0.0 : 1.0}, ncclMax).front() > 0)

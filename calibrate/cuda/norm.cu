@@ -111,7 +111,7 @@ class Norm final : public Rows {
   // Backward, the output is the gradient of the input.
   Norm(const Device& device, const Kernel& kernel)
       : Rows(device, kernel, bytes_of<T>(kernel)), rms_(kernel.family() == "rmsnorm") {
-    if (kernel.m > kMostSummedRows) throw LeftOut("more rows than the sums over them are made for");
+    if (kernel.m > kMostSummedRows) throw MeasurementSkip("more rows than the sums over them are made for");
     randomise(kInput, -1, 1);
     const auto n = static_cast<std::size_t>(columns_);
     for (int set = 0; set < sets(); ++set) {

@@ -19,11 +19,11 @@ constexpr int kGraphLaunches = 100;
 
 // The clock of an action: the GPU's, by events around it; the host's until the GPU is done; or the host's until the last call
 // returns, which is the host's own time.
-enum class ClockOf { kGpu, kBoth, kHost };
+enum class ClockKind { kGpu, kBoth, kHost };
 
 class ActionTimer final : public Timer {
  public:
-  ActionTimer(const Device& device, ClockOf clock_of, std::function<void()> act)
+  ActionTimer(const Device& device, ClockKind clock_of, std::function<void()> act)
       : device_(device), clock_of_(clock_of), act_(std::move(act)) {
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -36,14 +36,14 @@ class ActionTimer final : public Timer {
   }
 
   double run(int launches) override {
-    const bool events = clock_of_ == ClockOf::kGpu;
+    const bool events = clock_of_ == ClockKind::kGpu;
     const double began = now();
     if (events) check(cudaEventRecord(start_, device_.stream()), "cudaEventRecord");
     for (int i = 0; i < launches; ++i) act_();
     const double handed_over = now();
     if (events) check(cudaEventRecord(stop_, device_.stream()), "cudaEventRecord");
     device_.wait();
-    if (!events) return (clock_of_ == ClockOf::kHost ? handed_over : now()) - began;
+    if (!events) return (clock_of_ == ClockKind::kHost ? handed_over : now()) - began;
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
     return static_cast<double>(milliseconds) * 1e-3;
@@ -53,7 +53,7 @@ class ActionTimer final : public Timer {
 
  private:
   const Device& device_;
-  const ClockOf clock_of_;
+  const ClockKind clock_of_;
   const std::function<void()> act_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
@@ -70,7 +70,7 @@ class HostMemory {
     void* memory = nullptr;
     if (pinned && cudaMallocHost(&memory, size) != cudaSuccess) {
       cudaGetLastError();
-      throw LeftOut("the host does not pin that much memory");
+      throw MeasurementSkip("the host does not pin that much memory");
     }
     if (!pinned) memory = ::operator new(size);
     data_ = static_cast<std::byte*>(memory);
@@ -114,7 +114,7 @@ std::string measure_host_copy(const Device& device, const Rules& rules, std::siz
           "copying");
   };
   copy(true, host);
-  ActionTimer timer(device, ClockOf::kGpu, [&] { copy(to_device, to_device ? host : back); });
+  ActionTimer timer(device, ClockKind::kGpu, [&] { copy(to_device, to_device ? host : back); });
   const Measurement measured = measure(timer, rules);
   copy(false, back);
   device.wait();
@@ -149,7 +149,7 @@ std::string measure_device_copy(const Device& device, const Rules& rules, std::s
   auto* const to = there ? there->at<std::byte>(0, 0) : here.at<std::byte>(0, 1);
   fill_random(device, from, Number::kFloat, size / sizeof(float), -1, 1, 1);
   int set = 0;
-  ActionTimer timer(device, ClockOf::kGpu, [&] {
+  ActionTimer timer(device, ClockKind::kGpu, [&] {
     if (peer >= 0) {
       check(cudaMemcpyPeerAsync(to, peer, from, device.number(), size, device.stream()), "copying to a peer");
     } else {
@@ -168,7 +168,7 @@ std::string measure_device_copy(const Device& device, const Rules& rules, std::s
   return transfer_line(peer < 0 ? "device-to-device" : "peer-to-peer", memory, static_cast<double>(size), measured);
 }
 
-std::string measure_graph(const Device& device, const Rules& rules, ClockOf clock_of) {
+std::string measure_graph(const Device& device, const Rules& rules, ClockKind clock_of) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaStreamBeginCapture(device.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
@@ -179,7 +179,8 @@ std::string measure_graph(const Device& device, const Rules& rules, ClockOf cloc
   const Measurement measured = measure(timer, rules);
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
-  return launch_line(format("%s-of-%d", clock_of == ClockOf::kHost ? "host-graph" : "graph", kGraphLaunches), measured);
+  return launch_line(format("%s-of-%d", clock_of == ClockKind::kHost ? "host-graph" : "graph", kGraphLaunches),
+                     measured);
 }
 
 }  // namespace
@@ -222,22 +223,22 @@ std::vector<Unit> peer_units(const Device& device, const Rules& rules) {
 }
 
 std::vector<Unit> launch_units(const Device& device, const Rules& rules) {
-  const auto unit = [&](const std::string& kind, ClockOf clock_of) {
+  const auto unit = [&](const std::string& kind, ClockKind clock_of) {
     return Unit{Section::kLaunches, "launch " + kind, [&device, rules, kind, clock_of](double seconds) {
                   ActionTimer timer(device, clock_of, [&] {
                     launch_nothing(device);
-                    if (clock_of == ClockOf::kBoth) device.wait();
+                    if (clock_of == ClockKind::kBoth) device.wait();
                   });
                   return launch_line(kind, measure(timer, within_seconds(rules, seconds)));
                 }};
   };
-  const auto graph = [&](const std::string& kind, ClockOf clock_of) {
+  const auto graph = [&](const std::string& kind, ClockKind clock_of) {
     return Unit{Section::kLaunches, "launch " + kind, [&device, rules, clock_of](double seconds) {
                   return measure_graph(device, within_seconds(rules, seconds), clock_of);
                 }};
   };
-  return {unit("in-a-row", ClockOf::kGpu), unit("waited-for", ClockOf::kBoth), unit("host", ClockOf::kHost),
-          graph("graph", ClockOf::kGpu), graph("host-graph", ClockOf::kHost)};
+  return {unit("in-a-row", ClockKind::kGpu), unit("waited-for", ClockKind::kBoth), unit("host", ClockKind::kHost),
+          graph("graph", ClockKind::kGpu), graph("host-graph", ClockKind::kHost)};
 }
 
 }  // namespace slmsim::calibrate

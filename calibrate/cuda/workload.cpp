@@ -10,10 +10,10 @@ namespace slmsim::calibrate {
 std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kernel, bool cublaslt) {
   constexpr int kAmpere = 80;
   if (device.capability() < kAmpere && (kernel.precision == "bf16" || kernel.precision == "tf32"))
-    throw LeftOut("this GPU does not have " + kernel.precision);
+    throw MeasurementSkip("this GPU does not have " + kernel.precision);
   const std::string family = kernel.family();
   if (family == "gemm") return cublaslt ? make_gemm_lt(device, kernel) : make_gemm(device, kernel);
-  if (family == "flash") throw LeftOut(kNoFlash);
+  if (family == "flash") throw MeasurementSkip(kNoFlash);
   using Make = std::unique_ptr<Workload> (*)(const Device&, const Kernel&);
   static const std::map<std::string, Make> kMakers = {{"softmax", make_softmax},     {"fused_softmax", make_softmax},
                                                       {"mask", make_mask},           {"dropout", make_dropout},
@@ -25,7 +25,7 @@ std::unique_ptr<Workload> make_workload(const Device& device, const Kernel& kern
                                                       {"adam", make_adam},           {"adam_foreach", make_adam},
                                                       {"adam_single", make_adam}};
   const auto maker = kMakers.find(family);
-  if (maker == kMakers.end()) throw LeftOut("slmsim-calibrate has no kernel of this name");
+  if (maker == kMakers.end()) throw MeasurementSkip("slmsim-calibrate has no kernel of this name");
   return maker->second(device, kernel);
 }
 

@@ -24,9 +24,9 @@ inline constexpr const char* kNoFlash =
     "not timed: no library for flash attention (CUDA and cuBLAS have none); predictions take the software stack's "
     "share";
 
-// One per family of kernels. Throw LeftOut where it does not fit in memory, or the GPU does not support it.
+// One per family of kernels. Throw MeasurementSkip where it does not fit in memory, or the GPU does not support it.
 std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);
-// The heuristic's first, second, ... algorithm; LeftOut where it has fewer.
+// The heuristic's first, second, ... algorithm; MeasurementSkip where it has fewer.
 std::unique_ptr<Workload> make_gemm_lt(const Device& device, const Kernel& kernel, int choice = 0);
 std::unique_ptr<Workload> make_softmax(const Device& device, const Kernel& kernel);  // also fused_softmax
 std::unique_ptr<Workload> make_mask(const Device& device, const Kernel& kernel);

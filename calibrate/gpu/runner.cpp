@@ -64,7 +64,7 @@ Outcome run_units(const std::vector<Unit>& units, Journal& journal, const Contro
       std::string line = unit.measure(share);
       journal.add(unit.key, line);
       section_of(outcome, unit.section).push_back(std::move(line));
-    } catch (const LeftOut& reason) {
+    } catch (const MeasurementSkip& reason) {
       outcome.left_out.push_back(unit.key + ": " + reason.what());
       journal.add(unit.key, kNotMeasured);
     } catch (const WrongResult& reason) {

@@ -12,7 +12,7 @@
 namespace slmsim::calibrate {
 
 // This measurement is impossible here; the text says why.
-struct LeftOut : std::runtime_error {
+struct MeasurementSkip : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 // The device computed a wrong result.

@@ -64,7 +64,7 @@ class Watch {
   Watch(const Connection& connection, Message& message)
       : thread_([this, &connection, &message] {
           do {
-            const Flow flow = look(connection);
+            const Flow flow = sample(connection);
             message.in_flight = std::max(message.in_flight, flow.in_flight);
             message.send_window = std::max(message.send_window, flow.send_window);
             message.congestion = std::max(message.congestion, flow.congestion);
@@ -84,7 +84,7 @@ class Watch {
 Flow sum(const std::vector<Connection>& connections, Stream& most) {
   Flow total;
   for (const auto& connection : connections) {
-    const Flow flow = look(connection);
+    const Flow flow = sample(connection);
     total.acknowledged += flow.acknowledged;
     total.segments += flow.segments;
     total.retransmitted += flow.retransmitted;
@@ -150,7 +150,7 @@ Item read_from(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Flow look(const Connection& connection) {
+Flow sample(const Connection& connection) {
   tcp_info info{};  // fields that an older kernel lacks stay 0
   socklen_t size = sizeof info;
   if (getsockopt(connection.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
@@ -185,7 +185,7 @@ Message send_message(const Connection& connection, double bytes, double pause, d
   const auto idle = Clock::now();
   connection.rest(pause);
   message.pause = pause > 0 ? since(idle) : 0;
-  const Flow before = look(connection);
+  const Flow before = sample(connection);
   message.initial_window = connection.initial_window();
   message.rto = before.rto;
   message.congestion_before = before.congestion;
@@ -197,7 +197,7 @@ Message send_message(const Connection& connection, double bytes, double pause, d
     connection.receive_bytes(1);
     message.seconds = std::max(since(start) - rtt / 2, 0.0);
   }
-  const Flow after = look(connection);
+  const Flow after = sample(connection);
   message.segments = after.segments - before.segments;
   message.retransmitted = after.retransmitted - before.retransmitted;
   return message;

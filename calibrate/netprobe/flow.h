@@ -24,7 +24,7 @@ struct Flow {
   double receive_limited = 0;              // s of `busy` limited by the receiver's window
   double buffer_limited = 0;               // s of `busy` limited by the sender's buffer
 };
-Flow look(const Connection& connection);
+Flow sample(const Connection& connection);
 
 // One message over one connection.
 struct Message {

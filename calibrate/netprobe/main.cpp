@@ -80,13 +80,13 @@ int run_client(const Options& options, const std::string& command) {
 }
 
 // The file's earlier looks; nothing where there is no file.
-std::vector<Look> looks_before(const std::string& file) {
+std::vector<WatchSample> looks_before(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return {};
   std::ostringstream text;
   text << in.rdbuf();
   try {
-    return looks_of(text.str());
+    return samples_of(text.str());
   } catch (const UsageError& error) {
     throw UsageError(printable(file) + ": " + error.what());
   }
@@ -94,16 +94,16 @@ std::vector<Look> looks_before(const std::string& file) {
 
 // The file is complete after each look, so an interruption loses nothing. A failed look is reported and left out.
 int run_watch(const Options& options, const std::string& command) {
-  std::vector<Look> looks = looks_before(options.output);
+  std::vector<WatchSample> samples = looks_before(options.output);
   check_writable(options.output);
-  const double begin = seconds_of(looks.empty() ? now_utc() : looks.front().time);
+  const double begin = seconds_of(samples.empty() ? now_utc() : samples.front().time);
   bool any = false;
   while (true) {
     const std::string now = now_utc();
     try {
       Client client(options.host, options.port, options.token);
-      looks.push_back(look_at(client.wire(), now, options.request.one_way));
-      write_file(options.output, to_hours(looks, options.name, command));
+      samples.push_back(sample_at(client.wire(), now, options.request.one_way));
+      write_file(options.output, to_hours(samples, options.name, command));
       any = true;
     } catch (const NetworkError& error) {
       std::fprintf(stderr, "slmsim-netprobe: %s: no look: %s\n", now.c_str(), error.what());

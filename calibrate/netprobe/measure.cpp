@@ -35,8 +35,8 @@ Point point_of(double size, const std::vector<Message>& messages) {
   return point;
 }
 
-Steady steady_of(int connections, const std::vector<Stream>& streams) {
-  Steady steady;
+SteadyState steady_of(int connections, const std::vector<Stream>& streams) {
+  SteadyState steady;
   steady.connections = connections;
   steady.growth = 1;
   std::vector<double> rates;
@@ -55,9 +55,9 @@ Steady steady_of(int connections, const std::vector<Stream>& streams) {
   return steady;
 }
 
-class Measuring {
+class MeasurementRun {
  public:
-  Measuring(const Wire& wire, const Request& request, const Progress& progress)
+  MeasurementRun(const Wire& wire, const Request& request, const Progress& progress)
       : wire_(wire),
         request_(request),
         progress_(progress),
@@ -78,14 +78,14 @@ class Measuring {
  private:
   void tell(const std::string& what) const { progress_(what, 1 - budget_.left(wire_.now()) / request_.time_limit); }
 
-  OneWay one_way(Direction direction, const std::string& where) {
-    OneWay way;
+  DirectionResult one_way(Direction direction, const std::string& where) {
+    DirectionResult result;
     // The curves first, because a full queue has after-effects on them.
-    cold(way, direction, where);
-    idle(way, direction, where);
-    steady(way, direction, where);
-    loss(way, direction, where);
-    return way;
+    cold(result, direction, where);
+    idle(result, direction, where);
+    steady(result, direction, where);
+    loss(result, direction, where);
+    return result;
   }
 
   template <class Measure>
@@ -98,11 +98,11 @@ class Measuring {
     return messages;
   }
 
-  void leave_out(OneWay& way, const std::string& what, double cost, double left) const {
-    way.left_out.push_back(format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
+  void leave_out(DirectionResult& to, const std::string& what, double cost, double left) const {
+    to.left_out.push_back(format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
   }
 
-  void cold(OneWay& way, Direction direction, const std::string& where) {
+  void cold(DirectionResult& result, Direction direction, const std::string& where) {
     const double end = wire_.now() + budget_.next(wire_.now(), kColdWeight);
     const auto sizes = curve_sizes(request_.largest);
     std::vector<double> done, seconds;
@@ -114,20 +114,20 @@ class Measuring {
           std::max(i == 0 ? 1 : 0, repeats_for(cost, left, static_cast<int>(sizes.size() - i) - 1, request_.repeats));
       if (times == 0) {
         for (std::size_t k = i; k < sizes.size(); ++k)
-          leave_out(way, size_text(sizes[k]) + " cold", 2 * rtt_ + expected_seconds(done, seconds, sizes[k], rtt_),
+          leave_out(result, size_text(sizes[k]) + " cold", 2 * rtt_ + expected_seconds(done, seconds, sizes[k], rtt_),
                     left);
         return;
       }
-      way.cold.push_back(point_of(sizes[i], repeat(times, what, [&] { return wire_.cold(direction, sizes[i]); })));
+      result.cold.push_back(point_of(sizes[i], repeat(times, what, [&] { return wire_.cold(direction, sizes[i]); })));
       done.push_back(sizes[i]);
-      seconds.push_back(way.cold.back().seconds.median);
+      seconds.push_back(result.cold.back().seconds.median);
     }
   }
 
-  void idle(OneWay& way, Direction direction, const std::string& where) {
+  void idle(DirectionResult& result, Direction direction, const std::string& where) {
     const double end = wire_.now() + budget_.next(wire_.now(), kIdleWeight);
     std::vector<double> sizes, seconds;
-    for (const Point& point : way.cold) {
+    for (const Point& point : result.cold) {
       sizes.push_back(point.size);
       seconds.push_back(point.seconds.median);
     }
@@ -136,22 +136,22 @@ class Measuring {
         seconds[std::find(sizes.begin(), sizes.end(), warm_up) - sizes.begin()];
     constexpr double kLeastTimeout = 0.2;  // Linux TCP_RTO_MIN, added to the round trip
     const double before = 5 * rtt_ + warm_seconds + kIdleTimeouts * (rtt_ + kLeastTimeout);
-    const std::string told = where + ": ";
+    const std::string prefix = where + ": ";
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const double cost = before + seconds[i], left = end - wire_.now();
       const std::string what = format("%s after idleness", size_text(sizes[i]).c_str());
       const int times = repeats_for(cost, left, static_cast<int>(sizes.size() - i) - 1, request_.repeats);
       if (times == 0) {
-        leave_out(way, what, cost, left);
+        leave_out(result, what, cost, left);
         continue;
       }
-      way.idle.push_back(point_of(sizes[i], repeat(times, told + what, [&] {
-                                    return wire_.idle(direction, warm_up, kIdleTimeouts, sizes[i]);
-                                  })));
+      result.idle.push_back(point_of(sizes[i], repeat(times, prefix + what, [&] {
+                                       return wire_.idle(direction, warm_up, kIdleTimeouts, sizes[i]);
+                                     })));
     }
   }
 
-  void steady(OneWay& way, Direction direction, const std::string& where) {
+  void steady(DirectionResult& result, Direction direction, const std::string& where) {
     const double end = wire_.now() + budget_.next(wire_.now(), kSteadyWeight);
     const double warm_up = stream_warm_up(rtt_), seconds = stream_seconds(rtt_), cost = warm_up + seconds + 4 * rtt_;
     const int most = std::max(1, request_.repeats * 3 / 5);
@@ -164,7 +164,7 @@ class Measuring {
       const bool needed = others-- > 2;
       const int times = std::max(needed ? 1 : 0, repeats_for(cost, left, others, most));
       if (times == 0) {
-        leave_out(way, format("rate of %d connections", count), cost, left);
+        leave_out(result, format("rate of %d connections", count), cost, left);
         continue;
       }
       std::vector<Stream> streams;
@@ -172,25 +172,25 @@ class Measuring {
         tell(format("%s: rate of %d connection%s, %d of %d", where.c_str(), count, count > 1 ? "s" : "", i + 1, times));
         streams.push_back(wire_.stream(direction, count, warm_up, seconds, 0));
       }
-      way.steady.push_back(steady_of(count, streams));
-      way.segment = streams.back().segment;
-      way.path_mtu = streams.back().path_mtu;
+      result.steady.push_back(steady_of(count, streams));
+      result.segment = streams.back().segment;
+      result.path_mtu = streams.back().path_mtu;
     }
-    std::sort(way.steady.begin(), way.steady.end(),
-              [](const Steady& a, const Steady& b) { return a.connections < b.connections; });
+    std::sort(result.steady.begin(), result.steady.end(),
+              [](const SteadyState& a, const SteadyState& b) { return a.connections < b.connections; });
   }
 
-  void loss(OneWay& way, Direction direction, const std::string& where) {
+  void loss(DirectionResult& result, Direction direction, const std::string& where) {
     const double share = budget_.next(wire_.now(), kLossWeight), warm_up = stream_warm_up(rtt_);
     const double seconds =
         std::clamp(share - warm_up, stream_seconds(rtt_), std::max(kLongestLossTest, stream_seconds(rtt_)));
-    way.loss.pace = kLossPace * best_rate(way).rate.median;
+    result.loss.pace = kLossPace * best_rate(result).rate.median;
     tell(where + ": loss at half the rate");
-    const Stream stream = wire_.stream(direction, kLossConnections, warm_up, seconds, way.loss.pace);
-    way.loss.seconds = stream.seconds;
-    way.loss.segments = stream.segments;
-    way.loss.retransmitted = stream.retransmitted;
-    way.loss.spurious = stream.spurious;
+    const Stream stream = wire_.stream(direction, kLossConnections, warm_up, seconds, result.loss.pace);
+    result.loss.seconds = stream.seconds;
+    result.loss.segments = stream.segments;
+    result.loss.retransmitted = stream.retransmitted;
+    result.loss.spurious = stream.spurious;
   }
 
   const Wire& wire_;
@@ -205,13 +205,13 @@ class Measuring {
 
 double Loss::share() const { return segments > 0 ? std::max(0.0, retransmitted - spurious) / segments : 0; }
 
-const Steady& best_rate(const OneWay& way) {
-  return *std::max_element(way.steady.begin(), way.steady.end(),
-                           [](const Steady& a, const Steady& b) { return a.rate.median < b.rate.median; });
+const SteadyState& best_rate(const DirectionResult& result) {
+  return *std::max_element(result.steady.begin(), result.steady.end(),
+                           [](const SteadyState& a, const SteadyState& b) { return a.rate.median < b.rate.median; });
 }
 
 Measurement measure(const Wire& wire, const Request& request, const Progress& progress) {
-  return Measuring(wire, request, progress).run();
+  return MeasurementRun(wire, request, progress).run();
 }
 
 }  // namespace slmsim::calibrate::netprobe

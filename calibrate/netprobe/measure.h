@@ -39,7 +39,7 @@ struct Point {
   double segments = 0, retransmitted = 0;  // of all repeats
 };
 
-struct Steady {
+struct SteadyState {
   int connections = 0;
   Spread rate;                            // bytes acknowledged per second, all connections
   double growth = 0;                      // rate of the second half over that of the first; the value farthest from 1
@@ -54,9 +54,9 @@ struct Loss {
   double share() const;
 };
 
-struct OneWay {
+struct DirectionResult {
   std::vector<Point> cold, idle;
-  std::vector<Steady> steady;
+  std::vector<SteadyState> steady;
   Loss loss;
   double segment = 0, path_mtu = 0;   // B
   std::vector<std::string> left_out;  // sentences
@@ -65,8 +65,8 @@ struct OneWay {
 struct Measurement {
   Spread rtt;  // s
   double kernel_rtt = 0;
-  OneWay forward;
-  std::optional<OneWay> reverse;
+  DirectionResult forward;
+  std::optional<DirectionResult> reverse;
 };
 
 // `progress` is called with the current measurement and the elapsed share of the time limit.
@@ -74,6 +74,6 @@ using Progress = std::function<void(const std::string& what, double share)>;
 Measurement measure(const Wire& wire, const Request& request, const Progress& progress);
 
 // The direction's steady rate with the highest median; the first of equals.
-const Steady& best_rate(const OneWay& way);
+const SteadyState& best_rate(const DirectionResult& result);
 
 }  // namespace slmsim::calibrate::netprobe

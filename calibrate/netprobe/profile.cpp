@@ -19,8 +19,8 @@ std::string measured(const std::string& value, const std::string& source) {
 constexpr double kMostly = 0.5;  // of the time
 
 // The steady rate at which the receiver's window limited one connection, so that the window had its full size; null: none.
-const Steady* held_by_receiver(const OneWay& way) {
-  for (const Steady& steady : way.steady) {
+const SteadyState* held_by_receiver(const DirectionResult& result) {
+  for (const SteadyState& steady : result.steady) {
     if (steady.receive_limited > kMostly) return &steady;
   }
   return nullptr;
@@ -74,8 +74,8 @@ class Writer {
     return format("slmsim-netprobe, %s: %s", origin_.date.c_str(), text.c_str());
   }
 
-  void host(const std::string& role, const HostFacts& facts, const std::string& address, const OneWay* sent,
-            const OneWay* received) {
+  void host(const std::string& role, const HostFacts& facts, const std::string& address, const DirectionResult* sent,
+            const DirectionResult* received) {
     line(role + ":");
     line("  host: " + quoted(fact(facts, "host")));
     line("  address: " + quoted(address));
@@ -99,7 +99,7 @@ class Writer {
       line("    initial_window: " + measured(format("%.0f", sent->cold.front().initial_window),
                                              source("congestion window of a new connection (tcpi_snd_cwnd)")));
     const double buffer = last_number(facts, "net.ipv4.tcp_rmem");
-    const Steady* held = received ? held_by_receiver(*received) : nullptr;
+    const SteadyState* held = received ? held_by_receiver(*received) : nullptr;
     if (held && buffer > 0 && held->send_window <= buffer)
       line("    receive_window_share: " + measured(format("%.3f", held->send_window / buffer),
                                                    source("the window that held the other host back, of tcp_rmem")));
@@ -109,8 +109,8 @@ class Writer {
     }
   }
 
-  void direction(const std::string& indent, const OneWay& way) {
-    const Steady& best = best_rate(way);
+  void direction(const std::string& indent, const DirectionResult& result) {
+    const SteadyState& best = best_rate(result);
     std::string how = format("acknowledged bytes per second of %d connection%s, median of %d, %s to %s",
                              best.connections, best.connections > 1 ? "s" : "", best.rate.count,
                              rate_text(best.rate.least).c_str(), rate_text(best.rate.most).c_str());
@@ -119,7 +119,7 @@ class Writer {
       how +=
           format("; the hosts' windows held them back for %.0f %% of the time, so the path may carry more", 100 * held);
     line(indent + "bandwidth: " + measured(rate_text(best.rate.median), source(how)));
-    const Loss& loss = way.loss;
+    const Loss& loss = result.loss;
     std::string seen = format("%.0f of %.0f segments lost at %s", std::max(0.0, loss.retransmitted - loss.spurious),
                               loss.segments, rate_text(loss.pace).c_str());
     if (loss.share() <= 0) seen += format("; with 95 %% confidence below %.2g", upper_bound_of_none(loss.segments));
@@ -137,10 +137,10 @@ class Writer {
     return text + format(", segments: %.0f, retransmitted: %.0f}", p.segments, p.retransmitted);
   }
 
-  void curves(const std::string& name, const OneWay& way) {
+  void curves(const std::string& name, const DirectionResult& result) {
     line("  " + name + ":");
     line("    steady:");
-    for (const Steady& s : way.steady) {
+    for (const SteadyState& s : result.steady) {
       line(
           format("      - {connections: %d, rate: %s, least: %s, most: %s, repeats: %d, growth: %.3f, in_flight: %s, "
                  "send_window: %s, receive_limited: %.3f, buffer_limited: %.3f, segments: %.0f, retransmitted: %.0f}",
@@ -149,14 +149,14 @@ class Writer {
                  size_text(s.send_window).c_str(), s.receive_limited, s.buffer_limited, s.segments, s.retransmitted));
     }
     line("    cold_start:");
-    for (const Point& p : way.cold) line(point(p));
-    if (!way.idle.empty()) line("    after_idle:");
-    for (const Point& p : way.idle) line(point(p));
+    for (const Point& p : result.cold) line(point(p));
+    if (!result.idle.empty()) line("    after_idle:");
+    for (const Point& p : result.idle) line(point(p));
     line(format("    loss: {pace: %s, time: %s, segments: %.0f, retransmitted: %.0f, spurious: %.0f}",
-                rate_text(way.loss.pace).c_str(), time_text(way.loss.seconds).c_str(), way.loss.segments,
-                way.loss.retransmitted, way.loss.spurious));
-    if (!way.left_out.empty()) line("    left_out:  # for want of time; --time-limit gives more");
-    for (const auto& text : way.left_out) line("      - " + quoted(text));
+                rate_text(result.loss.pace).c_str(), time_text(result.loss.seconds).c_str(), result.loss.segments,
+                result.loss.retransmitted, result.loss.spurious));
+    if (!result.left_out.empty()) line("    left_out:  # for want of time; --time-limit gives more");
+    for (const auto& text : result.left_out) line("      - " + quoted(text));
   }
 
   const Measurement& m_;

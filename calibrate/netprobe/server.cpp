@@ -39,7 +39,7 @@ bool is_same(const std::string& a, const std::string& b) {
 void tell(const std::string& text) { std::fprintf(stderr, "slmsim-netprobe: %s\n", text.c_str()); }
 
 // A connection whose first line is not complete.
-struct Guest {
+struct PendingClient {
   Descriptor socket;
   std::string line;
   Clock::time_point deadline;
@@ -66,7 +66,7 @@ class Server {
       for (const auto& guest : guests_) ready.push_back({guest.socket.get(), POLLIN, 0});
       poll(ready.data(), ready.size(), 200);
       // Guests first: accepting adds some that were not polled.
-      std::vector<Guest> stay;
+      std::vector<PendingClient> stay;
       for (std::size_t i = 0; i < guests_.size(); ++i) {
         const bool waits = !(ready[i + 1].revents) || hear(guests_[i]);
         if (waits && Clock::now() < guests_[i].deadline) stay.push_back(std::move(guests_[i]));
@@ -90,7 +90,7 @@ class Server {
   }
 
   // True while the line may still become complete.
-  bool hear(Guest& guest) {
+  bool hear(PendingClient& guest) {
     char buffer[kLongestHello];
     const ssize_t got = recv(guest.socket.get(), buffer, sizeof buffer, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -179,7 +179,7 @@ class Server {
   int begun_ = 0, served_ = 0;                     // sessions
   Clock::time_point start_, idle_ = Clock::now();  // start of the session; end of the last one
   std::optional<Clock::time_point> closed_;        // when the session's client was first seen to have left
-  std::vector<Guest> guests_;
+  std::vector<PendingClient> guests_;
   std::unique_ptr<Session> session_;
   std::atomic<bool> over_ = false, well_ = false;
   std::thread thread_;

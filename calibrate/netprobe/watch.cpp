@@ -18,17 +18,17 @@ constexpr const char* kLookLine = "# look ";
 constexpr int kHoursOfDay = 24;
 constexpr double kHour = 3600;
 
-std::string line_of(const Look& look) {
-  std::string out = format("%s%s rtt_s %.9g forward_Bps %.9g", kLookLine, look.time.c_str(), look.rtt, look.forward);
-  if (look.reverse > 0) out += format(" reverse_Bps %.9g", look.reverse);
+std::string line_of(const WatchSample& s) {
+  std::string out = format("%s%s rtt_s %.9g forward_Bps %.9g", kLookLine, s.time.c_str(), s.rtt, s.forward);
+  if (s.reverse > 0) out += format(" reverse_Bps %.9g", s.reverse);
   return out + "\n";
 }
 
-std::optional<Look> parse_look(const std::string& line) {
+std::optional<WatchSample> parse_look(const std::string& line) {
   static const std::vector<std::string> kNames = {"rtt_s", "forward_Bps", "reverse_Bps"};
   const auto words = words_of(line.substr(std::string(kLookLine).size()));
   if (words.size() != 5 && words.size() != 7) return std::nullopt;
-  Look out;
+  WatchSample out;
   out.time = words.front();
   double* const values[] = {&out.rtt, &out.forward, &out.reverse};
   for (std::size_t i = 0; 2 * i + 1 < words.size(); ++i) {
@@ -39,12 +39,12 @@ std::optional<Look> parse_look(const std::string& line) {
   return out;
 }
 
-double slower_way(const Look& look) { return look.reverse > 0 ? std::min(look.forward, look.reverse) : look.forward; }
+double slower_way(const WatchSample& s) { return s.reverse > 0 ? std::min(s.forward, s.reverse) : s.forward; }
 
 }  // namespace
 
-Look look_at(const Wire& wire, const std::string& time, bool one_way) {
-  Look out;
+WatchSample sample_at(const Wire& wire, const std::string& time, bool one_way) {
+  WatchSample out;
   out.time = time;
   out.rtt = spread_of(wire.ping(kPings)).median;
   const auto rate = [&](Direction direction) {
@@ -64,41 +64,41 @@ double seconds_of(const std::string& time) {
   return static_cast<double>(timegm(&parts));
 }
 
-std::vector<Look> looks_of(const std::string& text) {
-  std::vector<Look> out;
+std::vector<WatchSample> samples_of(const std::string& text) {
+  std::vector<WatchSample> out;
   std::istringstream lines(text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (!line.starts_with(kLookLine)) continue;
-    const auto look = parse_look(line);
-    if (!look) throw UsageError(format("line %d is no look as --watch writes it; name another --output", number));
-    seconds_of(look->time);
-    out.push_back(*look);
+    const auto sample = parse_look(line);
+    if (!sample) throw UsageError(format("line %d is no look as --watch writes it; name another --output", number));
+    seconds_of(sample->time);
+    out.push_back(*sample);
   }
   if (out.empty() && !text.empty()) throw UsageError("it holds no looks of --watch; name another --output");
   return out;
 }
 
-std::string to_hours(const std::vector<Look>& looks, const std::string& link, const std::string& command) {
+std::string to_hours(const std::vector<WatchSample>& samples, const std::string& link, const std::string& command) {
   std::string out =
       "# A link over the hours of a day (UTC), looked at by slmsim-netprobe. Part of a scenario: write `extends: FILE` "
       "of\n"
       "# yours above it, or its `hours` into your scenario's job. The job begins with the day. Loss is not looked "
       "at.\n";
   out += "# " + command + "\n";
-  std::map<int, std::vector<Look>> by_hour;
-  for (const Look& look : looks) {
-    out += line_of(look);
-    by_hour[static_cast<int>(seconds_of(look.time) / kHour) % kHoursOfDay].push_back(look);
+  std::map<int, std::vector<WatchSample>> by_hour;
+  for (const WatchSample& sample : samples) {
+    out += line_of(sample);
+    by_hour[static_cast<int>(seconds_of(sample.time) / kHour) % kHoursOfDay].push_back(sample);
   }
   if (by_hour.size() < 2) return out + "# Fewer than two hours of the day were looked at: they make no day yet.\n";
   out += format("job:\n  links:\n    %s:\n      hours:\n", link.c_str());
-  const auto state = [&](int from, const std::vector<Look>& seen) {
+  const auto state = [&](int from, const std::vector<WatchSample>& seen) {
     std::vector<double> rtts, rates;
-    for (const Look& look : seen) {
-      rtts.push_back(look.rtt);
-      rates.push_back(slower_way(look));
+    for (const WatchSample& sample : seen) {
+      rtts.push_back(sample.rtt);
+      rates.push_back(slower_way(sample));
     }
     out += format("        - {from: %d h, rtt: %s, bandwidth: %s}\n", from, time_text(spread_of(rtts).median).c_str(),
                   rate_text(spread_of(rates).median).c_str());

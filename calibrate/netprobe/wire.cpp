@@ -130,7 +130,7 @@ Wire Client::wire() {
   Wire wire;
   wire.now = seconds_now;
   wire.ping = [this](int count) { return ping(count); };
-  wire.kernel_rtt = [this] { return look(control_).least_rtt; };
+  wire.kernel_rtt = [this] { return sample(control_).least_rtt; };
   wire.idle = [this](Direction direction, double warm_up, double timeouts, double bytes) {
     Connection connection;
     const std::string id = open(connection);

@@ -26,7 +26,7 @@ class Attention(nn.Module):
         return torch.matmul(self.dropout(weights), v)
 
 
-class Adapted(nn.Module):
+class LoraLinear(nn.Module):
     """LoRA: a frozen linear layer beside a trained one of low rank."""
 
     def __init__(self, frozen, rank):
@@ -147,7 +147,7 @@ class Model(nn.Module):
         for block in self.blocks:
             for name in ("qkv", "query", "value"):
                 if hasattr(block, name):
-                    setattr(block, name, Adapted(getattr(block, name), rank))
+                    setattr(block, name, LoraLinear(getattr(block, name), rank))
 
     def forward(self, inputs, targets):
         x = self.tokens(inputs)

@@ -436,7 +436,7 @@ class Results:
         os.replace(name + ".tmp", name)
 
 
-def told(result):
+def sentence(result):
     if result["status"] != "ok":
         return result["status"] + ": " + result["reason"]
     text = f"{1e3 * result['step_s']['median']:.2f} ms"
@@ -516,7 +516,7 @@ def main():
         longest[compiles] = max(longest.get(compiles, 0), result["took_s"])
         if rank == 0:
             results.put({**record, **result}, rows)
-            print(f"{configuration.title} x {ranks}: {told(result)} ({result['took_s']:.1f} s)", file=sys.stderr)
+            print(f"{configuration.title} x {ranks}: {sentence(result)} ({result['took_s']:.1f} s)", file=sys.stderr)
         if broken:
             sys.exit(1)  # nothing runs in a broken context
         gc.collect()

@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenLooks{50}, kPatience{500};
 
 // A job's thread, and the state of its work.
-struct Running {
+struct JobThread {
   Job job;
   std::mutex mutex;
   std::condition_variable ended;
@@ -38,7 +38,7 @@ struct Running {
 // State of the process, not of a scenario: threads that outlive their call, and the turn to start workers.
 struct Threads {
   std::mutex mutex;
-  std::list<std::pair<std::shared_ptr<Running>, std::thread>> leftovers;
+  std::list<std::pair<std::shared_ptr<JobThread>, std::thread>> leftovers;
   std::timed_mutex crew;
 };
 
@@ -47,7 +47,7 @@ Threads& threads() {
   return *all;
 }
 
-void leave(std::shared_ptr<Running> running, std::thread thread) {
+void leave(std::shared_ptr<JobThread> running, std::thread thread) {
   const std::lock_guard lock(threads().mutex);
   auto& all = threads().leftovers;
   for (auto one = all.begin(); one != all.end();) {
@@ -61,7 +61,7 @@ void leave(std::shared_ptr<Running> running, std::thread thread) {
   all.emplace_back(std::move(running), std::move(thread));
 }
 
-void work_on(const std::shared_ptr<Running>& running, std::function<void(Job&)> work) {
+void work_on(const std::shared_ptr<JobThread>& running, std::function<void(Job&)> work) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -79,16 +79,16 @@ void work_on(const std::shared_ptr<Running>& running, std::function<void(Job&)> 
 }  // namespace
 
 void Job::run(std::function<void(Job&)> work, const py::object& progress) {
-  const auto running = std::make_shared<Running>();
+  const auto running = std::make_shared<JobThread>();
   Job& job = running->job;
   std::thread thread(work_on, running, std::move(work));
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   const auto look = [&] {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     const std::uint64_t done = job.done_;
-    if (done == told || progress.is_none()) return;
+    if (done == reported || progress.is_none()) return;
     progress(done, job.all_.load());
-    told = done;
+    reported = done;
   };
   try {
     for (bool ended = false; !ended;) {

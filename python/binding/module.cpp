@@ -25,19 +25,19 @@ std::vector<std::string> text_columns() {
   return out;
 }
 
-std::vector<std::string> model_names(const Loaded& loaded) {
+std::vector<std::string> model_names(const LoadedScenario& loaded) {
   std::vector<std::string> out;
   for (const auto& model : loaded.scenario().models) out.push_back(model.name);
   return out;
 }
 
-std::vector<std::vector<std::string>> group_names(const Loaded& loaded) {
+std::vector<std::vector<std::string>> group_names(const LoadedScenario& loaded) {
   std::vector<std::vector<std::string>> out;
   for (const auto& group : loaded.scenario().groups) out.push_back(group.names);
   return out;
 }
 
-std::vector<std::string> techniques_of(const Loaded& loaded) {
+std::vector<std::string> techniques_of(const LoadedScenario& loaded) {
   std::vector<std::string> out;
   for (const auto& one : loaded.scenario().techniques) out.emplace_back(one.technique->name);
   return out;
@@ -46,29 +46,29 @@ std::vector<std::string> techniques_of(const Loaded& loaded) {
 using Names = std::vector<std::string>;
 
 void add_scenario(py::module_& module) {
-  py::class_<Loaded>(module, "Scenario")
+  py::class_<LoadedScenario>(module, "Scenario")
       .def(py::init<const std::string&, Overrides>(), "file"_a, "set"_a)
-      .def("override", &Loaded::with, "set"_a)
-      .def_property_readonly("file", &Loaded::file)
-      .def_property_readonly("set", &Loaded::set)
-      .def_property_readonly("name", [](const Loaded& loaded) { return loaded.scenario().name; })
-      .def_property_readonly("description", [](const Loaded& loaded) { return loaded.scenario().description; })
+      .def("override", &LoadedScenario::with, "set"_a)
+      .def_property_readonly("file", &LoadedScenario::file)
+      .def_property_readonly("set", &LoadedScenario::set)
+      .def_property_readonly("name", [](const LoadedScenario& loaded) { return loaded.scenario().name; })
+      .def_property_readonly("description", [](const LoadedScenario& loaded) { return loaded.scenario().description; })
       .def_property_readonly("models", &model_names)
       .def_property_readonly("groups", &group_names)
       .def_property_readonly("techniques", &techniques_of);
 }
 
 void add_run(py::module_& module) {
-  py::class_<Ran>(module, "Run")
-      .def("json", [](const Ran& ran) { return to_json(ran.result()); })
-      .def("csv", [](const Ran& ran) { return to_csv({ran.result()}); })
-      .def("table", [](const Ran& ran) { return to_table(ran.result()); })
-      .def("selection", [](const Ran& ran) { return to_selection_table(ran.result()); })
-      .def("trace", &Ran::trace, "index"_a);
+  py::class_<RunOutput>(module, "Run")
+      .def("json", [](const RunOutput& output) { return to_json(output.result()); })
+      .def("csv", [](const RunOutput& output) { return to_csv({output.result()}); })
+      .def("table", [](const RunOutput& output) { return to_table(output.result()); })
+      .def("selection", [](const RunOutput& output) { return to_selection_table(output.result()); })
+      .def("trace", &RunOutput::trace, "index"_a);
   module.def(
       "run",
-      [](const Loaded& loaded, Names models, Names groups, Names techniques, bool links, bool intervals, double level,
-         std::uint64_t seed, std::string fitted) {
+      [](const LoadedScenario& loaded, Names models, Names groups, Names techniques, bool links, bool intervals,
+         double level, std::uint64_t seed, std::string fitted) {
         return run(loaded, {{std::move(models), std::move(groups), std::move(techniques)},
                             links,
                             {std::move(fitted), intervals, level, seed}});
@@ -79,19 +79,20 @@ void add_run(py::module_& module) {
 void add_verbs(py::module_& module) {
   module.def(
       "explain",
-      [](const Loaded& loaded, Names models, Names groups, Names techniques, const py::object& progress) {
-        Told told = explain(loaded, {std::move(models), std::move(groups), std::move(techniques)}, progress);
-        return std::pair(std::move(told.json), std::move(told.table));
+      [](const LoadedScenario& loaded, Names models, Names groups, Names techniques, const py::object& progress) {
+        VerbOutput output = explain(loaded, {std::move(models), std::move(groups), std::move(techniques)}, progress);
+        return std::pair(std::move(output.json), std::move(output.table));
       },
       "scenario"_a, "models"_a, "groups"_a, "techniques"_a, "progress"_a);
   module.def(
       "plan",
-      [](const Loaded& loaded, Names models, std::optional<std::string> objective, std::optional<std::string> technique,
-         std::size_t list, double effort, double time_limit, std::size_t jobs, const py::object& progress) {
-        Told told = plan(
+      [](const LoadedScenario& loaded, Names models, std::optional<std::string> objective,
+         std::optional<std::string> technique, std::size_t list, double effort, double time_limit, std::size_t jobs,
+         const py::object& progress) {
+        VerbOutput output = plan(
             loaded, {std::move(models), std::move(objective), std::move(technique), list, jobs, effort, time_limit},
             progress);
-        return std::pair(std::move(told.json), std::move(told.table));
+        return std::pair(std::move(output.json), std::move(output.table));
       },
       "scenario"_a, "models"_a, "objective"_a, "technique"_a, "list"_a, "effort"_a, "time_limit"_a, "jobs"_a,
       "progress"_a);
@@ -104,10 +105,10 @@ void add_verbs(py::module_& module) {
       "file"_a, "set"_a, "output"_a, "jobs"_a, "restart"_a, "progress"_a);
   module.def(
       "fit",
-      [](const Loaded& loaded, std::string measured, std::uint64_t seed, std::size_t points, double time_limit,
+      [](const LoadedScenario& loaded, std::string measured, std::uint64_t seed, std::size_t points, double time_limit,
          const py::object& progress) {
-        Fitted fitted = fit(loaded, {std::move(measured), seed, points, time_limit}, progress);
-        return std::tuple(std::move(fitted.yaml), std::move(fitted.told.json), std::move(fitted.told.table));
+        FitOutput fitted = fit(loaded, {std::move(measured), seed, points, time_limit}, progress);
+        return std::tuple(std::move(fitted.yaml), std::move(fitted.output.json), std::move(fitted.output.table));
       },
       "scenario"_a, "measured"_a, "seed"_a, "points"_a, "time_limit"_a, "progress"_a);
 }

@@ -39,40 +39,40 @@ void check_techniques(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::string Ran::trace(std::size_t index) const {
+std::string RunOutput::trace(std::size_t index) const {
   if (index >= result_->predictions.size() || result_->predictions[index].status != Status::kOk)
     throw std::invalid_argument("this does not run, so there is no iteration to show");
   return interruptible([result = result_, index](Job&) { return trace_of(*result, result->predictions[index]); });
 }
 
-Ran run(const Loaded& loaded, const RunAsked& asked) {
-  check_techniques(asked.filter.techniques);
-  const Intervals intervals(asked.interval, loaded.file(), loaded.set());
-  const bool fitted = !asked.interval.fitted.empty();
+RunOutput run(const LoadedScenario& loaded, const RunArguments& args) {
+  check_techniques(args.filter.techniques);
+  const Intervals intervals(args.interval, loaded.file(), loaded.set());
+  const bool fitted = !args.interval.fitted.empty();
   const std::string stale =
       fmt::format("{} was fitted to other files than {} is now; fit again if what changed matters",
-                  asked.interval.fitted, loaded.file());
+                  args.interval.fitted, loaded.file());
   if (intervals.is_stale() && PyErr_WarnEx(PyExc_UserWarning, stale.c_str(), 1) != 0) throw py::error_already_set();
-  const Loaded known = fitted ? loaded.with(intervals.overrides()) : loaded;
-  Scenario scenario = known.narrowed(asked.filter);
+  const LoadedScenario known = fitted ? loaded.with(intervals.overrides()) : loaded;
+  Scenario scenario = known.narrowed(args.filter);
   PredictOptions options = json_options(scenario);
-  options.links = measures_links(scenario, asked.links, false);
+  options.links = measures_links(scenario, args.links, false);
   return interruptible(
-      [intervals, options, file = loaded.file(), scenario = std::move(scenario)](Job& job) mutable -> Ran {
+      [intervals, options, file = loaded.file(), scenario = std::move(scenario)](Job& job) mutable -> RunOutput {
         PredictOptions own = options;
         own.stop = job.stop();
         RunResult result = run_scenario(std::move(scenario), own);
-        if (!intervals.are_asked()) return Ran(std::move(result));
+        if (!intervals.are_asked()) return RunOutput(std::move(result));
         const CrewTurn turn(job);
         intervals.add(file, result, job.stop());
-        return Ran(std::move(result));
+        return RunOutput(std::move(result));
       });
 }
 
-Told explain(const Loaded& loaded, const Filter& filter, const py::object& progress) {
+VerbOutput explain(const LoadedScenario& loaded, const Filter& filter, const py::object& progress) {
   check_techniques(filter.techniques);
   return interruptible(
-      [scenario = loaded.narrowed(filter), reload = loaded.reload(filter)](Job& job) mutable -> Told {
+      [scenario = loaded.narrowed(filter), reload = loaded.reload(filter)](Job& job) mutable -> VerbOutput {
         ExplainOptions options;
         options.reload = reload;
         options.stop = job.stop();
@@ -85,17 +85,17 @@ Told explain(const Loaded& loaded, const Filter& filter, const py::object& progr
       progress);
 }
 
-Told plan(const Loaded& loaded, const PlanAsked& asked, const py::object& progress) {
+VerbOutput plan(const LoadedScenario& loaded, const PlanArguments& args, const py::object& progress) {
   PlanJob plan_job;
-  if (asked.technique)
-    plan_job.technique = technique_table()[position_of("technique", *asked.technique, technique_names())];
-  if (asked.objective)
-    plan_job.objective = static_cast<PlanObjective>(position_of("objective", *asked.objective, plan_objective_names()));
-  plan_job.list = asked.list;
-  plan_job.effort = asked.effort;
+  if (args.technique)
+    plan_job.technique = technique_table()[position_of("technique", *args.technique, technique_names())];
+  if (args.objective)
+    plan_job.objective = static_cast<PlanObjective>(position_of("objective", *args.objective, plan_objective_names()));
+  plan_job.list = args.list;
+  plan_job.effort = args.effort;
   return interruptible(
-      [scenario = loaded.narrowed({asked.models, {}, {}}), plan_job, file = loaded.file(), set = loaded.set(),
-       jobs = jobs_of(asked.jobs), limit = asked.time_limit](Job& job) mutable -> Told {
+      [scenario = loaded.narrowed({args.models, {}, {}}), plan_job, file = loaded.file(), set = loaded.set(),
+       jobs = jobs_of(args.jobs), limit = args.time_limit](Job& job) mutable -> VerbOutput {
         const CrewTurn turn(job);
         plan_job.deadline = Deadline::of_limit(limit);
         plan_job.progress = [&job](const std::string&, const SearchProgress& p) { job.tell(p.assessed, p.choices); };
@@ -112,17 +112,17 @@ Told plan(const Loaded& loaded, const PlanAsked& asked, const py::object& progre
       progress);
 }
 
-std::pair<std::string, std::string> sweep(const SweepAsked& asked, const py::object& progress) {
+std::pair<std::string, std::string> sweep(const SweepArguments& args, const py::object& progress) {
   if (launch_of_environment().ranks > 1)
     throw InputError({}, "an MPI launcher started several of these; run the sweep by slmsim sweep under that launcher");
-  const auto read = std::make_shared<Sweep>(asked.file, asked.set);
+  const auto read = std::make_shared<Sweep>(args.file, args.set);
   return interruptible(
-      [read, asked](Job& job) {
+      [read, args](Job& job) {
         const CrewTurn turn(job);
         SweepOptions options;
-        options.output = asked.output;
-        options.jobs = jobs_of(asked.jobs);
-        options.restart = asked.restart;
+        options.output = args.output;
+        options.jobs = jobs_of(args.jobs);
+        options.restart = args.restart;
         options.version = SLMSIM_VERSION;
         options.stop = job.stop();
         options.progress = [&job](std::uint64_t done, std::uint64_t all, std::uint64_t) { job.tell(done, all); };
@@ -133,16 +133,16 @@ std::pair<std::string, std::string> sweep(const SweepAsked& asked, const py::obj
       progress);
 }
 
-Fitted fit(const Loaded& loaded, const FitAsked& asked, const py::object& progress) {
+FitOutput fit(const LoadedScenario& loaded, const FitArguments& args, const py::object& progress) {
   return interruptible(
-      [file = loaded.file(), set = loaded.set(), asked](Job& job) -> Fitted {
+      [file = loaded.file(), set = loaded.set(), args](Job& job) -> FitOutput {
         constexpr double kHundredths = 100;
         const CrewTurn turn(job);
-        ScenarioFit request{file, set, asked.measured, {}};
-        request.sampling.particles = asked.points;
-        request.sampling.seed = asked.seed;
+        ScenarioFit request{file, set, args.measured, {}};
+        request.sampling.particles = args.points;
+        request.sampling.seed = args.seed;
         const auto stop = job.stop();
-        request.sampling.stop = [stop, deadline = Deadline::of_limit(asked.time_limit)] {
+        request.sampling.stop = [stop, deadline = Deadline::of_limit(args.time_limit)] {
           return stop() || deadline.is_over();
         };
         request.sampling.progress = [&job](double beta, std::size_t) {

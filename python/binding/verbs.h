@@ -3,21 +3,20 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/binding/loaded.h"
+#include "python/binding/loaded_scenario.h"
 #include "sim/fit/intervals.h"
 #include "sim/predict/result.h"
 
 namespace slmsim::python {
 
-// The output of a verb.
-struct Told {
+struct VerbOutput {
   std::string json, table;
 };
 
 // A run's result; its forms are computed on demand.
-class Ran {
+class RunOutput {
  public:
-  explicit Ran(RunResult result) : result_(std::make_shared<const RunResult>(std::move(result))) {}
+  explicit RunOutput(RunResult result) : result_(std::make_shared<const RunResult>(std::move(result))) {}
   const RunResult& result() const { return *result_; }
   // One iteration of prediction number `index` as a Chrome/Perfetto trace. Throws std::invalid_argument where it does not run.
   std::string trace(std::size_t index) const;
@@ -26,24 +25,24 @@ class Ran {
   std::shared_ptr<const RunResult> result_;
 };
 
-struct RunAsked {
+struct RunArguments {
   Filter filter;
   bool links = false;
   IntervalRequest interval;
 };
-Ran run(const Loaded& loaded, const RunAsked& asked);
+RunOutput run(const LoadedScenario& loaded, const RunArguments& args);
 
-Told explain(const Loaded& loaded, const Filter& filter, const pybind11::object& progress);
+VerbOutput explain(const LoadedScenario& loaded, const Filter& filter, const pybind11::object& progress);
 
-struct PlanAsked {
+struct PlanArguments {
   std::vector<std::string> models;
   std::optional<std::string> objective, technique;
   std::size_t list = 5, jobs = 0;  // 0: one for each core
   double effort = 1, time_limit = 0;
 };
-Told plan(const Loaded& loaded, const PlanAsked& asked, const pybind11::object& progress);
+VerbOutput plan(const LoadedScenario& loaded, const PlanArguments& args, const pybind11::object& progress);
 
-struct SweepAsked {
+struct SweepArguments {
   std::string file;
   Overrides set;
   std::string output;
@@ -51,19 +50,19 @@ struct SweepAsked {
   bool restart = false;
 };
 // The written files: FILE.csv and FILE.jsonl.
-std::pair<std::string, std::string> sweep(const SweepAsked& asked, const pybind11::object& progress);
+std::pair<std::string, std::string> sweep(const SweepArguments& args, const pybind11::object& progress);
 
-struct FitAsked {
+struct FitArguments {
   std::string measured;
   std::uint64_t seed = 1;
   std::size_t points = 256;
   double time_limit = 0;
 };
 // The fit as the YAML that `fitted` takes, as JSON and as a table.
-struct Fitted {
+struct FitOutput {
   std::string yaml;
-  Told told;
+  VerbOutput output;
 };
-Fitted fit(const Loaded& loaded, const FitAsked& asked, const pybind11::object& progress);
+FitOutput fit(const LoadedScenario& loaded, const FitArguments& args, const pybind11::object& progress);
 
 }  // namespace slmsim::python

@@ -79,7 +79,7 @@ def _table(frame: pandas.DataFrame, columns: list[str]) -> str:
             + (f"<p>and {more} more rows in the frame</p>" if more > 0 else ""))
 
 
-class _Told:
+class _Output:
     """A result that the program prints as JSON and as a table."""
 
     def __init__(self, text: str, table: str) -> None:
@@ -103,7 +103,7 @@ class _Told:
         return self.to_table()
 
 
-class Run(_Told):
+class Run(_Output):
     """Predictions of a scenario, and Algorithm 1's picks."""
 
     figures = ("technique-comparison", "breakdown", "memory", "gantt", "link-use")
@@ -184,7 +184,7 @@ def _pick_text(pick: Pick) -> str:
     return f"{pick.technique} on {'+'.join(pick.group)}" if pick.technique else "nothing runs"
 
 
-class Explanation(_Told):
+class Explanation(_Output):
     """What limits each technique, and which settings would help."""
 
     @cached_property
@@ -222,7 +222,7 @@ def _where(one: Mapping[str, Any]) -> str:
     return f"{one['model']}, {one['technique']} on {'+'.join(one['group'])}"
 
 
-class Plan(_Told):
+class Plan(_Output):
     """The best plans that a search found, for each model."""
 
     def __init__(self, scenario: Scenario, text: str, table: str) -> None:
@@ -291,7 +291,7 @@ class Sweep:
         return _page(_table(self.frame, [*keys, "model", "technique", "group", "status", "minutes", "iteration_s", "reason"]))
 
 
-class Fit(_Told):
+class Fit(_Output):
     """What runs that were measured tell of what a scenario does not know."""
 
     def __init__(self, yaml: str, text: str, table: str) -> None:

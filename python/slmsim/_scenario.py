@@ -114,9 +114,9 @@ class Scenario:
         `objective` is time, gpu_hours or dollars, `list` how many plans are told, `effort` how far large clusters are searched.
         With `time_limit` (seconds) the search ends with what it has found, so that the result depends on the machine.
         """
-        told = _core.plan(self._core, _names(models), objective, technique, list, effort, time_limit or 0.0, jobs or 0,
-                          progress)
-        return Plan(self, *told)
+        output = _core.plan(self._core, _names(models), objective, technique, list, effort, time_limit or 0.0, jobs or 0,
+                            progress)
+        return Plan(self, *output)
 
     def sweep(self, axes: Mapping[str | tuple[str, ...], Sequence[Any]], *,
               output: str | os.PathLike[str] | None = None, jobs: int | None = None, restart: bool = False,

@@ -70,7 +70,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  struct Open {
+  struct OpenNode {
     Node node;
     YAML::anchor_t anchor = 0;
     bool has_key = false;
@@ -112,7 +112,7 @@ class TreeBuilder : public YAML::EventHandler {
            "not valid YAML: a map or list used as a key; keys are plain names (is a bracket or brace left open, or the "
            "file cut off?)");
     }
-    Open level;
+    OpenNode level;
     level.node.kind = kind;
     level.node.place = place(mark);
     level.anchor = anchor;
@@ -120,7 +120,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void close() {
-    Open level = std::move(stack_.back());
+    OpenNode level = std::move(stack_.back());
     stack_.pop_back();
     add(std::move(level.node), level.anchor);
   }
@@ -135,7 +135,7 @@ class TreeBuilder : public YAML::EventHandler {
       root_ = std::move(node);
       return;
     }
-    Open& parent = stack_.back();
+    OpenNode& parent = stack_.back();
     if (parent.node.kind == Node::Kind::kSequence) {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.has_key) {
@@ -145,7 +145,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  void take_key(Open& parent, const Node& node) {
+  void take_key(OpenNode& parent, const Node& node) {
     if (node.kind != Node::Kind::kScalar) {
       errors_.push_back({node.place, "a key that is not a plain name"});
     } else if (node.scalar == "<<") {
@@ -156,7 +156,7 @@ class TreeBuilder : public YAML::EventHandler {
     parent.has_key = true;
   }
 
-  void add_entry(Open& parent, Node node) {
+  void add_entry(OpenNode& parent, Node node) {
     parent.has_key = false;
     // For an empty value yaml-cpp marks the next token.
     if (node.kind == Node::Kind::kNull && node.place.line != parent.key_place.line) node.place = parent.key_place;
@@ -194,7 +194,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::shared_ptr<const Source> source_;
   Node root_;
-  std::vector<Open> stack_;
+  std::vector<OpenNode> stack_;
   std::map<YAML::anchor_t, Node> anchors_;
   std::size_t nodes_ = 0;
   std::vector<Error> errors_;

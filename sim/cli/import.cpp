@@ -105,17 +105,17 @@ std::string command_of(const ImportOptions& options) {
 }
 
 // The measured GPU: by --gpu, in the tables' words where they mean that GPU; `run` refuses profiles of another chip.
-std::string measured_on(const std::string& told, const Gpu& gpu) {
-  if (!names_a_gpu(told)) return gpu.title;
-  if (is_same_chip(told, gpu.title) || is_same_chip(told, gpu.name)) return told;
+std::string measured_on(const std::string& name_in_file, const Gpu& gpu) {
+  if (!names_a_gpu(name_in_file)) return gpu.title;
+  if (is_same_chip(name_in_file, gpu.title) || is_same_chip(name_in_file, gpu.name)) return name_in_file;
   const auto& known = gpu_list();
   const auto is_told = [&](const auto& name) {
-    return is_same_chip(told, name) || is_same_chip(told, gpu_title(name));
+    return is_same_chip(name_in_file, name) || is_same_chip(name_in_file, gpu_title(name));
   };
   // The user's own words name no other GPU.
   if (std::none_of(known.begin(), known.end(), is_told)) return gpu.title;
   throw InputError({}, fmt::format("--gpu {}: the tables are of \"{}\", and {} is {}; name the GPU that was timed",
-                                   gpu.name, printable(told).substr(0, 64), gpu.name, gpu.title));
+                                   gpu.name, printable(name_in_file).substr(0, 64), gpu.name, gpu.title));
 }
 
 void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t rows) {

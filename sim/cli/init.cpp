@@ -137,13 +137,13 @@ int init(InitOptions& options) {
   fs::create_directories(options.folder, failed);
   write_results(files);
 
-  std::string told = fmt::format("{} and scenario.yaml: {} machine{}, {} GPU{}, {} site{}\n", file("platform.yaml"),
-                                 setup.machines, setup.machines == 1 ? "" : "s", setup.gpus, setup.gpus == 1 ? "" : "s",
-                                 setup.sites, setup.sites == 1 ? "" : "s");
-  for (const auto& remark : request.inventory.remarks) told += fmt::format("remark: {}\n", printable(remark));
-  for (const auto& line : setup.assumed) told += fmt::format("assumed: {}\n", line);
-  told += fmt::format("next: slmsim run {}\n", file("scenario.yaml"));
-  write_result(told, "");
+  std::string summary = fmt::format("{} and scenario.yaml: {} machine{}, {} GPU{}, {} site{}\n", file("platform.yaml"),
+                                    setup.machines, setup.machines == 1 ? "" : "s", setup.gpus,
+                                    setup.gpus == 1 ? "" : "s", setup.sites, setup.sites == 1 ? "" : "s");
+  for (const auto& remark : request.inventory.remarks) summary += fmt::format("remark: {}\n", printable(remark));
+  for (const auto& line : setup.assumed) summary += fmt::format("assumed: {}\n", line);
+  summary += fmt::format("next: slmsim run {}\n", file("scenario.yaml"));
+  write_result(summary, "");
   return kDone;
 }
 

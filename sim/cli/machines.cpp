@@ -41,10 +41,10 @@ struct GpusHere {
 
 // As nvidia-smi names them; none where the program or a GPU is missing.
 GpusHere gpus_of_this_machine() {
-  const auto told =
+  const auto output =
       output_of({"nvidia-smi", "--query-gpu=name,power.limit,power.default_limit", "--format=csv,noheader"});
   GpusHere out;
-  std::istringstream lines(told.value_or(""));
+  std::istringstream lines(output.value_or(""));
   for (std::string text; std::getline(lines, text);) {
     if (text.empty()) continue;
     std::istringstream parts(text);

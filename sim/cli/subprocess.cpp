@@ -8,7 +8,7 @@
 
 namespace slmsim {
 
-std::optional<std::string> output_of(const std::vector<std::string>& words, bool told) {
+std::optional<std::string> output_of(const std::vector<std::string>& words, bool with_errors) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -19,7 +19,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& words, bool
   if (child == 0) {
     dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     dup2(ends[1], STDOUT_FILENO);
-    if (!told) dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    if (!with_errors) dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
     execvp(argv.front(), argv.data());
     _exit(127);
   }

@@ -7,9 +7,9 @@
 
 namespace slmsim {
 
-// Standard output of a program, found as a shell would find it, but without a shell; its standard error is passed on if `told`,
+// Standard output of a program, found as a shell would find it, but without a shell; its standard error is passed on `with_errors`,
 // and dropped otherwise. Nothing where the program does not exist or its exit status is not 0.
-std::optional<std::string> output_of(const std::vector<std::string>& words, bool told = false);
+std::optional<std::string> output_of(const std::vector<std::string>& words, bool with_errors = false);
 
 // A program in the same folder as this one, or else its bare name.
 std::string beside_this_program(const std::string& name);

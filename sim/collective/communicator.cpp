@@ -115,20 +115,20 @@ std::vector<TaskId> Communicator::run_by_vm(const CollectiveCall& call, TagId ta
 std::vector<TaskId> Communicator::run(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
   if (call.by_vm) split_by_vm();
   if (call.by_vm && !inside_.empty()) return run_by_vm(call, tag, ready);
-  const Course course = course_of(call);
-  if (course.choice.algorithm == NcclAlgorithm::kTree) return run_tree(course, call.size, tag, ready);
+  const NcclCall nccl = nccl_call_of(call);
+  if (nccl.choice.algorithm == NcclAlgorithm::kTree) return run_tree(nccl, call.size, tag, ready);
   auto& all = rings();
-  const Bytes size = course.size / static_cast<double>(all.size());
+  const Bytes size = nccl.size / static_cast<double>(all.size());
   return run_parts(orders_, ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
-    const bool whole_chunks = course.choice.protocol == NcclProtocol::kSimple;
-    return all[i].run(call.collective, size, course.chunk, whole_chunks, tag, before);
+    const bool whole_chunks = nccl.choice.protocol == NcclProtocol::kSimple;
+    return all[i].run(call.collective, size, nccl.chunk, whole_chunks, tag, before);
   });
 }
 
 std::vector<TaskId> Communicator::run_beside(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready) {
   const auto held = [&](std::size_t rank) {
     const auto device = static_cast<std::size_t>(devices_[rank]);
-    return TaskGraph::Held{channels_, network_.platform().devices[device].gpu.multiprocessors};
+    return TaskGraph::SmShare{channels_, network_.platform().devices[device].gpu.multiprocessors};
   };
   std::vector<TaskId> begun;
   for (std::size_t rank = 0; rank < devices_.size(); ++rank)
@@ -156,16 +156,16 @@ std::vector<TaskId> Communicator::run_parts(std::span<const std::vector<std::siz
 }
 
 // Time on the links and, at the same time, on the GPUs, whose kernels start when all ranks are ready.
-std::vector<TaskId> Communicator::run_tree(const Course& course, Bytes size, TagId tag, std::span<const TaskId> ready) {
+std::vector<TaskId> Communicator::run_tree(const NcclCall& nccl, Bytes size, TagId tag, std::span<const TaskId> ready) {
   const TaskId begin = graph_.delay({0}, tag, ready);
-  const Seconds least = nccl_tree_time(nccl_, view_, course.choice, size);
+  const Seconds least = nccl_tree_time(nccl_, view_, nccl.choice, size);
   Tag of_kernels = graph_.tags()[tag];
   of_kernels.of = TaskClass::kKernels;
   const TaskId kernels = graph_.delay(least, graph_.tag(std::move(of_kernels)), std::span(&begin, 1));
   auto& all = trees();
-  const Bytes part = course.size / static_cast<double>(all.size());
+  const Bytes part = nccl.size / static_cast<double>(all.size());
   std::vector<TaskId> done = run_parts(tree_orders_, ready, tag, [&](std::size_t i, std::span<const TaskId> before) {
-    return all[i].all_reduce(part, course.chunk, tag, before);
+    return all[i].all_reduce(part, nccl.chunk, tag, before);
   });
   for (TaskId& task : done) task = graph_.delay({0}, tag, std::array{task, kernels});
   return done;
@@ -177,16 +177,15 @@ double Communicator::transfer_count(const CollectiveCall& call) const {
     // As if each rank's three calls had the transfers of a ring over all ranks.
     return 3 * call.pieces * transfer_count({call.collective, call.size / call.pieces, call.axes});
   }
-  const Course course = course_of(call);
-  if (course.choice.algorithm == NcclAlgorithm::kTree) {
+  const NcclCall nccl = nccl_call_of(call);
+  if (nccl.choice.algorithm == NcclAlgorithm::kTree) {
     const int rails = this->rails();
-    return rails * tree_transfer_count(view_.ranks, course.size / rails, course.chunk, std::max(1, channels_ / rails));
+    return rails * tree_transfer_count(view_.ranks, nccl.size / rails, nccl.chunk, std::max(1, channels_ / rails));
   }
-  return slmsim::transfer_count(call.collective, view_.ranks, course.size,
-                                {.channels = channels_, .chunk = course.chunk});
+  return slmsim::transfer_count(call.collective, view_.ranks, nccl.size, {.channels = channels_, .chunk = nccl.chunk});
 }
 
-Communicator::Course Communicator::course_of(const CollectiveCall& call) const {
+Communicator::NcclCall Communicator::nccl_call_of(const CollectiveCall& call) const {
   const NcclChoice choice = nccl_choice(nccl_, view_, call.collective, call.size);
   return {choice, call.size * nccl_wire_factor(choice.protocol), nccl_chunk(nccl_, view_, choice, call.size)};
 }

@@ -33,13 +33,12 @@ class Communicator {
   std::vector<TaskId> run_by_vm(const CollectiveCall& call, TagId tag, std::span<const TaskId> ready);
   void lay_rings();
   void split_by_vm();
-  // The course of one call on the wire.
-  struct Course {
+  struct NcclCall {
     NcclChoice choice;
     Bytes size, chunk;
   };
-  Course course_of(const CollectiveCall& call) const;
-  std::vector<TaskId> run_tree(const Course& course, Bytes size, TagId tag, std::span<const TaskId> ready);
+  NcclCall nccl_call_of(const CollectiveCall& call) const;
+  std::vector<TaskId> run_tree(const NcclCall& nccl, Bytes size, TagId tag, std::span<const TaskId> ready);
   int sockets_to(std::size_t rank) const;
   int rails() const;
   int nic_of(std::size_t order) const;

@@ -18,13 +18,13 @@ TaskId Peers::send(int from, int to, Bytes size, TagId tag, TaskId ready) {
   return graph_.transfer(connection(from, to), size, tag, std::array{ready});
 }
 
-Peers::Passed Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
+Peers::SendEnd Peers::pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted) {
   const int line = connection(from, to);
   const Bytes buffer = nccl_message_buffer(nccl_);
   TaskId& waits = posted_.try_emplace({from, to}, kNoTask).first->second;
   // Bytes up to `early` may leave before the receive is posted; the sender continues when those up to `sent` have left.
   const Bytes early = posted == kNoTask ? size : std::min(size, buffer), sent = std::max(Bytes{0}, size - buffer);
-  Passed out;
+  SendEnd out;
   TaskId last = kNoTask;
   // A send does not overtake the pair's previous one.
   const TaskId turn = waits;

@@ -25,10 +25,10 @@ class Peers {
   // An NCCL send into a receive: the sender sends after `ready`, and the receive is posted after `posted` (kNoTask:
   // always). It is a rendezvous except for the bytes in NCCL's buffers (nccl_message_buffer). The sender continues
   // after `sent`, kNoTask where it need not wait; the receiver has all bytes after `received`.
-  struct Passed {
+  struct SendEnd {
     TaskId sent = kNoTask, received = kNoTask;
   };
-  Passed pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted);
+  SendEnd pass(int from, int to, Bytes size, TagId tag, TaskId ready, TaskId posted);
 
   // NCCL has no all-to-all of its own: grouped sends and receives between all pairs. `size` is the total over the
   // devices; each sends an equal part of its data to each other one. Returns per device the task after which it has all

@@ -68,7 +68,7 @@ Tree::Tree(TaskGraph& graph, const Network& network, std::vector<int> devices, s
   assert(nodes.size() == devices.size());
   if (rules_.sockets.empty()) rules_.sockets.assign(ranks_, 1);
   for (int which = 0; which < std::min(rules_.channels, 2) && ranks_ > 1; ++which) {
-    One tree;
+    Shape tree;
     tree.channels = (rules_.channels + 1 - which) / 2;
     tree.parents = tree_parents(nodes, which);
     tree.up.assign(ranks_, -1);
@@ -106,7 +106,7 @@ std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, TagId tag, std::sp
   assert(ready.size() == ranks_);
   if (ranks_ < 2) return {ready.begin(), ready.end()};
   std::vector<std::vector<TaskId>> parts(ranks_);
-  for (const One& tree : trees_) {
+  for (const Shape& tree : trees_) {
     const auto done = rules_.detail == Detail::kSteps ? run_steps(tree, size, chunk, tag, ready)
                                                       : run_aggregated(tree, size, chunk, tag, ready);
     for (std::size_t r = 0; r < ranks_; ++r) parts[r].push_back(done[r]);
@@ -117,7 +117,7 @@ std::vector<TaskId> Tree::all_reduce(Bytes size, Bytes chunk, TagId tag, std::sp
   return out;
 }
 
-std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, TagId tag,
+std::vector<TaskId> Tree::run_steps(const Shape& tree, Bytes size, Bytes chunk, TagId tag,
                                     std::span<const TaskId> ready) {
   const Bytes loop_size = chunk * rules_.channels;
   const auto count = static_cast<std::int64_t>(loops(size, chunk, rules_.channels));
@@ -146,27 +146,27 @@ std::vector<TaskId> Tree::run_steps(const One& tree, Bytes size, Bytes chunk, Ta
 
 // One transfer per edge with all of its chunks. It starts when the first chunk can arrive, and the last chunk arrives
 // no sooner than one chunk's time after that of the edge before.
-std::vector<TaskId> Tree::run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
+std::vector<TaskId> Tree::run_aggregated(const Shape& tree, Bytes size, Bytes chunk, TagId tag,
                                          std::span<const TaskId> ready) {
   const Bytes volume = size * (static_cast<double>(tree.channels) / rules_.channels);
   const Bytes piece = std::min(chunk * tree.channels, volume);
-  struct Way {
+  struct Chunks {
     TaskId first, last;  // chunk
   };
-  const auto carry = [&](int connection, const Way& way) -> Way {
-    const TaskId sent = graph_.transfer(connection, volume, tag, std::span(&way.first, 1));
+  const auto carry = [&](int connection, const Chunks& chunks) -> Chunks {
+    const TaskId sent = graph_.transfer(connection, volume, tag, std::span(&chunks.first, 1));
     const Seconds edge = edge_time(connection, piece);
-    const TaskId last = graph_.delay(edge, tag, std::span(&way.last, 1));
-    return {graph_.delay(edge, tag, std::span(&way.first, 1)), graph_.delay({0}, tag, std::array{sent, last})};
+    const TaskId last = graph_.delay(edge, tag, std::span(&chunks.last, 1));
+    return {graph_.delay(edge, tag, std::span(&chunks.first, 1)), graph_.delay({0}, tag, std::array{sent, last})};
   };
   std::vector<std::vector<TaskId>> first(ranks_), last(ranks_);
   for (std::size_t r = 0; r < ranks_; ++r) first[r] = last[r] = {ready[r]};
-  std::vector<Way> has(ranks_);
+  std::vector<Chunks> has(ranks_);
   for (auto at = tree.down_order.rbegin(); at != tree.down_order.rend(); ++at) {
     const auto r = static_cast<std::size_t>(*at);
     has[r] = {graph_.delay({0}, tag, first[r]), graph_.delay({0}, tag, last[r])};
     if (tree.parents[r] < 0) continue;
-    const Way up = carry(tree.up[r], has[r]);
+    const Chunks up = carry(tree.up[r], has[r]);
     first[tree.parents[r]].push_back(up.first);
     last[tree.parents[r]].push_back(up.last);
   }

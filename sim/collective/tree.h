@@ -39,21 +39,21 @@ class Tree {
   std::vector<TaskId> all_reduce(Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
 
  private:
-  struct One {
+  struct Shape {
     int channels = 0;
     std::vector<int> parents;
     std::vector<int> down_order;  // ranks, parents before their children
     std::vector<int> up, down;    // connections to and from the parent; -1 at the root
   };
   // Returns the task after which each rank has this tree's part.
-  std::vector<TaskId> run_steps(const One& tree, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
-  std::vector<TaskId> run_aggregated(const One& tree, Bytes size, Bytes chunk, TagId tag,
+  std::vector<TaskId> run_steps(const Shape& tree, Bytes size, Bytes chunk, TagId tag, std::span<const TaskId> ready);
+  std::vector<TaskId> run_aggregated(const Shape& tree, Bytes size, Bytes chunk, TagId tag,
                                      std::span<const TaskId> ready);
   // Time of one chunk over an idle connection.
   Seconds edge_time(int connection, Bytes piece) const;
 
   TaskGraph& graph_;
-  std::vector<One> trees_;
+  std::vector<Shape> trees_;
   TreeRules rules_;
   std::size_t ranks_ = 0;
 };

@@ -47,13 +47,13 @@ SecondNames with_attention_bias(SecondNames others = {}) {
 }
 
 // Values of model_type that have no row in the table, with the reason.
-struct Unmodelled {
+struct UnsupportedFamily {
   const char* why;
   std::vector<const char*> types;  // or their prefixes
 };
 
-const std::vector<Unmodelled>& unmodelled() {
-  static const std::vector<Unmodelled> kRows = {
+const std::vector<UnsupportedFamily>& unsupported_families() {
+  static const std::vector<UnsupportedFamily> kRows = {
       {"a mixture of experts",
        {"mixtral", "qwen2_moe", "qwen3_moe", "phimoe", "olmoe", "deepseek_v", "dbrx", "jetmoe", "granitemoe", "gpt_oss",
         "switch_transformers", "llama4", "grok", "nllb-moe", "ernie4_5_moe", "glm4_moe", "jamba"}},
@@ -150,11 +150,11 @@ const std::vector<std::string>& family_names() {
 }
 
 std::string why_not_modelled(const std::string& model_type) {
-  for (const auto& [why, types] : unmodelled()) {
+  for (const auto& [why, types] : unsupported_families()) {
     if (std::any_of(types.begin(), types.end(), [&](const char* type) { return model_type.starts_with(type); }))
       return why;
   }
-  return model_type.ends_with("_moe") ? unmodelled().front().why : "";
+  return model_type.ends_with("_moe") ? unsupported_families().front().why : "";
 }
 
 }  // namespace slmsim

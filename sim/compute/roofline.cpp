@@ -109,7 +109,7 @@ OperatorTime matrix_time(const Operator& op, const MatrixShape& forward, const G
 // A kernel that stacks implement differently uses slmsim-calibrate's time only if that kernel moves a similar number of
 // bytes. Stacks state bytes at the full bandwidth, of which such kernels reach kReached.
 constexpr double kReached = 0.85, kAlike = 1.5;
-bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision) {
+bool is_alike(const KernelShape& timed, const MemoryTraffic& stated, Precision precision) {
   if (stated.casts_of(precision) > 0) return false;  // slmsim-calibrate's kernels load several elements at once
   const double own = kernel_bytes(timed.name, precision), other = stated.bytes_of(precision) * kReached;
   return other <= own * kAlike && own <= other * kAlike;
@@ -117,7 +117,7 @@ bool is_alike(const KernelShape& timed, const Moves& stated, Precision precision
 
 // The first kernel that was timed; else the last, whose class may have a ratio. None where stacks differ: some parts
 // differ always, and parts with casts differ in every stack.
-KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, bool differs, const Moves& stated,
+KernelShape timed_kernel(const std::vector<RowKernels>& known, bool forward, bool differs, const MemoryTraffic& stated,
                          const Gpu& gpu, Precision precision) {
   for (const auto& one : known) {
     const KernelShape& kernel = forward ? one.forward : one.backward;
@@ -197,7 +197,8 @@ Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precisi
   return product_parts(shape, gpu, precision, software, alignment_of(shape, precision, software)).time();
 }
 
-Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software) {
+Seconds part_time(const MemoryTraffic& moves, double elements, const Gpu& gpu, Precision precision,
+                  const Software& software) {
   const double bytes = moves.bytes_of(precision);
   if (bytes <= 0 || elements <= 0) return {};
   const Seconds memory = Bytes{elements * bytes} / gpu.bandwidth();
@@ -234,7 +235,7 @@ OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gp
     RowKernels kernels;
     if (gpu.kernels) {
       const auto known = part_kernels(op, use, part);
-      const KernelMoves moves = stated.value_or(KernelMoves{});
+      const KernelTraffic moves = stated.value_or(KernelTraffic{});
       const bool differs = differs_by_stack(use.part) || software.autocast;
       kernels.forward = timed_kernel(known, true, differs, moves.forward, gpu, precision);
       kernels.backward = timed_kernel(known, false, differs, moves.backward, gpu, precision);

@@ -46,7 +46,8 @@ struct OperatorTime {
 // Time of a product on one GPU by the data sheet. `shape` is the GPU's part.
 Seconds product_time(const MatrixShape& shape, const Gpu& gpu, Precision precision, const Software& software);
 // Time of a stack's kernel over `elements` elements, including the launch.
-Seconds part_time(const Moves& moves, double elements, const Gpu& gpu, Precision precision, const Software& software);
+Seconds part_time(const MemoryTraffic& moves, double elements, const Gpu& gpu, Precision precision,
+                  const Software& software);
 
 // Time of the part of `op` that one GPU computes.
 OperatorTime operator_time(const Operator& op, const Share& share, const Gpu& gpu, Precision precision,

@@ -44,7 +44,7 @@ inline constexpr std::size_t kKernelParts = static_cast<std::size_t>(KernelPart:
 // As in the stacks' files: "fused_softmax".
 const std::vector<std::string>& kernel_part_names();
 
-struct Moves {
+struct MemoryTraffic {
   double elements = 0, bytes = 0, cycles = 0;
   double bf16_bytes = 0;  // additional, where a kernel converts fp16 as it reads and bf16 needs a kernel of its own
   // The part of the bytes in passes by kernels that load one element at a time; and those that bf16 adds.
@@ -54,17 +54,17 @@ struct Moves {
     return elements * element_bytes(precision) + bytes + (precision == Precision::kBf16 ? bf16_bytes : 0.0);
   }
 
-  bool operator==(const Moves&) const = default;
+  bool operator==(const MemoryTraffic&) const = default;
 };
 
 // 6 bytes at 85 % of memory's rate. Measured on one H200: bf16 and fp16 to fp32 2.91 ps per element, 0.76 cycles of each of 132
 // multiprocessors at 1980 MHz; masks and sums of different formats take as long (tests/reference/h200/elementwise.csv).
 inline constexpr double kCastBytes = 7.06, kCastCycles = 0.76;
 
-struct KernelMoves {
-  Moves forward, backward;
+struct KernelTraffic {
+  MemoryTraffic forward, backward;
 
-  bool operator==(const KernelMoves&) const = default;
+  bool operator==(const KernelTraffic&) const = default;
 };
 
 // The computation of softmax(Q K^T) V. Flash attention (Dao, arXiv 2307.08691) keeps no scores in memory, computes only
@@ -115,7 +115,7 @@ struct Software {
   std::map<std::string, double> matrix;
   double memory = 0;  // share of the bandwidth that products and unstated kernels reach
   Seconds launch;     // fixed cost of one kernel on the GPU
-  std::array<std::optional<KernelMoves>, kKernelParts> kernels{};
+  std::array<std::optional<KernelTraffic>, kKernelParts> kernels{};
   double adam = 0;  // bytes per parameter updated; 0: those of a fused mixed-precision Adam
   // The kernel of slmsim-calibrate with the same work, whose measured time is used; "": none.
   std::string adam_kernel;
@@ -126,7 +126,7 @@ struct Software {
   // torch.autocast, for 16-bit training only: weights are in fp32 and cast for each pass, as are the outputs of norms
   // and of the softmax that products read; these compute in fp32 and keep fp32 tensors.
   bool autocast = false;
-  KernelMoves weight_cast;  // per weight that a product reads
+  KernelTraffic weight_cast;  // per weight that a product reads
   // Whether sizes of products are padded to multiples for tensor cores (XLA, TorchInductor; Megatron-LM pads the
   // vocabulary).
   bool pads = false;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kUsedUp = 10;  // exit status of a worker whose engine has run
 
-struct Head {
+struct AnswerHeader {
   std::uint64_t question = 0, first = 0, second = 0;  // sizes of the answer's two texts
 };
 
@@ -118,8 +118,8 @@ void Crew::work(int socket) const {
   keep_freed_memory();
   for (std::uint64_t question = 0; receive_all(socket, &question, sizeof question);) {
     const Texts answer = answer_(question);
-    const Head head{question, answer.first.size(), answer.second.size()};
-    std::string message(reinterpret_cast<const char*>(&head), sizeof head);
+    const AnswerHeader header{question, answer.first.size(), answer.second.size()};
+    std::string message(reinterpret_cast<const char*>(&header), sizeof header);
     message += answer.first;
     message += answer.second;
     if (!send_all(socket, message.data(), message.size())) break;
@@ -138,15 +138,15 @@ void Crew::give(std::size_t index, const std::vector<std::uint64_t>& questions) 
 void Crew::read_answers(std::size_t index, std::vector<CrewEvent>& events) {
   Worker& worker = workers_[index];
   std::size_t at = 0;
-  for (Head head; worker.received.size() - at >= sizeof head;) {
-    std::memcpy(&head, worker.received.data() + at, sizeof head);
-    if (worker.received.size() - at - sizeof head < head.first + head.second) break;
-    at += sizeof head;
-    CrewEvent event{.worker = index, .question = head.question};
-    event.answer.first = worker.received.substr(at, head.first);
-    event.answer.second = worker.received.substr(at + head.first, head.second);
-    at += head.first + head.second;
-    std::erase(worker.given, head.question);
+  for (AnswerHeader header; worker.received.size() - at >= sizeof header;) {
+    std::memcpy(&header, worker.received.data() + at, sizeof header);
+    if (worker.received.size() - at - sizeof header < header.first + header.second) break;
+    at += sizeof header;
+    CrewEvent event{.worker = index, .question = header.question};
+    event.answer.first = worker.received.substr(at, header.first);
+    event.answer.second = worker.received.substr(at + header.first, header.second);
+    at += header.first + header.second;
+    std::erase(worker.given, header.question);
     events.push_back(std::move(event));
   }
   worker.received.erase(0, at);

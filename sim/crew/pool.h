@@ -16,7 +16,7 @@ namespace slmsim {
 inline constexpr int kPatienceMilliseconds = 200;
 
 template <class Answer>
-struct Asking {
+struct AskOptions {
   std::size_t at_once = 1;                                  // most questions given to a worker at once
   std::function<void(std::uint64_t, const Answer&)> taken;  // as answers come in, in any order
   // Replaces the answer to a question over which two workers died; the text says how the last one died. May throw.
@@ -33,7 +33,7 @@ std::function<Texts(std::uint64_t)> in_texts(std::function<Answer(std::uint64_t)
 
 // True once every question has its answer; false where it was stopped earlier.
 template <class Answer, class Workers>
-bool ask_all(Workers& workers, QuestionQueue& queue, const Asking<Answer>& asking) {
+bool ask_all(Workers& workers, QuestionQueue& queue, const AskOptions<Answer>& asking) {
   for (;;) {
     std::size_t busy = 0;
     for (std::size_t i = 0; i < workers.size(); ++i) {

@@ -18,17 +18,17 @@ enum Tag { kQuestions = 1, kEvent, kEnd };
 // MPI's own waiting occupies a whole core.
 constexpr auto kPause = std::chrono::microseconds(100);
 
-struct EventHead {
+struct EventHeader {
   std::uint64_t kind = 0, question = 0, first = 0, second = 0, how = 0, questions = 0;
 };
 
 std::string packed(const CrewEvent& event) {
-  const EventHead head{static_cast<std::uint64_t>(event.kind),
-                  event.question,
-                  event.answer.first.size(),
-                  event.answer.second.size(),
-                  event.how.size(),
-                  event.questions.size()};
+  const EventHeader head{static_cast<std::uint64_t>(event.kind),
+                         event.question,
+                         event.answer.first.size(),
+                         event.answer.second.size(),
+                         event.how.size(),
+                         event.questions.size()};
   std::string out(reinterpret_cast<const char*>(&head), sizeof head);
   out += event.answer.first;
   out += event.answer.second;
@@ -38,7 +38,7 @@ std::string packed(const CrewEvent& event) {
 }
 
 CrewEvent unpacked(const std::string& bytes, std::size_t worker) {
-  EventHead head;
+  EventHeader head;
   std::memcpy(&head, bytes.data(), sizeof head);
   CrewEvent event{.worker = worker, .kind = static_cast<CrewEvent::Kind>(head.kind), .question = head.question};
   std::size_t at = sizeof head;

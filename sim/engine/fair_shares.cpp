@@ -19,17 +19,17 @@ FairShares::FairShares(const std::vector<double>& bandwidths, std::size_t flows)
 }
 
 void FairShares::lay(Flow& flow, const std::vector<int>& links) {
-  flow.first = static_cast<std::uint32_t>(ways_.size());
+  flow.first = static_cast<std::uint32_t>(usages_.size());
   for (const int link : links) {
     const auto known =
-        std::find_if(ways_.begin() + flow.first, ways_.end(), [&](const Way& w) { return w.link == link; });
-    if (known != ways_.end()) {
+        std::find_if(usages_.begin() + flow.first, usages_.end(), [&](const Usage& w) { return w.link == link; });
+    if (known != usages_.end()) {
       ++known->shares;
     } else {
-      ways_.push_back({.link = link, .shares = 1});
+      usages_.push_back({.link = link, .shares = 1});
     }
   }
-  flow.end = static_cast<std::uint32_t>(ways_.size());
+  flow.end = static_cast<std::uint32_t>(usages_.size());
 }
 
 void FairShares::come(std::size_t index, const std::vector<int>& links, double cap) {
@@ -40,22 +40,22 @@ void FairShares::come(std::size_t index, const std::vector<int>& links, double c
   flow.there = true;
   came_.push_back(index);
   for (std::uint32_t i = flow.first; i < flow.end; ++i) {
-    Way& way = ways_[i];
-    Link& link = links_[way.link];
-    way.place = static_cast<std::uint32_t>(link.flows.size());
-    link.flows.push_back({static_cast<std::uint32_t>(index), i, way.shares});
-    touch(link, way.link);
+    Usage& usage = usages_[i];
+    Link& link = links_[usage.link];
+    usage.place = static_cast<std::uint32_t>(link.flows.size());
+    link.flows.push_back({static_cast<std::uint32_t>(index), i, usage.shares});
+    touch(link, usage.link);
   }
 }
 
 void FairShares::go(std::size_t index) {
   flows_[index].there = false;
-  for (const Way& way : ways(flows_[index])) {
-    Link& link = links_[way.link];
-    link.flows[way.place] = link.flows.back();
-    ways_[link.flows[way.place].way].place = way.place;
+  for (const Usage& usage : usages(flows_[index])) {
+    Link& link = links_[usage.link];
+    link.flows[usage.place] = link.flows.back();
+    usages_[link.flows[usage.place].usage].place = usage.place;
     link.flows.pop_back();
-    touch(link, way.link);
+    touch(link, usage.link);
   }
 }
 
@@ -81,25 +81,25 @@ void FairShares::see(Link& link) {
 
 bool FairShares::has_bottleneck(const Flow& flow) {
   if (flow.rate >= flow.cap) return true;
-  const auto own = ways(flow);
-  return std::any_of(own.begin(), own.end(), [&](const Way& way) {
-    const Link& link = links_[way.link];
+  const auto own = usages(flow);
+  return std::any_of(own.begin(), own.end(), [&](const Usage& usage) {
+    const Link& link = links_[usage.link];
     return link.full && flow.rate >= link.fastest * (1 - kBinds);
   });
 }
 
 bool FairShares::is_alone(const Flow& flow) {
-  const auto own = ways(flow);
-  return std::all_of(own.begin(), own.end(), [&](const Way& way) { return links_[way.link].flows.size() == 1; });
+  const auto own = usages(flow);
+  return std::all_of(own.begin(), own.end(), [&](const Usage& usage) { return links_[usage.link].flows.size() == 1; });
 }
 
 // Result of fill() for a flow without others.
 void FairShares::fill_alone(std::size_t index) {
   Flow& flow = flows_[index];
   double rate = flow.cap;
-  for (const Way& way : ways(flow)) rate = std::min(rate, links_[way.link].bandwidth / way.shares);
+  for (const Usage& usage : usages(flow)) rate = std::min(rate, links_[usage.link].bandwidth / usage.shares);
   set_rate(flow, rate);
-  for (const Way& way : ways(flow)) see(links_[way.link]);
+  for (const Usage& usage : usages(flow)) see(links_[usage.link]);
   include(index);
 }
 
@@ -138,8 +138,8 @@ void FairShares::include(std::size_t index) {
 
 // Includes flows that are faster than this one over its full links.
 void FairShares::include_faster(const Flow& flow) {
-  for (const Way& way : ways(flow)) {
-    const Link& link = links_[way.link];
+  for (const Usage& usage : usages(flow)) {
+    const Link& link = links_[usage.link];
     if (!link.full) continue;
     for (const Member& other : link.flows) {
       if (other.rate > flow.rate) include(other.flow);
@@ -169,8 +169,8 @@ void FairShares::widen() {
 void FairShares::include_all() {
   std::size_t next = 0;
   while (next < changed_.size()) {
-    for (const Way& way : ways(flows_[changed_[next++]])) {
-      for (const Member& member : links_[way.link].flows) include(member.flow);
+    for (const Usage& usage : usages(flows_[changed_[next++]])) {
+      for (const Member& member : links_[usage.link].flows) include(member.flow);
     }
   }
 }
@@ -198,10 +198,10 @@ void FairShares::gather(std::size_t index) {
   sides_[index] = Side::kFilling;
   rising_.push_back(index);
   for (std::size_t i = 0; i < rising_.size(); ++i) {
-    for (const Way& way : ways(flows_[rising_[i]])) {
-      Link& link = links_[way.link];
+    for (const Usage& usage : usages(flows_[rising_[i]])) {
+      Link& link = links_[usage.link];
       if (std::exchange(link.reached, true)) continue;
-      reached_.push_back(way.link);
+      reached_.push_back(usage.link);
       link.room = link.bandwidth;
       link.rising = 0;
       for (const Member& member : link.flows) {
@@ -234,9 +234,9 @@ void FairShares::fill() {
     // Decided for all before any stops, so that one flow's share does not affect the next at the same level.
     stopping_.clear();
     std::erase_if(rising_, [&](std::size_t index) {
-      const auto own = ways(flows_[index]);
-      const bool stops = flows_[index].cap <= level || std::any_of(own.begin(), own.end(), [&](const Way& way) {
-                           const Link& link = links_[way.link];
+      const auto own = usages(flows_[index]);
+      const bool stops = flows_[index].cap <= level || std::any_of(own.begin(), own.end(), [&](const Usage& usage) {
+                           const Link& link = links_[usage.link];
                            return link.level <= level + kFull * link.bandwidth;
                          });
       if (stops) stopping_.push_back(index);
@@ -245,9 +245,9 @@ void FairShares::fill() {
     for (const std::size_t index : stopping_) {
       Flow& flow = flows_[index];
       set_rate(flow, std::min(flow.cap, level));
-      for (const Way& way : ways(flow)) {
-        links_[way.link].room -= flow.rate * way.shares;
-        links_[way.link].rising -= way.shares;
+      for (const Usage& usage : usages(flow)) {
+        links_[usage.link].room -= flow.rate * usage.shares;
+        links_[usage.link].rising -= usage.shares;
       }
     }
   }
@@ -255,7 +255,7 @@ void FairShares::fill() {
 
 void FairShares::set_rate(Flow& flow, double rate) {
   flow.rate = rate;
-  for (const Way& way : ways(flow)) links_[way.link].flows[way.place].rate = rate;
+  for (const Usage& usage : usages(flow)) links_[usage.link].flows[usage.place].rate = rate;
 }
 
 }  // namespace slmsim

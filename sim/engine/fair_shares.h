@@ -33,17 +33,17 @@ class FairShares {
 
  private:
   // A link of a flow: the number of the flow's shares of it, and the flow's position in the link's list while active.
-  struct Way {
+  struct Usage {
     int link = 0;
     std::uint32_t shares = 0, place = 0;
   };
   struct Flow {
-    std::uint32_t first = 0, end = 0;  // range in ways_; empty before the first start
+    std::uint32_t first = 0, end = 0;  // range in usages_; empty before the first start
     double cap = 0, rate = 0;
     bool there = false;
   };
   struct Member {
-    std::uint32_t flow = 0, way = 0, shares = 0;
+    std::uint32_t flow = 0, usage = 0, shares = 0;
     double rate = 0;  // the flow's
   };
   struct Link {
@@ -57,7 +57,7 @@ class FairShares {
 
   enum class Side : char { kOutside, kInside, kFilling };  // relative to the part being filled
 
-  std::span<Way> ways(const Flow& flow) { return {ways_.data() + flow.first, ways_.data() + flow.end}; }
+  std::span<Usage> usages(const Flow& flow) { return {usages_.data() + flow.first, usages_.data() + flow.end}; }
   void lay(Flow& flow, const std::vector<int>& links);
   void touch(Link& link, int number);
   static void see(Link& link);
@@ -75,7 +75,7 @@ class FairShares {
 
   std::vector<Flow> flows_;
   std::vector<Side> sides_;  // per flow
-  std::vector<Way> ways_;
+  std::vector<Usage> usages_;
   std::vector<Link> links_;
   std::vector<std::size_t> came_;
   std::vector<int> touched_;          // links of flows that started or ended

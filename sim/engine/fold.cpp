@@ -36,7 +36,7 @@ struct Fold::Partition {
   std::vector<std::vector<std::pair<int, int>>> crossing;
 };
 
-Fold::Fold(Colours colours) : given_(std::move(colours.connections)) {
+Fold::Fold(Colouring colours) : given_(std::move(colours.connections)) {
   std::map<int, int> first;
   for (std::size_t i = 0; i < colours.devices.size(); ++i)
     first_.push_back(first.try_emplace(colours.devices[i], static_cast<int>(i)).first->second);
@@ -59,15 +59,15 @@ void Fold::begin_group(std::span<const int> together) {
       colours_of_groups_.try_emplace(std::move(colours), static_cast<int>(colours_of_groups_.size())).first->second;
 }
 
-void Fold::begin_group_like(const Opened& opened) {
+void Fold::begin_group_like(const ConnectionRecord& opened) {
   ++group_;
   together_ = opened.together;
   devices_together_.clear();  // no new connections are opened
 }
 
-int Fold::open(Opened asked, std::vector<double> traits, const std::vector<int>& links) {
+int Fold::open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links) {
   if (!given_.empty()) {
-    if (opened_.size() >= given_.size()) throw NotAlike();
+    if (opened_.size() >= given_.size()) throw ColouringError();
     traits.push_back(given_[opened_.size()]);
   }
   // Two devices may be joined several times, once per communicator.
@@ -129,7 +129,7 @@ std::vector<int> Fold::sets_of(const std::vector<int>& device_colours) const {
 Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   Partition now;
   now.devices = first_;
-  for (const Opened& opened : opened_) now.connections.push_back(opened.colour);
+  for (const ConnectionRecord& opened : opened_) now.connections.push_back(opened.colour);
   std::map<double, int> rates;
   for (const Link& link : links)
     now.links.push_back(rates.try_emplace(link.bandwidth.value, static_cast<int>(rates.size())).first->second);
@@ -137,7 +137,7 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
     now.crossing.assign(links.size(), {});
     std::vector<std::vector<int>> of_device(first_.size());
     for (std::size_t i = 0; i < opened_.size(); ++i) {
-      const Opened& opened = opened_[i];
+      const ConnectionRecord& opened = opened_[i];
       for (std::size_t l = opened.first_link; l < opened.end_link; ++l)
         now.crossing[links_[l]].emplace_back(now.connections[i],
                                                  opened.windowed ? static_cast<int>(l - opened.first_link) : 0);
@@ -165,7 +165,7 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
       finer.devices[d] = of_devices.of(of_device[d]);
     }
     for (std::size_t i = 0; i < opened_.size(); ++i) {
-      const Opened& opened = opened_[i];
+      const ConnectionRecord& opened = opened_[i];
       std::vector<int> description = {now.connections[i], sets[i]};
       if (sets[i] == kApart)
         description = {now.connections[i], now.devices[opened.from], now.devices[opened.to]};
@@ -186,8 +186,8 @@ Fold::Partition Fold::refined(const std::vector<Link>& links) const {
   }
 }
 
-Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
-                     std::vector<int>& taken_for) const {
+Colouring Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes,
+                       std::vector<int>& taken_for) const {
   // A line may have ended early.
   const bool differ = differs_ || std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
                         return line.next != sequences_[line.sequence].size();
@@ -198,14 +198,14 @@ Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> ro
   const auto device_colours = static_cast<std::size_t>(std::count(is_first.begin(), is_first.end(), true));
   if (partition.device_colours != device_colours || partition.connection_colours != colours_.size())
     return {partition.devices, partition.connections};
-  if (differ) throw NotAlike();
+  if (differ) throw ColouringError();
   std::map<int, int> first_link;
   for (std::size_t l = 0; l < links.size(); ++l)
     taken_for.push_back(first_link.try_emplace(partition.links[l], static_cast<int>(l)).first->second);
   for (Link& link : links) link.back = link.back < 0 ? -1 : taken_for[link.back];
   std::vector<bool> done(routes.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
-    const Opened& opened = opened_[i];
+    const ConnectionRecord& opened = opened_[i];
     if (done[opened.colour]) continue;
     done[opened.colour] = true;
     std::vector<int> way;
@@ -218,7 +218,7 @@ Colours Fold::settle(std::vector<Link>& links, std::vector<std::vector<int>*> ro
         if (colour != partition.connections[i]) continue;
         ++shares;
         // An equal connection reaches it over other links.
-        if (only_place >= 0 && place != only_place) throw NotAlike();
+        if (only_place >= 0 && place != only_place) throw ColouringError();
         only_place = place;
       }
       way.insert(way.end(), shares, link);

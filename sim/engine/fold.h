@@ -26,20 +26,20 @@ inline constexpr TaskId kNoTask = ~TaskId{0};
 
 // Elements that may be identified have equal numbers. `connections` in the order of opening; empty: derived from
 // devices and routes.
-struct Colours {
+struct Colouring {
   std::vector<int> devices, connections;
 
-  bool operator==(const Colours&) const = default;
+  bool operator==(const Colouring&) const = default;
 };
 
 // Thrown where the colours of a graph do not hold and no finer ones are known.
-struct NotAlike : std::runtime_error {
-  NotAlike() : std::runtime_error("devices of one colour do not do the same") {}
+struct ColouringError : std::runtime_error {
+  ColouringError() : std::runtime_error("devices of one colour do not do the same") {}
 };
 
 class Fold {
  public:
-  explicit Fold(Colours colours);
+  explicit Fold(Colouring colours);
 
   // The first device of a device's colour.
   int first(int device) const { return first_[device]; }
@@ -56,21 +56,21 @@ class Fold {
 
   // A connection as requested, with everything that distinguishes it from others between devices of the same colours.
   // For the first connection of a colour, the colour is a new number.
-  struct Opened {
+  struct ConnectionRecord {
     int from = 0, to = 0, sockets = 1, nic = -1, relay = -1, position = 0, traffic = 0;
     bool windowed = false;
     int group = 0, together = kApart, colour = 0;
     std::size_t first_link = 0, end_link = 0;
   };
-  int open(Opened asked, std::vector<double> traits, const std::vector<int>& links);
-  const Opened& opened(int connection) const { return opened_[connection]; }
+  int open(ConnectionRecord asked, std::vector<double> traits, const std::vector<int>& links);
+  const ConnectionRecord& opened(int connection) const { return opened_[connection]; }
   int count() const { return static_cast<int>(opened_.size()); }
   // Connections opened from here on belong to one communicator. `together`: its devices, if each call begins for all of
   // them at once. Its connections are then distinguished by the whole set, not by their two ends: they carry the same
   // data at the same time, even if one device of the set computes more slowly.
   void begin_group(std::span<const int> together = {});
   // A group like that of another connection, whose devices have the same colours.
-  void begin_group_like(const Opened& opened);
+  void begin_group_like(const ConnectionRecord& opened);
   bool is_together() const { return together_ != kApart; }
   // The first devices of the set's colours; none where devices are apart.
   const std::vector<int>& together() const { return devices_together_; }
@@ -101,10 +101,10 @@ class Fold {
   bool differs() const { return differs_; }
 
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
-  // NotAlike where there are none. Else returns nothing; the routes of the colours' connections then use links of their
+  // ColouringError where there are none. Else returns nothing; the routes of the colours' connections then use links of their
   // colours, each as often as connections of the colour cross it, and their return links are the first links of their
   // colours too. `taken_for`: for each link, the first of its colour.
-  Colours settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
+  Colouring settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;
 
  private:
   static constexpr int kLines = 3;  // per device
@@ -119,7 +119,7 @@ class Fold {
   std::vector<int> first_, given_;  // given_: per connection
   std::vector<Line> lines_;
   std::vector<std::vector<TaskId>> sequences_;
-  std::vector<Opened> opened_;
+  std::vector<ConnectionRecord> opened_;
   std::vector<int> links_;  // of all opened connections
   std::map<std::vector<double>, int> colours_;
   struct Pair {

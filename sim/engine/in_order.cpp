@@ -39,9 +39,9 @@ std::vector<int> alike_connections(const TaskGraph& graph, const std::vector<Cap
 
 // With holds of multiprocessors, the end of a computation and its dependents other than transfers are evaluated as late
 // as possible, when a transfer or a kernel needs them. By then all concurrent kernels have been added.
-class Later {
+class DeferredTasks {
  public:
-  Later(const TaskGraph& graph, std::vector<double>& start, std::vector<double>& finish)
+  DeferredTasks(const TaskGraph& graph, std::vector<double>& start, std::vector<double>& finish)
       : graph_(graph),
         start_(start),
         finish_(finish),
@@ -145,7 +145,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
     auto& line = lines[same_.line_of[i]];
     if (!line) line.emplace(graph_.connections()[i], limits_[i], state_of(before, i));
   }
-  Later later(graph_, start_, finish_);
+  DeferredTasks later(graph_, start_, finish_);
   end_ = Seconds{0};
   for (std::uint32_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
@@ -153,7 +153,7 @@ bool InOrder::run(const std::vector<ConnectionState>& before) {
     Release release;
     const std::uint32_t end = same_.begin[i + 1];
     for (std::uint32_t b = step.begin; b < end; ++b) {
-      const SameTimes::Before& one = same_.before[b];
+      const SameTimes::Predecessor& one = same_.before[b];
       const double time = later.end_of(one.step);
       if (release.by == Release::By::kStart || time > release.time) {
         release = {time, one.several ? Release::By::kSeveral : Release::By::kOne, one.tied};

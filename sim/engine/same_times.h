@@ -17,20 +17,20 @@ namespace slmsim {
 
 struct SameTimes {
   // A step before another one.
-  struct Before {
+  struct Predecessor {
     std::uint32_t step = 0;
     bool several = false;  // several tasks of that step are predecessors
     // For transfers: the one before it on its connection waits for the same task; or is that task, if it is repeated.
     bool tied = false;
 
-    bool operator==(const Before&) const = default;
+    bool operator==(const Predecessor&) const = default;
   };
 
   // Equal tasks form one step; steps are in the order of their first tasks.
   std::vector<std::uint32_t> step_of;  // per task; empty: each task is a step
   std::vector<TaskId> first;           // per step, its first task
   std::vector<std::uint32_t> begin;    // per step, and the end of the last one: positions in `before`
-  std::vector<Before> before;
+  std::vector<Predecessor> before;
   // Per connection: connections with equal transfers at equal times have one number, from 0 on, and begin equal.
   std::vector<int> line_of;
   int lines = 0;

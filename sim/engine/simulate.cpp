@@ -367,7 +367,7 @@ class Run {
   SimulationOptions options_;
   SimgridEngine* engine_ = nullptr;     // only on request
   std::optional<FairShares> shares_;    // else, where connections share links
-  std::optional<Computing> computing_;  // where NCCL's kernels hold multiprocessors
+  std::optional<DeviceComputations> computing_;  // where NCCL's kernels hold multiprocessors
   std::optional<LinkQueues> queues_;    // if acknowledgements wait behind data
   double clock_ = 0, zero_ = 0;         // clock_: when the engine is not used; zero_: start of this run
   Timeline timeline_;

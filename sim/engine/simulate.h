@@ -18,18 +18,18 @@
 namespace slmsim {
 
 // Bytes of a connection that will be acknowledged `due` after the end of an iteration.
-struct OnTheWay {
+struct PendingAck {
   Seconds due;
   double bytes = 0;
 
-  bool operator==(const OnTheWay&) const = default;
+  bool operator==(const PendingAck&) const = default;
 };
 
 // A connection between iterations.
 struct ConnectionState {
   TcpState tcp;
   Seconds idle;  // since its last byte left
-  std::vector<OnTheWay> on_the_way;
+  std::vector<PendingAck> on_the_way;
 
   bool operator==(const ConnectionState&) const = default;
 };

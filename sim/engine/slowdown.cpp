@@ -2,16 +2,16 @@
 
 namespace slmsim {
 
-Computing::Computing(const TaskGraph& graph)
+DeviceComputations::DeviceComputations(const TaskGraph& graph)
     : graph_(graph), devices_(static_cast<std::size_t>(graph.device_count())) {}
 
-bool Computing::slows(TaskId task) const {
+bool DeviceComputations::slows(TaskId task) const {
   const Task& one = graph_.tasks()[task];
   return one.kind == TaskKind::kCompute && one.amount > 0 && graph_.multiprocessors(one.place) > 0 &&
          graph_.work(task).bound > 0;
 }
 
-double Computing::begin(TaskId task, double now) {
+double DeviceComputations::begin(TaskId task, double now) {
   const Task& one = graph_.tasks()[task];
   Device& device = devices_[one.place];
   const double bound = graph_.work(task).bound;
@@ -20,7 +20,7 @@ double Computing::begin(TaskId task, double now) {
   return pace.finish();
 }
 
-void Computing::happen(const Task& hold) {
+void DeviceComputations::happen(const Task& hold) {
   const auto index = static_cast<std::size_t>(hold.place);
   Device& device = devices_[index];
   device.held += hold.kind == TaskKind::kHold ? hold.times : -hold.times;
@@ -28,9 +28,9 @@ void Computing::happen(const Task& hold) {
   device.changed = true;
 }
 
-bool Computing::ends(TaskId task, double date) {
+bool DeviceComputations::ends(TaskId task, double date) {
   auto& running = devices_[graph_.tasks()[task].place].running;
-  const auto at = std::find_if(running.begin(), running.end(), [&](const Running& one) { return one.task == task; });
+  const auto at = std::find_if(running.begin(), running.end(), [&](const auto& one) { return one.task == task; });
   if (at == running.end() || at->pace.finish() != date) return false;
   running.erase(at);
   return true;

@@ -45,9 +45,9 @@ class Pace {
 };
 
 // Running computations of each device, for a simulation by events.
-class Computing {
+class DeviceComputations {
  public:
-  explicit Computing(const TaskGraph& graph);
+  explicit DeviceComputations(const TaskGraph& graph);
 
   // Whether anything may slow the task.
   bool slows(TaskId task) const;
@@ -60,7 +60,7 @@ class Computing {
   void settle(double now, Tell tell) {
     for (const std::size_t device : changed_) {
       devices_[device].changed = false;
-      for (Running& one : devices_[device].running) {
+      for (Computation& one : devices_[device].running) {
         if (one.pace.change(now,
                             slowed(one.bound, graph_.multiprocessors(static_cast<int>(device)), devices_[device].held)))
           tell(one.task, one.pace.finish());
@@ -72,7 +72,7 @@ class Computing {
   bool ends(TaskId task, double date);
 
  private:
-  struct Running {
+  struct Computation {
     TaskId task;
     double bound;
     Pace pace;
@@ -80,7 +80,7 @@ class Computing {
   struct Device {
     int held = 0;
     bool changed = false;
-    std::vector<Running> running;
+    std::vector<Computation> running;
   };
   const TaskGraph& graph_;
   std::vector<Device> devices_;

@@ -23,7 +23,7 @@ std::array<double, 9> numbers_of(const TcpWindow& window) {
 
 }  // namespace
 
-TaskGraph::TaskGraph(std::vector<Link> links, const Colours& alike)
+TaskGraph::TaskGraph(std::vector<Link> links, const Colouring& alike)
     : links_(std::move(links)),
       device_count_(static_cast<int>(alike.devices.size())),
       fold_(std::make_shared<Fold>(alike)) {}
@@ -71,11 +71,11 @@ std::uint32_t TaskGraph::hash_of(const Task& task, std::span<const TaskId> after
   return static_cast<std::uint32_t>(hash);
 }
 
-Colours TaskGraph::settle() {
+Colouring TaskGraph::settle() {
   if (!fold_) return {};
   std::vector<std::vector<int>*> routes;
   for (auto& connection : connections_) routes.push_back(&connection.route.links);
-  Colours finer = fold_->settle(links_, routes, taken_for_);
+  Colouring finer = fold_->settle(links_, routes, taken_for_);
   if (!finer.devices.empty()) return finer;
   fold_ = nullptr;
   joins_ = {};
@@ -138,24 +138,24 @@ TaskId TaskGraph::host(int device, Seconds time, TagId tag, std::span<const Task
       after, fold_ ? fold_->hosting(device) : Fold::kNoLine);
 }
 
-TaskId TaskGraph::hold(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
-  return add_hold(TaskKind::kHold, device, multiprocessors, tag, after);
+TaskId TaskGraph::hold(int device, SmShare share, TagId tag, std::span<const TaskId> after) {
+  return add_hold(TaskKind::kHold, device, share, tag, after);
 }
 
-TaskId TaskGraph::release(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
-  return add_hold(TaskKind::kRelease, device, multiprocessors, tag, after);
+TaskId TaskGraph::release(int device, SmShare share, TagId tag, std::span<const TaskId> after) {
+  return add_hold(TaskKind::kRelease, device, share, tag, after);
 }
 
-TaskId TaskGraph::add_hold(TaskKind kind, int device, Held multiprocessors, TagId tag, std::span<const TaskId> after) {
-  assert(multiprocessors.held > 0 && multiprocessors.held < 1 << 16 && multiprocessors.of > 0);
+TaskId TaskGraph::add_hold(TaskKind kind, int device, SmShare share, TagId tag, std::span<const TaskId> after) {
+  assert(share.held > 0 && share.held < 1 << 16 && share.of > 0);
   const int place = fold_ ? fold_->first(device) : device;
   multiprocessors_.resize(static_cast<std::size_t>(device_count_));
   int& of = multiprocessors_[place];
-  assert((of == 0 || of == multiprocessors.of || fold_) && "a device's number");
-  if (of != 0 && of != multiprocessors.of) fold_->differ();
-  of = multiprocessors.of;
-  return add({.place = place, .tag = tag, .kind = kind, .times = static_cast<std::uint16_t>(multiprocessors.held)},
-             after, fold_ ? fold_->holding(device) : Fold::kNoLine);
+  assert((of == 0 || of == share.of || fold_) && "a device's number");
+  if (of != 0 && of != share.of) fold_->differ();
+  of = share.of;
+  return add({.place = place, .tag = tag, .kind = kind, .times = static_cast<std::uint16_t>(share.held)}, after,
+             fold_ ? fold_->holding(device) : Fold::kNoLine);
 }
 
 int TaskGraph::add_connection(Connection connection, int position) {
@@ -195,7 +195,7 @@ int TaskGraph::open_folded(Connection connection, int position) {
 
 void TaskGraph::repeat(int first, int end, const std::map<int, int>& devices, const Network& network) {
   for (int i = first, group = -1; i < end; ++i) {
-    const Fold::Opened one = fold_->opened(i);
+    const Fold::ConnectionRecord one = fold_->opened(i);
     if (one.group != group) fold_->begin_group_like(one);
     group = one.group;
     const int from = devices.at(one.from), to = devices.at(one.to);

@@ -122,8 +122,8 @@ class TaskGraph {
   explicit TaskGraph(std::vector<Link> links, int device_count)
       : links_(std::move(links)), device_count_(device_count) {}
   // A graph in which devices with equal colours in `alike` are represented once (fold.h). Building it may throw
-  // NotAlike.
-  TaskGraph(std::vector<Link> links, const Colours& alike);
+  // ColouringError.
+  TaskGraph(std::vector<Link> links, const Colouring& alike);
 
   TaskId compute(int device, Seconds time, TagId tag, std::span<const TaskId> after, const Work& work = {});
   TaskId transfer(int connection, Bytes size, TagId tag, std::span<const TaskId> after, int times = 1);
@@ -131,11 +131,11 @@ class TaskGraph {
   // A delay on the host of a device; the tag must be of class kHost.
   TaskId host(int device, Seconds time, TagId tag, std::span<const TaskId> after);
   // After these tasks a kernel holds `held` of a device's `of` multiprocessors until the release.
-  struct Held {
+  struct SmShare {
     int held = 0, of = 1;
   };
-  TaskId hold(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
-  TaskId release(int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
+  TaskId hold(int device, SmShare share, TagId tag, std::span<const TaskId> after);
+  TaskId release(int device, SmShare share, TagId tag, std::span<const TaskId> after);
 
   // `position`: index in a communicator's row of connections, which distinguishes connections with equal routes.
   int add_connection(Connection connection, int position = 0);
@@ -154,7 +154,7 @@ class TaskGraph {
   // same colours and their own connections. Equal parts need not be built again.
   void repeat(int first, int end, const std::map<int, int>& devices, const Network& network);
   // Call after the last task: verifies the colours. Returns the colours to try next if they do not hold.
-  Colours settle();
+  Colouring settle();
   // Whether tasks represent several ones. Only the iteration's time, and the times of the first device and connection
   // of each colour, are then valid.
   bool is_folded() const { return folded_; }
@@ -197,14 +197,14 @@ class TaskGraph {
   // Empty for tasks other than computations of the model.
   Work work(TaskId task) const;
   // Multiprocessors of devices with holds; 0 for others.
-  int multiprocessors(int device) const { return is_held() ? multiprocessors_[device] : 0; }
+  int share(int device) const { return is_held() ? multiprocessors_[device] : 0; }
   bool is_held() const { return !multiprocessors_.empty(); }
   int device_count() const { return device_count_; }
 
  private:
   TaskId append(Task task, std::span<const TaskId> after);
   TaskId add(const Task& task, std::span<const TaskId> after, int line = Fold::kNoLine);
-  TaskId add_hold(TaskKind kind, int device, Held multiprocessors, TagId tag, std::span<const TaskId> after);
+  TaskId add_hold(TaskKind kind, int device, SmShare share, TagId tag, std::span<const TaskId> after);
   int open_folded(Connection connection, int position);
   TaskId add_folded(const Task& task, std::span<const TaskId> after, int line);
   static std::uint32_t hash_of(const Task& task, std::span<const TaskId> after);

@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kLeastSaved = 0.01;  // share of an iteration: changes that save less are not listed
 
-class Changes {
+class WhatIfSearch {
  public:
-  Changes(const Scenario& scenario, const ExplainOptions& options)
+  WhatIfSearch(const Scenario& scenario, const ExplainOptions& options)
       : scenario_(scenario), reload_(options.reload), stop_(options.stop) {}
 
   void try_all(std::size_t model, std::size_t group, std::size_t technique, Explanation& out) {
@@ -86,7 +86,7 @@ std::string advice_of(const Explanation& e) {
 }
 
 void explain_each(const Scenario& scenario, const ExplainOptions& options, std::vector<Explanation>& out) {
-  Changes changes(scenario, options);
+  WhatIfSearch changes(scenario, options);
   std::vector<std::size_t> techniques;
   for (std::size_t i = 0; i < scenario.techniques.size(); ++i) {
     if (!options.only || options.only == scenario.techniques[i].technique) techniques.push_back(i);

@@ -16,11 +16,11 @@ constexpr double kAccounted = 0.1;  // share of an iteration: may remain unexpla
 constexpr double kSlack = 0.02;     // relative: faster links may slow a simulation by this much through other ties
 constexpr double kWeighs = 0.02;    // share of an iteration: below it, with all others ideal, nothing is hidden
 
-class Finder {
+class LimitSearch {
  public:
-  Finder(const Scenario& scenario, const Transformer& model, const Prediction& prediction,
-         const std::function<void(std::size_t)>& told)
-      : prediction_(prediction), told_(told), runs_(scenario, model, *prediction.plan) {
+  LimitSearch(const Scenario& scenario, const Transformer& model, const Prediction& prediction,
+              const std::function<void(std::size_t)>& on_progress)
+      : prediction_(prediction), on_progress_(on_progress), runs_(scenario, model, *prediction.plan) {
     const IterationTimes times = simulate_iterations(runs_.graph());
     iteration_ = times.steady() / prediction.plan->workload.steps;
     out_.left = iteration_;
@@ -41,7 +41,7 @@ class Finder {
   bool counts(Seconds given_back) const { return given_back > iteration_ * kLeast; }
   void prepare(const std::vector<Ideals>& sets) {
     runs_.prepare(sets);
-    if (told_) told_(runs_.count());
+    if (on_progress_) on_progress_(runs_.count());
   }
   Seconds given_back(const Ideals& ideals) { return iteration_ - runs_.with(ideals); }
 
@@ -206,7 +206,7 @@ class Finder {
         for (const Ideals& pair : two) try_also(pair);
       }
       if (!counts(out_.left - least)) break;
-      LimitInTurn step{.names = {}, .given_back = out_.left - least};
+      CumulativeLimit step{.names = {}, .given_back = out_.left - least};
       for (const Ideal* one : best) {
         step.names.push_back(one->name);
         without.push_back(one);
@@ -218,7 +218,7 @@ class Finder {
   }
 
   const Prediction& prediction_;
-  const std::function<void(std::size_t)>& told_;
+  const std::function<void(std::size_t)>& on_progress_;
   IdealRuns runs_;
   Seconds iteration_;
   std::vector<Seconds> alone_;  // per ideal
@@ -231,8 +231,8 @@ class Finder {
 }  // namespace
 
 Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
-                   const std::function<void(std::size_t)>& told) {
-  return Finder(scenario, model, prediction, told).found(in_depth);
+                   const std::function<void(std::size_t)>& on_progress) {
+  return LimitSearch(scenario, model, prediction, on_progress).found(in_depth);
 }
 
 }  // namespace slmsim

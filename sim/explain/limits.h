@@ -29,7 +29,7 @@ struct LimitPair {
 };
 
 // Removed in addition to those before it in the list. Two at once where neither helps alone.
-struct LimitInTurn {
+struct CumulativeLimit {
   std::vector<std::string> names;
   Seconds given_back;  // beyond the ones before
 };
@@ -39,7 +39,7 @@ struct Limits {
   // because windows depend on the same distance.
   std::vector<Limit> single;
   std::vector<LimitPair> pairs;      // the largest first
-  std::vector<LimitInTurn> in_turn;  // the largest of the rest next, until a tenth is left
+  std::vector<CumulativeLimit> in_turn;  // the largest of the rest next, until a tenth is left
   Seconds left;                      // iteration time without all of them
   PathLatencies latencies;           // on the critical path
 };
@@ -47,6 +47,6 @@ struct Limits {
 // `in_depth`: pairs and in_turn too, which take about ten more simulations. `told`, if set, is called periodically with the
 // number of simulations.
 Limits find_limits(const Scenario& scenario, const Transformer& model, const Prediction& prediction, bool in_depth,
-                   const std::function<void(std::size_t)>& told = {});
+                   const std::function<void(std::size_t)>& on_progress = {});
 
 }  // namespace slmsim

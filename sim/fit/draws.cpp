@@ -66,7 +66,7 @@ std::vector<std::size_t> in_order(const std::vector<Point>& points) {
   return order;
 }
 
-std::string unknown_text(const Unknown& u, const Narrowing& n) {
+std::string unknown_text(const Unknown& u, const Marginal& n) {
   std::string out = fmt::format("  - paths: [{}]\n", fmt::join(u.paths, ", "));
   if (u.is_choice()) {
     out += fmt::format("    value: {}\n    probabilities: {{", u.words[static_cast<std::size_t>(n.median)]);
@@ -108,9 +108,9 @@ std::string to_yaml(const FitReport& report) {
   if (!posterior.complete) out += "stopped: yes  # before the runs counted in full\n";
   out +=
       "# left: of the prior's 80 % width (of a choice: of its entropy); 1: the runs told nothing of it.\nunknowns:\n";
-  const auto narrowings = narrowings_of(posterior);
-  for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) out += unknown_text(posterior.unknowns[i], narrowings[i]);
-  const auto entangled = entangled_in(posterior);
+  const auto marginals = marginals_of(posterior);
+  for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) out += unknown_text(posterior.unknowns[i], marginals[i]);
+  const auto entangled = correlated_pairs(posterior);
   if (!entangled.empty()) {
     out +=
         "# The runs could not tell these apart: where one is larger, so (or less, below 0) is the other.\nentangled:\n";

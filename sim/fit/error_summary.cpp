@@ -24,12 +24,12 @@ ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors)
           .tenth_worst = known[most - 1]};
 }
 
-std::optional<double> Judged::error() const {
+std::optional<double> Comparison::error() const {
   if (!predicted || measured == 0) return std::nullopt;
   return *predicted / measured - 1;
 }
 
-ErrorSummary summary_of(const std::vector<Judged>& cells) {
+ErrorSummary summary_of(const std::vector<Comparison>& cells) {
   std::vector<std::optional<double>> errors;
   int zeros = 0;
   double worst = 0;

@@ -15,7 +15,7 @@ struct ErrorSummary {
 };
 
 // A measured figure and its prediction: nothing where it does not run.
-struct Judged {
+struct Comparison {
   double measured = 0;
   std::optional<double> predicted;
 
@@ -23,7 +23,7 @@ struct Judged {
 };
 
 // A cell that does not run has an error of 100 %.
-ErrorSummary summary_of(const std::vector<Judged>& cells);
+ErrorSummary summary_of(const std::vector<Comparison>& cells);
 
 // Cells without an error are left out.
 ErrorSummary summary_of_errors(const std::vector<std::optional<double>>& errors);

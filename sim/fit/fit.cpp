@@ -236,14 +236,14 @@ class Likelihood {
   const PointLayout& layout() const { return layout_; }
 
  private:
-  struct Measured {
+  struct ExperimentRuns {
     std::size_t experiment = 0;
     std::vector<std::vector<Pilot>> runs;
     std::vector<Discrepancy> off;  // the emulator's error at each
     Surrogate surrogate;
   };
 
-  std::size_t cell_of(const Measured& m, const std::vector<Pilot>& run) const {
+  std::size_t cell_of(const ExperimentRuns& m, const std::vector<Pilot>& run) const {
     const auto& cells = forecaster_.experiments()[m.experiment].cells;
     return static_cast<std::size_t>(std::find(cells.begin(), cells.end(), run.front().cell) - cells.begin());
   }
@@ -266,12 +266,12 @@ class Likelihood {
     if (!errors.empty()) throw InputError(std::move(errors));
   }
 
-  void judge(Measured& m) const {
+  void judge(ExperimentRuns& m) const {
     m.off.clear();
     for (const auto& run : m.runs) m.off.push_back(m.surrogate.emulator().error(cell_of(m, run)));
   }
 
-  std::vector<double> of(const Measured& m, const std::vector<Point>& points) const {
+  std::vector<double> of(const ExperimentRuns& m, const std::vector<Point>& points) const {
     const auto forecasts = m.surrogate.at(points);
     std::vector<double> out;
     out.reserve(points.size());
@@ -288,7 +288,7 @@ class Likelihood {
   PointLayout layout_;
   Forecaster& forecaster_;
   const Sampling& sampling_;
-  std::vector<Measured> measured_;
+  std::vector<ExperimentRuns> measured_;
 };
 
 }  // namespace
@@ -323,14 +323,14 @@ double weighted_quantile(const std::vector<double>& values, const std::vector<do
   return values[order.back()];
 }
 
-std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
-  std::vector<Narrowing> out;
+std::vector<Marginal> marginals_of(const Posterior& posterior) {
+  std::vector<Marginal> out;
   const std::vector<double> weights(posterior.points.size(), 1.0);
   const double prior_width = normal_quantile(0.9) - normal_quantile(0.1);
   for (std::size_t d = 0; d < posterior.unknowns.size(); ++d) {
     const Unknown& unknown = posterior.unknowns[d];
     const auto coordinates = column(posterior.points, d);
-    Narrowing n;
+    Marginal n;
     if (unknown.is_choice()) {
       n.shares.assign(unknown.words.size(), 0);
       for (const double z : coordinates)
@@ -357,8 +357,8 @@ std::vector<Narrowing> narrowings_of(const Posterior& posterior) {
   return out;
 }
 
-std::vector<Entangled> entangled_in(const Posterior& posterior, double least) {
-  std::vector<Entangled> out;
+std::vector<CorrelatedPair> correlated_pairs(const Posterior& posterior, double least) {
+  std::vector<CorrelatedPair> out;
   const auto count = static_cast<double>(posterior.points.size());
   const auto deviations = [&](std::size_t d) {
     auto z = column(posterior.points, d);

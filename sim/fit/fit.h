@@ -93,19 +93,19 @@ inline constexpr std::size_t kRefined = 120;  // points that refine an emulator
 std::vector<std::vector<Pilot>> runs_of(const std::vector<Pilot>& pilots);
 
 // Posterior of an unknown compared with its prior.
-struct Narrowing {
+struct Marginal {
   double median = 0, low = 0, high = 0;  // 80 % interval; base units; for a choice the index of its most likely word
   double left = 1;                       // share of the prior's 80 % width (in its scale); 1: no information
   std::vector<double> shares;            // for a choice: probability of each word
 };
-std::vector<Narrowing> narrowings_of(const Posterior& posterior);
+std::vector<Marginal> marginals_of(const Posterior& posterior);
 
 // Pairs of unknowns that the runs cannot distinguish: the correlation of their coordinates exceeds `least`.
-struct Entangled {
+struct CorrelatedPair {
   std::size_t first = 0, second = 0;
   double correlation = 0;
 };
-std::vector<Entangled> entangled_in(const Posterior& posterior, double least = 0.7);
+std::vector<CorrelatedPair> correlated_pairs(const Posterior& posterior, double least = 0.7);
 
 // The value below which this share of the weight lies.
 double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double probability);

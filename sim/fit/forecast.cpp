@@ -153,7 +153,7 @@ std::vector<Forecasts> Forecaster::ask(const std::vector<Question>& questions, c
     if (!known_.contains(keys[i]) && asked.insert(keys[i]).second) open.push_back(i);
   }
   if (open.size() > kFewQuestions) {
-    Asking<Forecasts> asking;
+    AskOptions<Forecasts> asking;
     asking.at_once = kQuestionsAtOnce;
     asking.taken = [&](std::uint64_t question, const Forecasts& answer) { known_[keys[question]] = answer; };
     asking.lost = [](std::uint64_t, const std::string&) { return Forecasts{}; };  // counts as invalid

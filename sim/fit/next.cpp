@@ -72,8 +72,8 @@ class Advisor {
       auto weights = weights_after(candidate, truth);
       weights[truth] = 0;
       // A result that no other world would show leaves the pick unchanged.
-      const bool told = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
-      const std::size_t pick = told ? pick_of(weights) : now.pick;
+      const bool informs = std::any_of(weights.begin(), weights.end(), [](double w) { return w > kLeastWeight; });
+      const std::size_t pick = informs ? pick_of(weights) : now.pick;
       run.right += is_right(truth, pick) ? 1.0 / static_cast<double>(costs_.size()) : 0;
       run.saved += (regrets_[now.pick][truth] - regrets_[pick][truth]) / static_cast<double>(costs_.size());
     }
@@ -153,16 +153,17 @@ std::vector<std::size_t> open_candidates(const Ensemble& ensemble) {
              return all[a].job == all[b].job && all[a].iteration == all[b].iteration && all[a].memory == all[b].memory;
            });
   };
-  std::vector<std::size_t> told, out;
+  std::vector<std::size_t> listed, out;
   for (const Pilot& run : ensemble.runs) {
-    if (const std::size_t c = ensemble.position_of(run.cell); c < ensemble.cells.size()) told.push_back(c);
+    if (const std::size_t c = ensemble.position_of(run.cell); c < ensemble.cells.size()) listed.push_back(c);
   }
   for (std::size_t c = 0; c < ensemble.cells.size(); ++c) {
     const bool runs = std::any_of(ensemble.forecasts.begin(), ensemble.forecasts.end(),
                                   [&](const auto& all) { return all[c].is_timed(); });
-    if (!runs || std::any_of(told.begin(), told.end(), [&](std::size_t t) { return t == c || forecast_alike(t, c); }))
+    if (!runs ||
+        std::any_of(listed.begin(), listed.end(), [&](std::size_t t) { return t == c || forecast_alike(t, c); }))
       continue;
-    told.push_back(c);
+    listed.push_back(c);
     out.push_back(c);
   }
   return out;

@@ -41,7 +41,7 @@ TcpWindow tcp_window(const TcpSettings& sender, const TcpSettings& receiver, Sec
   return window;
 }
 
-Network::Network(const Platform& platform) : platform_(platform), ways_(platform) {
+Network::Network(const Platform& platform) : platform_(platform), wan_routes_(platform) {
   for (const auto& device : platform.devices) {
     const Vm& vm = platform.vms[device.vm];
     const auto known = [](BytesPerSecond measured, BytesPerSecond stated) {
@@ -120,7 +120,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   const Seconds to_nic = route.latency;
   route.latency = to_nic + rtt / 2;
   if (vm_out.site != vm_in.site) {
-    const auto& path = ways_.between(vm_out.site, vm_in.site);
+    const auto& path = wan_routes_.between(vm_out.site, vm_in.site);
     assert(!path.empty() && "missing_ways was asked");
     for (const WanHop& hop : path) {
       const WanLink& link = platform_.links[hop.link];
@@ -131,7 +131,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
     // Acknowledgements take the fastest way back, which may differ.
     rtt = delay_of(platform_, path);
     route.latency = to_nic + rtt;
-    rtt += delay_of(platform_, ways_.between(vm_in.site, vm_out.site));
+    rtt += delay_of(platform_, wan_routes_.between(vm_in.site, vm_out.site));
   }
   if (!append_from_nic(route, target.vm, nic, to)) {
     route.links.push_back(first_nic_ + 2 * target.vm + 1);

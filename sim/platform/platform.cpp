@@ -11,7 +11,7 @@
 #include "sim/platform/kernel_table.h"
 #include "sim/platform/path.h"
 #include "sim/platform/power_limit.h"
-#include "sim/platform/wan_way.h"
+#include "sim/platform/wan_route.h"
 
 namespace slmsim {
 namespace {
@@ -67,7 +67,7 @@ class PlatformReader {
     fields_.done();
     check_currencies();
     if (reading_.errors.empty() && !reading_.describing()) {
-      for (auto& problem : missing_ways(platform_)) reading_.error(place_, std::move(problem));
+      for (auto& problem : missing_routes(platform_)) reading_.error(place_, std::move(problem));
     }
     return std::move(platform_);
   }

@@ -27,9 +27,9 @@ double cores_within(double share) {
 void limit_power(Gpu& gpu, Watts limit) {
   gpu.power_limit = limit;
   gpu.left = shares_within(limit.value / gpu.board_power.value);
-  const bool told = gpu.measured_limit.value > 0;
+  const bool is_measured = gpu.measured_limit.value > 0;
   const PowerShares then =
-      told ? shares_within(std::min(1.0, gpu.measured_limit.value / gpu.board_power.value)) : PowerShares{};
+      is_measured ? shares_within(std::min(1.0, gpu.measured_limit.value / gpu.board_power.value)) : PowerShares{};
   gpu.left_of_measured = {.cores = gpu.left.cores / then.cores, .memory = gpu.left.memory / then.memory};
 }
 

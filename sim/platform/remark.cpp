@@ -83,11 +83,11 @@ void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& o
 
 std::vector<std::string> contradictions_in(const Platform& platform) {
   std::vector<std::string> out;
-  std::set<std::pair<std::string, std::string>> told;  // reported pairs of type and GPUs
+  std::set<std::pair<std::string, std::string>> reported;  // pairs of type and GPUs
   for (const Vm& vm : platform.vms) {
     if (!contradicts(platform, vm)) continue;
     const std::string gpus = gpus_text(platform, vm);
-    if (!told.emplace(vm.type.name, gpus).second) continue;
+    if (!reported.emplace(vm.type.name, gpus).second) continue;
     out.push_back(fmt::format(
         "{} is of type {}, which comes with {}, and has {}: its network card and price are taken all the same", vm.name,
         vm.type.title, offer_text(vm.type), gpus));

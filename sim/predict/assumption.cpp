@@ -16,16 +16,16 @@
 namespace slmsim {
 namespace {
 
-using Bears = Assumption::Bears;
+using Reach = Assumption::Reach;
 
 void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
   const Software& software = scenario.software;
   const Precision precision = scenario.training.precision;
   const std::string& number = name_in(precision_names(), precision);
-  std::set<std::string> told;
+  std::set<std::string> seen;
   for (const auto& device : scenario.platform.devices) {
     const Gpu& gpu = device.gpu;
-    if (!told.insert(gpu.name).second) continue;
+    if (!seen.insert(gpu.name).second) continue;
     const auto vms = vms_with(scenario.platform, [&](const Gpu& other) { return other.name == gpu.name; });
     const bool lacks = gpu.peak[static_cast<std::size_t>(precision)].value <= 0;
     // PyTorch emulates bf16 on GPUs without it; Hugging Face's Trainer and DeepSpeed refuse it there.
@@ -38,7 +38,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                                   to_text(software.product_rate(gpu, precision)),
                                   half.value > 0 ? fmt::format("; training.precision: fp16 has {}", to_text(half)) : "")
                     : fmt::format("{} has no {}: products run at the rate of fp32", gpu.name, number),
-           "", Bears::kAnyVm, vms});
+           "", Reach::kAnyVm, vms});
     }
     if (!software.runs_on(gpu))
       out.push_back(
@@ -46,14 +46,14 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
            fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there, "
                        "and are counted all the same; name another one by software.stack, such as eager",
                        gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
-           "", Bears::kAnyVm, vms});
+           "", Reach::kAnyVm, vms});
     if (const auto runs = software.attention_on(gpu, precision); runs != software.attention) {
       const auto& kernels = attention_kernel_names();
       out.push_back(
           {gpu.name + ".attention",
            fmt::format("{} runs attention {} in {}, in place of {}", gpu.name, kernels[static_cast<std::size_t>(runs)],
                        number, kernels[static_cast<std::size_t>(software.attention)]),
-           "", Bears::kAnyVm, vms});
+           "", Reach::kAnyVm, vms});
     }
     const bool overridden = software.matrix.contains(gpu.name) || software.matrix.contains(gpu.architecture);
     const bool measured = gpu.kernels && gpu.kernels->knows_products();
@@ -65,7 +65,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
            fmt::format("products of {} are taken at {:.2f} of the peak while it trains, {:.2f} alone, by other "
                        "people's runs; measure a step by slmsim fit",
                        gpu.name, e.share * gpu.sustained, e.share),
-           std::string(kFit), Bears::kAnyVm, vms});
+           std::string(kFit), Reach::kAnyVm, vms});
     if (!e.assumed) continue;
     const std::string& run_in = name_in(precision_names(), counted_as(gpu, precision));
     out.push_back(
@@ -74,7 +74,7 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
                      "likely; measure it by slmsim-calibrate",
                      gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
                      e.share * (1 + e.spread)),
-         std::string(kCalibrate), Bears::kAnyVm, vms});
+         std::string(kCalibrate), Reach::kAnyVm, vms});
   }
 }
 
@@ -92,7 +92,7 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
                                "{:.2f} of its bandwidth, as other people's limits did; measure a step by slmsim fit",
                                gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->left.cores,
                                gpu->left.memory),
-                   std::string(kFit), Bears::kAnyVm, vms_with(platform, is_it)});
+                   std::string(kFit), Reach::kAnyVm, vms_with(platform, is_it)});
   }
 }
 
@@ -120,14 +120,14 @@ bool bears_on(const Assumption& one, const Places& places) {
     ++count;
     if (const auto site = places.site.find(vm); site != places.site.end()) ++at_site[site->second];
   }
-  switch (one.bears) {
-    case Bears::kAnyVm:
+  switch (one.reach) {
+    case Reach::kAnyVm:
       return count > 0;
-    case Bears::kSeveralVms:
+    case Reach::kSeveralVms:
       return count > 0 && places.vms.size() > 1;
-    case Bears::kOneSite:
+    case Reach::kOneSite:
       return std::any_of(at_site.begin(), at_site.end(), [](const auto& site) { return site.second > 1; });
-    case Bears::kSeveralSites:
+    case Reach::kSeveralSites:
       return at_site.size() > 1;
   }
   return true;
@@ -157,8 +157,8 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
                    ""});
   add_gpus(scenario, out);
   add_limits(scenario.platform, out);
-  for (const auto& told : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {
-    for (const auto& remark : told) out.push_back({"platform.vms", remark, ""});
+  for (const auto& remarks : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {
+    for (const auto& remark : remarks) out.push_back({"platform.vms", remark, ""});
   }
   for (auto& one : unmeasured_of(scenario)) out.push_back(std::move(one));
   return out;

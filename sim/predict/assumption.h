@@ -16,12 +16,12 @@ namespace slmsim {
 struct Assumption {
   // The predictions it bears on: those with a GPU in one of its VMs (all, where it has none); with GPUs in several VMs; in
   // several VMs of one site; at several sites.
-  enum class Bears { kAnyVm, kSeveralVms, kOneSite, kSeveralSites };
+  enum class Reach { kAnyVm, kSeveralVms, kOneSite, kSeveralSites };
 
   std::string about;    // the key that would state it, the first of several: "software.stack"
   std::string text;     // a sentence with the value, its interval and what would replace it
   std::string measure;  // the program that measures it; empty where only the user knows it
-  Bears bears = Bears::kAnyVm;
+  Reach reach = Reach::kAnyVm;
   std::vector<std::string> vms = {};
   const Technique* technique = nullptr;  // only for this technique
   Use use = Use::kAny;                   // is_of_plan: only for such plans

@@ -37,7 +37,7 @@ bool same(const TcpState& a, const TcpState& b) {
          });
 }
 
-bool same(const OnTheWay& a, const OnTheWay& b) { return near(a.due.value, b.due.value) && near(a.bytes, b.bytes); }
+bool same(const PendingAck& a, const PendingAck& b) { return near(a.due.value, b.due.value) && near(a.bytes, b.bytes); }
 
 bool same(const ConnectionState& a, const ConnectionState& b) {
   const auto& x = a.on_the_way;
@@ -161,9 +161,9 @@ void take_last_ones(IterationTimes& result, bool lossy, bool fall) {
 
 // Runs one iteration after the other, in order as long as that is possible. Flows are recorded for all iterations where it is
 // not, else for the last only.
-class Iterating {
+class IterationLoop {
  public:
-  Iterating(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
+  IterationLoop(const TaskGraph& graph, const SimulationOptions& options, SameTimes* known)
       : graph_(graph), options_(options) {
     if (!options.always_events && !options.always_engine) in_order_.emplace(graph, known);
   }
@@ -219,7 +219,7 @@ IterationTimes simulate_iterations(const TaskGraph& graph, const SimulationOptio
   std::vector<State> states = {State(graph.connections().size())};  // states[i]: before iteration i
   const std::vector<std::size_t> losing = losing_connections(graph);
   const bool lossy = loses_segments(graph), meets = transfers_meet(graph);
-  Iterating iterating(graph, options, known);
+  IterationLoop iterating(graph, options, known);
   std::optional<State> after;  // set where the next iteration is known
   for (bool done = false; !done;) {
     if (!after) {

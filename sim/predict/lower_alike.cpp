@@ -11,7 +11,7 @@ constexpr int kMostRefinements = 4;
 
 }  // namespace
 
-Colours alike_in_plan(const Plan& plan, const Platform& platform) {
+Colouring alike_in_plan(const Plan& plan, const Platform& platform) {
   const std::vector<int> gpus = gpu_kinds(platform), vms = vm_kinds(platform);
   // Role of each device in the plan: stage, and share of the batch.
   std::vector<std::vector<double>> roles(platform.devices.size());
@@ -24,7 +24,7 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform) {
     }
   }
   std::map<std::tuple<int, int, int, std::vector<double>>, int> known;
-  Colours out;
+  Colouring out;
   for (std::size_t i = 0; i < platform.devices.size(); ++i) {
     const int vm = platform.devices[i].vm;
     const auto key = std::tuple{gpus[i], vms[vm],
@@ -37,16 +37,16 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform) {
 Lowered lower_alike(const LowerRequest& request) {
   if (devices_of(request.plan).size() <= kFewDevices) return request.plan.technique->lower(request);
   LowerRequest folded = request;
-  Colours colours = alike_in_plan(request.plan, request.scenario.platform);
+  Colouring colours = alike_in_plan(request.plan, request.scenario.platform);
   folded.alike = &colours;
   try {
     for (int i = 0; i < kMostRefinements; ++i) {
       Lowered lowered = request.plan.technique->lower(folded);
-      Colours finer = lowered.graph.settle();
+      Colouring finer = lowered.graph.settle();
       if (finer.devices.empty()) return lowered;
       colours = std::move(finer);
     }
-  } catch (const NotAlike&) {
+  } catch (const ColouringError&) {
   }
   return request.plan.technique->lower(request);
 }

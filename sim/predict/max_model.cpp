@@ -166,12 +166,12 @@ std::vector<LargestModel> largest_models(const Scenario& scenario, const Techniq
     std::size_t place = 0;  // in the result
   };
   // Groups of one kind, one after the other: a number that fits on one fits on the next.
-  struct Alike {
+  struct GroupSeries {
     const Transformer* model = nullptr;
     const TechniqueOptions* options = nullptr;
     std::vector<Question> questions;
   };
-  std::vector<Alike> all;
+  std::vector<GroupSeries> all;
   std::map<std::tuple<const Transformer*, const TechniqueOptions*, std::vector<int>>, std::size_t> known;
   const MeshKinds kinds(scenario.platform);
   std::size_t count = 0;

@@ -108,7 +108,7 @@ std::string remark_on_mfu(const Prediction& p) {
 }
 
 // Results of other predictions that this one may reuse, and its own for them.
-struct Known {
+struct SharedResults {
   LoweredPlan* lowered = nullptr;
   const SharedIteration* like = nullptr;
   SharedIteration* keep = nullptr;
@@ -133,7 +133,7 @@ Iteration simulate_anew(const PredictOptions& options, const LowerRequest& to_lo
   return all;
 }
 
-Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const Known& known,
+Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& to_lower, const SharedResults& known,
                              Prediction& out) {
   const Platform& platform = to_lower.scenario.platform;
   if (const Iteration* iteration = known.like ? known.like->of(platform, to_lower.plan) : nullptr) return *iteration;
@@ -143,7 +143,7 @@ Iteration simulate_iteration(const PredictOptions& options, const LowerRequest& 
 }
 
 void simulate_job(const PlanRequest& request, const PredictOptions& options, const LowerRequest& to_lower,
-                  const Known& known, Prediction& out) {
+                  const SharedResults& known, Prediction& out) {
   const Training& training = request.scenario.training;
   const Workload& workload = out.plan->workload;
   Iteration iteration = simulate_iteration(options, to_lower, known, out);
@@ -198,7 +198,7 @@ void simulate_job(const PlanRequest& request, const PredictOptions& options, con
 }
 
 Prediction predict_with(const PlanRequest& request, const Network& network, const PredictOptions& options,
-                        const Known& known) {
+                        const SharedResults& known) {
   Prediction out;
   out.model = request.model.name;
   out.technique = request.options.technique;
@@ -284,7 +284,7 @@ std::vector<Prediction> predict(const Scenario& scenario, const PredictOptions& 
   const bool shares = !simulates_all(options) && !options.links;  // link use is reported by link names
   struct Question {
     PlanRequest request;
-    Known known;
+    SharedResults known;
     std::size_t number;  // of the answer
   };
   using Chain = std::vector<Question>;  // each reuses results of the one before

@@ -13,7 +13,7 @@ namespace {
 constexpr double kWorthIt = 1.5;  // ratio of all micro-batches to the simulated ones
 constexpr double kLinear = 1e-9;  // relative; the engine's clock is a double
 
-struct Simulated : Sample {
+struct IterationSample : Sample {
   Iteration iteration;  // without its `parts`
 };
 
@@ -32,7 +32,7 @@ bool uses_all_windows(const Sample& few, const Sample& more, const std::vector<C
 struct Passes {
   double full = 0, last_forward = INFINITY;
 };
-Passes passes_of(const Simulated& one) {
+Passes passes_of(const IterationSample& one) {
   const std::vector<double>& start = one.iteration.times.last.start;
   const auto is_of = [&](Pass pass) {
     return [&, pass](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == pass; };
@@ -51,7 +51,7 @@ Passes passes_of(const Simulated& one) {
 // both are the same, so within each of them rounds follow one another at that distance; everything that the next round waits
 // for is inside them, so it follows at that distance too. A host waits for nobody and may get ahead of its GPU further and
 // further.
-bool is_later_by(const Simulated& few, const Simulated& more, Seconds later) {
+bool is_later_by(const IterationSample& few, const IterationSample& more, Seconds later) {
   const Passes passes = passes_of(few);
   const double since = passes.full + kFirstOnes * later.value;
   // Where all forward passes come before the first backward pass (GPipe), later tasks say nothing about them.
@@ -87,9 +87,9 @@ std::vector<Seconds*> times_of(Iteration& iteration) {
 
 // Adds `rounds` times the difference of the last two samples; nullopt where further rounds would add something else. For
 // iterations before the last one, whose windows still grow, a third sample shows whether they differ by the same amount.
-std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double rounds, const LowerRequest& request) {
-  Simulated &few = samples[samples.size() - 2], &more = samples.back();
-  for (const Simulated& one : samples) {
+std::optional<Iteration> counted_on(std::vector<IterationSample>& samples, double rounds, const LowerRequest& request) {
+  IterationSample &few = samples[samples.size() - 2], &more = samples.back();
+  for (const IterationSample& one : samples) {
     const IterationTimes &times = one.iteration.times, &others = more.iteration.times;
     if (!times.repeats || times.times.size() != others.times.size() || times.cycle_start != others.cycle_start)
       return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<Iteration> counted_on(std::vector<Simulated>& samples, double roun
   std::vector<double> computing = computing_times(more.graph());
   for (std::size_t i = 0; i < computing.size(); ++i) computing[i] += (computing[i] - before_last[i]) * rounds;
   const int device = slowest_device(computing);
-  for (Simulated& one : samples)
+  for (IterationSample& one : samples)
     one.iteration.parts = break_down(one.graph(), one.iteration.times.last, request.plan.stages.size() > 1, device);
   const auto b = times_of(few.iteration), c = times_of(more.iteration);
   const double rounding = kLinear * more.iteration.times.last.end.value;
@@ -131,13 +131,13 @@ std::optional<Iteration> simulate_repeating(const LowerRequest& request) {
   // The micro-batches in a pipeline at a time, the first ones once it runs full, and the same number to compare.
   const int least = in_whole_rounds(static_cast<int>(request.plan.stages.size()) + 1 + 2 * kFirstOnes, request.plan);
   for (int few = least; kWorthIt * 2 * (few + round) <= all; few *= 3) {
-    std::vector<Simulated> samples;
+    std::vector<IterationSample> samples;
     for (const int more : {0, round}) samples.push_back({sample(request, few + more), {}});
     const TaskGraph& graph = samples.front().graph();
     const auto limits = capacities(graph);
     if (loses_segments(graph) || !uses_all_windows(samples[0], samples[1], limits)) return std::nullopt;
     if (has_windows(limits)) samples.push_back({sample(request, few + 2 * round), {}});
-    for (Simulated& one : samples) {
+    for (IterationSample& one : samples) {
       one.iteration.times = simulate_iterations(one.graph());
       one.iteration.basis = one.lowered.basis;
     }

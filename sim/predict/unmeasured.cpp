@@ -14,11 +14,11 @@
 namespace slmsim {
 namespace {
 
-using Bears = Assumption::Bears;
+using Reach = Assumption::Reach;
 
 // Open values of one VM type, site, link or section of the scenario that one program measures.
-struct Unmeasured {
-  Assumption told;
+struct UnmeasuredValues {
+  Assumption assumption;
   std::vector<std::string> values, defaults;  // stated, but not measured; not stated
   int kernels = 0;                            // with typical traffic: a set of many figures
 };
@@ -45,9 +45,9 @@ bool add_once(std::vector<std::string>& list, const std::string& text) {
   return true;
 }
 
-class Gatherer {
+class AssumptionCollector {
  public:
-  explicit Gatherer(const Scenario& scenario) : scenario_(scenario) {}
+  explicit AssumptionCollector(const Scenario& scenario) : scenario_(scenario) {}
 
   std::vector<Assumption> gather() {
     for (const Parameter& parameter : scenario_.parameters) {
@@ -58,16 +58,16 @@ class Gatherer {
     for (const Parameter& parameter : scenario_.defaults) add(parameter);
     std::vector<Assumption> out;
     for (const auto& key : order_) {
-      Unmeasured& one = found_.at(key);
+      UnmeasuredValues& one = found_.at(key);
       if (one.kernels > 0)
         one.values.insert(one.values.begin(), fmt::format("what {} of its kernels move", one.kernels));
       std::string text = fmt::format("{}", fmt::join(one.values, ", "));
       if (!one.defaults.empty())
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
-      const std::string& program = one.told.measure;
-      one.told.text = fmt::format("{}: {}{}", std::get<0>(key), text,
+      const std::string& program = one.assumption.measure;
+      one.assumption.text = fmt::format("{}: {}{}", std::get<0>(key), text,
                                   program.empty() ? "; state yours" : "; measure by " + program);
-      out.push_back(std::move(one.told));
+      out.push_back(std::move(one.assumption));
     }
     return out;
   }
@@ -114,10 +114,10 @@ class Gatherer {
     if (!network && !drive && !price && peers_measured(*first)) return;
     const bool of_type = scope == Scope::kVmType || scope == Scope::kInside;
     for (auto vm = first; vm != end; ++vm) {
-      Unmeasured& one = entry(of_type ? vm->type.name : vm->name, parameter, price ? "" : kCalibrate);
-      if (network) one.told.bears = Bears::kSeveralVms;
-      if (drive) one.told.use = Use::kDrives;
-      add_once(one.told.vms, vm->name);
+      UnmeasuredValues& one = entry(of_type ? vm->type.name : vm->name, parameter, price ? "" : kCalibrate);
+      if (network) one.assumption.reach = Reach::kSeveralVms;
+      if (drive) one.assumption.use = Use::kDrives;
+      add_once(one.assumption.vms, vm->name);
       if (scope == Scope::kInside)  // a set of many figures
         add_once(one.values, "parts of its inside");
       else
@@ -131,19 +131,19 @@ class Gatherer {
       if (scenario_.platform.sites[vm.site].name == parameter.owner.name) vms.push_back(vm.name);
     }
     if (vms.size() < 2) return;
-    Unmeasured& one = entry("inside site " + parameter.owner.name, parameter);
-    one.told.bears = Bears::kOneSite;
-    one.told.vms = std::move(vms);
+    UnmeasuredValues& one = entry("inside site " + parameter.owner.name, parameter);
+    one.assumption.reach = Reach::kOneSite;
+    one.assumption.vms = std::move(vms);
     note(one, parameter, parameter.key);
   }
 
   void add_link(const Parameter& parameter) {
     for (const WanLink& link : scenario_.platform.links) {
       if (link.name != parameter.owner.name) continue;
-      Unmeasured& one = entry("link " + link.name, parameter);
-      one.told.bears = Bears::kSeveralSites;
+      UnmeasuredValues& one = entry("link " + link.name, parameter);
+      one.assumption.reach = Reach::kSeveralSites;
       for (const Vm& vm : scenario_.platform.vms) {
-        if (link.transit || vm.site == link.from || vm.site == link.to) add_once(one.told.vms, vm.name);
+        if (link.transit || vm.site == link.from || vm.site == link.to) add_once(one.assumption.vms, vm.name);
       }
       note(one, parameter, parameter.below_owner());
     }
@@ -156,15 +156,15 @@ class Gatherer {
       return (gpu.name == parameter.key || gpu.architecture == parameter.key) && !timed;
     });
     if (vms.empty()) return;
-    Unmeasured& one = entry(parameter.owner.path, parameter, kCalibrate);
-    for (const auto& vm : vms) add_once(one.told.vms, vm);
+    UnmeasuredValues& one = entry(parameter.owner.path, parameter, kCalibrate);
+    for (const auto& vm : vms) add_once(one.assumption.vms, vm);
     note(one, parameter, parameter.key);
   }
 
   void add_stack(const Parameter& parameter) {
     const auto vms = vms_not_timed(parameter);
     if (vms.empty()) return;
-    Unmeasured& one = entry("stack " + scenario_.software.stack, parameter, kCalibrate, vms);
+    UnmeasuredValues& one = entry("stack " + scenario_.software.stack, parameter, kCalibrate, vms);
     if (parameter.owner.scope == Scope::kKernel)
       ++one.kernels;
     else
@@ -172,8 +172,8 @@ class Gatherer {
   }
 
   void add_option(const Parameter& parameter) {
-    Unmeasured& one = entry(parameter.owner.name, parameter);
-    one.told.technique = find_technique(parameter.owner.name);
+    UnmeasuredValues& one = entry(parameter.owner.name, parameter);
+    one.assumption.technique = find_technique(parameter.owner.name);
     note(one, parameter, parameter.key);
   }
 
@@ -189,38 +189,38 @@ class Gatherer {
   }
 
   // One sentence per measuring program, and per set of plans or VMs that it matters to.
-  Unmeasured& entry(const std::string& owner, const Parameter& parameter, std::string_view usual = {},
+  UnmeasuredValues& entry(const std::string& owner, const Parameter& parameter, std::string_view usual = {},
                     const std::vector<std::string>& vms = {}) {
     std::string program(parameter.measure.empty() ? usual : parameter.measure);
     const Key key{owner, program + (is_of_plan(parameter.use) ? parameter.path : ""), vms};
     const auto [at, is_new] = found_.try_emplace(key);
     if (is_new) {
       order_.push_back(key);
-      at->second.told.vms = vms;
-      at->second.told.about = parameter.owner.scope == Scope::kKernel ? parameter.owner.path : parameter.path;
-      at->second.told.use = parameter.use;
-      at->second.told.measure = std::move(program);
+      at->second.assumption.vms = vms;
+      at->second.assumption.about = parameter.owner.scope == Scope::kKernel ? parameter.owner.path : parameter.path;
+      at->second.assumption.use = parameter.use;
+      at->second.assumption.measure = std::move(program);
     }
     return at->second;
   }
 
-  static void note(Unmeasured& one, const Parameter& parameter, const std::string& key) {
+  static void note(UnmeasuredValues& one, const Parameter& parameter, const std::string& key) {
     const char* mark = "";
     if (!parameter.by_default && parameter.provenance == Provenance::kInferred) mark = " (fitted elsewhere)";
     if (!parameter.by_default && parameter.provenance == Provenance::kAssumed) mark = " (a guess)";
     const bool is_new =
         add_once(parameter.by_default ? one.defaults : one.values, fmt::format("{} {}{}", key, parameter.value, mark));
-    if (is_new && parameter.path != one.told.about) one.told.more.push_back(parameter.path);
+    if (is_new && parameter.path != one.assumption.about) one.assumption.more.push_back(parameter.path);
   }
 
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;  // owner; program; VMs
   const Scenario& scenario_;
-  std::map<Key, Unmeasured> found_;
+  std::map<Key, UnmeasuredValues> found_;
   std::vector<Key> order_;
 };
 
 }  // namespace
 
-std::vector<Assumption> unmeasured_of(const Scenario& scenario) { return Gatherer(scenario).gather(); }
+std::vector<Assumption> unmeasured_of(const Scenario& scenario) { return AssumptionCollector(scenario).gather(); }
 
 }  // namespace slmsim

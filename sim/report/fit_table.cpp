@@ -18,7 +18,7 @@ std::string shown_name(const Unknown& u) {
   return u.paths.size() == 1 ? u.name() : fmt::format("{} and {} more", u.name(), u.paths.size() - 1);
 }
 
-std::string interval_text(const Unknown& u, const Narrowing& n) {
+std::string interval_text(const Unknown& u, const Marginal& n) {
   if (!u.is_choice()) return fmt::format("{} to {}", u.text(n.low), u.text(n.high));
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < u.words.size(); ++i)
@@ -43,11 +43,11 @@ std::string to_table(const FitReport& report) {
   const std::size_t width = column_width(posterior.unknowns, 44, shown_name);
   out += fmt::format("\n  {:<{}} {:>12}  {:<32} {:>5}  {}\n", "unknown", width, "value", "80 % interval", "left",
                      "before");
-  const auto narrowings = narrowings_of(posterior);
+  const auto marginals = marginals_of(posterior);
   std::vector<std::string> open;
   for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) {
     const Unknown& u = posterior.unknowns[i];
-    const Narrowing& n = narrowings[i];
+    const Marginal& n = marginals[i];
     out += fmt::format("  {:<{}} {:>12}  {:<32} {:>4.0f}%  {}\n", shown_name(u), width, u.text(n.median),
                        interval_text(u, n), 100 * n.left, u.prior_text());
     if (n.left > kNotNarrowed) open.push_back(u.name());
@@ -74,11 +74,11 @@ std::string to_table(const FitReport& report) {
 
 std::string to_json(const FitReport& report) {
   const Posterior& posterior = report.posterior;
-  const auto narrowings = narrowings_of(posterior);
+  const auto marginals = marginals_of(posterior);
   Json unknowns = Json::array(), runs = Json::array(), entangled = Json::array();
   for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) {
     const Unknown& u = posterior.unknowns[i];
-    const Narrowing& n = narrowings[i];
+    const Marginal& n = marginals[i];
     Json one = {{"path", u.name()}, {"value", u.text(n.median)}};
     if (u.is_choice()) {
       for (std::size_t w = 0; w < u.words.size(); ++w) one["shares"][u.words[w]] = rounded(n.shares[w]);

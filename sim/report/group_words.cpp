@@ -27,14 +27,14 @@ std::optional<std::vector<std::string>> site_names(const Platform& platform, con
   return out;
 }
 
-struct Tried {
+struct GroupCounts {
   int together = 0, pairs = 0, sites = 0, lone = 0, vms = 0, others = 0;  // lone: sites that are one VM
 };
 
-Tried tried_by(const Scenario& scenario) {
+GroupCounts group_counts(const Scenario& scenario) {
   const Platform& platform = scenario.platform;
   const bool far = sites_with_vms(platform).size() > 1;
-  Tried out;
+  GroupCounts out;
   for (const Group& group : scenario.groups) {
     const std::size_t sites = far ? whole_sites(platform, group.names).size() : 0;
     const bool vm = group.names.size() == 1 && std::any_of(platform.vms.begin(), platform.vms.end(),
@@ -86,7 +86,7 @@ std::string picked(const Platform& platform, const Selection& s) {
 std::string compared_text(const Scenario& scenario) {
   const Platform& platform = scenario.platform;
   const std::size_t sites = sites_with_vms(platform).size(), lone = sites > 1 ? lone_sites(platform) : 0;
-  Tried tried = tried_by(scenario);
+  GroupCounts tried = group_counts(scenario);
   // A site with a single VM counts as a site where all of these are tried, else as a VM.
   const bool as_sites = static_cast<std::size_t>(tried.sites + tried.lone) == sites || lone == sites;
   (as_sites ? tried.sites : tried.vms) += tried.lone;

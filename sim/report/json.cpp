@@ -4,7 +4,7 @@
 
 #include "sim/base/name_in.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_way.h"
+#include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/job_text.h"
 #include "sim/report/json_values.h"
@@ -210,7 +210,7 @@ Json selection_json(const Selection& s, const Scenario& scenario) {
           {"steps", s.steps}};
 }
 
-constexpr std::size_t kMostWaysListed = 1024;
+constexpr std::size_t kMostRoutesListed = 1024;
 
 Json interval_json(const Interval& interval, double unit, double level) {
   return {{"low", rounded(interval.low / unit)}, {"high", rounded(interval.high / unit)}, {"level", level}};
@@ -256,19 +256,19 @@ Json run_json(const RunResult& result) {
               {"selections", selections}};
   if (!result.plans.empty()) out["plans"] = result.plans;
   if (result.scenario.job) out["job"] = job_rules_json(result.scenario);
-  Json ways = Json::array();
-  for (const auto& way : site_ways(result.scenario.platform, kMostWaysListed)) {
-    ways.push_back({{"from", way.from},
-                    {"to", way.to},
-                    {"links", way.links},
-                    {"over", way.over},
-                    {"rtt_s", rounded(way.rtt.value)},
-                    {"one_connection_Bps", rounded(way.there.value)},
-                    {"bound_by", way.bound_there},
-                    {"one_connection_back_Bps", rounded(way.back.value)},
-                    {"bound_back_by", way.bound_back}});
+  Json routes = Json::array();
+  for (const auto& route : site_routes(result.scenario.platform, kMostRoutesListed)) {
+    routes.push_back({{"from", route.from},
+                      {"to", route.to},
+                      {"links", route.links},
+                      {"over", route.over},
+                      {"rtt_s", rounded(route.rtt.value)},
+                      {"one_connection_Bps", rounded(route.there.value)},
+                      {"bound_by", route.bound_there},
+                      {"one_connection_back_Bps", rounded(route.back.value)},
+                      {"bound_back_by", route.bound_back}});
   }
-  if (!ways.empty()) out["ways"] = std::move(ways);
+  if (!routes.empty()) out["ways"] = std::move(routes);
   if (result.uncertainty) add_uncertainty(result, out);
   out["assumed"] = assumed_json(all_assumptions(result));
   return out;

@@ -132,7 +132,7 @@ class SchemaWriter {
   }
 
  private:
-  struct Wanted {
+  struct Definition {
     std::string file;
     bool complete = true;
   };
@@ -231,7 +231,7 @@ class SchemaWriter {
   }
 
   const std::vector<FileKeys>& files_;
-  std::map<std::string, Wanted> wanted_;
+  std::map<std::string, Definition> wanted_;
   std::set<std::string> written_;
   Json shared_ = Json::object();
 };

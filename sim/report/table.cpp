@@ -9,7 +9,7 @@
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_way.h"
+#include "sim/platform/site_route.h"
 #include "sim/predict/assumption.h"
 #include "sim/report/group_words.h"
 #include "sim/report/job_text.h"
@@ -118,7 +118,7 @@ void add_rows(std::string& out, const std::vector<const Prediction*>& rows, cons
   for (std::size_t i = 0; i < rows.size();) {
     const std::string text = figures(*rows[i], columns);
     std::string names = rows[i]->technique->name,
-                told = verdict(*rows[i], columns.pick, columns.best ? &*columns.best : nullptr);
+                remark = verdict(*rows[i], columns.pick, columns.best ? &*columns.best : nullptr);
     std::size_t next = i + 1;
     for (; next < rows.size() && rows[next]->status == Status::kOk && figures(*rows[next], columns) == text; ++next) {
       const Prediction& p = *rows[next];
@@ -126,12 +126,12 @@ void add_rows(std::string& out, const std::vector<const Prediction*>& rows, cons
       names += fmt::format(" = {}", p.technique->name);
       if (const std::string other = verdict(p, columns.pick, columns.best ? &*columns.best : nullptr);
           other == "<- pick")
-        told = fmt::format("<- pick {}", p.technique->name);
+        remark = fmt::format("<- pick {}", p.technique->name);
     }
     if (next > i + 1 && names.size() > columns.technique) {
-      out += fmt::format("  {}:\n  {:<{}} {}  {}\n", names, "", columns.technique, text, told);
+      out += fmt::format("  {}:\n  {:<{}} {}  {}\n", names, "", columns.technique, text, remark);
     } else {
-      out += fmt::format("  {:<{}} {}  {}\n", names, columns.technique, text, told);
+      out += fmt::format("  {:<{}} {}  {}\n", names, columns.technique, text, remark);
     }
     i = next;
   }
@@ -198,12 +198,12 @@ void add_model(std::string& out, const RunResult& result, std::size_t index) {
 }
 
 // Platforms with many sites list them in JSON only.
-constexpr std::size_t kMostWays = 10;
+constexpr std::size_t kMostRoutes = 10;
 std::string ways_text(const Platform& platform) {
-  const auto ways = site_ways(platform, kMostWays + 1);
+  const auto routes = site_routes(platform, kMostRoutes + 1);
   std::string out;
-  for (std::size_t i = 0; i < ways.size() && i < kMostWays; ++i) out += fmt::format("  {}\n", to_text(ways[i]));
-  if (ways.size() > kMostWays) out += "  and more pairs of sites, which --format json tells\n";
+  for (std::size_t i = 0; i < routes.size() && i < kMostRoutes; ++i) out += fmt::format("  {}\n", to_text(routes[i]));
+  if (routes.size() > kMostRoutes) out += "  and more pairs of sites, which --format json tells\n";
   return out;
 }
 
@@ -211,11 +211,11 @@ std::string ways_text(const Platform& platform) {
 // colon share a line.
 std::string remarks_text(const std::vector<Prediction>& predictions) {
   std::string out, head;
-  std::set<std::string> told;
+  std::set<std::string> seen;
   std::vector<std::string> all;
   for (const auto& p : predictions) {
     for (const auto& remark : p.remarks) {
-      if (p.status == Status::kOk && told.insert(remark).second) all.push_back(remark);
+      if (p.status == Status::kOk && seen.insert(remark).second) all.push_back(remark);
     }
   }
   const auto head_of = [](const std::string& remark) { return remark.substr(0, remark.find(": ")); };

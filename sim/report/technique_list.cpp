@@ -18,17 +18,17 @@ std::string to_technique_json() {
   for (const Technique* one : technique_table()) {
     auto options = nlohmann::ordered_json::array();
     for (const OptionSpec* option : options_of(*one)) options.push_back(option->key);
-    const Looks& looks = one->looks;
+    const FigureStyle& style = one->style;
     list.push_back({{"name", one->name},
                     {"summary", one->summary},
                     {"options", options},
                     {"usual", one->usual},
                     {"looks",
-                     {{"fill", looks.fill},
-                      {"line", looks.line},
-                      {"marker", looks.marker},
-                      {"dash", looks.dash},
-                      {"hatch", looks.hatch}}}});
+                     {{"fill", style.fill},
+                      {"line", style.line},
+                      {"marker", style.marker},
+                      {"dash", style.dash},
+                      {"hatch", style.hatch}}}});
   }
   return list.dump(2) + "\n";
 }

@@ -63,23 +63,23 @@ class JobReader {
   }
 
   void read_failures() {
-    static const char* const kOf[kFailing] = {
+    static const char* const kOf[kFailures] = {
         "A GPU that fails, with the process on it.", "A VM that fails.", "A site that fails, with all its VMs.",
         "A link between sites that fails: nothing passes.", "A VM that is taken away and given back, as spot VMs are."};
     const Node* node = fields_.child({"failures", "What fails how often, and how long it takes to repair.", "nothing"});
     if (!node) return;
     Fields each(*node, "job.failures", reading_);
     bool any = false;
-    for (std::size_t i = 0; i < kFailing; ++i) {
-      const Node* rules = each.child({failing_names()[i], kOf[i], "never"});
+    for (std::size_t i = 0; i < kFailures; ++i) {
+      const Node* rules = each.child({failure_names()[i], kOf[i], "never"});
       if (!rules) continue;
       any = true;
-      Fields fields(*rules, "job.failures." + failing_names()[i], reading_);
+      Fields fields(*rules, "job.failures." + failure_names()[i], reading_);
       FailureRules& out = job_.failures[i].emplace();
       out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between two failures of one such part."}, kLong);
       out.repair = fields.quantity<Seconds>(
           {"repair", "Until it, or one in its place, is there again, found and replaced."}, kShort);
-      if (static_cast<Failing>(i) == Failing::kPreemption)
+      if (static_cast<Failure>(i) == Failure::kPreemption)
         out.notice = fields.quantity<Seconds>(
             {"notice", "How long before it is announced; where a checkpoint takes no longer, nothing is lost."}, kShort,
             Seconds{0});
@@ -87,7 +87,7 @@ class JobReader {
     }
     each.done();
     if (!any && each.is_map()) fields_.error("failures", "job.failures is empty; name what fails, such as vm");
-    if (job_.failures[static_cast<std::size_t>(Failing::kLink)] && platform_.links.empty() && !fields_.describing())
+    if (job_.failures[static_cast<std::size_t>(Failure::kLink)] && platform_.links.empty() && !fields_.describing())
       each.error("link", "job.failures.link has no effect: the platform has no links");
   }
 
@@ -118,7 +118,7 @@ class JobReader {
     const auto place = read_place(fields, to, platform_, "receive it");
     if (!place) return;
     std::tie(out.place, out.site) = std::pair(place->place, place->site);
-    if (out.place == StoragePlace::kLocal && job_.failures[static_cast<std::size_t>(Failing::kPreemption)])
+    if (out.place == StoragePlace::kLocal && job_.failures[static_cast<std::size_t>(Failure::kPreemption)])
       fields.error("to", "job.checkpoint.to: a preempted VM takes its local disk along; write to store or to a site");
   }
 
@@ -243,7 +243,7 @@ class JobReader {
 
 }  // namespace
 
-const std::vector<std::string>& failing_names() {
+const std::vector<std::string>& failure_names() {
   static const std::vector<std::string> kNames = {"gpu", "vm", "site", "link", "preemption"};
   return kNames;
 }

@@ -45,9 +45,9 @@ struct FailureRules {
   bool operator==(const FailureRules&) const = default;
 };
 
-enum class Failing { kGpu, kVm, kSite, kLink, kPreemption };
-inline constexpr std::size_t kFailing = 5;
-const std::vector<std::string>& failing_names();  // "gpu", "vm", "site", "link", "preemption"
+enum class Failure { kGpu, kVm, kSite, kLink, kPreemption };
+inline constexpr std::size_t kFailures = 5;
+const std::vector<std::string>& failure_names();  // "gpu", "vm", "site", "link", "preemption"
 
 // Properties of a link from a time of day on; unstated ones are the platform's.
 struct LinkHours {
@@ -67,7 +67,7 @@ struct LinkDay {
 
 struct JobRules {
   std::optional<CheckpointRules> checkpoint;
-  std::array<std::optional<FailureRules>, kFailing> failures;
+  std::array<std::optional<FailureRules>, kFailures> failures;
   std::optional<Seconds> restart;     // from the repair to the first iteration; nothing: the technique's start-up time
   std::int64_t evaluation_every = 0;  // iterations; 0: no evaluation
   Seconds evaluation;                 // each

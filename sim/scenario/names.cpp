@@ -11,14 +11,14 @@ namespace {
 constexpr std::size_t kLeastInRange = 5;
 
 // "node" and 12 for "node12"; nothing where the text does not end in a number in fmt's notation.
-struct Numbered {
+struct NumberedName {
   std::string stem;
   long number = 0;
 };
 
-std::optional<Numbered> numbered(const std::string& name) {
+std::optional<NumberedName> numbered(const std::string& name) {
   const auto digits = name.find_last_not_of("0123456789") + 1;
-  Numbered out{name.substr(0, digits), 0};
+  NumberedName out{name.substr(0, digits), 0};
   const char* end = name.data() + name.size();
   const auto read = std::from_chars(name.data() + digits, end, out.number);
   if (read.ec != std::errc() || fmt::format("{}{}", out.stem, out.number) != name) return std::nullopt;

@@ -118,8 +118,8 @@ std::string positions_of(const Node& list) {
   std::vector<std::string> texts;
   for (const Node& item : list.items) {
     const Node* name = item.kind == Node::Kind::kMap ? item.find("name") : &item;
-    const bool told = name && name->kind == Node::Kind::kScalar;
-    texts.push_back(fmt::format("{}{}", texts.size(), told ? fmt::format(" ({})", printable(name->scalar)) : ""));
+    const bool is_named = name && name->kind == Node::Kind::kScalar;
+    texts.push_back(fmt::format("{}{}", texts.size(), is_named ? fmt::format(" ({})", printable(name->scalar)) : ""));
   }
   constexpr std::size_t kMostTold = 8;
   const bool more = texts.size() > kMostTold;

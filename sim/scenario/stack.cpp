@@ -13,9 +13,9 @@ namespace {
 constexpr Range<double> kElements{0, 1e3}, kBytes{0, 1e4}, kCycles{0, 1e4}, kCasts{0, 100};
 constexpr Range<Seconds> kHostRange{{0}, {1}};
 
-Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
+MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
-  const Moves moves{
+  const MemoryTraffic moves{
       fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
       fields.number({"bytes", "Bytes moved beside, whatever the precision."}, kBytes, 0.0),
       fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
@@ -27,9 +27,9 @@ Moves read_moves(const Node& node, const std::string& path, Reading& reading) {
   return moves;
 }
 
-KernelMoves read_kernel(const Node& node, const std::string& path, Reading& reading) {
+KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
-  KernelMoves kernel;
+  KernelTraffic kernel;
   if (const Node* forward = fields.child({"forward", "Going forward."}, true))
     kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
   if (const Node* backward = fields.child({"backward", "Going backward."}, true))

@@ -17,7 +17,7 @@ namespace slmsim {
 
 struct DeviceMemory;
 struct ExportRequest;
-struct ExportWays;
+struct TechniqueExports;
 struct LowerRequest;
 struct Lowered;
 struct Plan;
@@ -69,7 +69,7 @@ enum class AfterFailure { kRestart, kGoOn };
 
 // Looks in figures: fill, line colour, marker, line style and hatch in matplotlib's notation. No two techniques share a
 // marker, and two with the same hatch have fills of different lightness.
-struct Looks {
+struct FigureStyle {
   const char* fill = "#eeeeee";
   const char* line = "#555555";
   const char* marker = "H";
@@ -82,7 +82,7 @@ struct Technique {
   const char* summary;
   bool usual = false;  // predicted by default
   Trial trial = Trial::kNone;
-  Looks looks = {};
+  FigureStyle style = {};
 
   bool divides_batch = false;    // each GPU computes its own sequences, so a micro-batch has at least one per GPU
   bool trains_adapters = false;  // supports training.lora
@@ -118,7 +118,7 @@ struct Technique {
   std::vector<Variation> (*variations)() = nullptr;
 
   // How other programs run the plan, or why they cannot.
-  ExportWays (*exports)(const ExportRequest&);
+  TechniqueExports (*exports)(const ExportRequest&);
 };
 
 // All techniques, in the order in which they are listed and reported: sim/technique/table.cpp, which every program

@@ -58,7 +58,7 @@ QuickBound::QuickBound(const Space& space, PlanObjective objective)
   }
 }
 
-const QuickBound::Trained& QuickBound::trained(const Choice& choice) const {
+const QuickBound::TrainingFigures& QuickBound::trained(const Choice& choice) const {
   Choice key = choice;
   // A choice with the scenario's own values may differ from the others in any part of the training.
   if (!space_.is_as_given(choice)) key[kGroupOf] = static_cast<std::int32_t>(space_.group(choice).devices.size());
@@ -74,7 +74,7 @@ const QuickBound::Trained& QuickBound::trained(const Choice& choice) const {
                        options.recompute(training.rematerialisation) == Recompute::kFull};
 }
 
-Seconds QuickBound::compute(const Choice& choice, const Trained& trained) const {
+Seconds QuickBound::compute(const Choice& choice, const TrainingFigures& trained) const {
   const bool again = trained.anew;
   const auto [at, is_new] = compute_.try_emplace({choice[kGroupOf], again});
   if (!is_new) return at->second;
@@ -95,7 +95,7 @@ Seconds QuickBound::compute(const Choice& choice, const Trained& trained) const 
   return at->second = Seconds{sum / rate};
 }
 
-Seconds QuickBound::launch(const Choice& choice, const Trained& trained) const {
+Seconds QuickBound::launch(const Choice& choice, const TrainingFigures& trained) const {
   if (trained.launcher == Launcher::kProcesses) return trained.launch;
   const bool first = trained.launcher == Launcher::kDriverOnFirst;
   const auto [at, is_new] = farthest_.try_emplace({choice[kGroupOf], first});
@@ -119,7 +119,7 @@ Seconds QuickBound::launch(const Choice& choice, const Trained& trained) const {
 }
 
 Seconds QuickBound::job(const Choice& choice) const {
-  const Trained& its = trained(choice);
+  const TrainingFigures& its = trained(choice);
   const Seconds step = compute(choice, its) * its.batch;
   return its.startup + (launch(choice, its) + step) * (factor_ * its.steps);
 }

@@ -24,15 +24,15 @@ class QuickBound {
 
  private:
   // Values of a choice's training and options that the bound uses; equal on all groups with the same number of GPUs.
-  struct Trained {
+  struct TrainingFigures {
     Seconds startup, launch;
     double batch = 0, steps = 0, round_trips = 0;
     Launcher launcher = Launcher::kProcesses;
     bool anew = false;
   };
-  const Trained& trained(const Choice& choice) const;
-  Seconds compute(const Choice& choice, const Trained& trained) const;  // per sequence
-  Seconds launch(const Choice& choice, const Trained& trained) const;
+  const TrainingFigures& trained(const Choice& choice) const;
+  Seconds compute(const Choice& choice, const TrainingFigures& trained) const;  // per sequence
+  Seconds launch(const Choice& choice, const TrainingFigures& trained) const;
 
   const Space& space_;
   double factor_ = 1;
@@ -43,7 +43,7 @@ class QuickBound {
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> compute_;  // per sequence; caches
   mutable std::map<std::pair<std::int32_t, bool>, Seconds> farthest_;
   mutable boost::unordered_map<std::pair<int, int>, Seconds> round_trips_;
-  mutable boost::unordered_map<Choice, Trained> trained_;  // with the number of GPUs in place of the group
+  mutable boost::unordered_map<Choice, TrainingFigures> trained_;  // with the number of GPUs in place of the group
 };
 
 }  // namespace slmsim

@@ -58,8 +58,8 @@ const SharedDimension kMicroBatchCounts = {
           if (value > 0) options.set(kMicroBatches, value);
         },
     .words =
-        [](const Way& way, int) {
-          const int count = way.options.micro_batches();
+        [](const RunSetup& setup, int) {
+          const int count = setup.options.micro_batches();
           return count > 0 ? fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es") : "";
         }};  // as an override it is an option of the technique
 
@@ -70,12 +70,12 @@ const SharedDimension kRematerialisation = {
         [](Training& training, TechniqueOptions&, int value) {
           if (value == 1) training.rematerialisation = !training.rematerialisation;
         },
-    .words = [](const Way& way, int) -> std::string {
-      return way.scenario.training.rematerialisation ? "rematerialisation" : "";
+    .words = [](const RunSetup& setup, int) -> std::string {
+      return setup.scenario.training.rematerialisation ? "rematerialisation" : "";
     },
     .overrides =
-        [](const Way& way, const Scenario& was, int, Overrides& out) {
-          const bool now = way.scenario.training.rematerialisation;
+        [](const RunSetup& setup, const Scenario& was, int, Overrides& out) {
+          const bool now = setup.scenario.training.rematerialisation;
           if (now != was.training.rematerialisation)
             out.push_back(fmt::format("training.rematerialisation={}", now ? "yes" : "no"));
         }};
@@ -89,14 +89,14 @@ const SharedDimension kGradientPrecision = {
         [](Training& training, TechniqueOptions&, int value) {
           if (value == 1) training.gradient_precision = training.precision;
         },
-    .words = [](const Way& way, int value) -> std::string {
-      return value == 1 ? name_in(precision_names(), way.scenario.training.gradient_precision) + " gradients" : "";
+    .words = [](const RunSetup& setup, int value) -> std::string {
+      return value == 1 ? name_in(precision_names(), setup.scenario.training.gradient_precision) + " gradients" : "";
     },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
           if (value == 1)
             out.push_back("training.gradient_precision=" +
-                          name_in(precision_names(), way.scenario.training.gradient_precision));
+                          name_in(precision_names(), setup.scenario.training.gradient_precision));
         }};
 
 // Batches whose gradients are accumulated, as powers of two.
@@ -107,11 +107,11 @@ const SharedDimension kAccumulation = {
           training.batch <<= value;
           options.set(kMicroBatches, options.micro_batches() << value);
         },
-    .words = [](const Way& way,
-                int value) { return value > 0 ? fmt::format("batches of {}", way.scenario.training.batch) : ""; },
+    .words = [](const RunSetup& setup,
+                int value) { return value > 0 ? fmt::format("batches of {}", setup.scenario.training.batch) : ""; },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
-          if (value > 0) out.push_back(fmt::format("training.batch={}", way.scenario.training.batch));
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
+          if (value > 0) out.push_back(fmt::format("training.batch={}", setup.scenario.training.batch));
         }};
 
 // Indices of the settings of setting.h, from 1 on; 0: unchanged.
@@ -123,15 +123,15 @@ const SharedDimension kSockets = {
           if (value > 0) set_sockets(scenario.nccl, socket_settings()[static_cast<std::size_t>(value) - 1]);
         },
     .words =
-        [](const Way& way, int value) {
-          const Nccl& nccl = way.scenario.nccl;
+        [](const RunSetup& setup, int value) {
+          const Nccl& nccl = setup.scenario.nccl;
           return value > 0 ? fmt::format("{} x {} sockets", *nccl.socket_threads, *nccl.sockets_per_thread) : "";
         },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
           if (value == 0) return;
-          out.push_back(threads_override(*way.scenario.nccl.socket_threads));
-          out.push_back(sockets_override(*way.scenario.nccl.sockets_per_thread));
+          out.push_back(threads_override(*setup.scenario.nccl.socket_threads));
+          out.push_back(sockets_override(*setup.scenario.nccl.sockets_per_thread));
         }};
 
 const SharedDimension kChannels = {
@@ -142,13 +142,13 @@ const SharedDimension kChannels = {
           if (value > 0) scenario.nccl.min_channels = channel_settings()[static_cast<std::size_t>(value) - 1];
         },
     .words =
-        [](const Way& way, int value) {
-          const int count = way.scenario.nccl.min_channels;
+        [](const RunSetup& setup, int value) {
+          const int count = setup.scenario.nccl.min_channels;
           return value > 0 ? fmt::format("{} channel{}", count, count == 1 ? "" : "s") : "";
         },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
-          if (value > 0) out.push_back(channels_override(way.scenario.nccl.min_channels));
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
+          if (value > 0) out.push_back(channels_override(setup.scenario.nccl.min_channels));
         }};
 
 const SharedDimension kAlgorithm = {
@@ -157,10 +157,10 @@ const SharedDimension kAlgorithm = {
         [](Scenario& scenario, int value) {
           if (value > 0) scenario.nccl.algorithm = static_cast<NcclAlgorithm>(value);
         },
-    .words = [](const Way&, int value) { return value > 0 ? name_in(nccl_algorithm_names(), value) : ""; },
+    .words = [](const RunSetup&, int value) { return value > 0 ? name_in(nccl_algorithm_names(), value) : ""; },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
-          if (value > 0) out.push_back(algorithm_override(way.scenario.nccl.algorithm));
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
+          if (value > 0) out.push_back(algorithm_override(setup.scenario.nccl.algorithm));
         }};
 
 const SharedDimension kBuffers = {
@@ -169,16 +169,16 @@ const SharedDimension kBuffers = {
         [](Scenario& scenario, int value) {
           if (value > 0) set_buffers(scenario.platform, buffer_settings()[static_cast<std::size_t>(value) - 1]);
         },
-    .words = [](const Way&, int value) -> std::string {
+    .words = [](const RunSetup&, int value) -> std::string {
       if (value == 0) return "";
       const BufferSetting& setting = buffer_settings()[static_cast<std::size_t>(value) - 1];
       return size_text(setting.most) + " TCP buffers" +
              (setting.slow_start_after_idle ? "" : ", no slow start after idle");
     },
     .overrides =
-        [](const Way& way, const Scenario&, int value, Overrides& out) {
+        [](const RunSetup& setup, const Scenario&, int value, Overrides& out) {
           if (value == 0) return;
-          for (const auto& vm : way.scenario.platform.vms) {
+          for (const auto& vm : setup.scenario.platform.vms) {
             const TcpSettings& tcp = vm.type.tcp;
             for (auto& one : buffer_overrides(vm, tcp.receive_buffer, tcp.send_buffer)) out.push_back(std::move(one));
             if (!tcp.slow_start_after_idle) out.push_back(no_slow_start_after_idle(vm));

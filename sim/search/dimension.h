@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/technique/common/run_setup.h"
 #include "sim/technique/common/technique.h"
 #include "sim/technique/common/variation.h"
-#include "sim/technique/common/way.h"
 
 namespace slmsim {
 
@@ -25,9 +25,9 @@ struct SharedDimension {
   void (*train)(Training& training, TechniqueOptions& options, int value) = nullptr;
   void (*set)(Scenario& scenario, int value) = nullptr;
   // "2 channels"; empty: no text.
-  std::string (*words)(const Way& way, int value);
+  std::string (*words)(const RunSetup& setup, int value);
   // Overrides that turn `was` into `way`; techniques' options excepted.
-  void (*overrides)(const Way& way, const Scenario& was, int value, Overrides& out) = nullptr;
+  void (*overrides)(const RunSetup& setup, const Scenario& was, int value, Overrides& out) = nullptr;
 };
 
 // Number of dimensions before a technique's variations, and after them.

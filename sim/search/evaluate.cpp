@@ -24,8 +24,8 @@ Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>&
   Platform out = scenario.platform;
   for (const LinkState& state : states) {
     for (std::size_t i = 0; i < out.links.size(); ++i) {
-      for (const auto way : {&WanLink::forward, &WanLink::backward}) {
-        WanDirection &best = out.links[i].*way, other = state.links[i].*way;
+      for (const auto direction : {&WanLink::forward, &WanLink::backward}) {
+        WanDirection &best = out.links[i].*direction, other = state.links[i].*direction;
         best.bandwidth = std::max(best.bandwidth, other.bandwidth);
         best.delay = std::min(best.delay, other.delay);
         best.loss = std::min(best.loss, other.loss);
@@ -37,49 +37,50 @@ Platform with_best_links(const Scenario& scenario, const std::vector<LinkState>&
 
 // Lower bound of any iteration or round of the drawn jobs: the same plan is lowered for each state of the links, as in drawing,
 // and bounded with all links at their best.
-LeastIteration least_of_any_day(const Way& way, const Plan& plan, const OperatorGraph& operators, TaskGraph usual) {
+LeastIteration least_of_any_day(const RunSetup& setup, const Plan& plan, const OperatorGraph& operators,
+                                TaskGraph usual) {
   const auto tasks = static_cast<double>(usual.tasks().size());
-  const auto states = link_states(way.scenario);
-  const Network best(with_best_links(way.scenario, states));
+  const auto states = link_states(setup.scenario);
+  const Network best(with_best_links(setup.scenario, states));
   usual.move_to(best);
   Seconds least = least_end(usual);
   for (const LinkState& state : states) {
-    if (state.links == way.scenario.platform.links) continue;
-    Scenario then = way.scenario;
+    if (state.links == setup.scenario.platform.links) continue;
+    Scenario then = setup.scenario;
     then.platform.links = state.links;
     const Network network(then.platform);
     TaskGraph graph = plan.technique->lower({plan, operators, then, network}).graph;
     graph.move_to(best);
     least = std::min(least, least_end(graph));
   }
-  return {least * least_factor(way.scenario), tasks};
+  return {least * least_factor(setup.scenario), tasks};
 }
 
 }  // namespace
 
-Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                DivisionMemo* memo) {
-  const Way way = space.way(choice);
-  const PlanResult planned = make_plan({way.scenario, space.model(), operators, way.group, way.options, memo});
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                  DivisionMemo* memo) {
+  const RunSetup setup = space.setup(choice);
+  const PlanResult planned = make_plan({setup.scenario, space.model(), operators, setup.group, setup.options, memo});
   if (!planned.plan) return {};
-  if (!fits(*planned.plan, operators, way.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
-  const Network network(way.scenario.platform);
+  if (!fits(*planned.plan, operators, setup.scenario)) return {Status::kOutOfMemory, Seconds{0}, 0};
+  const Network network(setup.scenario.platform);
   const Plan& plan = *planned.plan;
-  const LowerRequest request{plan, operators, way.scenario, network};
-  const LeastIteration least = is_of_whole_jobs(objective) && way.scenario.job
-                                   ? least_of_any_day(way, plan, operators, plan.technique->lower(request).graph)
+  const LowerRequest request{plan, operators, setup.scenario, network};
+  const LeastIteration least = is_of_whole_jobs(objective) && setup.scenario.job
+                                   ? least_of_any_day(setup, plan, operators, plan.technique->lower(request).graph)
                                    : least_iteration(request);
   // The time of a warm-up and of a last, shorter round is left out, which keeps this a lower bound.
-  const double steps = steps_of_job(way.scenario.training, way.options) - plan.workload.warm_up;
+  const double steps = steps_of_job(setup.scenario.training, setup.options) - plan.workload.warm_up;
   const double rounds = std::floor(steps / plan.workload.steps);
-  return {Status::kOk, way.options.startup() + least.end * rounds, least.tasks};
+  return {Status::kOk, setup.options.startup() + least.end * rounds, least.tasks};
 }
 
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
                    const PredictOptions& options, DivisionMemo* memo) {
-  const Way way = space.way(choice);
-  const Network network(way.scenario.platform);
-  return predict_one({way.scenario, space.model(), operators, way.group, way.options, memo}, network, options);
+  const RunSetup setup = space.setup(choice);
+  const Network network(setup.scenario.platform);
+  return predict_one({setup.scenario, space.model(), operators, setup.group, setup.options, memo}, network, options);
 }
 
 namespace {
@@ -102,23 +103,23 @@ MeasuredJob whole_job(const JobOutcome& outcome, const Prediction& p) {
 
 }  // namespace
 
-Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                 DivisionMemo* memo) {
-  const Way way = space.way(choice);
-  const bool whole = is_of_whole_jobs(objective) && way.scenario.job;
-  const bool links = whole && way.scenario.job->egress_per_gigabyte;
+Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                    DivisionMemo* memo) {
+  const RunSetup setup = space.setup(choice);
+  const bool whole = is_of_whole_jobs(objective) && setup.scenario.job;
+  const bool links = whole && setup.scenario.job->egress_per_gigabyte;
   const Prediction p = predict(space, operators, choice, {.links = links, .advice = false}, memo);
-  Measured out{p.job, p.iteration, p.breakdown};
+  Measurement out{p.job, p.iteration, p.breakdown};
   if (whole) {
-    if (const auto outcome = outcome_of(way.scenario, p)) out.whole = whole_job(*outcome, p);
+    if (const auto outcome = outcome_of(setup.scenario, p)) out.whole = whole_job(*outcome, p);
   }
   return out;
 }
 
 Texts to_texts(const Finding& finding) {
-  if (const auto* a = std::get_if<Assessed>(&finding))
+  if (const auto* a = std::get_if<Assessment>(&finding))
     return {fmt::format("{} {:.17g} {:.17g}\n", static_cast<int>(a->status), a->job.value, a->tasks), ""};
-  const Measured& m = std::get<Measured>(finding);
+  const Measurement& m = std::get<Measurement>(finding);
   const Breakdown& b = m.parts;
   std::vector<double> n = {
       m.job.value,       m.iteration.value, b.compute.value, b.exposed_communication.value, b.pipeline_bubble.value,
@@ -132,10 +133,10 @@ void from_texts(const Texts& texts, Finding& finding) {
   std::istringstream line(texts.first);
   const std::vector<double> n{std::istream_iterator<double>(line), {}};
   if (n.size() == 3 && (n[0] == 0 || n[0] == 1 || n[0] == 2)) {
-    finding = Assessed{static_cast<Status>(n[0]), Seconds{n[1]}, n[2]};
+    finding = Assessment{static_cast<Status>(n[0]), Seconds{n[1]}, n[2]};
   } else if (n.size() == 7 || n.size() == 12) {
     const Breakdown parts{Seconds{n[2]}, Seconds{n[3]}, Seconds{n[4]}, Seconds{n[5]}, Seconds{n[6]}};
-    Measured measured{Seconds{n[0]}, Seconds{n[1]}, parts};
+    Measurement measured{Seconds{n[0]}, Seconds{n[1]}, parts};
     if (n.size() == 12) measured.whole = MeasuredJob{n[7], n[8], n[9], Seconds{n[10]}, Seconds{n[11]}};
     finding = measured;
   } else {

@@ -10,7 +10,7 @@
 
 namespace slmsim {
 
-struct Assessed {
+struct Assessment {
   Status status = Status::kUnsupported;
   Seconds job;       // lower bound; where it runs
   double tasks = 0;  // in one iteration: the cost of a simulation
@@ -25,7 +25,7 @@ struct MeasuredJob {
   bool operator==(const MeasuredJob&) const = default;
 };
 
-struct Measured {
+struct Measurement {
   Seconds job, iteration;
   Breakdown parts;
   std::optional<MeasuredJob> whole = {};  // where the objective is for whole jobs and the scenario has a `job`
@@ -33,16 +33,16 @@ struct Measured {
 
 // Plans the choice and bounds its time (least_end); where the objective is for whole jobs, the time of any of them: with links
 // and GPUs in the best of their states. `memo`: for evaluating many choices.
-Assessed assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                DivisionMemo* memo = nullptr);
+Assessment assess(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                  DivisionMemo* memo = nullptr);
 // The complete prediction; `links` as for `run`.
 Prediction predict(const Space& space, const OperatorGraph& operators, const Choice& choice,
                    const PredictOptions& options = {}, DivisionMemo* memo = nullptr);
-Measured measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
-                 DivisionMemo* memo = nullptr);
+Measurement measure(const Space& space, const OperatorGraph& operators, const Choice& choice, PlanObjective objective,
+                    DivisionMemo* memo = nullptr);
 
 // Answers of a search's workers (sim/crew/answer.h): one line without loss of digits.
-using Finding = std::variant<Assessed, Measured>;
+using Finding = std::variant<Assessment, Measurement>;
 Texts to_texts(const Finding& finding);
 void from_texts(const Texts& texts, Finding& finding);
 

@@ -211,13 +211,13 @@ std::vector<Subset> subsets(const std::vector<Block>& blocks, bool one_by_one, b
 }
 
 // The VMs of a group in the platform's order.
-struct Chosen {
+struct GroupVms {
   std::vector<std::vector<int>> devices;  // VM by VM
   std::vector<int> sites;
 };
 
-Chosen chosen(const std::vector<Block>& blocks, const Subset& subset) {
-  Chosen out;
+GroupVms vms_of(const std::vector<Block>& blocks, const Subset& subset) {
+  GroupVms out;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::vector<int> devices;
     for (std::size_t k = 0; k < subset[i].size(); ++k) {
@@ -233,7 +233,7 @@ Chosen chosen(const std::vector<Block>& blocks, const Subset& subset) {
 }
 
 // Units to order: VMs, or sites with all their VMs.
-std::vector<std::vector<std::size_t>> units_of(const Chosen& vms) {
+std::vector<std::vector<std::size_t>> units_of(const GroupVms& vms) {
   std::vector<std::vector<std::size_t>> units;
   std::map<int, std::size_t> unit_of_site;
   for (std::size_t b = 0; b < vms.devices.size(); ++b) {
@@ -275,7 +275,7 @@ SearchedGroups groups_to_search(const Platform& platform) {
   SearchedGroups found;
   std::vector<OrderedGroup>& out = found.groups;
   for (const auto& subset : subsets(blocks, one_by_one, found.all)) {
-    const Chosen vms = chosen(blocks, subset);
+    const GroupVms vms = vms_of(blocks, subset);
     const auto units = units_of(vms);
     std::vector<std::size_t> order(units.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -21,12 +21,12 @@ constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 
 // Lower bound of each task's time: a transfer alone on its path.
 std::vector<double> least_times(const TaskGraph& graph) {
-  struct Fastest {
+  struct RateLimit {
     double rate = std::numeric_limits<double>::infinity(), window = rate;
   };
-  std::vector<Fastest> fastest;
+  std::vector<RateLimit> fastest;
   for (const auto& connection : graph.connections()) {
-    Fastest f;
+    RateLimit f;
     for (const int link : connection.route.links)
       f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
     if (connection.route.socket_rate.value > 0)
@@ -42,7 +42,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
       continue;
     }
     const Connection& connection = graph.connections()[task.place];
-    const Fastest& f = fastest[task.place];
+    const RateLimit& f = fastest[task.place];
     double sending = task.amount / f.rate;
     if (std::isfinite(f.window) && f.window > 0)
       sending = std::max(sending, (std::ceil(task.amount / f.window) - 1) * connection.route.window.rtt.value);
@@ -97,10 +97,10 @@ double last_of(const std::vector<double>& ends) {
 
 // Two tasks in the middle of a line, a number of rounds apart; nullopt where passes do not alternate there as in the whole, so
 // that rounds are not contiguous, or where there are too few.
-struct TwoAlike {
+struct TaskPair {
   TaskId then = 0, now = 0;
 };
-std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std::size_t line, std::size_t rounds) {
+std::optional<TaskPair> rounds_apart(const Sample& few, const Sample& more, std::size_t line, std::size_t rounds) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std:
     return std::nullopt;
   const Task &then = more.graph().tasks()[*first], &now = more.graph().tasks()[*last];
   if (then.amount != now.amount || more.graph().tag_of(then).pass != more.graph().tag_of(now).pass) return std::nullopt;
-  return TwoAlike{*first, *last};
+  return TaskPair{*first, *last};
 }
 
 // The streams that compute longest in a round, and the lines with most tasks on the critical path.

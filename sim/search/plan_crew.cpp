@@ -56,10 +56,10 @@ class PlanCrew::Work {
     return true;
   }
 
-  // `What` is Assessed or Measured, in the order of the choices; empty when stopped.
+  // `What` is Assessment or Measurement, in the order of the choices; empty when stopped.
   template <class What>
   std::vector<What> find_out(std::size_t space, const std::vector<std::size_t>& choices) {
-    constexpr bool kMeasure = std::is_same_v<What, Measured>;
+    constexpr bool kMeasure = std::is_same_v<What, Measurement>;
     std::map<std::uint64_t, Finding> found;
     std::vector<std::uint64_t> questions, open;
     for (const std::size_t choice : choices) {
@@ -71,7 +71,7 @@ class PlanCrew::Work {
         open.push_back(question);
       }
     }
-    Asking<Finding> asking;
+    AskOptions<Finding> asking;
     asking.at_once = kMeasure ? 1 : kAssessedByWorker;
     asking.taken = [&](std::uint64_t question, const Finding& finding) {
       if (journal_) journal_->add(question, finding);
@@ -122,7 +122,7 @@ class PlanCrew::Work {
     if (launch_.rank == 0) ranks_.emplace(*transport_);
   }
 
-  bool ask(QuestionQueue& queue, const Asking<Finding>& asking) {
+  bool ask(QuestionQueue& queue, const AskOptions<Finding>& asking) {
     if (!crew_) return ask_all(*ranks_, queue, asking);
     return ask_all(*crew_, queue, asking);
   }
@@ -162,8 +162,8 @@ PlanCrew::~PlanCrew() = default;
 bool PlanCrew::serve() { return work_->serve(); }
 
 Evaluator PlanCrew::evaluator(std::size_t space) {
-  return {[this, space](const auto& choices) { return work_->find_out<Assessed>(space, choices); },
-          [this, space](const auto& choices) { return work_->find_out<Measured>(space, choices); }};
+  return {[this, space](const auto& choices) { return work_->find_out<Assessment>(space, choices); },
+          [this, space](const auto& choices) { return work_->find_out<Measurement>(space, choices); }};
 }
 
 }  // namespace slmsim

@@ -19,11 +19,11 @@ constexpr double kForSearching = 0.9;
 // The limits of the best plan that give back most.
 std::vector<Limit> limits_of(const Space& space, const Choice& choice) {
   constexpr std::size_t kTold = 3;
-  Way way = space.way(choice);
-  way.scenario.models = {space.model()};
-  way.scenario.groups = {way.group};
-  way.scenario.techniques = {way.options};
-  auto limits = explain(way.scenario, {.in_depth = false}).front().limits.single;
+  RunSetup setup = space.setup(choice);
+  setup.scenario.models = {space.model()};
+  setup.scenario.groups = {setup.group};
+  setup.scenario.techniques = {setup.options};
+  auto limits = explain(setup.scenario, {.in_depth = false}).front().limits.single;
   if (limits.size() > kTold) limits.resize(kTold);
   return limits;
 }
@@ -40,7 +40,7 @@ Pick pick_of(const Scenario& scenario, const std::vector<Prediction>& prediction
   return {};
 }
 
-std::optional<NamedPlan> in_words(const Space& space, const std::optional<Found>& found) {
+std::optional<NamedPlan> in_words(const Space& space, const std::optional<RankedChoice>& found) {
   if (!found) return std::nullopt;
   const Choice& choice = space.choices()[found->choice];
   return NamedPlan{space.base(choice).technique, space.group(choice).names, space.describe(choice), found->cost};
@@ -62,10 +62,10 @@ PlannedModel described(const Space& space, SearchResult found, bool with_limits,
     out.descriptions.push_back(space.describe(choice));
     out.overrides.push_back(space.overrides(choice));
     out.predictions.push_back(predict(space, operators, choice, {.links = egress}));
-    const Way way = space.way(choice);
-    out.jobs.push_back(way.scenario.job ? outcome_of(way.scenario, out.predictions.back()) : std::nullopt);
+    const RunSetup setup = space.setup(choice);
+    out.jobs.push_back(setup.scenario.job ? outcome_of(setup.scenario, out.predictions.back()) : std::nullopt);
   }
-  if (!out.choices.empty()) out.best = space.way(out.choices.front());
+  if (!out.choices.empty()) out.best = space.setup(out.choices.front());
   if (!out.choices.empty() && with_limits) out.limits = limits_of(space, out.choices.front());
   const auto& tried = space.scenario().techniques;
   if (std::any_of(tried.begin(), tried.end(), [](const auto& t) { return t.technique->remarks != nullptr; })) {

@@ -40,7 +40,7 @@ struct PlannedModel {
   // Where techniques may change the training, of the simulated plans: the best on GPUs of one VM without such a change, and the
   // best of several VMs.
   std::optional<NamedPlan> one_vm, several_vms;
-  std::optional<Way> best;          // the first
+  std::optional<RunSetup> best;     // the first
   Pick printed_pick, amended_pick;  // if requested: by the algorithm as printed, and amended
 };
 

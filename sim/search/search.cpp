@@ -64,9 +64,9 @@ class Search {
   static std::uint64_t scattered(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
 
   // Lower bound of the cost for this time.
-  template <class Told>
-  double cost(std::size_t choice, const Told& told) const {
-    return cost_of(space_, space_.choices()[choice], options_.objective, told);
+  template <class Figures>
+  double cost(std::size_t choice, const Figures& figures) const {
+    return cost_of(space_, space_.choices()[choice], options_.objective, figures);
   }
   bool spent() const { return effort_wanted_ > 0 && effort_ >= effort_wanted_; }
   bool over() {
@@ -101,12 +101,12 @@ class Search {
       result_.stopped = true;
       return;
     }
-    struct Open {
+    struct OpenChoice {
       double bound, tasks;
       std::size_t choice;
-      bool operator<(const Open& o) const { return std::tie(bound, choice) < std::tie(o.bound, o.choice); }
+      bool operator<(const OpenChoice& o) const { return std::tie(bound, choice) < std::tie(o.bound, o.choice); }
     };
-    std::vector<Open> open;
+    std::vector<OpenChoice> open;
     for (std::size_t i = 0; i < some.size(); ++i) {
       seen_[some[i]] = true;
       ++result_.assessed;
@@ -139,7 +139,7 @@ class Search {
     tell();
   }
 
-  void add(Found found) {
+  void add(RankedChoice found) {
     ++result_.simulated;
     const bool one_vm = on_one_vm(found.choice);
     auto& of_its_kind = one_vm ? result_.one_vm : result_.several_vms;
@@ -148,7 +148,7 @@ class Search {
     if (better && !(one_vm && changes_training(found.choice))) of_its_kind = found;
     found_.push_back(found);
     std::sort(found_.begin(), found_.end(),
-              [](const Found& a, const Found& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
+              [](const auto& a, const auto& b) { return std::tie(a.cost, a.choice) < std::tie(b.cost, b.choice); });
     if (found_.size() > kKept) found_.pop_back();
     list();
   }
@@ -169,7 +169,7 @@ class Search {
   void list() {
     list_.clear();
     for (const auto& f : found_) {
-      const auto same = std::find_if(list_.begin(), list_.end(), [&](const Found& other) { return alike(f, other); });
+      const auto same = std::find_if(list_.begin(), list_.end(), [&](const auto& other) { return alike(f, other); });
       if (same == list_.end()) {
         if (list_.size() == options_.list) break;
         list_.push_back(f);
@@ -180,7 +180,7 @@ class Search {
     result_.best = list_;
   }
 
-  bool alike(const Found& a, const Found& b) const {
+  bool alike(const RankedChoice& a, const RankedChoice& b) const {
     const Choice &x = space_.choices()[a.choice], &y = space_.choices()[b.choice];
     if (std::abs(a.cost - b.cost) > kSame * b.cost) return false;
     if (x[kTechniqueOf] != y[kTechniqueOf] && space_.group(x).devices.size() > 1) return false;
@@ -277,7 +277,7 @@ class Search {
   std::vector<bool> seen_;
   std::vector<std::size_t> too_large_;
   std::set<std::size_t> expanded_;
-  std::vector<Found> found_, list_;
+  std::vector<RankedChoice> found_, list_;
   double effort_ = 0, effort_wanted_ = 0;  // wanted: 0 is without limit
   SearchResult result_;
 };
@@ -323,7 +323,7 @@ double cost_of(const Space& space, const Choice& choice, PlanObjective objective
   return 0;
 }
 
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measured& measured) {
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measurement& measured) {
   if (!measured.whole) return cost_of(space, choice, objective, measured.job);
   switch (objective) {
     case PlanObjective::kCost:

@@ -23,14 +23,14 @@ double cost_of(const Space& space, const Choice& choice, PlanObjective objective
 
 // The cost. For whole jobs it comes from the drawn jobs; for kDeadline it is the number of late ones plus m / (1 + m), with m
 // the median length over the lease, which decides between plans with the same number.
-double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measured& measured);
+double cost_of(const Space& space, const Choice& choice, PlanObjective objective, const Measurement& measured);
 // The share of the drawn jobs that end before the lease does, from such a cost.
 double on_time(double deadline_cost, int samples);
 
 // Evaluates several choices, given by their numbers, in that order. Empty when stopped.
 struct Evaluator {
-  std::function<std::vector<Assessed>(const std::vector<std::size_t>&)> assess;
-  std::function<std::vector<Measured>(const std::vector<std::size_t>&)> measure;
+  std::function<std::vector<Assessment>(const std::vector<std::size_t>&)> assess;
+  std::function<std::vector<Measurement>(const std::vector<std::size_t>&)> measure;
 };
 
 struct SearchProgress {
@@ -49,17 +49,17 @@ struct SearchOptions {
   std::function<void(const SearchProgress&)> progress;
 };
 
-struct Found {
+struct RankedChoice {
   std::size_t choice = 0;
-  Measured measured;
+  Measurement measured;
   double cost = 0;
 };
 
 struct SearchResult {
   // The cheapest simulated choice on GPUs of one VM with a technique that leaves the training unchanged, and the cheapest
   // one on GPUs of several.
-  std::optional<Found> one_vm, several_vms;
-  std::vector<Found>
+  std::optional<RankedChoice> one_vm, several_vms;
+  std::vector<RankedChoice>
       best;  // the cheapest first; of several choices with the same cost on the same GPUs and one technique, the first
   std::size_t choices = 0, assessed = 0, unfit = 0, simulated = 0;
   bool proven = false;    // no other choice can be better

@@ -41,11 +41,11 @@ Space::Space(const Scenario& scenario, const Transformer& model, const Technique
   has_all_groups_ = all;
   for (const auto& options : scenario.techniques) {
     if (technique && options.technique != technique) continue;
-    own_.push_back({options, {}});
-    if (options.technique->variations) own_.back().variations = options.technique->variations();
-    assert(own_.back().variations.size() <= kMostVariations);
+    techniques_.push_back({options, {}});
+    if (options.technique->variations) techniques_.back().variations = options.technique->variations();
+    assert(techniques_.back().variations.size() <= kMostVariations);
   }
-  occurring_.resize(own_.size());
+  occurring_.resize(techniques_.size());
   add_choices(stop);
 }
 
@@ -58,10 +58,10 @@ void Space::add_choices(const std::function<bool()>& stop) {
     }
     facts.push_back(facts_of(scenario_.platform, group.group.devices));
   }
-  for (std::size_t t = 0; t < own_.size(); ++t) {
+  for (std::size_t t = 0; t < techniques_.size(); ++t) {
     std::map<GroupFacts, std::vector<Choice>> known;  // choices of groups with the same facts
     for (std::size_t g = 0; g < facts.size(); ++g) {
-      if (groups_[g].pipelines_only && own_[t].base.technique->is_ring) continue;
+      if (groups_[g].pipelines_only && techniques_[t].base.technique->is_ring) continue;
       const auto [at, is_new] = known.try_emplace(facts[g]);
       if (is_new) at->second = choices_of(t, facts[g]);
       for (Choice& choice : at->second) {
@@ -84,7 +84,7 @@ void Space::add_as_given() {
     choice[kAsGiven] = 1;
     choice[kGroupOf] = static_cast<std::int32_t>(at - groups_.begin());
     if (at == groups_.end()) groups_.push_back({own, false});
-    for (std::size_t t = 0; t < own_.size(); ++t) {
+    for (std::size_t t = 0; t < techniques_.size(); ++t) {
       choice[kTechniqueOf] = static_cast<std::int32_t>(t);
       choices_.push_back(choice);
       note_values(choice);
@@ -111,7 +111,7 @@ std::vector<Choice> Space::choices_of(std::size_t technique, const GroupFacts& f
     some = std::move(more);
   };
   // The values of a variation depend only on the variations before it.
-  const Own& own = own_[technique];
+  const TechniqueVariations& own = techniques_[technique];
   for (std::size_t i = 0; i < own.variations.size(); ++i) {
     extend(kOwn + i, [&](const Choice& so_far) {
       return own.variations[i].values({scenario_, model_, own.base, varied(so_far, i, facts.gpus), facts});
@@ -131,7 +131,7 @@ std::vector<Choice> Space::choices_of(std::size_t technique, const GroupFacts& f
 
 // The technique's options with the first `variations` of its variations.
 TechniqueOptions Space::varied(const Choice& choice, std::size_t variations, int gpus) const {
-  const Own& own = own_[number(choice, kTechniqueOf)];
+  const TechniqueVariations& own = techniques_[number(choice, kTechniqueOf)];
   TechniqueOptions options = own.base;
   for (std::size_t i = 0; i < variations; ++i) own.variations[i].apply(options, choice[kOwn + i], scenario_, gpus);
   return options;
@@ -186,7 +186,7 @@ std::vector<std::size_t> Space::neighbours(std::size_t index) const {
   const auto both = [&](std::size_t first, std::size_t second) {
     step(from, first, [&](const Choice& to) { step(to, second, take); });
   };
-  const auto& variations = own_[technique].variations;
+  const auto& variations = techniques_[technique].variations;
   for (std::size_t i = 0; i < variations.size(); ++i) {
     if (variations[i].with >= 0) both(kOwn + static_cast<std::size_t>(variations[i].with), kOwn + i);
   }
@@ -204,7 +204,7 @@ bool Space::is_plain(const Choice& choice) const {
 }
 
 std::pair<Training, TechniqueOptions> Space::trained(const Choice& choice) const {
-  const auto& own = own_[number(choice, kTechniqueOf)];
+  const auto& own = techniques_[number(choice, kTechniqueOf)];
   if (is_as_given(choice)) return {scenario_.training, own.base};
   const int gpus = static_cast<int>(group(choice).devices.size());
   std::pair<Training, TechniqueOptions> out = {scenario_.training, varied(choice, own.variations.size(), gpus)};
@@ -214,13 +214,13 @@ std::pair<Training, TechniqueOptions> Space::trained(const Choice& choice) const
   return out;
 }
 
-Way Space::way(const Choice& choice) const {
-  Way way{scenario_, group(choice), {}};
-  std::tie(way.scenario.training, way.options) = trained(choice);
+RunSetup Space::setup(const Choice& choice) const {
+  RunSetup setup{scenario_, group(choice), {}};
+  std::tie(setup.scenario.training, setup.options) = trained(choice);
   for_each_dimension(choice, [&](const SharedDimension& dimension, int value) {
-    if (dimension.set) dimension.set(way.scenario, value);
+    if (dimension.set) dimension.set(setup.scenario, value);
   });
-  return way;
+  return setup;
 }
 
 }  // namespace slmsim

@@ -54,11 +54,11 @@ class Space {
   // Groups differ by one VM or GPU, or in the order.
   std::vector<std::size_t> neighbours(std::size_t index) const;
 
-  Way way(const Choice& choice) const;
+  RunSetup setup(const Choice& choice) const;
   // Only the training and options of a way, which is cheaper.
   std::pair<Training, TechniqueOptions> trained(const Choice& choice) const;
   const Group& group(const Choice& choice) const { return groups_[number(choice, kGroupOf)].group; }
-  const TechniqueOptions& base(const Choice& choice) const { return own_[number(choice, kTechniqueOf)].base; }
+  const TechniqueOptions& base(const Choice& choice) const { return techniques_[number(choice, kTechniqueOf)].base; }
   const Scenario& scenario() const { return scenario_; }
   const Transformer& model() const { return model_; }
   bool is_as_given(const Choice& choice) const { return choice[kAsGiven] == 1; }
@@ -72,7 +72,7 @@ class Space {
 
  private:
   // A technique with the scenario's options, and its variations.
-  struct Own {
+  struct TechniqueVariations {
     TechniqueOptions base;
     std::vector<Variation> variations;
   };
@@ -86,7 +86,7 @@ class Space {
 
   const Scenario& scenario_;
   const Transformer& model_;
-  std::vector<Own> own_;
+  std::vector<TechniqueVariations> techniques_;
   std::vector<OrderedGroup> groups_;
   bool has_all_groups_ = true;
   std::vector<Choice> choices_;                                          // sorted

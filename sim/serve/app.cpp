@@ -102,22 +102,22 @@ Response App::ask(const std::string& what, const std::string& body) {
     Json out = catalog_of(folder_.root());
     out["version"] = options_.version;
     out["open"] = options_.open;
-    return told(out);
+    return json_response(out);
   }
-  if (what == "files/list") return told({{"folder", folder_.root().string()}, {"files", folder_.list()}});
+  if (what == "files/list") return json_response({{"folder", folder_.root().string()}, {"files", folder_.list()}});
   if (what == "files/read") {
     const std::string path = text_of(asked, "path");
-    return told({{"path", path}, {"text", folder_.read(path)}});
+    return json_response({{"path", path}, {"text", folder_.read(path)}});
   }
   if (what == "files/shipped") {
     const std::string name = text_of(asked, "name");
-    return told({{"path", name + ".yaml"}, {"whole", shipped(folder_.root(), name)}});
+    return json_response({{"path", name + ".yaml"}, {"whole", shipped(folder_.root(), name)}});
   }
   if (what == "files/write") {
     const std::string path = text_of(asked, "path");
     const auto replace = asked.find("replace");
     folder_.write(path, text_of(asked, "text"), replace != asked.end() && *replace == true);
-    return told({{"path", path}});
+    return json_response({{"path", path}});
   }
   return refusal(404, "there is no such question");
 }

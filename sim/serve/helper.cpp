@@ -36,11 +36,11 @@ void help(const Workplace& workplace, int in, int out) {
       const Json asked = Json::parse(*line, nullptr, false);
       if (!asked.is_object()) return;
       using Clock = std::chrono::steady_clock;
-      auto told = Clock::now();
+      auto reported = Clock::now();
       const Progress progress = [&](const std::string& text, double share) {
         if (getppid() != server) _exit(0);  // the server died, and nobody waits
-        if (Clock::now() - told < std::chrono::milliseconds(100)) return;
-        told = Clock::now();
+        if (Clock::now() - reported < std::chrono::milliseconds(100)) return;
+        reported = Clock::now();
         write_all(out, dumped({{"progress", text}, {"share", share}}));
       };
       const Response response = answer(asked.value("verb", ""), asked.value("body", ""), workplace, memory, progress);
@@ -104,7 +104,7 @@ class Helpers::Process {
 
   bool yields() const { return yields_; }
   // Nothing where the process must not be used again.
-  std::optional<Response> ask(const Asking& asking, const Deadline& deadline) {
+  std::optional<Response> ask(const HelperRequest& asking, const Deadline& deadline) {
     if (!write_all(to_, dumped({{"verb", asking.verb}, {"body", asking.body}}))) return std::nullopt;
     for (;;) {
       while (const auto line = lines_.next()) {
@@ -133,7 +133,7 @@ Helpers::Helpers(std::vector<std::string> command, std::size_t most) : command_(
 
 Helpers::~Helpers() = default;
 
-Response Helpers::ask(const Asking& asking) {
+Response Helpers::ask(const HelperRequest& asking) {
   const Deadline deadline(asking.seconds);
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
   Response late =

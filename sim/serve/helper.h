@@ -16,14 +16,14 @@
 namespace slmsim::web {
 
 // Options of one question. `cancelled` is called now and then; true ends the question, with status 499.
-struct Asking {
+struct HelperRequest {
   std::string verb, body;
   double seconds = 0;   // time limit, after which it ends with status 504
   bool yields = false;  // to all other processes of the machine, so that interactive updates are not delayed
   std::function<bool()> cancelled = {};
   Progress progress = {};
 };
-using Answerer = std::function<Response(const Asking&)>;
+using Answerer = std::function<Response(const HelperRequest&)>;
 
 // Main loop of a helper process, until its input ends: a line {"verb", "body"} in; out lines {"progress", "share"}, then
 // {"status", "type", "body"}.
@@ -39,7 +39,7 @@ class Helpers {
   ~Helpers();  // ends them; no question may be open
 
   // Waits for a free process within the question's time; 503 where too many questions wait.
-  Response ask(const Asking& asking);
+  Response ask(const HelperRequest& asking);
 
  private:
   class Process;

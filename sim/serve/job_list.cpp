@@ -21,7 +21,7 @@ Response JobList::start(const Verb& verb, const std::string& body) {
       std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->pace == verb.pace; }));
   const bool follows = verb.pace == Pace::kFollowing;
   if (alike - old >= (follows ? kMostFollowing : kMostLong))
-    return follows ? told({{"job", nullptr}}) : refusal(503, "two searches run already; wait, or cancel one");
+    return follows ? json_response({{"job", nullptr}}) : refusal(503, "two searches run already; wait, or cancel one");
   if (old >= kMostKept) {
     const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), is_old);
     (*oldest)->thread.join();
@@ -32,7 +32,7 @@ Response JobList::start(const Verb& verb, const std::string& body) {
   job->pace = verb.pace;
   // The list outlives its threads, and each thread holds its job.
   job->thread = std::thread([this, job = job.get(), name = verb.name, follows, body] {
-    Asking asking{.verb = name, .body = body, .seconds = follows ? kMostSecondsFollowing : kMostSecondsLong};
+    HelperRequest asking{.verb = name, .body = body, .seconds = follows ? kMostSecondsFollowing : kMostSecondsLong};
     asking.yields = true;
     asking.cancelled = [job] { return job->cancelled.load(); };
     asking.progress = [job](const std::string& text, double share) {
@@ -46,7 +46,7 @@ Response JobList::start(const Verb& verb, const std::string& body) {
     job->over = true;
   });
   jobs_.push_back(job);
-  return told({{"job", job->number}});
+  return json_response({{"job", job->number}});
 }
 
 std::shared_ptr<JobList::Job> JobList::find(std::uint64_t number) {
@@ -59,17 +59,18 @@ Response JobList::state(std::uint64_t number) {
   const auto job = find(number);
   if (!job) return refusal(404, "there is no such job, or it ended long ago");
   const std::scoped_lock lock(job->mutex);
-  if (!job->over) return told({{"state", "running"}, {"progress", job->progress}, {"share", job->share}});
+  if (!job->over) return json_response({{"state", "running"}, {"progress", job->progress}, {"share", job->share}});
   const Response& response = job->response;
   const char* state = response.status == 200 ? "done" : response.status == 499 ? "cancelled" : "failed";
-  return told({{"state", state}, {"status", response.status}, {"answer", Json::parse(response.body, nullptr, false)}});
+  return json_response(
+      {{"state", state}, {"status", response.status}, {"answer", Json::parse(response.body, nullptr, false)}});
 }
 
 Response JobList::cancel(std::uint64_t number) {
   const auto job = find(number);
   if (!job) return refusal(404, "there is no such job, or it ended long ago");
   job->cancelled = true;
-  return told({{"state", "cancelling"}});
+  return json_response({{"state", "cancelling"}});
 }
 
 }  // namespace slmsim::web

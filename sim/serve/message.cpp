@@ -4,7 +4,7 @@ namespace slmsim::web {
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-Response told(const Json& json) { return {.body = dumped(json)}; }
+Response json_response(const Json& json) { return {.body = dumped(json)}; }
 
 Response refusal(int status, const std::string& text) {
   const Json errors = {{"errors", {{{"text", text}, {"message", text}}}}};

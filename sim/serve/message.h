@@ -26,7 +26,7 @@ struct Response {
 
 // A line of JSON; invalid UTF-8 is replaced.
 std::string dumped(const Json& json);
-Response told(const Json& json);
+Response json_response(const Json& json);
 // {"errors": [{"text": ...}]}, the form of every error.
 Response refusal(int status, const std::string& text);
 

@@ -49,8 +49,8 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   std::atomic<bool> ending = false;
   Helpers helpers(options.helper, options.jobs + JobList::kMostRunning);
   App app({.guard = std::move(guard), .folder = options.folder, .open = options.open, .version = options.version},
-          [&](const Asking& asking) {
-            Asking until_the_end = asking;
+          [&](const HelperRequest& asking) {
+            HelperRequest until_the_end = asking;
             until_the_end.cancelled = [&] { return ending || (asking.cancelled && asking.cancelled()); };
             return helpers.ask(until_the_end);
           });

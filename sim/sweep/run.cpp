@@ -28,7 +28,7 @@ template <class Workers>
 bool predict_all(Workers& workers, const Sweep& sweep, QuestionQueue& queue, Journal& journal,
                  const SweepOptions& options, std::uint64_t all) {
   const std::uint64_t before = journal.count();
-  Asking<PointRows> asking;
+  AskOptions<PointRows> asking;
   asking.at_once = kMostPointsAtOnce;
   asking.taken = [&](std::uint64_t point, const PointRows& rows) { journal.add(point, rows); };
   asking.lost = [&](std::uint64_t point, const std::string& how) { return sweep.failed(point, how); };

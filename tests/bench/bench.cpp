@@ -195,18 +195,18 @@ void sweep_latency(benchmark::State& state) {
 
 // 16 GPUs of which each fails once in `mtbf_days`, on the mean; a job of so many days with a checkpoint every half hour.
 void draw_whole_jobs(benchmark::State& state, double days, double mtbf_days, bool replicas) {
-  Course course;
-  course.work = course.plain = Seconds{days * 86400};
-  course.interval = Seconds{1800};
-  course.pause = course.write = Seconds{20};
-  course.restart = Seconds{120};
-  course.round = Seconds{60};
-  course.replicas = replicas ? 16 : 1;
+  JobProcess process;
+  process.work = process.plain = Seconds{days * 86400};
+  process.interval = Seconds{1800};
+  process.pause = process.write = Seconds{20};
+  process.restart = Seconds{120};
+  process.round = Seconds{60};
+  process.replicas = replicas ? 16 : 1;
   for (int gpu = 0; gpu < 16; ++gpu)
-    course.stops.push_back(
+    process.stops.push_back(
         {1 / (mtbf_days * 86400), Seconds{600}, Seconds{0}, replicas ? std::vector{gpu} : std::vector<int>{}});
   const auto count = static_cast<int>(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(draw_jobs(course, count, 1));
+  for (auto _ : state) benchmark::DoNotOptimize(draw_jobs(process, count, 1));
 }
 
 BENCHMARK_CAPTURE(draw_whole_jobs, week_5_failures, 7.0, 22.4, false)->Arg(10'000)->Unit(benchmark::kMillisecond);

@@ -22,21 +22,21 @@ TEST(Measure, FindsThePathsFigures) {
   EXPECT_EQ(m.rtt.count, 100);  // 2 s of them
   EXPECT_DOUBLE_EQ(m.kernel_rtt, 0.0198);
   ASSERT_TRUE(m.reverse);
-  for (const OneWay* way : {&m.forward, &*m.reverse}) {
-    ASSERT_EQ(way->steady.size(), 4);
+  for (const DirectionResult* result : {&m.forward, &*m.reverse}) {
+    ASSERT_EQ(result->steady.size(), 4);
     // 10 MB/s each, until the path's 50 MB/s are full.
-    EXPECT_DOUBLE_EQ(way->steady[0].rate.median, 10e6);
-    EXPECT_DOUBLE_EQ(way->steady[1].rate.median, 20e6);
-    EXPECT_DOUBLE_EQ(way->steady[2].rate.median, 40e6);
-    EXPECT_DOUBLE_EQ(way->steady[3].rate.median, 50e6);
-    EXPECT_DOUBLE_EQ(way->steady[3].growth, 1);
-    EXPECT_EQ(best_rate(*way).connections, 8);
-    EXPECT_EQ(way->path_mtu, 1052);
-    ASSERT_FALSE(way->cold.empty());
-    EXPECT_DOUBLE_EQ(way->cold[0].seconds.median, 0.01 + 64e3 / 10e6);
-    EXPECT_EQ(way->cold[0].initial_window, 10);
-    ASSERT_FALSE(way->idle.empty());
-    EXPECT_DOUBLE_EQ(way->idle[0].pause, 5 * 0.22);
+    EXPECT_DOUBLE_EQ(result->steady[0].rate.median, 10e6);
+    EXPECT_DOUBLE_EQ(result->steady[1].rate.median, 20e6);
+    EXPECT_DOUBLE_EQ(result->steady[2].rate.median, 40e6);
+    EXPECT_DOUBLE_EQ(result->steady[3].rate.median, 50e6);
+    EXPECT_DOUBLE_EQ(result->steady[3].growth, 1);
+    EXPECT_EQ(best_rate(*result).connections, 8);
+    EXPECT_EQ(result->path_mtu, 1052);
+    ASSERT_FALSE(result->cold.empty());
+    EXPECT_DOUBLE_EQ(result->cold[0].seconds.median, 0.01 + 64e3 / 10e6);
+    EXPECT_EQ(result->cold[0].initial_window, 10);
+    ASSERT_FALSE(result->idle.empty());
+    EXPECT_DOUBLE_EQ(result->idle[0].pause, 5 * 0.22);
   }
 }
 

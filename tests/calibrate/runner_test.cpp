@@ -113,8 +113,8 @@ TEST_F(RunnerTest, TellsWhatCannotBeMeasuredAndWhatIsWrong) {
     return Unit{Section::kTransfers, key, [error](double) -> std::string { throw error; }};
   };
   const Outcome outcome =
-      run_units({throwing("a", LeftOut("no bf16 here")), throwing("b", WrongResult("off by 9")), unit("c", 1)}, journal,
-                control());
+      run_units({throwing("a", MeasurementSkip("no bf16 here")), throwing("b", WrongResult("off by 9")), unit("c", 1)},
+                journal, control());
   EXPECT_THAT(outcome.left_out, ElementsAre("a: no bf16 here", "b: WRONG: off by 9"));
   EXPECT_EQ(outcome.wrong, 1);
   EXPECT_THAT(outcome.kernels, ElementsAre("{c}"));

@@ -21,7 +21,7 @@ constexpr const char* kScenario = "scenarios/gat-amst.yaml";
 Json predictions(std::vector<std::string> more) {
   std::vector<std::string> words = {"run", kScenario, "--format", "json"};
   words.insert(words.end(), more.begin(), more.end());
-  const Finished run = slmsim_run(words);
+  const RunOutcome run = slmsim_run(words);
   EXPECT_EQ(run.status, 0) << run.err;
   return run.status == 0 ? Json::parse(run.out)["predictions"] : Json::array();
 }
@@ -82,7 +82,7 @@ TEST(Answer, CountsCostByPricesOfGpusOrOfWholeVms) {
 }
 
 TEST(Answer, RefusesPricesInTwoCurrencies) {
-  const Finished run =
+  const RunOutcome run =
       slmsim_run({"run", kScenario, "--set", "platform.vms.gat.price_per_hour=3", "--set",
                   "platform.vms.amst.price_per_hour=3", "--set", "platform.vms.gat.type.currency=EUR"});
   EXPECT_EQ(run.status, 2);
@@ -100,7 +100,7 @@ TEST(Answer, AVmsOwnNicHoldsOverItsTypes) {
 
 TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const std::vector<std::string> words = {"run", kScenario, "-m", "gpt2m", "-t", "Data"};
-  const Finished table = slmsim_run(words);
+  const RunOutcome table = slmsim_run(words);
   EXPECT_THAT(table.out, HasSubstr("\nassumed: fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
   EXPECT_THAT(table.out,
@@ -121,7 +121,7 @@ TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
 }
 
 TEST(Answer, ForgetsAnAssumptionThatIsStated) {
-  const Finished run =
+  const RunOutcome run =
       slmsim_run({"run", kScenario, "-m", "gpt2m", "-t", "Data", "--set", "platform.links.wan.loss=0", "--set",
                   "platform.vms.gat.tcp.copy_rate=2GB/s", "--set", "platform.vms.amst.tcp.copy_rate=2GB/s"});
   EXPECT_EQ(run.status, 0) << run.err;
@@ -142,11 +142,11 @@ TEST(Answer, CutsStagesThatTensorParallelismDivides) {
 }
 
 TEST(Answer, HasOneUnitPerColumnAndOneRowForEqualTechniques) {
-  const Finished run = slmsim_run({"run", kScenario, "-m", "gpt2m", "--set", "groups=[[gat/0]]", "--set",
-                                   "techniques=[Data, ZeRO2]", "--set", "training.batch=1"});
+  const RunOutcome run = slmsim_run({"run", kScenario, "-m", "gpt2m", "--set", "groups=[[gat/0]]", "--set",
+                                     "techniques=[Data, ZeRO2]", "--set", "training.batch=1"});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("Data = ZeRO2:\n"));
-  const Finished all = slmsim_run({"run", kScenario, "-m", "gpt2m"});
+  const RunOutcome all = slmsim_run({"run", kScenario, "-m", "gpt2m"});
   std::istringstream lines(all.out);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("  Data ") || line.starts_with("  Shard ")) {

@@ -44,8 +44,8 @@ TEST(BadFiles, EachHasACase) {
 }
 
 TEST(BadFiles, AreAllToldInOneRun) {
-  const Finished run = slmsim_run({"run", "tests/bad/empty.yaml", "tests/bad/unknown-platform.yaml",
-                                   "scenarios/gat-amst.yaml", "tests/bad/no-such-file.yaml"});
+  const RunOutcome run = slmsim_run({"run", "tests/bad/empty.yaml", "tests/bad/unknown-platform.yaml",
+                                     "scenarios/gat-amst.yaml", "tests/bad/no-such-file.yaml"});
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_THAT(error_lines(run.err),

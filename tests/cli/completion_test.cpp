@@ -1,4 +1,4 @@
-// Completions and the man page come from the tables of --help: what one has, the others have.
+// SendEnds and the man page come from the tables of --help: what one has, the others have.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string printed(const std::string& what) {
-  const Finished run = slmsim_run({"completion", what});
+  const RunOutcome run = slmsim_run({"completion", what});
   EXPECT_EQ(run.status, 0) << run.err;
   return run.out;
 }
@@ -35,7 +35,7 @@ std::vector<std::string> verbs() {
   return out;
 }
 
-TEST(Completion, KnowsAllVerbsAndOptions) {
+TEST(SendEnd, KnowsAllVerbsAndOptions) {
   const auto all = verbs();
   EXPECT_GT(all.size(), 15u);
   const std::string bash = printed("bash"), zsh = printed("zsh"), fish = printed("fish"), man = printed("man");
@@ -73,7 +73,7 @@ bool has_shell(const std::string& shell) {
   return run_program({"/bin/sh", "-c", "command -v " + shell + " >/dev/null"}).status == 0;
 }
 
-TEST(Completion, WorksInBash) {
+TEST(SendEnd, WorksInBash) {
   const TemporaryFolder folder;
   folder.write("c.bash", printed("bash"));
   const auto completed = [&](const std::string& words, int at) {
@@ -94,7 +94,7 @@ TEST(Completion, WorksInBash) {
 }
 
 // Its line editor, on a terminal of its own: a tab, then a key that prints the line.
-TEST(Completion, WorksInZsh) {
+TEST(SendEnd, WorksInZsh) {
   if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed (scripts/setup.sh: test_packages)";
   const TemporaryFolder folder;
   folder.write("_slmsim", printed("zsh"));
@@ -113,7 +113,7 @@ zpty -d z
   std::string ask = with_program() + "cd " + folder.file("") + "; zsh -f " + script + " " + folder.file("");
   for (const Line& line : kLines) ask += std::string(" '") + line.words + "'";
   ask += " 'slmsim run --technique=Pipe'";
-  const Finished run = run_program({"/bin/bash", "-c", ask});
+  const RunOutcome run = run_program({"/bin/bash", "-c", ask});
   std::istringstream lines(run.out);
   std::string got;
   for (const Line& line : kLines) {
@@ -128,14 +128,14 @@ zpty -d z
   EXPECT_EQ(got, "slmsim run --technique=Pipeshard ");
 }
 
-TEST(Completion, WorksInFish) {
+TEST(SendEnd, WorksInFish) {
   if (!has_shell("fish")) GTEST_SKIP() << "fish is not installed (scripts/setup.sh: test_packages)";
   const TemporaryFolder folder;
   const std::string file = folder.write("slmsim.fish", printed("fish"));
   std::string ask = with_program() + "cd " + folder.file("") +
                     "; mkdir -p config; XDG_CONFIG_HOME=$PWD/config HOME=$PWD fish --no-config -c 'source " + file;
   for (const Line& line : kLines) ask += std::string("; complete -C \"") + line.words + "\"; echo";
-  const Finished run = run_program({"/bin/bash", "-c", ask + "; complete -C \"slmsim run --technique=Pipe\"'"});
+  const RunOutcome run = run_program({"/bin/bash", "-c", ask + "; complete -C \"slmsim run --technique=Pipe\"'"});
   std::istringstream lines(run.out);
   for (const Line& line : kLines) {
     std::vector<std::string> candidates;
@@ -149,7 +149,7 @@ TEST(Completion, WorksInFish) {
 }
 
 // Words that are offered are taken.
-TEST(Completion, OffersWhatIsUnderstood) {
+TEST(SendEnd, OffersWhatIsUnderstood) {
   for (const char* what : {"models", "gpus", "platforms", "scenarios", "stacks", "techniques", "formats"})
     EXPECT_EQ(slmsim_run({"list", what}).status, 0) << what;
   for (const char* what : {"bash", "zsh", "fish", "man"}) EXPECT_EQ(slmsim_run({"completion", what}).status, 0) << what;
@@ -165,7 +165,7 @@ TEST(Completion, OffersWhatIsUnderstood) {
   }
 }
 
-TEST(Completion, ManPageIsPlainRoff) {
+TEST(SendEnd, ManPageIsPlainRoff) {
   std::istringstream lines(printed("man"));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('.')) continue;

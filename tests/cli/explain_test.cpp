@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> kCase = {"scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--set", "groups=all"};
 
-Finished explain(std::vector<std::string> more) {
+RunOutcome explain(std::vector<std::string> more) {
   std::vector<std::string> words = {"explain"};
   words.insert(words.end(), kCase.begin(), kCase.end());
   words.insert(words.end(), more.begin(), more.end());
@@ -19,7 +19,7 @@ Finished explain(std::vector<std::string> more) {
 
 Json explain_json(std::vector<std::string> more) {
   more.insert(more.end(), {"--format", "json"});
-  const Finished run = explain(more);
+  const RunOutcome run = explain(more);
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.err, testing::Not(testing::HasSubstr("error")));  // how far it is, on a slow machine
   const Json json = Json::parse(run.out, nullptr, false);
@@ -60,7 +60,7 @@ TEST(Explain, NamesAPairOnlyWhereItBeatsTheBetterOne) {
       folder.write("scenario.yaml",
                    "name: mix\nplatform: ./platform.yaml\nmodels: [gpt2m]\ntechniques: [Data]\ngroups: [all]\n"
                    "training: {batch: 56, epochs: 1, blocks_per_epoch: 20000}\nsoftware: {stack: eager}\n");
-  const Finished run = slmsim_run({"explain", file, "--format", "json"});
+  const RunOutcome run = slmsim_run({"explain", file, "--format", "json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const Json e = Json::parse(run.out).at("explanations").at(0);
   const double tenth = e.at("iteration_s").get<double>() / 10;
@@ -73,10 +73,10 @@ TEST(Explain, NamesAPairOnlyWhereItBeatsTheBetterOne) {
 
 // Ends in time with those that are explained by then, and says that others are missing.
 TEST(Explain, EndsInTime) {
-  const Finished run = explain({"--time-limit", "0.001"});
+  const RunOutcome run = explain({"--time-limit", "0.001"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("stopped before the end: 0 explained, others are missing"));
-  const Finished json = explain({"--time-limit", "0.001", "--format", "json"});
+  const RunOutcome json = explain({"--time-limit", "0.001", "--format", "json"});
   EXPECT_EQ(Json::parse(json.out).at("stopped"), true);
   EXPECT_EQ(explain_json({"--technique", "Data"}).at("stopped"), false);
 }
@@ -107,7 +107,7 @@ TEST(Explain, PrintsSettingsThatDoWhatItSays) {
 }
 
 TEST(Explain, TellsPeopleWhatToChange) {
-  const Finished run = explain({"-t", "Data"});
+  const RunOutcome run = explain({"-t", "Data"});
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.out, HasSubstr("gpt2m, Data on gat+amst: "));
   EXPECT_THAT(run.out, HasSubstr("gives back"));
@@ -117,7 +117,7 @@ TEST(Explain, TellsPeopleWhatToChange) {
 }
 
 TEST(Explain, EndsWithOneWhereNothingFits) {
-  const Finished run = explain({"--set", "software.framework_memory=60GiB"});
+  const RunOutcome run = explain({"--set", "software.framework_memory=60GiB"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("out of memory"));
 }

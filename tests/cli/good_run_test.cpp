@@ -15,8 +15,8 @@ using testing::StartsWith;
 
 const std::string kScenario = "scenarios/gat-amst.yaml";
 
-Finished expect_done(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
-  Finished run = slmsim_run(words, folder);
+RunOutcome expect_done(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
+  RunOutcome run = slmsim_run(words, folder);
   EXPECT_EQ(run.status, 0) << testing::PrintToString(words) << "\n" << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_NE(run.out, "");
@@ -40,10 +40,10 @@ std::vector<std::string> with_memory(const std::string& size, std::vector<std::s
 }
 
 TEST(LinkUse, SaysThatNothingRanWhereNothingDid) {
-  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--set", "models=gpt2m", "--link-use"}));
+  const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--set", "models=gpt2m", "--link-use"}));
   EXPECT_THAT(run.out, HasSubstr("none: nothing ran, for the reasons above"));
   EXPECT_THAT(run.out, testing::Not(HasSubstr("says what is inside it")));
-  const Finished ran = expect_done({"run", kScenario, "--set", "models=gpt2m", "--technique", "Data", "--link-use"});
+  const RunOutcome ran = expect_done({"run", kScenario, "--set", "models=gpt2m", "--technique", "Data", "--link-use"});
   EXPECT_THAT(ran.out, HasSubstr("none: no VM type of this platform says what is inside it"));
 }
 
@@ -66,7 +66,7 @@ TEST(Help, GivesExamplesThatWork) {
     for (const auto& line : lines_of(help.out)) {
       if (!line.starts_with("  slmsim ") || line.starts_with("  slmsim serve"))
         continue;  // that goes on until it is ended
-      const Finished run = run_program({"/bin/sh", "-c", SLMSIM_BINARY + line.substr(8)}, folder.file(""));
+      const RunOutcome run = run_program({"/bin/sh", "-c", SLMSIM_BINARY + line.substr(8)}, folder.file(""));
       EXPECT_EQ(run.status, 0) << line << "\n" << run.err;
     }
   }
@@ -104,7 +104,7 @@ TEST(Run, WritesToAFileWhatItPrintsElsewhere) {
   const TemporaryFolder folder;
   for (const std::string format : {"table", "json", "csv"}) {
     const std::string file = folder.file(format);
-    const Finished run = slmsim_run({"run", kScenario, "--format", format, "--output", file});
+    const RunOutcome run = slmsim_run({"run", kScenario, "--format", format, "--output", file});
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.out, "");
     EXPECT_EQ(contents(file), slmsim_run({"run", kScenario, "--format", format}).out);
@@ -135,8 +135,8 @@ TEST(Run, OverridesWhatTheScenarioSaysAndWhatItLeavesToTheDefault) {
       run_json({kScenario, "-t", "Data", "--set", "models=[gpt2m]", "--set", "nccl={NCCL_NSOCKS_PERTHREAD: 4}"});
   EXPECT_LT(four_sockets.at("predictions")[0].at("iteration_s"), one_socket.at("predictions")[0].at("iteration_s"));
   // The scenario has no section nccl: a value in it can be given all the same.
-  const Finished by_path = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[gpt2m]", "--set",
-                                       "nccl.NCCL_NSOCKS_PERTHREAD=4", "--format", "json"});
+  const RunOutcome by_path = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[gpt2m]", "--set",
+                                         "nccl.NCCL_NSOCKS_PERTHREAD=4", "--format", "json"});
   EXPECT_EQ(by_path.status, 0) << by_path.err;
   EXPECT_EQ(Json::parse(by_path.out, nullptr, false), four_sockets);
 }
@@ -144,18 +144,18 @@ TEST(Run, OverridesWhatTheScenarioSaysAndWhatItLeavesToTheDefault) {
 TEST(Run, ReadsAModelOfHuggingFaceWhereAsked) {
   const std::string config = "tests/data/hf/gpt2-medium/config.json";
   for (const std::string& folder : {std::string("./"), std::string(SLMSIM_SOURCE_DIR "/")}) {
-    const Finished run = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[" + folder + config + "]"});
+    const RunOutcome run = slmsim_run({"run", kScenario, "-t", "Data", "--set", "models=[" + folder + config + "]"});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, HasSubstr("gpt2-medium (355 M parameters)"));
   }
 }
 
 TEST(Run, EndsWithStatusOneWhereNothingFits) {
-  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario}));
+  const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario}));
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("nothing: a larger cluster is needed"));
-  const Finished json = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--format", "json"}));
+  const RunOutcome json = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--format", "json"}));
   EXPECT_EQ(json.status, 1);
   const Json result = Json::parse(json.out);
   for (const auto& p : result.at("predictions")) EXPECT_EQ(p.at("status"), "oom");
@@ -165,7 +165,7 @@ TEST(Run, EndsWithStatusOneWhereNothingFits) {
 
 TEST(Run, EndsWithStatusOneAlsoWhereATraceOfNothingIsAskedFor) {
   const TemporaryFolder folder;
-  const Finished run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--trace", folder.file("trace.json")}));
+  const RunOutcome run = slmsim_run(with_memory("1 GiB", {"run", kScenario, "--trace", folder.file("trace.json")}));
   EXPECT_EQ(run.status, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("nothing: a larger cluster is needed"));
 }

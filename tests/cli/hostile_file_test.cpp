@@ -155,7 +155,7 @@ TEST_F(HostileFile, WithACarriageReturnBeforeEachLineFeedOrAByteOrderMarkIsRead)
        {kBase.substr(0, kBase.size() - 1) + "\r\nmodels: [gpt2m]\r\nselection:\r\n  delta: 0.2\r\n",
         "\xef\xbb\xbf" + kBase + "models: [gpt2m]\nselection:\n  delta: 0.2\n"}) {
     const std::string file = folder_.write("x.yaml", text);
-    const Finished run = slmsim_run({"run", file});
+    const RunOutcome run = slmsim_run({"run", file});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, testing::HasSubstr("gpt2m"));
   }

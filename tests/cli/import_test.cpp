@@ -23,13 +23,13 @@ constexpr const char* kTable =
 TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
   const TemporaryFolder folder;
   const std::string table = folder.write("mine.csv", kTable), profile = folder.file("my-gpu.yaml");
-  const Finished run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
+  const RunOutcome run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, StartsWith("my-gpu: 7 kernels, 0 collectives\n" + table +
                                   ": 3 of 4 times taken; left out: 1 of what slmsim has no kernel for (1 gemv)\n"));
   EXPECT_THAT(run.out, HasSubstr("- gemm-nn in fp16 was not timed: 2 sizes have the times of gemm-nt"));
   EXPECT_EQ(folder.count(), 2);
-  const Finished check = slmsim_run({"check", profile});
+  const RunOutcome check = slmsim_run({"check", profile});
   EXPECT_EQ(check.out, profile + ": ok, a GPU profile\n") << check.err;
   std::vector<std::string> words = {"run", "scenarios/gat-amst.yaml", "--set", "groups=[gat]", "--technique", "Data"};
   for (const char* gpu : {"gat.gpus.0", "gat.gpus.1"}) {
@@ -37,7 +37,7 @@ TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
     words.push_back(std::string("platform.vms.") + gpu + ".profile=" + profile);
   }
   words.insert(words.end(), {"--set", "training.gradient_precision=fp16", "--format", "json"});
-  const Finished used = slmsim_run(words);
+  const RunOutcome used = slmsim_run(words);
   ASSERT_EQ(used.status, 0) << used.err;
   const auto json = nlohmann::json::parse(used.out);
   for (const auto& prediction : json["predictions"])
@@ -65,12 +65,12 @@ TEST(Import, TakesAFolderOfMeasurementsWhole) {
   folder.write("flash.csv", kFlash);
   folder.write("host.csv", "what,kernels,us_per_call\nadd,1,7.2\n\"norm, linear, sum and their backward\",0,450\n");
   const std::string here = std::filesystem::path(folder.file("gpu.yaml")).parent_path().string();
-  const Finished check = slmsim_run({"check", here});
+  const RunOutcome check = slmsim_run({"check", here});
   ASSERT_EQ(check.status, 0) << check.err;
   EXPECT_THAT(check.out,
               AllOf(HasSubstr("gpu.yaml: ok, a GPU profile\n"), HasSubstr("flash.csv: ok, a table of 2 kernels\n")));
   const std::string profile = folder.file("mine.yaml");
-  const Finished run = slmsim_run({"import", "measured", here, "-o", profile});
+  const RunOutcome run = slmsim_run({"import", "measured", here, "-o", profile});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, "mine: 2 kernels of NVIDIA A30\n");
   EXPECT_EQ(slmsim_run({"check", profile}).out, profile + ": ok, a GPU profile\n");
@@ -91,7 +91,7 @@ TEST(Import, TakesAFolderOfMeasurementsWhole) {
 TEST(Import, GivesTheSameBytesEachTime) {
   const TemporaryFolder folder;
   const std::string table = folder.write("mine.csv", kTable), profile = folder.file("imported.yaml");
-  const Finished printed = slmsim_run({"import", "csv", table});
+  const RunOutcome printed = slmsim_run({"import", "csv", table});
   EXPECT_EQ(printed.status, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("command: \"slmsim import csv " + table + "\""));
   EXPECT_THAT(printed.out, HasSubstr("gpu: \"mine\""));
@@ -112,14 +112,14 @@ TEST(Import, ThinsALargeTable) {
     }
   }
   const std::string table = folder.write("large.csv", text), profile = folder.file("large.yaml");
-  const Finished refused = slmsim_run({"import", "csv", table, "-o", profile});
+  const RunOutcome refused = slmsim_run({"import", "csv", table, "-o", profile});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("12000 sizes of kernels, and a profile holds 6000; give --gpu NAME"));
-  const Finished run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
+  const RunOutcome run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("of 12000 sizes are kept: the others are interpolated from them within 2 %"));
   EXPECT_EQ(slmsim_run({"check", profile}).status, 0);
-  const Finished few = slmsim_run({"import", "csv", table, "--gpu", "a30", "--rows", "90", "-o", profile});
+  const RunOutcome few = slmsim_run({"import", "csv", table, "--gpu", "a30", "--rows", "90", "-o", profile});
   ASSERT_EQ(few.status, 0) << few.err;
   EXPECT_THAT(few.out, HasSubstr(" sizes are kept"));
 }
@@ -141,7 +141,7 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
   const std::string table = folder.write("mine.csv", kTable);
   const auto refusal = [&](std::vector<std::string> words, const std::string& text) {
     words.insert(words.begin(), "import");
-    const Finished run = slmsim_run(words);
+    const RunOutcome run = slmsim_run(words);
     EXPECT_EQ(run.status, 2) << text;
     EXPECT_THAT(run.err, AllOf(HasSubstr("error: "), HasSubstr(text)));
   };
@@ -187,7 +187,7 @@ TEST(Import, NeedsTheSizesThatNsysDoesNotTell) {
   const std::string shapes =
       folder.write("shapes.csv", "name,kernel,precision,batch,m,n,k\n_nt,gemm-nt,fp16,1,2048,3072,1024\n");
   const std::string table = folder.write("kern.csv", "Instances,Med (us),Name\n3,200,some_gemm_nt\n");
-  const Finished run = slmsim_run({"import", "nsys", table, "--shapes", shapes});
+  const RunOutcome run = slmsim_run({"import", "nsys", table, "--shapes", shapes});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out,
               HasSubstr("{kernel: gemm-nt, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us}"));

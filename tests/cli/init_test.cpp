@@ -19,9 +19,9 @@ const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 
 // What init wrote is checked and run; the run's table.
 std::string run_what_was_written(const std::string& folder) {
-  const Finished check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
+  const RunOutcome check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;
-  const Finished run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "Data"});
+  const RunOutcome run = slmsim_run({"run", folder + "/scenario.yaml", "-t", "Data"});
   EXPECT_EQ(run.status, 0) << run.err;
   return run.out;
 }
@@ -29,8 +29,8 @@ std::string run_what_was_written(const std::string& folder) {
 TEST(Init, WritesWhatRuns) {
   const TemporaryFolder folder;
   const std::string out = folder.file("mine");
-  const Finished run = slmsim_run({"init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40:2", "--link",
-                                   "desk,rented=28ms,1Gbps", "--batch", "24", "-m", "gpt2m", out});
+  const RunOutcome run = slmsim_run({"init", "--gpu", "desk=rtx3090", "--gpu", "rented=a100-40:2", "--link",
+                                     "desk,rented=28ms,1Gbps", "--batch", "24", "-m", "gpt2m", out});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("2 machines, 3 GPUs, 2 sites\n"), HasSubstr("\nassumed: desk is a workstation"),
                              HasSubstr("\nnext: slmsim run " + out + "/scenario.yaml\n")));
@@ -46,7 +46,7 @@ TEST(Init, WritesASliceOfFabric) {
        {std::string("context.json"), std::string("slice.txt"), std::string("slice.graphml")}) {
     SCOPED_TRACE(file);
     const TemporaryFolder folder;
-    const Finished run = slmsim_run({"init", "--fablib", kFiles + file, folder.file("slice")});
+    const RunOutcome run = slmsim_run({"init", "--fablib", kFiles + file, folder.file("slice")});
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("2 machines, 3 GPUs, 2 sites"), HasSubstr("remark: head has no GPU")));
     EXPECT_THAT(contents(folder.file("slice/platform.yaml")),
@@ -62,7 +62,7 @@ TEST(Init, WritesInventories) {
                                      {"--ssh", "ssh_config"}}) {
     SCOPED_TRACE(file);
     const TemporaryFolder folder;
-    const Finished run = slmsim_run({"init", option, kFiles + file, folder.file("mine")});
+    const RunOutcome run = slmsim_run({"init", option, kFiles + file, folder.file("mine")});
     ASSERT_EQ(run.status, 0) << run.err;
     run_what_was_written(folder.file("mine"));
   }
@@ -101,7 +101,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
     std::vector<std::string> all = {"init"};
     all.insert(all.end(), words.begin(), words.end());
     all.push_back(out);
-    const Finished run = slmsim_run(all);
+    const RunOutcome run = slmsim_run(all);
     EXPECT_EQ(run.status, 2) << text;
     EXPECT_THAT(run.err, HasSubstr(text));
     EXPECT_EQ(folder.count(), 0) << text;
@@ -115,7 +115,7 @@ class InitWithPrograms : public testing::Test {
     const std::string file = folder_.write(name, "#!/bin/sh\n" + text);
     chmod(file.c_str(), 0700);
   }
-  Finished run(const std::string& words, const std::string& before = "") {
+  RunOutcome run(const std::string& words, const std::string& before = "") {
     const std::string path = "PATH=" + folder_.file("") + ":$PATH ";
     return run_program({"/bin/sh", "-c", before + path + SLMSIM_BINARY " init " + words + " " + folder_.file("mine")});
   }
@@ -124,14 +124,14 @@ class InitWithPrograms : public testing::Test {
 
 TEST_F(InitWithPrograms, AsksTheDriverForGpus) {
   program("nvidia-smi", "echo 'Tesla T4'\necho 'Tesla T4'\n");
-  const Finished done = run("");
+  const RunOutcome done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), HasSubstr("gpus: [t4, t4]"));
 }
 
 TEST_F(InitWithPrograms, TakesLimitsOfPower) {
   program("nvidia-smi", "printf 'NVIDIA GeForce RTX 3090, 280.00 W, 350.00 W\\n%.0s' 1 2\n");
-  const Finished done = run("");
+  const RunOutcome done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
   const std::string platform = contents(folder_.file("mine/platform.yaml"));
   EXPECT_THAT(platform, HasSubstr("power_limit: {value: 280 W, provenance: measured, source: \"nvidia-smi\"}"));
@@ -150,7 +150,7 @@ TEST_F(InitWithPrograms, TakesNoLimitThatIsNone) {
 
 TEST_F(InitWithPrograms, SaysSoWhereLimitsOfPowerDiffer) {
   program("nvidia-smi", "echo 'Tesla T4, 60.00 W, 70.00 W'\necho 'Tesla T4, 70.00 W, 70.00 W'\n");
-  const Finished done = run("");
+  const RunOutcome done = run("");
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out + done.err, HasSubstr("have different limits of their power"));
   EXPECT_THAT(contents(folder_.file("mine/platform.yaml")), Not(HasSubstr("power_limit:")));
@@ -163,8 +163,8 @@ TEST_F(InitWithPrograms, TakesThePathThatAPeerWasProbedOver) {
           "cp " SLMSIM_SOURCE_DIR "/tests/data/path/emulated-20ms-300mbps.yaml \"$2\"\n");
   const std::string beside = folder_.file("slmsim");  // the probe is looked for beside the program
   std::filesystem::copy_file(SLMSIM_BINARY, beside);
-  const Finished done = run_program({beside, "init", "--gpu", "rtx3090", "--gpu", "lab=a30:2", "--peer",
-                                     "lab=192.0.2.7", "--token", "0123456789abcdef", folder_.file("mine")});
+  const RunOutcome done = run_program({beside, "init", "--gpu", "rtx3090", "--gpu", "lab=a30:2", "--peer",
+                                       "lab=192.0.2.7", "--token", "0123456789abcdef", folder_.file("mine")});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(contents(folder_.file("mine/path-lab.yaml")),
             contents(SLMSIM_SOURCE_DIR "/tests/data/path/emulated-20ms-300mbps.yaml"));
@@ -174,14 +174,14 @@ TEST_F(InitWithPrograms, TakesThePathThatAPeerWasProbedOver) {
 
 TEST_F(InitWithPrograms, SaysSoWhereTheDriverNamesAnotherGpu) {
   program("nvidia-smi", "echo 'NVIDIA Z9000'\n");
-  const Finished done = run("");
+  const RunOutcome done = run("");
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("nvidia-smi tells of a \"NVIDIA Z9000\", which platforms/gpus does not hold"));
 }
 
 TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {
   program("nvidia-smi", "exit 9\n");
-  const Finished done = run("");
+  const RunOutcome done = run("");
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("no machine is named, and nvidia-smi finds no GPU here"));
 }
@@ -190,7 +190,7 @@ TEST_F(InitWithPrograms, SaysSoWhereThereIsNoGpu) {
 TEST_F(InitWithPrograms, AsksOnATerminal) {
   program("nvidia-smi", "exit 9\n");
   const std::string answers = "a10:2\nlab=t4\n12ms\n1Gbps\n-\ngpt2m\n16\n";
-  const Finished done =
+  const RunOutcome done =
       run_program({"/bin/sh", "-c",
                    "printf '" + answers + "' | PATH=" + folder_.file("") +
                        ":$PATH script -qec '" SLMSIM_BINARY " init " + folder_.file("mine") + "' /dev/null"});

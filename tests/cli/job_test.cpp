@@ -38,7 +38,7 @@ TEST(WholeJobs, AddUpInJson) {
 }
 
 TEST(WholeJobs, HaveColumnsInCsvAndATable) {
-  const Finished csv = slmsim_run({"run", kSpot, "--format", "csv"});
+  const RunOutcome csv = slmsim_run({"run", kSpot, "--format", "csv"});
   EXPECT_THAT(csv.out, HasSubstr(",job_minutes_median,job_minutes_low,"));
   std::istringstream lines(csv.out);
   std::size_t columns = 0;
@@ -52,21 +52,21 @@ TEST(WholeJobs, HaveColumnsInCsvAndATable) {
     if (columns == 0) columns = count;
     EXPECT_EQ(count, columns) << line;
   }
-  const Finished table = slmsim_run({"run", kSpot});
+  const RunOutcome table = slmsim_run({"run", kSpot});
   EXPECT_THAT(table.out, HasSubstr("whole jobs, 1000 drawn (seed 1)"));
   EXPECT_THAT(table.out, HasSubstr("LocalSGD on gat+amst: checkpoints of "));
 }
 
 TEST(WholeJobs, AreAbsentWithoutAJob) {
   for (const char* format : {"table", "csv", "json"}) {
-    const Finished run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--format", format});
+    const RunOutcome run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", "models=gpt2m", "--format", format});
     EXPECT_THAT(run.out, Not(HasSubstr("goodput"))) << format;
   }
 }
 
 TEST(WholeJobs, HaveASectionOfThePage) {
   TemporaryFolder folder;
-  const Finished page = slmsim_run({"report", kSpot, "-o", folder.file("page.html")});
+  const RunOutcome page = slmsim_run({"report", kSpot, "-o", folder.file("page.html")});
   EXPECT_EQ(page.status, 0) << page.err;
   EXPECT_THAT(contents(folder.file("page.html")), HasSubstr("The whole job"));
 }
@@ -91,7 +91,7 @@ TEST(WholeJobs, TellDataJitterAndTheDay) {
     all.insert(all.end(), {"--format", format});
     return slmsim_run(all);
   };
-  const Finished table = with("table");
+  const RunOutcome table = with("table");
   EXPECT_EQ(table.status, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("as long as predicted (standard deviation"));
   EXPECT_THAT(table.out, HasSubstr("% of it waiting for data"));
@@ -110,8 +110,8 @@ TEST(WholeJobs, TellDataJitterAndTheDay) {
 }
 
 TEST(WholeJobs, AreWhatPlansGoBy) {
-  const Finished plan = slmsim_run({"plan", kSpot, "--technique", "Data", "--objective", "p90", "--format", "json",
-                                    "--set", "job.samples=50", "--list", "2"});
+  const RunOutcome plan = slmsim_run({"plan", kSpot, "--technique", "Data", "--objective", "p90", "--format", "json",
+                                      "--set", "job.samples=50", "--list", "2"});
   EXPECT_EQ(plan.status, 0) << plan.err;
   const Json model = Json::parse(plan.out).at("models")[0];
   EXPECT_EQ(model.at("objective"), "p90");

@@ -120,7 +120,7 @@ TEST_P(RunJson, FollowsTheContract) {
 
 TEST_P(RunJson, IsTheSameEveryTime) {
   const std::vector<std::string> words = {"run", scenario_file(GetParam()), "--format", "json"};
-  const Finished first = slmsim_run(words), second = slmsim_run(words);
+  const RunOutcome first = slmsim_run(words), second = slmsim_run(words);
   EXPECT_EQ(first.out, second.out);
 }
 

@@ -95,7 +95,7 @@ std::vector<Mistake> mistakes() {
 TEST(Mistake, InAnOverrideIsToldWithItsRemedy) {
   for (const auto& [override, told] : mistakes()) {
     SCOPED_TRACE(override);
-    const Finished run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", override});
+    const RunOutcome run = slmsim_run({"run", "scenarios/gat-amst.yaml", "--set", override});
     EXPECT_EQ(run.status, 2);
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(error_lines(run.err), testing::ElementsAre(testing::HasSubstr(told)));
@@ -191,7 +191,7 @@ std::vector<Command> commands() {
 TEST(Mistake, InACommandIsToldWithItsRemedy) {
   for (const auto& [words, told] : commands()) {
     SCOPED_TRACE(testing::PrintToString(words));
-    const Finished run = slmsim_run(words);
+    const RunOutcome run = slmsim_run(words);
     EXPECT_EQ(run.status, 2);
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(error_lines(run.err), testing::Contains(testing::HasSubstr(told)));
@@ -246,7 +246,7 @@ std::vector<WrongFile> tables() {
 
 void expect_told(const std::vector<std::string>& words, const std::string& file, const WrongFile& wrong) {
   SCOPED_TRACE(wrong.text);
-  const Finished run = slmsim_run(words);
+  const RunOutcome run = slmsim_run(words);
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.out, "");
   const auto lines = error_lines(run.err);

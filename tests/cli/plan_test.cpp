@@ -20,7 +20,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
 }
 
 TEST(Plan, PrintsJson) {
-  const Finished done = slmsim_run(with({"--format", "json", "-k", "2"}));
+  const RunOutcome done = slmsim_run(with({"--format", "json", "-k", "2"}));
   ASSERT_EQ(done.status, 0) << done.err;
   const auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["schema"], "slmsim/plan/1");
@@ -53,9 +53,9 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
   for (auto words : kJobs) {
     SCOPED_TRACE(testing::PrintToString(words));
     words.insert(words.end(), {"-k", "3", "--effort", "0.01"});
-    const Finished table = slmsim_run(words);
+    const RunOutcome table = slmsim_run(words);
     words.insert(words.end(), {"--format", "json"});
-    const Finished done = slmsim_run(words);
+    const RunOutcome done = slmsim_run(words);
     ASSERT_EQ(done.status, 0) << done.err;
     const auto plans = nlohmann::json::parse(done.out)["models"][0]["plans"];
     ASSERT_GE(plans.size(), 1);
@@ -65,7 +65,7 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
       const std::string command = plan["command"];
       ASSERT_TRUE(command.starts_with("slmsim run ")) << command;
       // As a shell takes it.
-      const Finished run = run_program(
+      const RunOutcome run = run_program(
           {"/bin/sh", "-c", "cd " SLMSIM_SOURCE_DIR " && " SLMSIM_BINARY + command.substr(6) + " --format json"});
       ASSERT_EQ(run.status, 0) << command << "\n" << run.err;
       const auto predictions = nlohmann::json::parse(run.out)["predictions"];
@@ -95,11 +95,11 @@ TEST(Plan, IsTheSameByRanksOfMpi) {
     words.insert(words.begin(), {SLMSIM_MPIEXEC, "-n", "3", SLMSIM_BINARY});
     return run_program(words);
   };
-  const Finished alone = slmsim_run(with({"--format", "json"}));
+  const RunOutcome alone = slmsim_run(with({"--format", "json"}));
   EXPECT_EQ(by_ranks(with({"--format", "json"})).out, alone.out);
   // Where the list of choices is cut off by the clock, rank 0 searches by itself.
   EXPECT_THAT(by_ranks(with({"--time-limit", "0.001"})).err, HasSubstr("slmsim: ends within"));
-  const Finished two =
+  const RunOutcome two =
       by_ranks({"plan", SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml", SLMSIM_SOURCE_DIR "/scenarios/utah-gpn.yaml"});
   EXPECT_EQ(two.status, 2);
   const std::string refusal = "the ranks of an MPI job search one scenario";
@@ -120,13 +120,13 @@ TEST(Plan, IsTheSameFromParts) {
   };
   std::vector<std::string> with_parts = {"--format", "json", "--parts"};
   for (const std::string shard : {"3", "1", "2"}) {
-    const Finished part = of_search({"--journal", parted, "--shard", shard + "/3"});
+    const RunOutcome part = of_search({"--journal", parted, "--shard", shard + "/3"});
     ASSERT_EQ(part.status, 0) << part.err;
     EXPECT_EQ(part.out, "");
     with_parts.push_back(parted + "." + shard + "-of-3.part");
     EXPECT_THAT(part.err, HasSubstr("wrote " + with_parts.back()));
   }
-  const Finished alone = of_search({"--format", "json"});
+  const RunOutcome alone = of_search({"--format", "json"});
   EXPECT_EQ(of_search(with_parts).out, alone.out);
   // A journal is left where the result cannot be written: of what is in no part, as it was looked at before the best was known.
   ASSERT_EQ(of_search({"--journal", whole, "--output", "/dev/full"}).status, 2);
@@ -138,7 +138,7 @@ TEST(Plan, IsTheSameFromParts) {
   EXPECT_EQ(of_search({"--format", "json", "--parts", parted + ".1-of-1.part"}).out, alone.out);
   // A part that is there already is gone on with, and answers at once.
   EXPECT_EQ(of_search({"--journal", parted, "--shard", "2/3"}).status, 0);
-  const Finished other = slmsim_run(with({"--parts", parted + ".1-of-3.part", folder.file("nowhere")}));
+  const RunOutcome other = slmsim_run(with({"--parts", parted + ".1-of-3.part", folder.file("nowhere")}));
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("p.1-of-3.part: error: a part of another search"));
   EXPECT_THAT(other.err, HasSubstr("nowhere: error: no such file"));
@@ -177,7 +177,7 @@ TEST(Plan, KeepsItsJournalUntilTheResultIsWritten) {
 
 TEST(Plan, TellsWhatIsWrong) {
   EXPECT_THAT(slmsim_run(with({"--objective", "dolars"})).err, HasSubstr("did you mean \"dollars\""));
-  const Finished prices = slmsim_run(with({"--objective", "dollars"}));
+  const RunOutcome prices = slmsim_run(with({"--objective", "dollars"}));
   EXPECT_EQ(prices.status, 2);
   EXPECT_THAT(prices.err, HasSubstr("price of a30"));
   EXPECT_EQ(slmsim_run(with({"--effort", "0"})).status, 2);
@@ -185,7 +185,7 @@ TEST(Plan, TellsWhatIsWrong) {
 }
 
 TEST(Plan, SaysSoWhereNothingFits) {
-  const Finished done = slmsim_run(with({"--set", "software.usable_memory=0.05", "--set", "groups=all"}));
+  const RunOutcome done = slmsim_run(with({"--set", "software.usable_memory=0.05", "--set", "groups=all"}));
   EXPECT_EQ(done.status, 1);
   EXPECT_THAT(done.out, HasSubstr("nothing fits"));
 }
@@ -199,7 +199,7 @@ TEST(Plan, IsNeverWorseThanRunWhateverTheEffort) {
   const auto json_of = [](const std::string& verb, std::vector<std::string> words) {
     words.insert(words.begin(), verb);
     words.insert(words.end(), {"--format", "json"});
-    const Finished done = slmsim_run(words);
+    const RunOutcome done = slmsim_run(words);
     EXPECT_EQ(done.status, 0) << done.err;
     return nlohmann::json::parse(done.out);
   };
@@ -223,7 +223,7 @@ TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
 }
 
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
-  const Finished run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
+  const RunOutcome run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
   EXPECT_EQ(run.status, 1) << run.err;
   EXPECT_THAT(run.out, testing::HasSubstr("nothing was found until then; a longer --time-limit may find something"));
   EXPECT_THAT(run.out, testing::Not(testing::HasSubstr("nothing fits")));

@@ -23,7 +23,7 @@ inline std::string scenario_file(const std::string& name) { return "scenarios/" 
 inline Json run_json(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "run");
   arguments.insert(arguments.end(), {"--format", "json"});
-  const Finished run = slmsim_run(arguments);
+  const RunOutcome run = slmsim_run(arguments);
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.err, "");
   Json json = Json::parse(run.out, nullptr, false);

@@ -59,7 +59,7 @@ inline void allow_mpi() {
   setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 }
 
-struct Finished {
+struct RunOutcome {
   int status = -1;  // exit status, or 128 + the signal that ended it
   std::string out, err;
   long memory_kib = 0;  // largest resident set
@@ -83,7 +83,7 @@ inline void limit_this_process() {
 }
 
 // In `folder`, with nothing on standard input.
-inline Finished run_program(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
+inline RunOutcome run_program(const std::vector<std::string>& words, const std::string& folder = SLMSIM_SOURCE_DIR) {
   const TemporaryFolder streams;
   const std::string out = streams.file("out"), err = streams.file("err");
   std::vector<char*> argv;
@@ -102,7 +102,7 @@ inline Finished run_program(const std::vector<std::string>& words, const std::st
   }
   int status = 0;
   rusage used{};
-  Finished finished;
+  RunOutcome finished;
   if (child < 0 || wait4(child, &status, 0, &used) != child) return finished;
   finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   finished.out = contents(out);
@@ -111,7 +111,7 @@ inline Finished run_program(const std::vector<std::string>& words, const std::st
   return finished;
 }
 
-inline Finished slmsim_run(std::vector<std::string> arguments, const std::string& folder = SLMSIM_SOURCE_DIR) {
+inline RunOutcome slmsim_run(std::vector<std::string> arguments, const std::string& folder = SLMSIM_SOURCE_DIR) {
   arguments.insert(arguments.begin(), SLMSIM_BINARY);
   return run_program(arguments, folder);
 }

@@ -30,7 +30,7 @@ std::vector<std::string> with_profile(const std::string& file) {
 TEST(ProfileOfAGpu, IsNamedInTheTableByTheShareOfTimeThatRestsOnIt) {
   const TemporaryFolder folder;
   auto words = with_profile(folder.write("made-up.yaml", kProfile));
-  const Finished run = slmsim_run(words);
+  const RunOutcome run = slmsim_run(words);
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("Data on gat: computation "));
   EXPECT_THAT(run.out, HasSubstr("% roofline"));
@@ -41,7 +41,7 @@ TEST(ProfileOfAGpu, IsInTheJsonAsSeconds) {
   const TemporaryFolder folder;
   auto words = with_profile(folder.write("made-up.yaml", kProfile));
   words.insert(words.end(), {"--format", "json", "--set", "training.gradient_precision=fp16"});
-  const Finished run = slmsim_run(words);
+  const RunOutcome run = slmsim_run(words);
   ASSERT_EQ(run.status, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   for (const auto& prediction : json["predictions"]) {
@@ -61,7 +61,7 @@ TEST(ProfileOfAGpu, WithoutKernelsChangesNoComputation) {
   const TemporaryFolder folder;
   const std::string head = "schema: slmsim/gpu-profile/1\nname: made-up\n";
   // compute_s and optimizer_s of every row.
-  const auto computation = [](const Finished& run) {
+  const auto computation = [](const RunOutcome& run) {
     EXPECT_EQ(run.status, 0) << run.err;
     std::vector<std::string> out;
     const auto json = nlohmann::json::parse(run.out, nullptr, false);
@@ -89,23 +89,23 @@ TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
   const TemporaryFolder folder;
   const std::string a100 = std::string(kProfile) + "gpu: NVIDIA A100-SXM4-40GB\n";
   const std::string other = folder.write("a100.yaml", a100);
-  const Finished refused = slmsim_run(with_profile(other));
+  const RunOutcome refused = slmsim_run(with_profile(other));
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err,
               HasSubstr("was measured on \"NVIDIA A100-SXM4-40GB\", and a30 is NVIDIA A30 24GB PCIe; name a "
                         "profile of it, or write gpu: NVIDIA A30 24GB PCIe in that one if it is"));
   auto own = with_profile(folder.write("a30.yaml", std::string(kProfile) + "gpu: NVIDIA A30\n"));
-  const Finished fits = slmsim_run(own);
+  const RunOutcome fits = slmsim_run(own);
   EXPECT_EQ(fits.status, 0) << fits.err;
   EXPECT_THAT(fits.out, Not(HasSubstr("another variant")));
   EXPECT_THAT(fits.out, Not(HasSubstr("does not say on which GPU")));
-  const Finished silent = slmsim_run(with_profile(folder.write("silent.yaml", kProfile)));
+  const RunOutcome silent = slmsim_run(with_profile(folder.write("silent.yaml", kProfile)));
   EXPECT_THAT(silent.out, HasSubstr("the profile of a30 does not say on which GPU it was measured: its times count as "
                                     "a30's; write gpu: NVIDIA A30 24GB PCIe in it if they are"));
   own = with_profile(other);
   for (const char* gpu : {"gat.gpus.0", "gat.gpus.1"})
     own.insert(own.end(), {"--set", std::string("platform.vms.") + gpu + ".title=NVIDIA A100 SXM4 80GB"});
-  const Finished variant = slmsim_run(own);
+  const RunOutcome variant = slmsim_run(own);
   EXPECT_EQ(variant.status, 0) << variant.err;
   EXPECT_THAT(variant.out, HasSubstr("the profile of a30 was measured on another variant of it, "
                                      "NVIDIA A100-SXM4-40GB: its times count all the same"));
@@ -117,7 +117,7 @@ TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
   const std::string head = "schema: slmsim/gpu-profile/1\nname: made-up\nkernels:\n";
   const std::string product =
       "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 0.15 ms}\n";
-  const Finished products = slmsim_run(with_profile(folder.write("products.yaml", head + product)));
+  const RunOutcome products = slmsim_run(with_profile(folder.write("products.yaml", head + product)));
   ASSERT_EQ(products.status, 0) << products.err;
   EXPECT_THAT(products.out, HasSubstr("stack jax: what 13 of its kernels move"));
   EXPECT_THAT(products.out, HasSubstr("software: by default memory_efficiency 0.8, kernel_launch 5 us"));
@@ -125,7 +125,7 @@ TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
   // Of the thirteen those five remain that stacks make in different ways: embedding, bias, rotary, mask, dropout.
   const std::string norm =
       "  - {kernel: norm-forward, precision: fp16, batch: 1, m: 2048, n: 1024, k: 1, time: 50 us}\n";
-  const Finished both = slmsim_run(with_profile(folder.write("both.yaml", head + product + norm)));
+  const RunOutcome both = slmsim_run(with_profile(folder.write("both.yaml", head + product + norm)));
   ASSERT_EQ(both.status, 0) << both.err;
   EXPECT_THAT(both.out, HasSubstr("stack jax: what 5 of its kernels move"));
   EXPECT_THAT(both.out, Not(HasSubstr("memory_efficiency")));
@@ -158,17 +158,17 @@ TEST(Shapes, BesideTheCalibrationProgramAreThoseOfTheShippedModels) {
 TEST(ValidateMeasured, ComparesStepsWithMedianAndWorst) {
   const TemporaryFolder folder;
   const std::string profile = folder.write("made-up.yaml", kProfile);
-  const Finished plain = slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200"});
+  const RunOutcome plain = slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200"});
   ASSERT_EQ(plain.status, 0) << plain.err;
   EXPECT_THAT(plain.out, HasSubstr("Step time: 1 cells, median absolute error "));
   EXPECT_THAT(plain.out, HasSubstr("by the data sheet's roofline"));
-  const Finished run =
+  const RunOutcome run =
       slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--profile", profile});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out,
               HasSubstr("| Made up: nobody measured this | gpt2m, batch 1x1024, fp16 | 1 | autocast | 100.00 | "));
   EXPECT_THAT(run.out, HasSubstr("% measured"));
-  const Finished csv =
+  const RunOutcome csv =
       slmsim_run({"validate", "--measured", "tests/data/steps/made-up.json", "--gpu", "h200", "--format", "csv"});
   EXPECT_THAT(
       csv.out,

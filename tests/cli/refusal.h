@@ -41,7 +41,7 @@ inline std::vector<std::string> error_lines(const std::string& text) {
 // `expected` are all errors, in any order; empty means that only their form is checked.
 inline void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
                            const std::vector<ExpectedError>& expected) {
-  const Finished run = slmsim_run(arguments);
+  const RunOutcome run = slmsim_run(arguments);
   EXPECT_EQ(run.status, 2) << run.err.substr(0, 2000);
   EXPECT_EQ(run.out.substr(0, 500), "");
   EXPECT_FALSE(run.err.empty());

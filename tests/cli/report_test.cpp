@@ -14,7 +14,7 @@ std::string page_of(const std::vector<std::string>& arguments, int status = 0) {
   std::vector<std::string> words = {"report"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--output", folder.file("report.html")});
-  const Finished run = slmsim_run(words);
+  const RunOutcome run = slmsim_run(words);
   EXPECT_EQ(run.status, status) << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_EQ(run.out, "");
@@ -61,7 +61,7 @@ TEST(ReportPage, LoadsNothing) {
 // Before everything is predicted there is no page to tell.
 TEST(ReportPage, IsNotWrittenWhereTimeIsOverBeforeThePredictions) {
   const TemporaryFolder folder;
-  const Finished run =
+  const RunOutcome run =
       slmsim_run({"report", "scenarios/gat-amst.yaml", "--time-limit", "0.001", "-o", folder.file("page.html")});
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, testing::HasSubstr("stopped before everything was predicted"));

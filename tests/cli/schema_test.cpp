@@ -8,14 +8,14 @@ namespace slmsim::schema_test {
 namespace {
 
 TEST(Schema, IsTheReferenceInTheDocumentation) {
-  const Finished run = slmsim_run({"schema", "--format", "markdown"});
+  const RunOutcome run = slmsim_run({"schema", "--format", "markdown"});
   EXPECT_EQ(run.status, 0);
   EXPECT_TRUE(run.out == contents(SLMSIM_SOURCE_DIR "/docs/reference.md"))
       << "run build/slmsim schema --format markdown --output docs/reference.md";
 }
 
 TEST(Schema, KnowsEveryTechniqueAndItsOptions) {
-  const Finished run = slmsim_run({"schema", "scenario"});
+  const RunOutcome run = slmsim_run({"schema", "scenario"});
   ASSERT_EQ(run.status, 0);
   const auto schema = nlohmann::json::parse(run.out);
   const auto& techniques = schema["$defs"]["scenario"]["properties"]["techniques"]["anyOf"][0];
@@ -31,7 +31,7 @@ TEST(Schema, KnowsEveryTechniqueAndItsOptions) {
 }
 
 TEST(Schema, PrintsOneFilesKeysAlone) {
-  const Finished run = slmsim_run({"schema", "drive", "--format", "markdown"});
+  const RunOutcome run = slmsim_run({"schema", "drive", "--format", "markdown"});
   EXPECT_EQ(run.status, 0);
   EXPECT_TRUE(run.out.starts_with("## drive\n")) << run.out.substr(0, 200);
   EXPECT_NE(run.out.find("\n| `capacity` | size | 1 MB to 1000000 TB | required |"), std::string::npos) << run.out;

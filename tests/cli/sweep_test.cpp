@@ -26,7 +26,7 @@ class SweepTest : public testing::Test {
  protected:
   SweepTest() : sweep_(folder_.write("sweep.yaml", sweep_text())) {}
 
-  Finished run(std::vector<std::string> more, const std::string& output) const {
+  RunOutcome run(std::vector<std::string> more, const std::string& output) const {
     std::vector<std::string> words = {"sweep", sweep_, "--output", folder_.file(output)};
     words.insert(words.end(), more.begin(), more.end());
     return slmsim_run(words);
@@ -88,7 +88,7 @@ TEST_F(SweepTest, WritesARowForEachPointAndPrediction) {
 }
 
 TEST_F(SweepTest, TellsWhatItWroteAndHowItWent) {
-  const Finished done = run({}, "a.csv");
+  const RunOutcome done = run({}, "a.csv");
   EXPECT_EQ(done.status, 0);
   EXPECT_THAT(done.err, HasSubstr("60 rows of 30 points: 60 ok\n"));
   EXPECT_THAT(done.err, HasSubstr(folder_.file("a.jsonl")));
@@ -98,17 +98,17 @@ TEST_F(SweepTest, WhereEveryPointIsWrongEndsAsBadInputAndCheckSaysSo) {
   const std::string wrong =
       folder_.write("wrong.yaml", std::string("scenario: ") + kScenario +
                                       "\naxes: [{key: platform.links.wan.rtt, from: 1 GiB, to: 2 GiB, points: 3}]\n");
-  const Finished done = slmsim_run({"sweep", wrong, "-o", folder_.file("w")});
+  const RunOutcome done = slmsim_run({"sweep", wrong, "-o", folder_.file("w")});
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("3 rows of 3 points: 3 invalid"));
   EXPECT_THAT(contents(folder_.file("w.csv")), HasSubstr("invalid"));
-  const Finished checked = slmsim_run({"check", wrong});
+  const RunOutcome checked = slmsim_run({"check", wrong});
   EXPECT_EQ(checked.status, 2);
   EXPECT_THAT(checked.err, HasSubstr("the first and the last point are invalid"));
 }
 
 TEST_F(SweepTest, RefusesASettingThatAnAxisVaries) {
-  const Finished done = run({"--set", "training.batch=16"}, "a");
+  const RunOutcome done = run({"--set", "training.batch=16"}, "a");
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("training.batch is an axis of the sweep; set it there or here"));
 }
@@ -160,7 +160,7 @@ TEST_F(SweepTest, RefusesTheJournalOfAnotherSweepUntilRestart) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   folder_.write("sweep.yaml", sweep_text() + "description: other\n");
-  const Finished refused = run({}, "a");
+  const RunOutcome refused = run({}, "a");
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("a.journal: error: "), HasSubstr("--restart")));
   EXPECT_EQ(run({"--restart"}, "a").status, 0);
@@ -189,14 +189,14 @@ TEST_F(SweepTest, ShardsMergeToTheSameBytes) {
   ASSERT_EQ(slmsim_run(merge).status, 0);
   expect_same("a", "b");
   merge.pop_back();
-  const Finished incomplete = slmsim_run(merge);
+  const RunOutcome incomplete = slmsim_run(merge);
   EXPECT_EQ(incomplete.status, 2);
   EXPECT_THAT(incomplete.err, HasSubstr("add the part of --shard 2/3"));
 }
 
 TEST_F(SweepTest, RefusesAShardThatIsNone) {
   for (const char* shard : {"0/3", "4/3", "1", "a/b", "1/0", "1.5/2"}) {
-    const Finished refused = run({"--shard", shard}, "a");
+    const RunOutcome refused = run({"--shard", shard}, "a");
     EXPECT_EQ(refused.status, 2) << shard;
     EXPECT_THAT(refused.err, HasSubstr("it reads i/n with i from 1 to n"));
   }
@@ -208,7 +208,7 @@ TEST_F(SweepTest, RanksOfMpiEndWithTheSameBytes) {
 #else
   ASSERT_EQ(run({}, "a").status, 0);
   allow_mpi();  // the run above has told of leaks of ours
-  const Finished spread =
+  const RunOutcome spread =
       run_program({SLMSIM_MPIEXEC, "-n", "4", SLMSIM_BINARY, "sweep", sweep_, "-o", folder_.file("b")});
   ASSERT_EQ(spread.status, 0) << spread.err;
   expect_same("a", "b");

@@ -203,7 +203,7 @@ TEST(LargeTrace, ShowsAThousandGpus) {
                                             "platform: large\nmodels: [gpt2L]\ngroups: [all]\n"
                                             "techniques: {Pipeshard: {stages: 16, micro_batches: 8}}\n"
                                             "training: {batch: 1024, epochs: 1, blocks_per_epoch: 10240}\n");
-  const Finished run = slmsim_run({"run", scenario, "--trace", folder.file("trace.json")});
+  const RunOutcome run = slmsim_run({"run", scenario, "--trace", folder.file("trace.json")});
   ASSERT_EQ(run.status, 0) << run.err;
   const Json trace = Json::parse(contents(folder.file("trace.json")), nullptr, false);
   ASSERT_FALSE(trace.is_discarded());

@@ -141,14 +141,14 @@ TEST(CommandLine, DoesNotReplaceAFolderByAResult) {
 
 TEST(CommandLine, SaysSoWhereStandardOutputIsFull) {
   const Words words = {"/bin/sh", "-c", SLMSIM_BINARY " run scenarios/gat-amst.yaml >/dev/full"};
-  const Finished run = run_program(words);
+  const RunOutcome run = run_program(words);
   EXPECT_EQ(run.status, 2);
   EXPECT_NE(run.err, "");
 }
 
 TEST(CommandLine, SaysSoWhereWhatItPrintsPieceByPieceIsLost) {
   for (const char* command : {"check scenarios/gat-amst.yaml", "--help", "run --help"}) {
-    const Finished run = run_program({"/bin/sh", "-c", std::string(SLMSIM_BINARY) + " " + command + " >/dev/full"});
+    const RunOutcome run = run_program({"/bin/sh", "-c", std::string(SLMSIM_BINARY) + " " + command + " >/dev/full"});
     EXPECT_EQ(run.status, 2) << command;
     EXPECT_NE(run.err, "") << command;
   }
@@ -168,7 +168,7 @@ TEST(CommandLine, PrintsNoControlCharactersOfAFileOrAWord) {
   for (const Words& words :
        {Words{"run", file}, Words{"run", "\x1b[31m"}, Words{"\x1b[31mrun"},
         Words{"run", kScenario, "--set", "\x1b[31m=1"}, Words{"run", kScenario, "--format", "\x1b[31m"}}) {
-    const Finished run = slmsim_run(words);
+    const RunOutcome run = slmsim_run(words);
     EXPECT_EQ(run.status, 2);
     EXPECT_EQ(run.err.find_first_of("\x1b\r\a\b"), std::string::npos) << run.err;
   }

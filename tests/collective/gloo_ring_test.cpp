@@ -17,7 +17,7 @@ double pairs_take(double pieces) { return pieces / 2 * (2 * kLatency + kPiece) +
 
 TEST(GlooRing, AnAllGatherMovesTwoHalvesOfAShareAtOnce) {
   for (const int n : {2, 3, 4, 8}) {
-    const Collected run = collect(uniform(n, kLatency), Collective::kAllGather, 2 * kPieceBytes * n, gloo_all_gather());
+    const GroupRun run = collect(uniform(n, kLatency), Collective::kAllGather, 2 * kPieceBytes * n, gloo_all_gather());
     for (int rank = 0; rank < n; ++rank) EXPECT_NEAR(run.at(rank), pairs_take(2.0 * (n - 1)), kRingClock) << n;
   }
 }
@@ -27,7 +27,7 @@ TEST(GlooRing, AnAllReduceHasTwoPhasesOneAfterTheOther) {
   rules.chunk = Bytes{kPieceBytes};
   for (const int n : {2, 4}) {
     for (const int segments : {2, 4, 6}) {
-      const Collected run = collect(uniform(n, kLatency), Collective::kAllReduce, kPieceBytes * segments * n, rules);
+      const GroupRun run = collect(uniform(n, kLatency), Collective::kAllReduce, kPieceBytes * segments * n, rules);
       EXPECT_NEAR(run.timeline.end.value, 2 * pairs_take(static_cast<double>(segments) * (n - 1)), kRingClock) << n;
     }
   }
@@ -45,14 +45,14 @@ TEST(GlooRing, SegmentsAreAsGlooCutsThem) {
 
 TEST(GlooRing, ASendWaitsForTheReceiversWord) {
   const double late = 100;
-  const Collected run =
+  const GroupRun run =
       collect(uniform(2, kLatency), Collective::kAllGather, 4 * kPieceBytes, gloo_all_gather(), {0, late});
   EXPECT_NEAR(run.at(1), late + pairs_take(2), kRingClock);  // rank 0 was ready long before
 }
 
 TEST(GlooRing, SendsTheSameBytesAsAnyRing) {
   for (const Collective collective : {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-    const Collected run = collect(uniform(4), collective, 4800, gloo_all_reduce());
+    const GroupRun run = collect(uniform(4), collective, 4800, gloo_all_reduce());
     for (const auto& [rank, bytes] : run.bytes()) EXPECT_EQ(bytes, sent_per_rank(collective, 4, Bytes{4800}).value);
   }
 }

@@ -42,7 +42,7 @@ inline Platform uniform(int ranks, double latency = 0) {
 }
 
 // One collective on all GPUs of a platform; rank r is ready at ready[r] s (all at 0 without).
-struct Collected {
+struct GroupRun {
   TaskGraph graph;
   std::vector<TaskId> result;  // per rank
   Timeline timeline;
@@ -64,11 +64,11 @@ struct Collected {
   int from(const Task& task) const { return graph.connections()[task.place].from; }
 };
 
-inline Collected collect(const Platform& platform, Collective collective, double size, RingRules rules,
-                         std::vector<double> ready = {}) {
+inline GroupRun collect(const Platform& platform, Collective collective, double size, RingRules rules,
+                        std::vector<double> ready = {}) {
   const Network network(platform);
   const int ranks = static_cast<int>(platform.devices.size());
-  Collected out{TaskGraph(network.links(), ranks), {}, {}};
+  GroupRun out{TaskGraph(network.links(), ranks), {}, {}};
   ready.resize(platform.devices.size());
   std::vector<int> devices;
   std::vector<TaskId> begin;

@@ -44,7 +44,7 @@ TEST(Ring, EveryRankSendsItsShareWhateverTheLoops) {
         const double size = 100.0 * n * n;  // pieces of whole bytes
         const double steps = collective == Collective::kAllReduce ? 2.0 * (n - 1) : n - 1.0;
         for (const Detail detail : {Detail::kSteps, Detail::kAggregated}) {
-          const Collected run = collect(uniform(n), collective, size, rules(1, chunk, detail));
+          const GroupRun run = collect(uniform(n), collective, size, rules(1, chunk, detail));
           ASSERT_EQ(run.bytes().size(), static_cast<std::size_t>(n));
           for (const auto& [rank, bytes] : run.bytes()) EXPECT_EQ(bytes, size * steps / n);
         }
@@ -54,7 +54,7 @@ TEST(Ring, EveryRankSendsItsShareWhateverTheLoops) {
 }
 
 TEST(Ring, TheFlowsOfTheSimulationCarryWhatTheTransfersAsk) {
-  const Collected run = collect(uniform(4), Collective::kAllReduce, 2400, rules(2, 100));
+  const GroupRun run = collect(uniform(4), Collective::kAllReduce, 2400, rules(2, 100));
   double flown = 0;
   for (const auto& flow : run.timeline.flows) flown += flow.bytes;
   EXPECT_EQ(flown, 4 * 3600);  // 2 x 3/4 x 2400 B per rank
@@ -62,13 +62,13 @@ TEST(Ring, TheFlowsOfTheSimulationCarryWhatTheTransfersAsk) {
 
 TEST(Ring, AnAllReduceOnAUniformRingByHand) {
   // 4 ranks, one loop: 6 steps of 100 B at 100 B/s with 0.5 s latency: 6 x 1.5 s.
-  const Collected run = collect(uniform(4, 0.5), Collective::kAllReduce, 400, rules(1, 100));
+  const GroupRun run = collect(uniform(4, 0.5), Collective::kAllReduce, 400, rules(1, 100));
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(run.at(rank), 9, kRingClock);
 }
 
 TEST(Ring, EveryLoopPaysTheLatencyAnew) {
   // As above with 1200 B: 3 loops, 27 s. Without loops it would be 6 x (3 + 0.5) = 21 s.
-  const Collected run = collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 100));
+  const GroupRun run = collect(uniform(4, 0.5), Collective::kAllReduce, 1200, rules(1, 100));
   EXPECT_NEAR(run.timeline.end.value, 27, kRingClock);
 }
 
@@ -92,7 +92,7 @@ TEST(Ring, ALargerChunkOrMoreChannelsSaveLoops) {
 TEST(Ring, ALastLoopThatIsNotFullSendsOnlyWhatIsLeft) {
   // 2 ranks, chunk 100 B: 200 B per loop. 300 B: steps of 100 B, then steps of 50 B; an all-reduce has 2 per
   // loop: 2 x (1 + 0.5) + 2 x (0.5 + 0.5) s.
-  const Collected run = collect(uniform(2, 0.5), Collective::kAllReduce, 300, rules(1, 100));
+  const GroupRun run = collect(uniform(2, 0.5), Collective::kAllReduce, 300, rules(1, 100));
   EXPECT_NEAR(run.timeline.end.value, 5, kRingClock);
 }
 
@@ -103,7 +103,7 @@ TEST(Ring, UniformRingsFollowTheClosedForm) {
         for (const double latency : {0.0, 0.25, 4.0}) {
           const RingRules r = rules(channels, 50);
           const double size = 3.0 * channels * n * 50;  // three full loops
-          const Collected run = collect(uniform(n, latency), collective, size, r);
+          const GroupRun run = collect(uniform(n, latency), collective, size, r);
           EXPECT_NEAR(run.timeline.end.value, closed_form(collective, n, size, r, latency), 1e-6)
               << n << " ranks, " << channels << " channels, latency " << latency;
         }
@@ -113,7 +113,7 @@ TEST(Ring, UniformRingsFollowTheClosedForm) {
 }
 
 TEST(Ring, OneRankHasItsResultAtOnceAndSendsNothing) {
-  const Collected run = collect(uniform(1), Collective::kAllReduce, 800, rules(1, 100), {3});
+  const GroupRun run = collect(uniform(1), Collective::kAllReduce, 800, rules(1, 100), {3});
   EXPECT_TRUE(run.bytes().empty());
   EXPECT_NEAR(run.at(0), 3, kRingClock);
 }

@@ -21,11 +21,11 @@ std::vector<int> nodes_of(int nodes, int gpus) {
 }
 
 // An all-reduce of `size` over GPUs that act as `nodes`, in chunks of `chunk` per channel.
-Collected reduce(const Platform& platform, const std::vector<int>& nodes, double size, double chunk,
-                 TreeRules rules = {}, std::vector<double> ready = {}) {
+GroupRun reduce(const Platform& platform, const std::vector<int>& nodes, double size, double chunk,
+                TreeRules rules = {}, std::vector<double> ready = {}) {
   const Network network(platform);
   const int ranks = static_cast<int>(platform.devices.size());
-  Collected out{TaskGraph(network.links(), ranks), {}, {}};
+  GroupRun out{TaskGraph(network.links(), ranks), {}, {}};
   ready.resize(platform.devices.size());
   std::vector<int> devices(platform.devices.size());
   std::iota(devices.begin(), devices.end(), 0);
@@ -116,7 +116,7 @@ TEST(Tree, SendsOverEveryEdgeItsHalfUpAndDown) {
       for (const Detail detail : {Detail::kSteps, Detail::kAggregated}) {
         const double size = 1200;
         const auto nodes = nodes_of(n, gpus);
-        const Collected run = reduce(uniform(n * gpus), nodes, size, 50, {2, {}, detail});
+        const GroupRun run = reduce(uniform(n * gpus), nodes, size, 50, {2, {}, detail});
         std::map<int, double> expected;
         for (const int which : {0, 1}) {
           const auto parents = tree_parents(nodes, which);
@@ -137,10 +137,10 @@ TEST(Tree, SendsOverEveryEdgeItsHalfUpAndDown) {
 }
 
 TEST(Tree, WithOneChannelThereIsOneTreeAndOfThreeTheFirstHasTwo) {
-  const Collected one = reduce(uniform(2), {0, 1}, 400, 1000, {1, {}, Detail::kSteps});
+  const GroupRun one = reduce(uniform(2), {0, 1}, 400, 1000, {1, {}, Detail::kSteps});
   EXPECT_EQ(one.bytes(), (std::map<int, double>{{0, 400}, {1, 400}}));
   ASSERT_EQ(one.graph.connections().size(), 2u);
-  const Collected three = reduce(uniform(2), {0, 1}, 300, 1000, {3, {4, 5}, Detail::kSteps});
+  const GroupRun three = reduce(uniform(2), {0, 1}, 300, 1000, {3, {4, 5}, Detail::kSteps});
   ASSERT_EQ(three.graph.connections().size(), 4u);
   EXPECT_EQ(three.graph.connections()[0].to, 0);
   EXPECT_EQ(three.graph.connections()[0].sockets, 2 * 4);
@@ -151,7 +151,7 @@ TEST(Tree, WithOneChannelThereIsOneTreeAndOfThreeTheFirstHasTwo) {
 
 TEST(Tree, TransfersAreCounted) {
   for (const int channels : {1, 2, 3}) {
-    const Collected run = reduce(uniform(6), nodes_of(3, 2), 1000, 50, {channels, {}, Detail::kSteps});
+    const GroupRun run = reduce(uniform(6), nodes_of(3, 2), 1000, 50, {channels, {}, Detail::kSteps});
     int count = 0;
     for (const auto& [rank, transfers] : run.counts()) count += transfers;
     EXPECT_EQ(count, tree_transfer_count(6, Bytes{1000}, Bytes{50}, channels));
@@ -171,8 +171,8 @@ bool depends(const TaskGraph& graph, TaskId task, TaskId other) {
 }
 
 TEST(Tree, EveryRanksResultHoldsEveryRanksPartAsInARing) {
-  const Collected tree = reduce(uniform(6), nodes_of(3, 2), 600, 100);
-  const Collected ring = collect(uniform(6), Collective::kAllReduce, 600, {1, 1, Bytes{100}, Detail::kSteps});
+  const GroupRun tree = reduce(uniform(6), nodes_of(3, 2), 600, 100);
+  const GroupRun ring = collect(uniform(6), Collective::kAllReduce, 600, {1, 1, Bytes{100}, Detail::kSteps});
   for (const auto& run : {tree, ring}) {
     for (const TaskId result : run.result) {
       for (TaskId rank = 0; rank < 6; ++rank) EXPECT_TRUE(depends(run.graph, result, rank));
@@ -191,7 +191,7 @@ TEST(Tree, ARankSendsNothingBeforeItIsReadyAndNobodyIsDoneWithoutIt) {
     for (const Detail detail : {Detail::kSteps, Detail::kAggregated}) {
       std::vector<double> ready(6);
       ready[late] = 100;
-      const Collected run = reduce(uniform(6), nodes_of(3, 2), 600, 50, {2, {}, detail}, ready);
+      const GroupRun run = reduce(uniform(6), nodes_of(3, 2), 600, 50, {2, {}, detail}, ready);
       for (std::size_t r = 0; r < 6; ++r) EXPECT_GE(run.at(r), 100);
       for (const auto& flow : run.timeline.flows) {
         if (run.graph.connections()[flow.connection].from == late) {
@@ -228,7 +228,7 @@ TEST(Tree, TheAggregatedFormAgreesWithTheSteps) {
 }
 
 TEST(Tree, OneRankHasItsResultAtOnce) {
-  const Collected run = reduce(uniform(1), {0}, 800, 100, {}, {3});
+  const GroupRun run = reduce(uniform(1), {0}, 800, 100, {}, {3});
   EXPECT_TRUE(run.bytes().empty());
   EXPECT_NEAR(run.at(0), 3, kRingClock);
 }

@@ -13,13 +13,13 @@
 namespace slmsim::published_test {
 namespace {
 
-struct Published {
+struct PublishedCount {
   const char* name;
   const char* config;
   double parameters;
 };
 
-const Published kPublished[] = {
+const PublishedCount kPublished[] = {
     {"gpt2", R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
                  "vocab_size": 50257, "activation_function": "gelu_new", "resid_pdrop": 0.1, "attn_pdrop": 0.1})",
      124439808},
@@ -124,7 +124,7 @@ const Published kPublished[] = {
                         "intermediate_size": 8192, "rotary_pct": 0.25, "tie_word_embeddings": false})",
      1414647808}};
 
-class PublishedModel : public testing::TestWithParam<Published> {};
+class PublishedModel : public testing::TestWithParam<PublishedCount> {};
 
 TEST_P(PublishedModel, HasTheParametersThatItsAuthorsCount) {
   Reading reading;

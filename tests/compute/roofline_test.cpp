@@ -220,7 +220,7 @@ TEST(Roofline, DoublesTheWorkOfOddSizesIn16BitUnlessTheyArePadded) {
 // Elements moved per element and bytes beside them: 2 x 2 B + 1 B of 1e6 elements at 1 GB/s, and a launch.
 TEST(Stack, MovesWhatItStatesPerElementOfTheOutput) {
   Software stack = software(1, 0.5, {1e-3});
-  stack.kernels[static_cast<std::size_t>(KernelPart::kGelu)] = KernelMoves{{2, 1, 0}, {3, 0, 0}};
+  stack.kernels[static_cast<std::size_t>(KernelPart::kGelu)] = KernelTraffic{{2, 1, 0}, {3, 0, 0}};
   Operator op{.kind = OperatorKind::kActivation, .role = Role::kGelu};
   op.inputs = op.outputs = 1e6;
   const OperatorTime time = time_of(op, {}, kSlowMemory, stack);
@@ -249,7 +249,7 @@ TEST(Stack, CastsWeightsOncePerPass) {
 
 // Where a kernel converts fp16 as it reads, bf16 needs one of its own.
 TEST(Stack, MovesMoreInBf16WhereItSaysSo) {
-  const Moves moves{1, 14, 0, 9};
+  const MemoryTraffic moves{1, 14, 0, 9};
   EXPECT_EQ(moves.bytes_of(Precision::kFp16), 16);
   EXPECT_EQ(moves.bytes_of(Precision::kBf16), 25);
 }
@@ -257,7 +257,7 @@ TEST(Stack, MovesMoreInBf16WhereItSaysSo) {
 // Cycles bind where memory is fast: 1e6 elements of 2 cycles on one multiprocessor of 0.78 GHz (1e11 / (2 x 64)).
 TEST(Stack, WaitsForItsCyclesWhereMemoryIsFaster) {
   Software stack = software();
-  stack.kernels[static_cast<std::size_t>(KernelPart::kGelu)] = KernelMoves{{2, 0, 2}, {2, 0, 2}};
+  stack.kernels[static_cast<std::size_t>(KernelPart::kGelu)] = KernelTraffic{{2, 0, 2}, {2, 0, 2}};
   Operator op{.kind = OperatorKind::kActivation, .role = Role::kGelu};
   op.outputs = 1e6;
   Gpu gpu = kFastMemory;
@@ -277,7 +277,7 @@ Operator softmax(bool dropout) {
 // Mask 2, softmax 3, dropout 4 elements of 2 B forward; all in one 5 where they are fused; nothing in flash attention.
 TEST(Attention, RunsTheKernelsOfItsKind) {
   Software stack = software();
-  const auto moves = [](double elements) { return KernelMoves{{elements, 0, 0}, {2 * elements, 0, 0}}; };
+  const auto moves = [](double elements) { return KernelTraffic{{elements, 0, 0}, {2 * elements, 0, 0}}; };
   stack.kernels[static_cast<std::size_t>(KernelPart::kMask)] = moves(2);
   stack.kernels[static_cast<std::size_t>(KernelPart::kSoftmax)] = moves(3);
   stack.kernels[static_cast<std::size_t>(KernelPart::kFusedSoftmax)] = moves(5);

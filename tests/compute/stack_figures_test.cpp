@@ -68,11 +68,11 @@ TEST(PartTime, OfCastsIsTheMultiprocessorsWhereMemoryIsFaster) {
   gpu.peak[static_cast<std::size_t>(Precision::kFp32)] = FlopsPerSecond{132 * 128 * 2 * 1e9};
   gpu.compute_capability = 90;
   Software reached;
-  const Moves plain{.elements = 0, .bytes = 20};
-  Moves casts = plain, of_bf16 = plain;
+  const MemoryTraffic plain{.elements = 0, .bytes = 20};
+  MemoryTraffic casts = plain, of_bf16 = plain;
   casts.casts = 2;
   of_bf16.bf16_casts = 1;
-  const auto per_element = [&](const Moves& moves, Precision precision) {
+  const auto per_element = [&](const MemoryTraffic& moves, Precision precision) {
     return part_time(moves, 1e6, gpu, precision, reached).value / 1e6;
   };
   const double beyond = 0.76 / (132 * 1e9) - 7.06 / 1e13;

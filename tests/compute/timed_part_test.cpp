@@ -36,7 +36,7 @@ Software stack(AttentionKernel attention = AttentionKernel::kUnfused) {
   return out;
 }
 void state(Software& software, KernelPart part, double forward, double backward) {
-  software.kernels[static_cast<std::size_t>(part)] = KernelMoves{{.elements = forward}, {.elements = backward}};
+  software.kernels[static_cast<std::size_t>(part)] = KernelTraffic{{.elements = forward}, {.elements = backward}};
 }
 OperatorTime time_of(const Operator& op, const Gpu& gpu, const Software& software) {
   return operator_time(op, {}, gpu, Precision::kFp16, software);

@@ -100,7 +100,7 @@ TEST(Pool, AsksEveryQuestionOnceAndStandsInForALostAnswer) {
   QuestionQueue queue(6, [](std::uint64_t) { return true; });
   std::map<std::uint64_t, std::uint64_t> squares;
   std::string lost;
-  Asking<Square> asking;
+  AskOptions<Square> asking;
   asking.at_once = 2;
   asking.taken = [&](std::uint64_t question, const Square& square) {
     EXPECT_EQ(square.of, question);
@@ -119,7 +119,7 @@ TEST(Pool, AsksEveryQuestionOnceAndStandsInForALostAnswer) {
 TEST(Pool, StopsWhenItIsTold) {
   Crew crew(1, in_texts<Square>([](std::uint64_t question) { return Square{question, 0}; }), {});
   QuestionQueue queue(3, [](std::uint64_t) { return true; });
-  Asking<Square> asking;
+  AskOptions<Square> asking;
   asking.taken = [](std::uint64_t, const Square&) {};
   asking.stop = [] { return true; };
   EXPECT_FALSE(ask_all(crew, queue, asking));

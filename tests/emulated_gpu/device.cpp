@@ -33,7 +33,7 @@ std::vector<EmulatedArray>& emulated_arrays() {
 Arrays::Arrays(const Device& device, const std::vector<std::size_t>& bytes) : sets_(kSets) {
   std::size_t all = 0;
   for (const std::size_t size : bytes) all += kSets * size;
-  if (all > device.memory()) throw LeftOut("too large for the emulated GPU");
+  if (all > device.memory()) throw MeasurementSkip("too large for the emulated GPU");
   // One block for all sets, in which every array ends where something watched begins.
   constexpr std::size_t kAlignment = 256;
   for (const std::size_t size : bytes) {

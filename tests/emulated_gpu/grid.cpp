@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kStack = std::size_t{64} << 10;
 constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostBlocks = 0x7fffffffU, kMostOther = 65535;
 
-enum class Waits { kToBegin, kNothing, kBlock, kShuffle, kLeft };
+enum class Wait { kToBegin, kNothing, kBlock, kShuffle, kLeft };
 
 // A stack. It runs one thread after the other, until one of them waits; that one keeps it until it has left.
 struct Fiber {
@@ -36,7 +36,7 @@ struct Fiber {
 
 struct Thread {
   uint3 index;
-  Waits waits = Waits::kToBegin;
+  Wait waits = Wait::kToBegin;
   Fiber* fiber = nullptr;
   // Of the shuffles by turns, so that a word lies until all have read it.
   std::uint32_t words[2] = {}, mask = 0;
@@ -94,7 +94,7 @@ void to_fiber(Fiber& fiber) {
   running = nullptr;
 }
 
-void wait_for(Waits what) {
+void wait_for(Wait what) {
   Thread& self = *running;
   self.waits = what;
   to_scheduler();
@@ -106,10 +106,10 @@ void run_threads() {
     while (begun < order_of_threads.size()) {
       running = &threads[order_of_threads[begun++]];
       running->fiber = current;
-      running->waits = Waits::kNothing;
+      running->waits = Wait::kNothing;
       thread_index = running->index;
       (*work)();
-      running->waits = Waits::kLeft;
+      running->waits = Wait::kLeft;
     }
     idle.push_back(current);
     to_scheduler();
@@ -149,14 +149,14 @@ bool release_warps() {
   for (std::size_t first = 0; first < threads.size(); first += kWarp) {
     const std::size_t end = std::min(threads.size(), first + kWarp);
     std::uint32_t mask = 0;
-    for (std::size_t i = first; i < end; ++i) mask |= threads[i].waits == Waits::kShuffle ? threads[i].mask : 0;
+    for (std::size_t i = first; i < end; ++i) mask |= threads[i].waits == Wait::kShuffle ? threads[i].mask : 0;
     bool all = mask != 0;
     for (unsigned lane = 0; lane < kWarp && all; ++lane) {
       if (!((mask >> lane) & 1U)) continue;
-      all = first + lane < end && threads[first + lane].waits == Waits::kShuffle && threads[first + lane].mask == mask;
+      all = first + lane < end && threads[first + lane].waits == Wait::kShuffle && threads[first + lane].mask == mask;
     }
     for (unsigned lane = 0; lane < kWarp && all; ++lane) {
-      if ((mask >> lane) & 1U) threads[first + lane].waits = Waits::kNothing;
+      if ((mask >> lane) & 1U) threads[first + lane].waits = Wait::kNothing;
     }
     any = any || all;
   }
@@ -165,9 +165,9 @@ bool release_warps() {
 
 bool release_block() {
   const bool all =
-      std::all_of(threads.begin(), threads.end(), [](const Thread& thread) { return thread.waits == Waits::kBlock; });
+      std::all_of(threads.begin(), threads.end(), [](const Thread& thread) { return thread.waits == Wait::kBlock; });
   if (!all) return false;
-  for (auto& thread : threads) thread.waits = Waits::kNothing;
+  for (auto& thread : threads) thread.waits = Wait::kNothing;
   return true;
 }
 
@@ -179,7 +179,7 @@ bool run_block() {
   for (;;) {
     bool any = false;
     for (const std::size_t one : order_of_threads) {
-      if (threads[one].waits != Waits::kNothing) continue;
+      if (threads[one].waits != Wait::kNothing) continue;
       any = true;
       running = &threads[one];
       thread_index = running->index;
@@ -187,7 +187,7 @@ bool run_block() {
     }
     if (any || release_warps() || release_block()) continue;
     return std::all_of(threads.begin(), threads.end(),
-                       [](const Thread& thread) { return thread.waits == Waits::kLeft; });
+                       [](const Thread& thread) { return thread.waits == Wait::kLeft; });
   }
 }
 
@@ -222,7 +222,7 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
 
 std::string take_error() { return std::exchange(error, ""); }
 
-void wait_for_block() { wait_for(Waits::kBlock); }
+void wait_for_block() { wait_for(Wait::kBlock); }
 
 unsigned own_lane() { return static_cast<unsigned>(running - threads.data()) % kWarp; }
 
@@ -232,7 +232,7 @@ std::uint32_t exchange_in_warp(std::uint32_t mask, std::uint32_t value, unsigned
   self.words[turn] = value;
   self.mask = mask;
   if (!((mask >> own) & 1U)) note("a thread shuffles that its mask does not name");
-  wait_for(Waits::kShuffle);
+  wait_for(Wait::kShuffle);
   const bool there = lane < kWarp && ((mask >> lane) & 1U);
   if (!there) note("a shuffle reads a thread that its mask does not name");
   return there ? (&self - own)[lane].words[turn] : ~std::uint32_t{0};

@@ -17,7 +17,7 @@ namespace slmsim::calibrate {
 
 // cuBLASLt is not emulated.
 std::unique_ptr<Workload> make_gemm_lt(const Device& /*device*/, const Kernel& /*kernel*/, int /*choice*/) {
-  throw LeftOut("cuBLASLt is not emulated");
+  throw MeasurementSkip("cuBLASLt is not emulated");
 }
 
 namespace {
@@ -127,7 +127,7 @@ TEST(Kernels, WithoutALibrarySaySo) {
   const auto reason = [&](const std::string& name, bool lt) -> std::string {
     try {
       make_workload(device, {name, "fp16", 1, 16, 16, 16}, lt);
-    } catch (const LeftOut& left_out) {
+    } catch (const MeasurementSkip& left_out) {
       return left_out.what();
     }
     return "";

@@ -19,11 +19,11 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr int kFresh = 0xff, kGuard = 0xa5;  // of floats, halves and bfloats no number; a label far out of range
 
-struct Guarded {
+struct GuardedRange {
   char* from = nullptr;
   std::size_t bytes = 0;
 };
-std::map<char*, std::vector<Guarded>> allocations;
+std::map<char*, std::vector<GuardedRange>> allocations;
 int overwrites = 0;
 
 }  // namespace

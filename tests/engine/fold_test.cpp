@@ -9,17 +9,17 @@ namespace {
 constexpr Collective kAll[] = {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter};
 
 // A collective on GPUs that all have one colour, ready after `ready` s each.
-struct Folded {
+struct FoldedCollective {
   TaskGraph graph;
-  Colours finer;
+  Colouring finer;
   std::vector<TaskId> result;
 
-  Folded(const Platform& platform, Collective collective, double size, const RingRules& rules,
-         const std::vector<double>& ready = {})
-      : Folded(platform, std::vector<int>(platform.devices.size(), 0), collective, size, rules, ready) {}
-  Folded(const Platform& platform, std::vector<int> colours, Collective collective, double size, const RingRules& rules,
-         std::vector<double> ready = {})
-      : graph(Network(platform).links(), Colours{std::move(colours), {}}) {
+  FoldedCollective(const Platform& platform, Collective collective, double size, const RingRules& rules,
+                   const std::vector<double>& ready = {})
+      : FoldedCollective(platform, std::vector<int>(platform.devices.size(), 0), collective, size, rules, ready) {}
+  FoldedCollective(const Platform& platform, std::vector<int> colours, Collective collective, double size,
+                   const RingRules& rules, std::vector<double> ready = {})
+      : graph(Network(platform).links(), Colouring{std::move(colours), {}}) {
     const Network network(platform);
     ready.resize(platform.devices.size());
     std::vector<int> devices;
@@ -41,7 +41,7 @@ RingRules rules(int channels, double chunk) { return {channels, 1, Bytes{chunk}}
 
 TEST(Fold, AUniformRingIsOneRankThatSendsToItself) {
   // 4 ranks x 2 channels x 100 B = 800 B per loop: 2 full loops of 6 steps, each 200 B / 100 B/s + 3 s.
-  const Folded folded(uniform(4, 3), Collective::kAllReduce, 1600, rules(2, 100));
+  const FoldedCollective folded(uniform(4, 3), Collective::kAllReduce, 1600, rules(2, 100));
   ASSERT_TRUE(folded.finer.devices.empty());
   EXPECT_TRUE(folded.graph.is_folded());
   EXPECT_EQ(folded.graph.connections().size(), 1);
@@ -51,7 +51,7 @@ TEST(Fold, AUniformRingIsOneRankThatSendsToItself) {
 
 // Two GPUs of one colour of whose multiprocessors kernels hold two of eight beside a computation.
 TaskGraph held_on_two(double bound_of_second, int held_of_second) {
-  TaskGraph graph({}, Colours{{0, 0}, {}});
+  TaskGraph graph({}, Colouring{{0, 0}, {}});
   const TagId tag = graph.tag({"work", TaskClass::kForward});
   for (const int device : {0, 1}) {
     graph.hold(device, {device == 0 ? 2 : held_of_second, 8}, tag, {});
@@ -65,8 +65,8 @@ TEST(Fold, GpusAreAlikeOnlyWhereKernelsSlowThemAlike) {
   EXPECT_TRUE(graph.settle().devices.empty());
   EXPECT_EQ(graph.tasks().size(), 2);
   EXPECT_DOUBLE_EQ(simulate(graph).end.value, 4);  // 3 s at six eighths
-  EXPECT_THROW(held_on_two(0.5, 2).settle(), NotAlike);
-  EXPECT_THROW(held_on_two(1, 3).settle(), NotAlike);
+  EXPECT_THROW(held_on_two(0.5, 2).settle(), ColouringError);
+  EXPECT_THROW(held_on_two(1, 3).settle(), ColouringError);
 }
 
 TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
@@ -75,7 +75,7 @@ TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
       for (const double latency : {0.0, 0.5}) {
         for (const double size : {640.0, 1000.0, 7777.0}) {
           const double whole = collect(uniform(n, latency), collective, size, rules(2, 30)).timeline.end.value;
-          EXPECT_NEAR(Folded(uniform(n, latency), collective, size, rules(2, 30)).end(), whole, 1e-9 * whole);
+          EXPECT_NEAR(FoldedCollective(uniform(n, latency), collective, size, rules(2, 30)).end(), whole, 1e-9 * whole);
         }
       }
     }
@@ -83,14 +83,14 @@ TEST(Fold, AUniformRingTakesAsLongAsTheWholeOfIt) {
 }
 
 TEST(Fold, ARankThatIsReadyLaterIsNotLikeTheOthers) {
-  EXPECT_THROW(Folded(uniform(4), Collective::kAllReduce, 800, rules(1, 50), {0, 0, 5, 0}), NotAlike);
+  EXPECT_THROW(FoldedCollective(uniform(4), Collective::kAllReduce, 800, rules(1, 50), {0, 0, 5, 0}), ColouringError);
 }
 
 TEST(Fold, RanksThatBeginTogetherAreAlikeBesideOneThatComputesLonger) {
   // From 6 s on, when the third is ready too: 4 loops of 6 steps of 50 B at 100 B/s.
   RingRules together = rules(1, 50);
   together.together = true;
-  const Folded folded(uniform(4), {0, 0, 1, 0}, Collective::kAllReduce, 800, together, {1, 1, 6, 1});
+  const FoldedCollective folded(uniform(4), {0, 0, 1, 0}, Collective::kAllReduce, 800, together, {1, 1, 6, 1});
   ASSERT_TRUE(folded.finer.devices.empty());
   EXPECT_EQ(folded.graph.connections().size(), 1);
   EXPECT_EQ(folded.graph.tasks().size(), 2 + 1 + 4);  // two that compute, that all are there, and a chain for each loop
@@ -110,10 +110,10 @@ TEST(Fold, ARingThatBeginsTogetherEndsWhenTheLastRankOfOneThatDoesNotWould) {
 }
 
 TEST(Fold, ALineThatEndsEarlyIsNotLikeTheOthers) {
-  TaskGraph graph(Network(uniform(2)).links(), Colours{{0, 0}, {}});
+  TaskGraph graph(Network(uniform(2)).links(), Colouring{{0, 0}, {}});
   const TagId tag = graph.tag({"work", TaskClass::kForward});
   graph.compute(0, Seconds{1}, tag, {});
-  EXPECT_THROW(graph.settle(), NotAlike);
+  EXPECT_THROW(graph.settle(), ColouringError);
   graph.compute(1, Seconds{1}, tag, {});
   EXPECT_TRUE(graph.settle().devices.empty());
   EXPECT_EQ(graph.tasks().size(), 1);
@@ -123,7 +123,7 @@ TEST(Fold, LinksTellConnectionsApartThatAreAlikeByTheirRoutes) {
   // Devices 0 and 1 send to 2 and 3 over links of 100 B/s, of which 1's is also used by 4: 0 takes 1 s, 1 and 4 take 2.
   std::vector<Link> links(4);
   for (auto& link : links) link.bandwidth = BytesPerSecond{100};
-  const auto build = [&](Colours colours) {
+  const auto build = [&](Colouring colours) {
     TaskGraph graph(links, colours);
     const TagId tag = graph.tag({.name = "send"});
     for (const auto& [from, to, link] : {std::tuple{0, 2, 0}, {1, 3, 1}, {4, 5, 1}}) {
@@ -133,7 +133,7 @@ TEST(Fold, LinksTellConnectionsApartThatAreAlikeByTheirRoutes) {
     }
     return graph;
   };
-  Colours colours{{0, 0, 1, 1, 0, 1}, {}};
+  Colouring colours{{0, 0, 1, 1, 0, 1}, {}};
   TaskGraph graph = build(colours);
   EXPECT_EQ(graph.tasks().size(), 1);
   colours = graph.settle();

@@ -61,8 +61,8 @@ TEST(LinkQueues, TellNothingOfWhatIsTooLongAgo) {
 
 // Windows of 100 B at 1000 B/s with 0.1 s of latency each way: one there at 0 and, once it is acknowledged at 0.2 s, another;
 // both take 0.1 s to leave.
-struct TwoWays {
-  explicit TwoWays(bool paired) : graph({1000, 1000}, paired) {
+struct DuplexFlows {
+  explicit DuplexFlows(bool paired) : graph({1000, 1000}, paired) {
     there = graph.connect_windowed(100, 100, 0.2, 0, 1, 0.1, 0);
     back = graph.connect_windowed(100, 100, 0.2, 0, 1, 0.1, 1);
   }
@@ -74,10 +74,10 @@ TEST(LinkQueues, HoldUpAcknowledgementsWhereBothWaysAreFull) {
   // 50 ms late, 100 B come the other way, all at once. The first window's acknowledgements come from 0.1 s, when 50 B are before
   // them, to 0.2 s; so those of its first bytes are back at 0.25 s in place of 0.2 s, and all others follow at the distance at
   // which they left. The second window leaves from 0.25 to 0.35 s, and its last byte arrives at 0.45 s.
-  TwoWays ways(true);
-  const TaskId sent = ways.graph.send(ways.there, 200);
-  const TaskId answered = ways.graph.send(ways.back, 100, {ways.graph.wait(0.05)});
-  const Timeline timeline = ways.graph.run();
+  DuplexFlows flows(true);
+  const TaskId sent = flows.graph.send(flows.there, 200);
+  const TaskId answered = flows.graph.send(flows.back, 100, {flows.graph.wait(0.05)});
+  const Timeline timeline = flows.graph.run();
   EXPECT_NEAR(timeline.finish[sent], 0.45, kClock);
   EXPECT_NEAR(timeline.finish[answered], 0.25, kClock);
 }
@@ -86,10 +86,10 @@ TEST(LinkQueues, HoldUpAcknowledgementsByTheMostThatComesWhileTheyDo) {
   // At 0.15 s, when half of the acknowledgements have come: 100 B. Those behind it are back 0.1 s later, at 0.35 s for the last one,
   // so that the second window begins to leave at 0.3 s.
   for (const double moment : {-1e-9, 0.0, 1e-9}) {
-    TwoWays ways(true);
-    const TaskId sent = ways.graph.send(ways.there, 200);
-    ways.graph.send(ways.back, 100, {ways.graph.wait(0.15 + moment)});
-    EXPECT_NEAR(ways.graph.run().finish[sent], 0.5, kClock) << moment;
+    DuplexFlows flows(true);
+    const TaskId sent = flows.graph.send(flows.there, 200);
+    flows.graph.send(flows.back, 100, {flows.graph.wait(0.15 + moment)});
+    EXPECT_NEAR(flows.graph.run().finish[sent], 0.5, kClock) << moment;
   }
 }
 
@@ -181,10 +181,10 @@ TEST(LinkQueues, OfLinksThatAreFullBothWaysAreNoLongerWhateverTheStateBefore) {
 }
 
 TEST(LinkQueues, HoldUpNothingWhereTheOtherWayIsEmptyOrAnotherWire) {
-  TwoWays alone(true);
+  DuplexFlows alone(true);
   const TaskId sent = alone.graph.send(alone.there, 200);
   EXPECT_NEAR(alone.graph.run().finish[sent], 0.4, kClock);
-  TwoWays apart(false);
+  DuplexFlows apart(false);
   const TaskId other = apart.graph.send(apart.there, 200);
   apart.graph.send(apart.back, 100, {apart.graph.wait(0.05)});
   EXPECT_NEAR(apart.graph.run().finish[other], 0.4, kClock);

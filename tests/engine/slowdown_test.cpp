@@ -11,7 +11,7 @@
 namespace slmsim::slowdown_test {
 namespace {
 
-constexpr TaskGraph::Held kFourOfTen{4, 10};
+constexpr TaskGraph::SmShare kFourOfTen{4, 10};
 
 // From 2 s to 5 s four of ten multiprocessors are held, beside what takes 6 s alone.
 double end_of_six_seconds(double bound, int others = 0) {
@@ -91,7 +91,7 @@ TEST(Slowdown, MayBeAddedAfterWhatItSlowsButNotAfterKernelsThatWaitForThat) {
 }
 
 // A device's computations one after the other, and kernels that begin and end at times of their own.
-struct Beside {
+struct KernelOverlap {
   struct Kernel {
     double from, until;
     int held;
@@ -99,7 +99,7 @@ struct Beside {
   std::vector<Kernel> kernels;
   std::vector<std::pair<double, double>> computations;  // alone, bound
 
-  explicit Beside(unsigned seed) {
+  explicit KernelOverlap(unsigned seed) {
     std::mt19937 random(seed);
     const auto pick = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
     for (int i = 0; i < 6; ++i) {
@@ -143,12 +143,12 @@ struct Beside {
 
 TEST(Slowdown, IsWhatSmallStepsOfTimeGive) {
   for (unsigned seed = 0; seed < 40; ++seed) {
-    const Beside beside(seed);
+    const KernelOverlap beside(seed);
     const auto usual = beside.ends({}), events = beside.ends({.always_events = true}), steps = beside.ends_by_steps();
     EXPECT_EQ(usual, events) << seed;
     const auto engine = beside.ends({.always_engine = true});
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      EXPECT_NEAR(usual[i], steps[i], 30 * Beside::kStep) << seed;  // a step for each begin and end
+      EXPECT_NEAR(usual[i], steps[i], 30 * KernelOverlap::kStep) << seed;  // a step for each begin and end
       EXPECT_NEAR(usual[i], engine[i], kClock) << seed;
     }
   }

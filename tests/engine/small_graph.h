@@ -50,10 +50,10 @@ class SmallGraph {
     return graph_.compute(device, Seconds{time}, graph_.tag({"compute", TaskClass::kForward}), after, {{}, bound});
   }
   // Holds multiprocessors of a device from these tasks on, or releases them.
-  TaskId hold(int device, TaskGraph::Held multiprocessors, const std::vector<TaskId>& after = {}) {
+  TaskId hold(int device, TaskGraph::SmShare multiprocessors, const std::vector<TaskId>& after = {}) {
     return graph_.hold(device, multiprocessors, graph_.tag({.name = "hold"}), after);
   }
-  TaskId release(int device, TaskGraph::Held multiprocessors, const std::vector<TaskId>& after) {
+  TaskId release(int device, TaskGraph::SmShare multiprocessors, const std::vector<TaskId>& after) {
     return graph_.release(device, multiprocessors, graph_.tag({.name = "hold"}), after);
   }
   TaskId wait(double time, const std::vector<TaskId>& after = {}) {

@@ -57,10 +57,10 @@ TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
     }
     const Posterior posterior =
         fit(request, forecaster, {.particles = 200, .sweeps = 3, .seed = static_cast<std::uint64_t>(truth)});
-    const auto narrowings = narrowings_of(posterior);
-    for (std::size_t i = 0; i < narrowings.size(); ++i) {
+    const auto marginals = marginals_of(posterior);
+    for (std::size_t i = 0; i < marginals.size(); ++i) {
       const double value = layout.unknowns()[i].number(point[i]);
-      held += narrowings[i].low <= value && value <= narrowings[i].high ? 1 : 0;
+      held += marginals[i].low <= value && value <= marginals[i].high ? 1 : 0;
     }
   }
   // 80 intervals of 80 %: 64, and with a probability of 99 % between 55 and 73 (binomial).
@@ -76,12 +76,12 @@ TEST(Fit, NarrowsWhatARunTellsAndLeavesTheRest) {
   const auto truth = forecaster.ask({{0, layout.overrides(0, {0, 0, 0, 0})}}).front();
   request.pilots = {{{request.experiments[0].cells[1], Measure::kIteration, truth[1].iteration, 0.01}}};
   const Posterior posterior = fit(request, forecaster, {.particles = 300, .seed = 1});
-  const auto narrowings = narrowings_of(posterior);
-  EXPECT_LT(narrowings[0].left, 0.5) << "one VM's time follows its efficiency";
-  EXPECT_GT(narrowings[1].left, 0.8) << "one VM sends nothing over the wide area";
+  const auto marginals = marginals_of(posterior);
+  EXPECT_LT(marginals[0].left, 0.5) << "one VM's time follows its efficiency";
+  EXPECT_GT(marginals[1].left, 0.8) << "one VM sends nothing over the wide area";
   EXPECT_LT(posterior.emulated_error, 0.05);
-  EXPECT_LE(narrowings[0].low, layout.unknowns()[0].number(0));
-  EXPECT_GE(narrowings[0].high, layout.unknowns()[0].number(0));
+  EXPECT_LE(marginals[0].low, layout.unknowns()[0].number(0));
+  EXPECT_GE(marginals[0].high, layout.unknowns()[0].number(0));
 }
 
 // Where it is stopped before anything was simulated, it has nothing to tell and says so.
@@ -123,7 +123,7 @@ TEST(Narrowings, AreOfValuesWhereASpikeLiesAmongThem) {
   };
   for (int i = 0; i < 6; ++i) posterior.points.push_back({-1.0 - i, 0, 0});
   for (const double value : {1.0, 1.0, 60.0, 60.0}) posterior.points.push_back({coordinate_of(value), 0, 0});
-  const Narrowing n = narrowings_of(posterior).front();
+  const Marginal n = marginals_of(posterior).front();
   EXPECT_NEAR(n.low, 1, 1e-9);
   EXPECT_EQ(n.median, 6);
   EXPECT_NEAR(n.high, 60, 1e-9);

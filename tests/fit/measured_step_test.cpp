@@ -165,7 +165,7 @@ TEST(ErrorSummary, CountsMeasuredZerosApartAndWhatDoesNotRunAsWhollyWrong) {
   EXPECT_DOUBLE_EQ(summary.worst, 1);
   EXPECT_EQ(summary.zeros, 2);
   EXPECT_DOUBLE_EQ(summary.worst_difference, 0.5);
-  EXPECT_FALSE((Judged{0, 0.0}.error()));
+  EXPECT_FALSE((Comparison{0, 0.0}.error()));
 }
 
 }  // namespace

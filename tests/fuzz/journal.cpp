@@ -6,10 +6,10 @@
 namespace slmsim {
 namespace {
 
-struct Any {
+struct AnyAnswer {
   Texts texts;
 };
-void from_texts(const Texts& texts, Any& any) { any.texts = texts; }
+void from_texts(const Texts& texts, AnyAnswer& any) { any.texts = texts; }
 
 }  // namespace
 }  // namespace slmsim
@@ -23,7 +23,7 @@ void try_journal(std::string_view text) {
   for (std::uint64_t question = 0; question < journal.of().questions; ++question) {
     if (!journal.holds(question)) continue;
     ++held;
-    journal.answer<Any>(question);
+    journal.answer<AnyAnswer>(question);
   }
   if (held != journal.count()) __builtin_trap();
 }

@@ -21,7 +21,7 @@ std::filesystem::path folder() {
   return kFolder;
 }
 
-Response read_only(const Asking& asking) {
+Response read_only(const HelperRequest& asking) {
   const Workplace workplace{.folder = folder(), .reach = Folder(folder()).reach()};
   try {
     const Question question = read_question(asking.body, workplace);

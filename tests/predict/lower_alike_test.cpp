@@ -150,7 +150,7 @@ TEST_P(Alike, LinksCarryTheSame) {
 
 TEST_P(Alike, GivesFewerTasksWhereReplicasAreEqual) {
   const Scenario scenario = scenario_of(GetParam());
-  const Planned planned(scenario);
+  const PlanInputs planned(scenario);
   const std::size_t folded = lower_alike(planned.request).graph.tasks().size(),
                     whole = planned.plan.technique->lower(planned.request).graph.tasks().size();
   if (GetParam().folds) {

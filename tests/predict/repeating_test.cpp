@@ -24,7 +24,7 @@ TEST_P(Repeating, SaysWhatAllMicroBatchesSay) {
 
 TEST_P(Repeating, CountsOnWhereItMay) {
   const Scenario scenario = scenario_of(GetParam());
-  const auto counted = simulate_repeating(Planned(scenario).request);
+  const auto counted = simulate_repeating(PlanInputs(scenario).request);
   EXPECT_TRUE(counted.has_value() || !GetParam().counts);
 }
 

@@ -19,10 +19,10 @@ inline Scenario scenario_from(const std::string& text) {
 }
 
 // The plan of a scenario's first model by its first technique on all GPUs, and all that lowering it takes.
-struct Planned {
-  explicit Planned(const Scenario& s) : scenario(s) {}
-  Planned(const Planned&) = delete;
-  Planned& operator=(const Planned&) = delete;
+struct PlanInputs {
+  explicit PlanInputs(const Scenario& s) : scenario(s) {}
+  PlanInputs(const PlanInputs&) = delete;
+  PlanInputs& operator=(const PlanInputs&) = delete;
 
   const Scenario& scenario;
   OperatorGraph operators = build_operator_graph(scenario.models.front());

@@ -12,9 +12,9 @@ constexpr int kUsualGpus = 16, kMostGpus = 96;
 
 std::string with_unit(double value, const char* unit) { return fmt::format("{:.6g} {}", value, unit); }
 
-class Drawing {
+class ScenarioDraw {
  public:
-  explicit Drawing(std::uint64_t seed) : dice_(seed) { out_["name"] = fmt::format("random-{}", seed); }
+  explicit ScenarioDraw(std::uint64_t seed) : dice_(seed) { out_["name"] = fmt::format("random-{}", seed); }
 
   Json scenario() {
     draw_platform();
@@ -249,6 +249,6 @@ class Drawing {
 
 }  // namespace
 
-Json draw_scenario(std::uint64_t seed) { return Drawing(seed).scenario(); }
+Json draw_scenario(std::uint64_t seed) { return ScenarioDraw(seed).scenario(); }
 
 }  // namespace slmsim

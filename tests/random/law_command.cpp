@@ -49,13 +49,13 @@ class Folder {
 Evaluator evaluator_of(const Space& space, const OperatorGraph& operators) {
   Evaluator out;
   out.assess = [&](const std::vector<std::size_t>& choices) {
-    std::vector<Assessed> all;
+    std::vector<Assessment> all;
     for (const std::size_t i : choices)
       all.push_back(assess(space, operators, space.choices()[i], space.scenario().plan.objective));
     return all;
   };
   out.measure = [&](const std::vector<std::size_t>& choices) {
-    std::vector<Measured> all;
+    std::vector<Measurement> all;
     for (const std::size_t i : choices)
       all.push_back(measure(space, operators, space.choices()[i], space.scenario().plan.objective));
     return all;
@@ -65,7 +65,7 @@ Evaluator evaluator_of(const Space& space, const OperatorGraph& operators) {
 
 }  // namespace
 
-void a_point_is_a_run(const Drawn& drawn, Dice&, Faults& faults) {
+void a_point_is_a_run(const RandomCase& drawn, Dice&, Faults& faults) {
   const Folder folder;
   folder.write("scenario.yaml", drawn.document.dump(1));
   const int epochs = drawn.scenario.training.epochs;
@@ -81,7 +81,7 @@ void a_point_is_a_run(const Drawn& drawn, Dice&, Faults& faults) {
     faults.push_back("a point's rows are not those of a run:\n" + sweep.rows(1).csv + rows);
 }
 
-void a_plan_is_no_worse(const Drawn& drawn, Dice& dice, Faults& faults) {
+void a_plan_is_no_worse(const RandomCase& drawn, Dice& dice, Faults& faults) {
   if (std::ssize(drawn.scenario.platform.devices) > kMostPlannedGpus) return;
   const Transformer& model = drawn.scenario.models.front();
   const OperatorGraph operators = build_operator_graph(model);
@@ -96,7 +96,7 @@ void a_plan_is_no_worse(const Drawn& drawn, Dice& dice, Faults& faults) {
   const SearchResult found = search(space, evaluator_of(space, operators), options);
   if (run == 0) return;
   if (found.best.empty()) return void(faults.emplace_back("plan finds nothing where run does"));
-  const Found& best = found.best.front();
+  const RankedChoice& best = found.best.front();
   if (best.measured.job.value > run * (1 + kCommandRounding))
     faults.push_back(fmt::format("plan: {:.9g} s, run {:.9g} s", best.measured.job.value, run));
   // What it prints for `slmsim run` gives the same numbers.
@@ -110,7 +110,7 @@ void a_plan_is_no_worse(const Drawn& drawn, Dice& dice, Faults& faults) {
                                  again.empty() ? 0.0 : again.front().job.value, fmt::join(overrides, " --set ")));
 }
 
-void the_largest_model_fits(const Drawn& drawn, Dice&, Faults& faults) {
+void the_largest_model_fits(const RandomCase& drawn, Dice&, Faults& faults) {
   for (const auto& largest : largest_models(drawn.scenario, nullptr)) {
     if (largest.layers == 0) continue;
     Scenario scenario = drawn.scenario;

@@ -27,7 +27,7 @@ std::vector<Prediction> misfits_too(Scenario scenario) {
   return predicted(scenario);
 }
 
-void each_graph(const Drawn& drawn, const auto& use) {
+void each_graph(const RandomCase& drawn, const auto& use) {
   for (const Prediction& p : drawn.predictions) {
     if (p.status != Status::kOk) continue;
     const auto model = std::find_if(drawn.scenario.models.begin(), drawn.scenario.models.end(),
@@ -77,7 +77,7 @@ std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& gra
 
 }  // namespace
 
-void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
+void memory_follows_its_laws(const RandomCase& drawn, Dice&, Faults& faults) {
   const auto compare = [&](const char* what, const std::vector<Prediction>& less, const std::vector<Prediction>& more) {
     for (std::size_t i = 0; i < less.size(); ++i) {
       if (less[i].memory.empty() || more[i].memory.empty()) continue;
@@ -105,7 +105,7 @@ void memory_follows_its_laws(const Drawn& drawn, Dice&, Faults& faults) {
   compare("half the layers", misfits_too(kept), misfits_too(deep));
 }
 
-void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
+void bytes_are_conserved(const RandomCase& drawn, Dice&, Faults& faults) {
   each_graph(drawn, [&](const Prediction& p, const TaskGraph& graph) {
     std::vector<double> asked(graph.connections().size()), carried(graph.connections().size());
     for (const Task& task : graph.tasks()) {
@@ -121,7 +121,7 @@ void bytes_are_conserved(const Drawn& drawn, Dice&, Faults& faults) {
   });
 }
 
-void engines_agree(const Drawn& drawn, Dice& dice, Faults& faults) {
+void engines_agree(const RandomCase& drawn, Dice& dice, Faults& faults) {
   std::size_t links = 0;  // SimGrid cannot grow later
   each_graph(drawn, [&](const Prediction&, const TaskGraph& graph) { links = std::max(links, graph.links().size()); });
   reserve_network(links);

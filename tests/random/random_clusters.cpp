@@ -60,7 +60,7 @@ bool asked_for(const Law& law, const Options& options, Dice& dice) {
 }
 
 int try_seed(std::uint64_t seed, const Options& options, Tallies& tallies) {
-  Drawn drawn;
+  RandomCase drawn;
   drawn.seed = seed;
   drawn.document = draw_scenario(seed);
   try {

@@ -21,14 +21,14 @@ const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
 struct Example {
   explicit Example(Overrides overrides) {
     overrides.insert(overrides.begin(), "models=gpt2m");
-    way.scenario = load_scenario(kRoot / "scenarios/utah-gpn.yaml", overrides);
-    way.group = way.scenario.groups.front();
-    way.options = way.scenario.techniques.front();
-    const auto predictions = predict(way.scenario);
+    setup.scenario = load_scenario(kRoot / "scenarios/utah-gpn.yaml", overrides);
+    setup.group = setup.scenario.groups.front();
+    setup.options = setup.scenario.techniques.front();
+    const auto predictions = predict(setup.scenario);
     plan = predictions.front().plan.value();
   }
-  ExportRequest request() const { return {way, way.scenario.models.front(), plan}; }
-  Way way;
+  ExportRequest request() const { return {setup, setup.scenario.models.front(), plan}; }
+  RunSetup setup;
   Plan plan;
 };
 
@@ -118,13 +118,13 @@ TEST(Export, TellsWhatMegatronCannot) {
 struct NodeExample {
   explicit NodeExample(const std::string& technique, const std::string& options, Overrides more = {}) {
     more.push_back(fmt::format("techniques={{{}: {}}}", technique, options));
-    way.scenario = load_scenario(kRoot / "scenarios/xe8545-1.yaml", more);
-    way.group = way.scenario.groups.front();
-    way.options = way.scenario.techniques.front();
-    plan = predict(way.scenario).front().plan.value();
+    setup.scenario = load_scenario(kRoot / "scenarios/xe8545-1.yaml", more);
+    setup.group = setup.scenario.groups.front();
+    setup.options = setup.scenario.techniques.front();
+    plan = predict(setup.scenario).front().plan.value();
   }
-  ExportRequest request() const { return {way, way.scenario.models.front(), plan}; }
-  Way way;
+  ExportRequest request() const { return {setup, setup.scenario.models.front(), plan}; }
+  RunSetup setup;
   Plan plan;
 };
 

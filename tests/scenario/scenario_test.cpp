@@ -88,7 +88,7 @@ TEST_F(ScenarioFile, RefusesAutocastWhereNothingIsCast) {
 TEST_F(ScenarioFile, MayStateSingleKernelsInPlaceOfTheStacks) {
   const std::string moves = "{forward: {elements: 1}, backward: {elements: 2}, provenance: typical, source: here}";
   const Scenario s = load({"software.kernels={loss: " + moves + "}"});
-  EXPECT_EQ(s.software.kernels[static_cast<std::size_t>(KernelPart::kLoss)], (KernelMoves{{1}, {2}}));
+  EXPECT_EQ(s.software.kernels[static_cast<std::size_t>(KernelPart::kLoss)], (KernelTraffic{{1}, {2}}));
   EXPECT_TRUE(s.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
   const auto told = [&](const std::string& path) {
     return std::count_if(s.parameters.begin(), s.parameters.end(), [&](const auto& p) { return p.path == path; });

@@ -11,15 +11,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Read {
+struct ReadResult {
   Software software;
   std::vector<std::string> errors;
   std::vector<Parameter> parameters;
 };
 
-Read read(const std::string& text) {
+ReadResult read(const std::string& text) {
   Reading reading;
-  Read out;
+  ReadResult out;
   read_stack(parse_yaml(text, "stack.yaml"), "software.stack", reading, out.software);
   for (const auto& error : reading.errors) out.errors.push_back(error.text);
   out.parameters = reading.parameters;
@@ -47,11 +47,11 @@ pads: yes
 )";
 
 TEST(StackFile, SaysWhatEachKernelMoves) {
-  const Read r = read(kSmall);
+  const ReadResult r = read(kSmall);
   EXPECT_THAT(r.errors, IsEmpty());
   const auto& gelu = r.software.kernels[static_cast<std::size_t>(KernelPart::kGelu)];
   ASSERT_TRUE(gelu);
-  EXPECT_EQ(*gelu, (KernelMoves{{2.5, 1, 0}, {4, 0, 0.5}}));
+  EXPECT_EQ(*gelu, (KernelTraffic{{2.5, 1, 0}, {4, 0, 0.5}}));
   EXPECT_FALSE(r.software.kernels[static_cast<std::size_t>(KernelPart::kNorm)]);
   EXPECT_EQ(r.software.attention, AttentionKernel::kFlash);
   EXPECT_EQ(r.software.attention_elsewhere, AttentionKernel::kFusedSoftmax);

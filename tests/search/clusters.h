@@ -123,12 +123,12 @@ inline Evaluator evaluator_of(const Space& space, PlanObjective objective = Plan
   const auto operators = std::make_shared<OperatorGraph>(build_operator_graph(space.model()));
   Evaluator out;
   out.assess = [&space, operators, objective](const std::vector<std::size_t>& choices) {
-    std::vector<Assessed> all;
+    std::vector<Assessment> all;
     for (const std::size_t i : choices) all.push_back(assess(space, *operators, space.choices()[i], objective));
     return all;
   };
   out.measure = [&space, operators, objective](const std::vector<std::size_t>& choices) {
-    std::vector<Measured> all;
+    std::vector<Measurement> all;
     for (const std::size_t i : choices) all.push_back(measure(space, *operators, space.choices()[i], objective));
     return all;
   };

@@ -44,7 +44,7 @@ class LeastIterationOf : public testing::TestWithParam<Case> {};
 
 TEST_P(LeastIterationOf, FewMicroBatchesIsNotAboveASimulationAndHardlyBelowTheLeastEndOfAll) {
   const Scenario scenario = scenario_of(GetParam());
-  const Planned planned(scenario);
+  const PlanInputs planned(scenario);
   const LeastIteration least = least_iteration(planned.request);
   const Prediction all = predict(scenario, {.whole = true, .ignore_memory = true}).front();
   EXPECT_LE(least.end.value, all.iteration.value * (1 + kRounding));

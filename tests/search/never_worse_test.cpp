@@ -34,7 +34,7 @@ void expect_never_worse(const ClusterFile& file, const Overrides& set, double ef
   const SearchResult found = found_with(space, effort);
   if (run == 0) return;
   ASSERT_FALSE(found.best.empty());
-  const Found& best = found.best.front();
+  const RankedChoice& best = found.best.front();
   EXPECT_LE(best.measured.job.value, run * (1 + kRounding));
   // What is printed for `slmsim run` gives the same job.
   Overrides overrides = space.overrides(space.choices()[best.choice]);
@@ -67,9 +67,9 @@ TEST(NeverWorse, ThanRunOnOtherGpusOfTheSameName) {
 }
 
 // Small clusters of all kinds, drawn at random.
-class Drawn {
+class RandomCluster {
  public:
-  explicit Drawn(unsigned seed) : random_(seed) {
+  explicit RandomCluster(unsigned seed) : random_(seed) {
     const int sites = number(1, 3);
     std::string links;
     for (int s = 0; s < sites; ++s) {
@@ -154,7 +154,7 @@ class DrawnSlow : public testing::TestWithParam<unsigned> {};
 
 TEST_P(DrawnSlow, ClusterHasNoPlanThatIsWorseThanRun) {
   constexpr double kLittle = 3e5;  // tasks
-  const Drawn drawn(GetParam());
+  const RandomCluster drawn(GetParam());
   const ClusterFile file(drawn.cluster());
   for (const double effort : {1.0, kLittle}) expect_never_worse(file, {}, effort);
 }

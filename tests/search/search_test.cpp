@@ -33,10 +33,10 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
   std::size_t fitting = 0;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const Choice& choice = space.choices()[i];
-    const Assessed assessed = assess(space, operators, choice, objective);
+    const Assessment assessed = assess(space, operators, choice, objective);
     if (assessed.status != Status::kOk) continue;
     ++fitting;
-    const Measured measured = measure(space, operators, choice, objective);
+    const Measurement measured = measure(space, operators, choice, objective);
     EXPECT_LE(quick.job(choice).value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     EXPECT_LE(assessed.job.value, measured.job.value * (1 + kRounding)) << space.describe(choice);
     const double cost = cost_of(space, choice, objective, measured.job);
@@ -241,15 +241,15 @@ TEST(Space, HoldsWhatTheScenarioAsksForJustAsItIs) {
                                        "techniques={Shard: {mesh: [3, 1], micro_batches: 2, startup: 7 s}, Pipeshard: "
                                        "{planner: slmsim, schedule: gpipe}}"});
   const Space space(scenario, scenario.models.front());
-  std::vector<Way> ways;
+  std::vector<RunSetup> setups;
   for (const auto& choice : space.choices()) {
-    if (space.is_as_given(choice)) ways.push_back(space.way(choice));
+    if (space.is_as_given(choice)) setups.push_back(space.setup(choice));
   }
-  ASSERT_EQ(ways.size(), 4);
-  for (const auto& way : ways) {
-    EXPECT_EQ(way.scenario, scenario);
-    EXPECT_THAT(scenario.groups, testing::Contains(way.group));
-    EXPECT_THAT(scenario.techniques, testing::Contains(way.options));
+  ASSERT_EQ(setups.size(), 4);
+  for (const auto& setup : setups) {
+    EXPECT_EQ(setup.scenario, scenario);
+    EXPECT_THAT(scenario.groups, testing::Contains(setup.group));
+    EXPECT_THAT(scenario.techniques, testing::Contains(setup.options));
   }
 }
 

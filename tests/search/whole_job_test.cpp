@@ -81,9 +81,9 @@ TEST_P(WholeJobs, AreNeverWorseThanRunAndWhatBoundsSay) {
   const QuickBound quick(space, objective);
   double least = -1;
   for (const Choice& choice : space.choices()) {
-    const Assessed assessed = assess(space, operators, choice, objective);
+    const Assessment assessed = assess(space, operators, choice, objective);
     if (assessed.status != Status::kOk) continue;
-    const Measured measured = measure(space, operators, choice, objective);
+    const Measurement measured = measure(space, operators, choice, objective);
     ASSERT_TRUE(measured.whole);
     const double cost = cost_of(space, choice, objective, measured);
     EXPECT_LE(cost_of(space, choice, objective, quick.job(choice)), cost * (1 + kRounding)) << space.describe(choice);
@@ -110,7 +110,7 @@ TEST(DeadlineCost, CountsLateJobsAndThenTheMedian) {
                           "techniques: [Data]\njob: {lease: 10 h}"});
   const Scenario scenario = file.load();
   const Space space(scenario, scenario.models.front());
-  Measured measured{Seconds{1}, Seconds{1}, {}};
+  Measurement measured{Seconds{1}, Seconds{1}, {}};
   measured.whole = MeasuredJob{0, 0, 300, Seconds{18'000}, Seconds{36'000}};
   const double cost = cost_of(space, space.choices().front(), PlanObjective::kDeadline, measured);
   EXPECT_DOUBLE_EQ(cost, 300 + 0.5 / 1.5);
@@ -120,14 +120,14 @@ TEST(DeadlineCost, CountsLateJobsAndThenTheMedian) {
 }
 
 TEST(Finding, OfWholeJobsIsWrittenAndReadWithoutLoss) {
-  Measured measured{Seconds{1.1}, Seconds{0.3}, {}};
+  Measurement measured{Seconds{1.1}, Seconds{0.3}, {}};
   measured.whole = MeasuredJob{0.1, 1e9 / 3, 7, Seconds{2.2}, Seconds{1.0 / 3}};
   Finding read;
   from_texts(to_texts(measured), read);
-  EXPECT_EQ(std::get<Measured>(read).whole, measured.whole);
+  EXPECT_EQ(std::get<Measurement>(read).whole, measured.whole);
   measured.whole.reset();
   from_texts(to_texts(measured), read);
-  EXPECT_FALSE(std::get<Measured>(read).whole);
+  EXPECT_FALSE(std::get<Measurement>(read).whole);
 }
 
 }  // namespace

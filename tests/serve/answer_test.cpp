@@ -23,7 +23,7 @@ class Answers : public PageFolder {
     return Json::parse(response.body);
   }
   Json program(std::vector<std::string> words) {
-    const Finished done = slmsim_run(std::move(words), root_.string());
+    const RunOutcome done = slmsim_run(std::move(words), root_.string());
     EXPECT_EQ(done.status, 0) << done.err;
     return Json::parse(done.out);
   }
@@ -136,7 +136,7 @@ TEST_F(Answers, TellErrorsAtTheirPlacesAsTheProgramDoes) {
   EXPECT_EQ(error["own"], true);
   EXPECT_TRUE(told.contains("tree"));  // it is drawn all the same
   const std::string file = (Folder(root_).root() / "wrong.yaml").string();
-  const Finished program = slmsim_run({"run", file}, root_.string());
+  const RunOutcome program = slmsim_run({"run", file}, root_.string());
   EXPECT_EQ(program.err, error["message"].get<std::string>() + "\n");
 }
 

@@ -17,7 +17,7 @@ class Pages : public PageFolder {
  protected:
   Pages()
       : app_({.guard = own_guard(), .folder = root_, .open = "two.yaml", .version = "1.2.3"},
-             [this](const Asking& asking) {
+             [this](const HelperRequest& asking) {
                {
                  const std::scoped_lock lock(mutex_);
                  asked_.push_back(asking.verb);
@@ -35,7 +35,7 @@ class Pages : public PageFolder {
 
   std::mutex mutex_;  // jobs are asked of in threads of their own
   std::vector<std::string> asked_;
-  Answerer answerer_ = [](const Asking&) { return Response{.body = "{}"}; };
+  Answerer answerer_ = [](const HelperRequest&) { return Response{.body = "{}"}; };
   App app_;
 };
 
@@ -136,7 +136,7 @@ Json ended(App& app, std::uint64_t job) {
 
 TEST_F(Pages, RunLongWorkAsJobsThatTellProgressAndEnd) {
   std::promise<void> told_progress, go_on;
-  answerer_ = [&](const Asking& asking) {
+  answerer_ = [&](const HelperRequest& asking) {
     asking.progress("3 of 4", 0.75);
     told_progress.set_value();
     go_on.get_future().wait();
@@ -152,7 +152,7 @@ TEST_F(Pages, RunLongWorkAsJobsThatTellProgressAndEnd) {
 }
 
 TEST_F(Pages, CancelJobsAndBoundHowManyRun) {
-  answerer_ = [](const Asking& asking) {
+  answerer_ = [](const HelperRequest& asking) {
     while (!asking.cancelled()) std::this_thread::yield();
     return refusal(499, "cancelled");
   };
@@ -165,7 +165,7 @@ TEST_F(Pages, CancelJobsAndBoundHowManyRun) {
 
 // What follows the hand is one thing at a time, whatever else somebody started; a page whose turn it is not asks again.
 TEST_F(Pages, FollowTheHandOneAtATime) {
-  answerer_ = [](const Asking& asking) {
+  answerer_ = [](const HelperRequest& asking) {
     EXPECT_TRUE(asking.yields);
     EXPECT_LE(asking.seconds, asking.verb == "plan" ? 1800 : 120);
     while (!asking.cancelled()) std::this_thread::yield();

@@ -58,7 +58,7 @@ TEST_F(HelperProcesses, YieldToWhatAHandWaitsFor) {
 
 TEST_F(HelperProcesses, TellProgressOfLongWork) {
   std::vector<std::string> told;
-  Asking asking{.verb = "sweep", .body = {}, .seconds = 100};
+  HelperRequest asking{.verb = "sweep", .body = {}, .seconds = 100};
   asking.body = Json{{"scenario", kTwoSites}, {"key", "training.batch"}, {"from", "8"},
                      {"to", "2000"},          {"points", 100},           {"log", true},
                      {"whole", true}}

@@ -37,8 +37,8 @@ std::vector<Variation> variations() {
            .words = [](const TechniqueOptions& o, int) { return fmt::format("averages every {}", o.get(kEvery)); }}};
 }
 
-ExportWays exports(const ExportRequest& request) {
-  ExportWays out;
+TechniqueExports exports(const ExportRequest& request) {
+  TechniqueExports out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron.cannot = "it is a test's";
   out.alpa.cannot = not_alpas(*request.plan.technique);
@@ -50,7 +50,7 @@ ExportWays exports(const ExportRequest& request) {
 extern const Technique kAveraging = {
     .name = "Averaging",
     .summary = "a test's: several steps, then the average of all parameters",
-    .looks = {"#ffe0b0", "#b06000", "8", "-", "***"},
+    .style = {"#ffe0b0", "#b06000", "8", "-", "***"},
     .divides_batch = true,
     .is_ring = true,
     .options = {&kEvery},

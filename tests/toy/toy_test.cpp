@@ -77,12 +77,12 @@ TEST(Toy, MayLeaveOutTheBackwardPass) {
 }
 
 TEST(Toy, IsListedReadAndRefusedLikeAnyOther) {
-  const Finished list = slmsim_run({"list", "techniques"});
+  const RunOutcome list = slmsim_run({"list", "techniques"});
   EXPECT_THAT(list.out, HasSubstr("Averaging"));
-  const Finished wrong = slmsim_run({"run", kScenario, "--set", "techniques={Averaging: {evry: 2}}"});
+  const RunOutcome wrong = slmsim_run({"run", kScenario, "--set", "techniques={Averaging: {evry: 2}}"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown key \"evry\" in techniques.Averaging; did you mean \"every\"?"));
-  const Finished name = slmsim_run({"run", kScenario, "--set", "techniques=[Averging]"});
+  const RunOutcome name = slmsim_run({"run", kScenario, "--set", "techniques=[Averging]"});
   EXPECT_THAT(name.err, HasSubstr("did you mean \"Averaging\"?"));
 }
 
@@ -110,20 +110,20 @@ TEST(Toy, GoesThroughSweepReportTraceAndLargestModels) {
   const std::vector<std::string> all = {"--set", "models=gpt2m", "--set", "techniques={Averaging: {every: 2}}"};
   std::vector<std::string> report = {"report", kScenario, "-o", folder.file("page.html")};
   report.insert(report.end(), all.begin(), all.end());
-  const Finished page = slmsim_run(report);
+  const RunOutcome page = slmsim_run(report);
   EXPECT_EQ(page.status, 0) << page.err;
   EXPECT_THAT(contents(folder.file("page.html")), HasSubstr("Averaging"));
-  const Finished largest = with({"max-model", kScenario});
+  const RunOutcome largest = with({"max-model", kScenario});
   EXPECT_EQ(largest.status, 0) << largest.err;
   EXPECT_THAT(largest.out, HasSubstr("Averaging"));
-  const Finished limits = with({"explain", kScenario});
+  const RunOutcome limits = with({"explain", kScenario});
   EXPECT_EQ(limits.status, 0) << limits.err;
   EXPECT_THAT(limits.out, HasSubstr("Averaging on gat+amst"));
 }
 
 TEST(Toy, IsPlannedWithWhatItLetsVary) {
-  const Finished plan = slmsim_run({"plan", kScenario, "--set", "models=gpt2m", "--set",
-                                    "techniques={Averaging: {micro_batches: 1}}", "--format", "json"});
+  const RunOutcome plan = slmsim_run({"plan", kScenario, "--set", "models=gpt2m", "--set",
+                                      "techniques={Averaging: {micro_batches: 1}}", "--format", "json"});
   ASSERT_EQ(plan.status, 0) << plan.err;
   // With 10 steps per average on one VM nearly all communication is gone: nothing else that varies helps more.
   EXPECT_THAT(plan.out, HasSubstr("averages every 10"));

@@ -68,7 +68,7 @@ Seconds predicted_time(const Scenario& scenario, const Network& network, int gpu
 }
 
 ErrorSummary summary_of_rows(const std::vector<AllReduceRow>& rows, const AllReduceSummary& of, bool large) {
-  std::vector<Judged> cells;
+  std::vector<Comparison> cells;
   for (const AllReduceRow& row : rows) {
     if (row.source == of.source && row.machine == of.machine && (of.gpus == 0 || row.gpus == of.gpus) &&
         (row.size > kLarge) == large)
@@ -80,11 +80,11 @@ ErrorSummary summary_of_rows(const std::vector<AllReduceRow>& rows, const AllRed
 }  // namespace
 
 AllReduceReport validate_all_reduce(const std::filesystem::path& table) {
-  struct Built {
+  struct BuiltMachine {
     Scenario scenario;
     std::unique_ptr<Network> network;
   };
-  std::map<const Machine*, Built> built;
+  std::map<const Machine*, BuiltMachine> built;
   std::map<std::tuple<const Machine*, int, double>, Seconds> known;
   AllReduceReport report;
   for (const TableRow& cells : read_table(table, kAllReduceColumns, "source,machine,gpus,bytes,seconds")) {
@@ -102,7 +102,7 @@ AllReduceReport validate_all_reduce(const std::filesystem::path& table) {
     if (gpus < 2 || gpus > machine->gpus)
       cells.fail(fmt::format("gpus: {} has 2 to {}, not {}", row.machine, machine->gpus, cells.text("gpus")));
     row.gpus = static_cast<int>(gpus);
-    Built& with = built[machine];
+    BuiltMachine& with = built[machine];
     if (!with.network) {
       with.scenario = scenario_of(*machine);
       with.network = std::make_unique<Network>(with.scenario.platform);

@@ -24,7 +24,7 @@ struct AllReduceRow {
   Bytes size;
   Seconds measured, predicted;
 
-  Judged judged() const { return {measured.value, predicted.value}; }
+  Comparison judged() const { return {measured.value, predicted.value}; }
 };
 
 struct AllReduceSummary {

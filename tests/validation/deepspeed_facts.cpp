@@ -112,7 +112,7 @@ class Predictor {
 };
 
 ErrorSummary summarise(const std::vector<DeepSpeedFact>& facts, bool (*belongs)(const std::string& metric)) {
-  std::vector<Judged> cells;
+  std::vector<Comparison> cells;
   for (const auto& fact : facts) {
     if (belongs(fact.metric)) cells.push_back(fact.judged());
   }

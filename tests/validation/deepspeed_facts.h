@@ -21,7 +21,7 @@ struct DeepSpeedFact {
   std::optional<double> predicted;  // nothing where it does not run
   std::string reason;
 
-  Judged judged() const { return {measured, predicted}; }
+  Comparison judged() const { return {measured, predicted}; }
   std::optional<double> error() const { return judged().error(); }
 };
 

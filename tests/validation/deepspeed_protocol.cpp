@@ -46,7 +46,7 @@ class DeepSpeedRunner {
     const Posterior posterior = fit(request(), *forecaster_, sampling);
     out_.complete = out_.complete && posterior.complete;
     if (out_.complete) judge(posterior, out_.after);
-    out_.narrowings = narrowings_of(posterior);
+    out_.marginals = marginals_of(posterior);
     out_.emulated_error = posterior.emulated_error;
     out_.simulated = forecaster_->simulated();
     return std::move(out_);
@@ -98,7 +98,7 @@ class DeepSpeedRunner {
     return out;
   }
 
-  void judge(const Posterior& posterior, std::vector<JudgedThroughput>& into) {
+  void judge(const Posterior& posterior, std::vector<ThroughputComparison>& into) {
     const Draws draws = draws_of(posterior, kJudged);
     std::map<std::size_t, Ensemble> known;
     for (const ProtocolRow& row : rows_) {

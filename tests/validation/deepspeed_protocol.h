@@ -10,7 +10,7 @@
 
 namespace slmsim {
 
-struct JudgedThroughput {
+struct ThroughputComparison {
   DeepSpeedFact fact;
   double predicted = 0;  // TFLOP/s of all GPUs: measured, and the median
   Interval interval;
@@ -21,10 +21,10 @@ struct JudgedThroughput {
 
 struct DeepSpeedProtocol {
   double level = 0.8;
-  std::vector<JudgedThroughput> before, after;  // without a run, and with those of `fit`; the same rows
+  std::vector<ThroughputComparison> before, after;  // without a run, and with those of `fit`; the same rows
   std::size_t fitted = 0;                       // number of rows
   std::vector<Unknown> unknowns;
-  std::vector<Narrowing> narrowings;
+  std::vector<Marginal> marginals;
   std::size_t simulated = 0;
   double emulated_error = 0;
   bool complete = true;

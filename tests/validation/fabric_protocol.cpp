@@ -126,11 +126,11 @@ class Protocol {
     out_.complete = posterior.complete;
     out_.emulated_error = std::max(out_.emulated_error, posterior.emulated_error);
     if (!posterior.complete) return;
-    const auto narrowings = narrowings_of(posterior);
+    const auto marginals = marginals_of(posterior);
     const std::size_t shared = fabric_shared().size();
     for (std::size_t i = 0; i < shared; ++i) {
       if (posterior.unknowns[i].is_choice())
-        out_.choices.push_back({slice.name, posterior.unknowns[i], narrowings[i].shares});
+        out_.choices.push_back({slice.name, posterior.unknowns[i], marginals[i].shares});
     }
     const Ensemble ensemble = ensemble_without(s, posterior);
     if (ensemble.size() == 0) {

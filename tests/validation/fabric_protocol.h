@@ -29,7 +29,7 @@ struct ProtocolOptions {
 };
 
 // A cell of Table II that the fit excludes.
-struct HeldOut {
+struct HeldOutCell {
   std::string slice, technique;
   std::vector<std::string> pilots;  // techniques of the slice that are pilot runs
   double measured = 0, predicted = 0;
@@ -64,14 +64,14 @@ struct HeldOutPick {
 
 struct FabricProtocol {
   double level = 0.8;
-  std::vector<HeldOut> cells;  // without, with one and with two pilot runs
+  std::vector<HeldOutCell> cells;  // without, with one and with two pilot runs
   std::vector<HeldOutFit> fits;
   std::vector<HeldOutChoice> choices;
   std::vector<HeldOutPick> picks;
-  struct Explained {
+  struct FullFit {
     std::vector<HeldOutFit> fits;
-    std::vector<Judged> cells;  // of Table II, in minutes
-  } explained;                  // fitted to all slices; empty where only some were left out
+    std::vector<Comparison> cells;  // of Table II, in minutes
+  } explained;                      // fitted to all slices; empty where only some were left out
   std::size_t simulated = 0;
   double emulated_error = 0;  // largest relative error of an emulated figure
   bool complete = true;

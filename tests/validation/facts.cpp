@@ -10,7 +10,7 @@ namespace {
 
 FactSummary summarise(const std::vector<Fact>& facts) {
   FactSummary summary;
-  std::vector<Judged> minutes;
+  std::vector<Comparison> minutes;
   for (const auto& fact : facts) {
     ++summary.status_cells;
     summary.status_agree += fact.status_agrees() ? 1 : 0;
@@ -20,17 +20,17 @@ FactSummary summarise(const std::vector<Fact>& facts) {
   return summary;
 }
 
-std::optional<Judged> judged(const Prediction& prediction, std::optional<double> published, double predicted) {
+std::optional<Comparison> cell(const Prediction& prediction, std::optional<double> published, double predicted) {
   if (!published) return std::nullopt;
-  return Judged{*published, prediction.status == Status::kOk ? std::optional(predicted) : std::nullopt};
+  return Comparison{*published, prediction.status == Status::kOk ? std::optional(predicted) : std::nullopt};
 }
 
 }  // namespace
 
-std::optional<Judged> Fact::minutes_judged() const { return judged(prediction, minutes, prediction.job.value / 60); }
+std::optional<Comparison> Fact::minutes_judged() const { return cell(prediction, minutes, prediction.job.value / 60); }
 
-std::optional<Judged> Fact::rate_judged() const {
-  return judged(prediction, tflops_per_gpu, prediction.rate_per_gpu.value / kTera);
+std::optional<Comparison> Fact::rate_judged() const {
+  return cell(prediction, tflops_per_gpu, prediction.rate_per_gpu.value / kTera);
 }
 
 bool Fact::status_agrees() const { return fits() != (prediction.status == Status::kOutOfMemory); }

@@ -16,8 +16,8 @@ struct Fact : FabricRow {
   Prediction prediction;
 
   // Set where a figure was published.
-  std::optional<Judged> minutes_judged() const;
-  std::optional<Judged> rate_judged() const;
+  std::optional<Comparison> minutes_judged() const;
+  std::optional<Comparison> rate_judged() const;
   bool status_agrees() const;
 };
 

@@ -7,7 +7,7 @@
 namespace slmsim {
 namespace {
 
-std::string figure(const std::optional<Judged>& cell, int digits) {
+std::string figure(const std::optional<Comparison>& cell, int digits) {
   if (!cell) return " | | ";
   if (!cell->predicted) return fmt::format("{:.{}f} | does not run | ", cell->measured, digits);
   return fmt::format("{:.{}f} | {:.{}f} | {}", cell->measured, digits, *cell->predicted, digits, error_text(*cell, 0));

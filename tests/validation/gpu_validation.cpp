@@ -24,7 +24,7 @@ constexpr const char* kStack = "megatron-eager";
 struct Series {
   const char* op;
   std::optional<Role> role;  // of the graph's operator
-  const char* kernel;        // as in MovesFit; nullptr: a product
+  const char* kernel;        // as in TrafficFit; nullptr: a product
 };
 constexpr Series kSeries[] = {{"enc-1st-layernorm", Role::kAttentionNorm, "norm"},
                               {"enc-attention-qkv", Role::kQkv, nullptr},
@@ -69,10 +69,10 @@ struct Sample {
   double elements = 0;
   BytesPerSecond bandwidth;
 
-  Seconds at(const Moves& moves) const { return Bytes{elements * moves.bytes_of(precision)} / bandwidth; }
+  Seconds at(const MemoryTraffic& moves) const { return Bytes{elements * moves.bytes_of(precision)} / bandwidth; }
 };
 
-Moves fit(const std::vector<const Sample*>& samples) {
+MemoryTraffic fit(const std::vector<const Sample*>& samples) {
   // Normal equations of sum ((a x + b y - 1) w)^2, where x and y are the times of one element and one byte over the
   // measured time, and w gives each GPU and precision the same weight.
   std::map<std::pair<std::string, Precision>, double> rows;
@@ -109,7 +109,7 @@ void leave_one_out(const std::vector<Sample>& samples, GpuValidation& out) {
   for (const Sample& s : samples) gpus.insert(s.gpu);
   std::vector<double> all;
   for (const auto& gpu : gpus) {
-    std::map<Kind, Moves> fitted;
+    std::map<Kind, MemoryTraffic> fitted;
     for (const auto& [kind, others] : by_kind(samples, gpu)) fitted[kind] = fit(others);
     std::vector<double> errors;
     for (const Sample& s : samples) {
@@ -121,7 +121,7 @@ void leave_one_out(const std::vector<Sample>& samples, GpuValidation& out) {
   }
   out.left_out.push_back({"", spread_of(std::move(all))});
   for (const auto& [kind, rows] : by_kind(samples, "")) {
-    MovesFit f{kind.first, kind.second, fit(rows), 0};
+    TrafficFit f{kind.first, kind.second, fit(rows), 0};
     std::vector<double> errors;
     for (const Sample* s : rows) errors.push_back(error_of(s->at(f.moves), s->time));
     f.spread = spread_of(std::move(errors)).ninth;

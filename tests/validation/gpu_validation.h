@@ -22,10 +22,10 @@ ErrorSpread spread_of(std::vector<double> errors);
 
 // Elements and bytes that fit one kind of kernel best, in relative least squares with equal weight for each GPU and precision,
 // neither negative.
-struct MovesFit {
+struct TrafficFit {
   std::string kernel;
   bool forward = true;
-  Moves moves;
+  MemoryTraffic moves;
   double spread = 0;  // nine of ten rows lie within this share
 };
 
@@ -39,17 +39,17 @@ struct ProductErrors {
 };
 
 struct GpuValidation {
-  std::vector<MovesFit> fits;  // to all GPUs
-  struct LeftOut {
+  std::vector<TrafficFit> fits;  // to all GPUs
+  struct LeaveOneOut {
     std::string gpu;  // "" for all together
     ErrorSpread error;
   };
-  std::vector<LeftOut> left_out;
-  struct Shipped {
+  std::vector<LeaveOneOut> left_out;
+  struct ShippedStack {
     std::string gpu;
     ErrorSpread between, products;  // with the stack `megatron-eager` and the GPUs' files, as in a run
   };
-  std::vector<Shipped> shipped;
+  std::vector<ShippedStack> shipped;
   std::vector<ProductErrors> products;
   AllReduceReport all_reduce;  // where the folder has allreduce.csv
 };

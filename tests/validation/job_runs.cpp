@@ -47,13 +47,13 @@ JobRun read_run(const TableRow& row) {
   const Seconds iteration{row.number("iteration_s", 1e-6, kMostOfJob)};
   out.elapsed = Seconds{row.number("elapsed_h", 1e-3, kMostOfJob) * 3600};
   const Seconds training = iteration * iterations;
-  Course& course = out.course;
+  JobProcess& process = out.process;
   if (const double evaluations = row.number("evaluate_every", 0, kMostOfJob); evaluations > 0)
-    course.evaluation = Seconds{row.number("evaluation_s", 0, kMostOfJob)} * std::floor(iterations / evaluations);
-  course.work = course.plain = training + course.evaluation;
-  if (every > 0) course.interval = iteration * every;
-  course.pause = course.write = Seconds{row.number("checkpoint_s", 0, kMostOfJob)};
-  course.stops = stops_in(row);
+    process.evaluation = Seconds{row.number("evaluation_s", 0, kMostOfJob)} * std::floor(iterations / evaluations);
+  process.work = process.plain = training + process.evaluation;
+  if (every > 0) process.interval = iteration * every;
+  process.pause = process.write = Seconds{row.number("checkpoint_s", 0, kMostOfJob)};
+  process.stops = stops_in(row);
   out.measured = training / out.elapsed;
   out.lost = out.elapsed - training;
   return out;
@@ -61,7 +61,7 @@ JobRun read_run(const TableRow& row) {
 
 }  // namespace
 
-Judged JobRun::judged() const { return {measured, predicted}; }
+Comparison JobRun::judged() const { return {measured, predicted}; }
 
 JobValidation validate_jobs(const std::filesystem::path& file) {
   const auto table = read_table(file,
@@ -69,11 +69,11 @@ JobValidation validate_jobs(const std::filesystem::path& file) {
                                  "checkpoint_s", "evaluate_every", "evaluation_s", "stops", "source"},
                                 "tests/reference/job.csv");
   JobValidation out;
-  std::vector<Judged> cells;
+  std::vector<Comparison> cells;
   for (const TableRow& row : table) {
     JobRun run = read_run(row);
     Seconds useful{0}, all{0};
-    for (const DrawnJob& job : draw_jobs(run.course, kDrawnJobs, 1)) {
+    for (const DrawnJob& job : draw_jobs(run.process, kDrawnJobs, 1)) {
       useful += job.parts.useful;
       all += job.parts.total();
     }

@@ -10,20 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "sim/predict/job/course.h"
 #include "sim/fit/error_summary.h"
+#include "sim/predict/job/job_process.h"
 
 namespace slmsim {
 
 struct JobRun {
   std::string run, stretch, source;
-  Course course;
+  JobProcess process;
   Seconds elapsed;           // measured
   double measured = 0;       // goodput
   double predicted = 0;      // goodput
   Seconds lost, lost_drawn;  // time without training: measured, and mean of the drawn jobs
 
-  Judged judged() const;
+  Comparison judged() const;
 };
 
 struct JobValidation {

@@ -54,12 +54,12 @@ std::vector<FabricRow> unmet_of(const FabricSlice& slice, const std::vector<Fore
 }
 
 // Facts under every valid combination.
-struct Judgements {
+struct FactCounts {
   std::size_t facts = 0;
   std::vector<std::vector<FabricRow>> unmet;  // by combination
 };
 
-MemoryExplanation best_of(const std::string& slice, const Judgements& of, const Judgements& all,
+MemoryExplanation best_of(const std::string& slice, const FactCounts& of, const FactCounts& all,
                           const std::vector<std::vector<std::string>>& combinations) {
   const auto misses = [&](std::size_t c) { return std::pair(of.unmet[c].size(), all.unmet[c].size()); };
   std::size_t best = 0, as_good = 0;
@@ -106,8 +106,8 @@ MemoryExplanations explain_memory(const std::filesystem::path& root, const std::
     return out;
   }
 
-  Judgements all;
-  std::vector<Judgements> by_slice(slices.size());
+  FactCounts all;
+  std::vector<FactCounts> by_slice(slices.size());
   for (std::size_t s = 0; s < slices.size(); ++s) {
     all.facts += by_slice[s].facts = slices[s].rows.size();
     for (const auto& [row, candidate] : slices[s].rows) out.fitting += row.fits() ? 1 : 0;

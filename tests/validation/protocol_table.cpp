@@ -17,7 +17,7 @@ struct Tally {
   int cells = 0, held = 0;
   double errors = 0, worst = 0, log_width = 0;
 
-  // Adds a HeldOut or a JudgedThroughput.
+  // Adds a HeldOutCell or a ThroughputComparison.
   void add(const auto& cell) {
     ++cells;
     held += cell.held() ? 1 : 0;
@@ -92,7 +92,7 @@ std::string fits_text(const std::vector<HeldOutFit>& fits, const char* which) {
                      which, agree, fits.size(), brier / static_cast<double>(fits.size()));
 }
 
-std::string explained_text(const FabricProtocol::Explained& explained) {
+std::string explained_text(const FabricProtocol::FullFit& explained) {
   if (explained.cells.empty()) return "";
   const ErrorSummary errors = summary_of(explained.cells);
   return fmt::format(
@@ -117,9 +117,9 @@ std::string choices_text(const FabricProtocol& protocol) {
   return out;
 }
 
-std::string judged_text(const std::vector<JudgedThroughput>& rows, std::size_t at) {
+std::string judged_text(const std::vector<ThroughputComparison>& rows, std::size_t at) {
   if (at >= rows.size()) return "| | ";
-  const JudgedThroughput& row = rows[at];
+  const ThroughputComparison& row = rows[at];
   return fmt::format("| {:.0f} ({:.0f} to {:.0f}) | {:+.0f} % {}", row.predicted, row.interval.low, row.interval.high,
                      100 * row.error(), row.held() ? "" : "not held ");
 }
@@ -205,9 +205,9 @@ std::string to_markdown(const DeepSpeedProtocol& protocol) {
                      after.row(fmt::format("{} throughputs", protocol.fitted)));
   out += fmt::format("\nIntervals of {:.0f} %.\n\n| unknown | before | fitted, 80 % of it between |\n|---|---|---|\n",
                      100 * protocol.level);
-  for (std::size_t i = 0; i < protocol.narrowings.size(); ++i) {
+  for (std::size_t i = 0; i < protocol.marginals.size(); ++i) {
     const Unknown& unknown = protocol.unknowns[i];
-    const Narrowing& fitted = protocol.narrowings[i];
+    const Marginal& fitted = protocol.marginals[i];
     out += fmt::format("| `{}` | {} | {}, {} to {} |\n", unknown.name(), unknown.prior_text(),
                        unknown.text(fitted.median), unknown.text(fitted.low), unknown.text(fitted.high));
   }

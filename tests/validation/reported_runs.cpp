@@ -53,7 +53,7 @@ ReportedRun run_of(const TableRow& row, const std::filesystem::path& root) {
 
 SourceErrors errors_of(const std::string& source, const std::vector<ReportedRun>& runs) {
   SourceErrors out{source, {}, 0, 0};
-  std::vector<Judged> cells;
+  std::vector<Comparison> cells;
   std::vector<double> errors;
   for (const auto& run : runs) {
     if (run.source != source) continue;

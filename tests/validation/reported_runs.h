@@ -27,7 +27,7 @@ struct ReportedRun {
 
   double predicted() const { return prediction.tokens_per_second / prediction.gpus; }
   bool fits() const;
-  Judged judged() const { return {measured, predicted()}; }
+  Comparison judged() const { return {measured, predicted()}; }
 };
 
 struct SourceErrors {

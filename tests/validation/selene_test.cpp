@@ -10,12 +10,12 @@
 namespace slmsim::selene_test {
 namespace {
 
-struct Measured {
+struct MeasuredIteration {
   const char* scenario;
   double full, selective;  // s; the latter with sequence parallelism
 };
 // The two larger models, 530 and 1000 billion, take a minute: docs/validation/gpu.md.
-constexpr Measured kMeasured[] = {{"selene-22b", 1.42, 1.10}, {"selene-175b", 18.13, 13.75}};
+constexpr MeasuredIteration kMeasured[] = {{"selene-22b", 1.42, 1.10}, {"selene-175b", 18.13, 13.75}};
 
 double iteration(const std::string& scenario, const Overrides& overrides) {
   const auto file = std::filesystem::path(SLMSIM_SOURCE_DIR) / "scenarios/large" / (scenario + ".yaml");

@@ -4,7 +4,7 @@
 
 namespace slmsim {
 
-std::string error_text(const Judged& cell, int digits) {
+std::string error_text(const Comparison& cell, int digits) {
   if (!cell.predicted) return "";
   if (const auto error = cell.error()) return fmt::format("{:+.{}f} %", 100 * *error, digits);
   return fmt::format("{:+.4g} (measured is 0: difference)", *cell.predicted);

@@ -10,7 +10,7 @@
 namespace slmsim {
 
 // "+3.1 %"; for a measured 0 the difference itself, "+0.2 (measured is 0: difference)"; empty where it does not run.
-std::string error_text(const Judged& cell, int digits);
+std::string error_text(const Comparison& cell, int digits);
 // "5 cells, mean absolute error 3.0 %, worst 4.1 %", and the number of measured zeros, if any.
 std::string summary_text(const ErrorSummary& summary);
 // The list of fitted values, as Markdown.

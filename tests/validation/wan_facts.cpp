@@ -168,7 +168,7 @@ std::vector<RoundRow> rounds_of(const std::filesystem::path& table) {
 
 template <class Rows>
 ErrorSummary errors_of(const Rows& rows) {
-  std::vector<Judged> cells;
+  std::vector<Comparison> cells;
   cells.reserve(rows.size());
   for (const auto& row : rows) cells.push_back(row.judged());
   return summary_of(cells);

@@ -28,7 +28,7 @@ struct PathRow {
   int connections = 0;
   BytesPerSecond measured, predicted;
 
-  Judged judged() const { return {measured.value, predicted.value}; }
+  Comparison judged() const { return {measured.value, predicted.value}; }
 };
 
 struct RoundRow {
@@ -36,7 +36,7 @@ struct RoundRow {
   int inner_steps = 0;
   Seconds measured, predicted;  // per inner step
 
-  Judged judged() const { return {measured.value, predicted.value}; }
+  Comparison judged() const { return {measured.value, predicted.value}; }
 };
 
 struct WanValidation {

@@ -5,7 +5,7 @@
 namespace slmsim {
 namespace {
 
-std::string cell_error(const Judged& cell) { return fmt::format("{:+.1f} %", 100 * cell.error().value_or(0)); }
+std::string cell_error(const Comparison& cell) { return fmt::format("{:+.1f} %", 100 * cell.error().value_or(0)); }
 
 std::string errors_summed_up(const char* what, const ErrorSummary& errors) {
   return fmt::format("\n{}: {} rows, mean absolute error {:.1f} %, worst {:.1f} %; nothing fitted.\n", what,

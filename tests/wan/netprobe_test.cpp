@@ -69,11 +69,11 @@ constexpr const char* kToken = "emulated-path-of-a-test";
 
 // The path has 400 Mbit/s; the client may keep 512 KiB on their way per connection, which is 26 MB/s at 20.2 ms, and of
 // what the server sends 2 in 1000 packets are lost.
-struct Measured {
+struct ProbeOutcome {
   int status = 0;
   bool emulated = false;  // at least 99 of 100 packets were in time
 };
-Measured measure(const std::string& file) {
+ProbeOutcome measure(const std::string& file) {
   const Host client("10.99.0.2", 1500), server("10.99.0.3", 1500);
   client.set("net.ipv4.tcp_wmem", "4096 16384 524288");
   client.set("net.ipv4.tcp_slow_start_after_idle", "0");
@@ -84,7 +84,7 @@ Measured measure(const std::string& file) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   Process measuring(client, {NETPROBE_BINARY, "client", "10.99.0.3", "--token", kToken, "-o", file, "--name",
                              "emulated", "--quick", "--max-size", "1MB", "--time-limit", "30s"});
-  Measured out{.status = measuring.wait() + 256 * serving.wait()};
+  ProbeOutcome out{.status = measuring.wait() + 256 * serving.wait()};
   relay.stop();
   const RelayCount& there = relay.forward();
   const RelayCount& back = relay.backward();
@@ -95,7 +95,7 @@ Measured measure(const std::string& file) {
 TEST_F(Netprobe, FindsTheEmulatedPathAndTheSimulatorTakesIt) {
   const std::string file = folder_ / "emulated.yaml";
   try {
-    Measured measured = measure(file);
+    ProbeOutcome measured = measure(file);
     for (int again = 0; again < 3 && !measured.emulated; ++again) measured = measure(file);
     ASSERT_EQ(measured.status, 0);
     if (!measured.emulated) GTEST_SKIP() << "the machine was too busy to emulate a path";

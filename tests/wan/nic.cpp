@@ -33,7 +33,7 @@ constexpr std::uint16_t kPort = 5002;
 constexpr std::size_t kPiece = 256 * 1024;  // B per send() and recv()
 
 // Packets on their way to a host.
-struct Way {
+struct DelayLine {
   int tun = -1;
   Nanoseconds delay = 0;
   std::deque<Packet> waiting;
@@ -86,9 +86,9 @@ class Paths {
   void send_off(Packet packet, Nanoseconds left) {
     std::uint32_t address = 0;  // IPv4, RFC 791: the destination is at byte 16
     std::memcpy(&address, packet.data + 16, sizeof address);
-    Way& way = there_[address == addresses_[0] ? 0 : 1];
-    packet.due = left + way.delay;
-    way.waiting.push_back(packet);
+    DelayLine& line = there_[address == addresses_[0] ? 0 : 1];
+    packet.due = left + line.delay;
+    line.waiting.push_back(packet);
   }
 
   void enqueue(const Packet& packet) {
@@ -114,12 +114,12 @@ class Paths {
     }
   }
 
-  void deliver(Way& way) {
+  void deliver(DelayLine& line) {
     const Nanoseconds time = now();
-    while (!way.waiting.empty() && way.waiting.front().due <= time) {
-      const Packet packet = way.waiting.front();
-      if (write(way.tun, packet.data, packet.size) < 0 && errno == EAGAIN) return;
-      way.waiting.pop_front();
+    while (!line.waiting.empty() && line.waiting.front().due <= time) {
+      const Packet packet = line.waiting.front();
+      if (write(line.tun, packet.data, packet.size) < 0 && errno == EAGAIN) return;
+      line.waiting.pop_front();
       slots_.give(packet.data);
     }
   }
@@ -141,9 +141,9 @@ class Paths {
       }
       if (more) continue;
       Nanoseconds due = queue_ && !idle_ ? busy_until_ : INT64_MAX;
-      for (const auto* ways : {&there_, &back_}) {
-        for (const Way& way : *ways) {
-          if (!way.waiting.empty()) due = std::min(due, way.waiting.front().due);
+      for (const auto* lines : {&there_, &back_}) {
+        for (const DelayLine& line : *lines) {
+          if (!line.waiting.empty()) due = std::min(due, line.waiting.front().due);
         }
       }
       const Nanoseconds left = due == INT64_MAX ? 1'000'000'000 : due - now();
@@ -159,7 +159,7 @@ class Paths {
   double rate_ = 0;  // B/s
   std::unique_ptr<Queue> queue_;
   std::array<std::uint32_t, 2> addresses_{};
-  std::array<Way, 2> there_, back_;
+  std::array<DelayLine, 2> there_, back_;
   Nanoseconds busy_until_ = 0;
   bool idle_ = true;
   std::atomic<bool> stopping_ = false;

@@ -205,8 +205,8 @@ ImportedProfile Gathering::finish() {
     disagreement.add(fmt::format("{} of {:.0f} B over {} GPUs", name, size, ranks), times);
   }
   out_.remarks.assign(remarks_.begin(), remarks_.end());
-  for (const auto& told : {implausible, disagreement.remarks()})
-    out_.remarks.insert(out_.remarks.end(), told.begin(), told.end());
+  for (const auto& remarks : {implausible, disagreement.remarks()})
+    out_.remarks.insert(out_.remarks.end(), remarks.begin(), remarks.end());
   return std::move(out_);
 }
 

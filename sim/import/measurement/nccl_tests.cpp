@@ -72,14 +72,14 @@ void NcclTestsReader::read_comment(const TextLine& line) {
 // likewise. Where that rate differs, the time is in another unit, or a column is misplaced.
 void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds took) {
   constexpr double kRounded = 0.006, kDigits = 0.02;
-  const std::string& told = line.words[time + 1];
-  const auto rate = parse_number(told);
+  const std::string& busbw = line.words[time + 1];
+  const auto rate = parse_number(busbw);
   const double is = bytes / took.value / kGiga;
   if (rate && std::abs(*rate - is) <= kRounded + kDigits * is) return;
   error(line.number,
         fmt::format("algbw is {} GB/s, and size / time is {:.4g} GB/s; the same is expected, of a time in us, as "
                     "nccl-tests prints them",
-                    printable(told).substr(0, 32), is));
+                    printable(busbw).substr(0, 32), is));
 }
 
 void NcclTestsReader::read_row(const TextLine& line) {

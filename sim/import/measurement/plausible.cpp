@@ -67,8 +67,8 @@ bool is_too_fast(const Gpu& gpu, const KernelTime& one) {
   return ideal_time(gpu, one) > one.time * kCache;
 }
 
-template <class Judged>
-const Judged& median_of(std::vector<Judged>& all) {
+template <class RatioRow>
+const RatioRow& median_of(std::vector<RatioRow>& all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.ratio, a.row.line) < std::tuple(b.ratio, b.row.line);
@@ -121,7 +121,7 @@ bool Plausibility::admit(const CollectiveTime& one, const InputFile& file) {
 void Plausibility::check_median() const {
   if (ratios_.empty()) return;
   auto ratios = ratios_;
-  const Judged& middle = median_of(ratios);
+  const RatioRow& middle = median_of(ratios);
   if (middle.ratio >= kFastest && middle.ratio <= kSlowest) return;
   throw InputError(
       middle.row.file->at(middle.row.line),
@@ -134,7 +134,7 @@ void Plausibility::check_median() const {
 void Plausibility::check_slow() const {
   if (rates_.empty()) return;
   auto rates = rates_;
-  const Judged& middle = median_of(rates);
+  const RatioRow& middle = median_of(rates);
   if (middle.ratio >= kLeastOfAnyGpu.value) return;
   throw InputError(
       middle.row.file->at(middle.row.line),

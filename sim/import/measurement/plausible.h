@@ -41,7 +41,7 @@ class Plausibility {
   std::vector<std::string> finish() const;
 
  private:
-  struct Judged {
+  struct RatioRow {
     double ratio;  // time over the data sheet's, or FLOP/s
     TimedRow row;
   };
@@ -50,8 +50,8 @@ class Plausibility {
 
   const Gpu* gpu_;
   std::vector<Error> errors_;
-  std::vector<Judged> ratios_;  // for kernels long enough, with a data sheet
-  std::vector<Judged> rates_;   // for large products
+  std::vector<RatioRow> ratios_;  // for kernels long enough, with a data sheet
+  std::vector<RatioRow> rates_;   // for large products
   std::size_t fast_ = 0;
   std::string first_fast_;
 };

@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "sim/platform/site_route.h"
 #include "sim/technique/common/memory.h"
-#include "sim/platform/site_way.h"
 
 namespace slmsim {
 namespace {
@@ -29,10 +29,10 @@ struct SiteBytes {
   double vms = 0;
 };
 
-class WayTimes {
+class RouteTimes {
  public:
-  WayTimes(const Platform& platform, int site) : platform_(platform), site_(site) {
-    ways_ = site_ways(platform, std::numeric_limits<std::size_t>::max());
+  RouteTimes(const Platform& platform, int site) : platform_(platform), site_(site) {
+    routes_ = site_routes(platform, std::numeric_limits<std::size_t>::max());
   }
 
   // Time until all bytes have reached the site, or have left it.
@@ -41,13 +41,13 @@ class WayTimes {
     std::map<std::pair<std::string, bool>, Bytes> on_links;
     for (const auto& [from, sent] : by_site) {
       if (from == site_) continue;
-      for (const SiteWay& way : ways_) {
-        const bool forth = way.from == name(from) && way.to == name(site_);
-        if (!forth && (way.from != name(site_) || way.to != name(from))) continue;
+      for (const SiteRoute& route : routes_) {
+        const bool forth = route.from == name(from) && route.to == name(site_);
+        if (!forth && (route.from != name(site_) || route.to != name(from))) continue;
         const bool along = forth == to_site;
-        const BytesPerSecond one = along ? way.there : way.back;
+        const BytesPerSecond one = along ? route.there : route.back;
         if (one.value > 0) out = std::max(out, sent.bytes / (one * sent.vms));
-        for (const std::string& link : way.links) on_links[{link, along}] += sent.bytes;
+        for (const std::string& link : route.links) on_links[{link, along}] += sent.bytes;
       }
     }
     for (const auto& [key, bytes] : on_links) {
@@ -64,7 +64,7 @@ class WayTimes {
 
   const Platform& platform_;
   int site_;
-  std::vector<SiteWay> ways_;
+  std::vector<SiteRoute> routes_;
 };
 
 // Time of the GPU that holds most, over its PCIe.
@@ -117,7 +117,7 @@ CheckpointTimes checkpoint_times(const Scenario& scenario, const CheckpointRules
   }
   const auto stored = [&](BytesPerSecond rate, bool writing) {
     if (!to_site) return most / rate;
-    return std::max(out.bytes / (rate * receivers), WayTimes(platform, rules.site).time(by_site, writing));
+    return std::max(out.bytes / (rate * receivers), RouteTimes(platform, rules.site).time(by_site, writing));
   };
   out.write = rules.time ? *rules.time : stored(*rules.rate, true);
   if (rules.read_time) {

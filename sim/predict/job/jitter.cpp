@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLeastNormal = 0.01;  // times are positive
 constexpr double kClip = 4;            // standard deviations
-enum What : std::uint64_t { kGpu, kRate, kRtt };
+enum JitterStream : std::uint64_t { kGpu, kRate, kRtt };
 constexpr std::uint64_t kMostSteps = 1U << 20U;  // in a round
 
 // (0, 1)

@@ -31,9 +31,9 @@ struct Sample {
   }
 };
 
-class Simulated {
+class JobSimulation {
  public:
-  Simulated(const Scenario& scenario, const Prediction& prediction)
+  JobSimulation(const Scenario& scenario, const Prediction& prediction)
       : scenario_(scenario),
         job_(*scenario.job),
         plan_(*prediction.plan),
@@ -114,10 +114,10 @@ class Simulated {
 };
 
 // Sample over all epochs: source and cache weighted by their numbers of epochs.
-Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
+Sample over_epochs(const JobSimulation& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
                    bool scatter) {
   const auto& data = scenario.job->data;
-  using Loading = Simulated::Loading;
+  using Loading = JobSimulation::Loading;
   if (!data) return simulated.at(links, Loading::kNone, scatter);
   Sample out = simulated.at(links, Loading::kSource, scatter);
   if (!data->cache) return out;
@@ -132,7 +132,7 @@ Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const s
 std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const Prediction& prediction) {
   const JobRules& job = *scenario.job;
   if (job.days.empty() && !job.data && !job.jitter) return std::nullopt;
-  const Simulated simulated(scenario, prediction);
+  const JobSimulation simulated(scenario, prediction);
   const bool far = spans_sites(scenario.platform, devices_of(*prediction.plan));
   const bool fetches = job.data && data_between_sites(scenario, simulated.data()) > Bytes{0};
   const auto states = link_states(scenario);
@@ -143,7 +143,7 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
   if (!changes && !scatters && !job.data) return std::nullopt;
   const auto& links = scenario.platform.links;
   JobIterations out;
-  out.predicted = Seconds{simulated.at(links, Simulated::Loading::kNone, false).mean()};
+  out.predicted = Seconds{simulated.at(links, JobSimulation::Loading::kNone, false).mean()};
   const Sample here = over_epochs(simulated, scenario, links, scatters);
   out.mean = Seconds{here.mean()};
   out.sd = here.sd();
@@ -153,7 +153,7 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
     for (const double time : here.times) out.whole_jobs.push_back(time / here.mean());
   }
   if (job.data) {
-    const Sample without = simulated.at(links, Simulated::Loading::kNone, scatters);
+    const Sample without = simulated.at(links, JobSimulation::Loading::kNone, scatters);
     out.loading = std::max(Seconds{0}, out.mean - Seconds{without.mean()});
     const double read = job.data->cache ? 1 / static_cast<double>(scenario.training.epochs) : 1;
     out.data_between_sites = data_between_sites(scenario, simulated.data()) * read;

@@ -3,7 +3,7 @@
 // prediction is used unchanged.
 #pragma once
 
-#include "sim/predict/job/course.h"
+#include "sim/predict/job/job_process.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {

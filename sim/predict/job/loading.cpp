@@ -20,13 +20,13 @@ std::vector<int> senders(const Scenario& scenario) {
 }
 
 // Transfers of each sender, taken in turn.
-struct Sending {
+struct DataTransfer {
   int from = 0, to = 0;  // VMs
   Bytes bytes;
 };
-std::vector<Sending> sendings(const Scenario& scenario, const std::vector<VmData>& data) {
+std::vector<DataTransfer> data_transfers(const Scenario& scenario, const std::vector<VmData>& data) {
   const std::vector<int> from = senders(scenario);
-  std::vector<Sending> out;
+  std::vector<DataTransfer> out;
   for (const auto& [vm, bytes] : data) {
     if (from.empty() || site_of(scenario.platform, vm) == scenario.job->data->site) continue;
     out.push_back({from[out.size() % from.size()], vm, bytes});
@@ -54,7 +54,7 @@ std::vector<VmData> data_of_iteration(const Scenario& scenario, const Transforme
 
 Bytes data_between_sites(const Scenario& scenario, const std::vector<VmData>& data) {
   Bytes out{0};
-  for (const Sending& one : sendings(scenario, data)) out += one.bytes;
+  for (const DataTransfer& one : data_transfers(scenario, data)) out += one.bytes;
   return out;
 }
 
@@ -71,7 +71,7 @@ Seconds reading_time(const Scenario& scenario, const std::vector<VmData>& data, 
     }
   }
   if (from_cache) return out;
-  for (const Sending& one : sendings(scenario, data)) read[one.from] += one.bytes;
+  for (const DataTransfer& one : data_transfers(scenario, data)) read[one.from] += one.bytes;
   for (const auto& [vm, bytes] : read) out = std::max(out, bytes / rules.rate);
   return out;
 }
@@ -79,7 +79,7 @@ Seconds reading_time(const Scenario& scenario, const std::vector<VmData>& data, 
 void add_loading(TaskGraph& graph, const Scenario& scenario, const Network& network, const std::vector<VmData>& data) {
   const auto first_gpu = [&](int vm) { return scenario.platform.vms[vm].first_device; };
   const TagId tag = graph.tag({"load data", TaskClass::kCopy});
-  for (const Sending& one : sendings(scenario, data)) {
+  for (const DataTransfer& one : data_transfers(scenario, data)) {
     const int from = first_gpu(one.from), to = first_gpu(one.to);
     const int connection = graph.add_connection({.from = from, .to = to, .route = network.route(from, to)});
     graph.transfer(connection, one.bytes, tag, {});

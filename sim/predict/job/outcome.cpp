@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "sim/predict/job/renewal.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/wan_way.h"
+#include "sim/platform/wan_route.h"
+#include "sim/predict/job/renewal.h"
 #include "sim/scenario/model_named.h"
 
 namespace slmsim {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kSecondsOfDay = 86400, kGigabyte = 1e9, kGramsPerKilogram = 1000;
 
-const std::optional<FailureRules>& rules_of(const JobRules& job, Failing what) {
+const std::optional<FailureRules>& rules_of(const JobRules& job, Failure what) {
   return job.failures[static_cast<std::size_t>(what)];
 }
 
@@ -45,30 +45,30 @@ class Stops {
   }
 
   std::vector<Stop> list() {
-    for (const auto& [device, replica] : replicas_) add(Failing::kGpu, {replica});
-    for (const auto& [vm, replicas] : by_vm_) add(Failing::kVm, replicas);
-    for (const auto& [vm, replicas] : by_vm_) add(Failing::kPreemption, replicas);
-    for (const auto& [site, replicas] : by_site_) add(Failing::kSite, replicas);
-    for (std::size_t used = links_between_sites().size(); used > 0; --used) add(Failing::kLink, {});
+    for (const auto& [device, replica] : replicas_) add(Failure::kGpu, {replica});
+    for (const auto& [vm, replicas] : by_vm_) add(Failure::kVm, replicas);
+    for (const auto& [vm, replicas] : by_vm_) add(Failure::kPreemption, replicas);
+    for (const auto& [site, replicas] : by_site_) add(Failure::kSite, replicas);
+    for (std::size_t used = links_between_sites().size(); used > 0; --used) add(Failure::kLink, {});
     return std::move(stops_);
   }
 
  private:
   // Links on the routes between any two of the group's sites, also through other sites.
   std::set<int> links_between_sites() const {
-    const WanWays ways(platform_);
+    const WanRoutes routes(platform_);
     std::set<int> out;
     for (const auto& from : by_site_) {
       for (const auto& to : by_site_) {
         if (from.first == to.first) continue;
-        for (const WanHop& hop : ways.between(from.first, to.first)) out.insert(hop.link);
+        for (const WanHop& hop : routes.between(from.first, to.first)) out.insert(hop.link);
       }
     }
     return out;
   }
 
   // Parts with the same effect on the job are merged.
-  void add(Failing what, const std::set<int>& replicas) {
+  void add(Failure what, const std::set<int>& replicas) {
     const auto& rules = rules_of(job_, what);
     if (!rules) return;
     Stop stop{1 / rules->mtbf.value, rules->repair, rules->notice, {replicas.begin(), replicas.end()}};
@@ -151,7 +151,7 @@ Seconds steady_work(const Prediction& p) {
   return p.round ? p.round->time * p.round->count + p.round->rest_time : p.iteration * p.iterations;
 }
 
-void take_iterations(const JobIterations& iterations, const Prediction& p, Course& out) {
+void take_iterations(const JobIterations& iterations, const Prediction& p, JobProcess& out) {
   const double longer = iterations.mean / iterations.predicted;
   out.work = std::max(out.work, steady_work(p)) * longer;
   out.round = out.round * longer;
@@ -167,10 +167,10 @@ void take_iterations(const JobIterations& iterations, const Prediction& p, Cours
 
 }  // namespace
 
-Course course_of(const Scenario& scenario, const Prediction& p, const std::optional<CheckpointTimes>& checkpoint,
-                 const std::optional<JobIterations>& iterations) {
+JobProcess process_of(const Scenario& scenario, const Prediction& p, const std::optional<CheckpointTimes>& checkpoint,
+                      const std::optional<JobIterations>& iterations) {
   const JobRules& job = *scenario.job;
-  Course out;
+  JobProcess out;
   out.startup = p.startup;
   out.plain = p.job;
   if (job.evaluation_every > 0)
@@ -211,10 +211,10 @@ std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction&
     out.checkpoint = checkpoint_times(scenario, *job.checkpoint, bytes);
   }
   out.iterations = iterations_of_job(scenario, p);
-  const Course course = course_of(scenario, p, out.checkpoint, out.iterations);
-  if (course.has_checkpoints()) out.interval = course.interval;
-  out.stops_per_day = course.stop_rate() * kSecondsOfDay;
-  const auto jobs = draw_jobs(course, job.samples, static_cast<std::uint64_t>(job.seed));
+  const JobProcess process = process_of(scenario, p, out.checkpoint, out.iterations);
+  if (process.has_checkpoints()) out.interval = process.interval;
+  out.stops_per_day = process.stop_rate() * kSecondsOfDay;
+  const auto jobs = draw_jobs(process, job.samples, static_cast<std::uint64_t>(job.seed));
   std::vector<double> lengths;
   double ended = 0, in_time = 0;
   for (const DrawnJob& drawn : jobs) {

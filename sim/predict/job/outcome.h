@@ -3,7 +3,7 @@
 //
 // The parts are simulated: iteration and start-up by the prediction, the size of states by the technique's memory, checkpoint
 // transfers by the platform's links, and iterations at other hours, with data to read and with jitter, by the same plan under
-// those conditions (sim/predict/job/job_iterations.h). Jobs are drawn from them (sim/predict/job/course.h).
+// those conditions (sim/predict/job/job_iterations.h). Jobs are drawn from them (sim/predict/job/job_process.h).
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sim/predict/job/checkpoint.h"
-#include "sim/predict/job/course.h"
 #include "sim/predict/job/job_iterations.h"
+#include "sim/predict/job/job_process.h"
 #include "sim/predict/predict.h"
 
 namespace slmsim {
@@ -47,8 +47,9 @@ struct JobOutcome {
 // The stops, checkpoints and hours of a prediction's job. The checkpoint `interval` is in whole iterations or rounds. Where
 // iterations differ from the predicted ones, the work is scaled by the same ratio, and is before that at least all iterations
 // at their steady time.
-Course course_of(const Scenario& scenario, const Prediction& prediction,
-                 const std::optional<CheckpointTimes>& checkpoint, const std::optional<JobIterations>& iterations = {});
+JobProcess process_of(const Scenario& scenario, const Prediction& prediction,
+                      const std::optional<CheckpointTimes>& checkpoint,
+                      const std::optional<JobIterations>& iterations = {});
 
 // Nothing where the scenario has no `job` or the prediction no time. Egress has a price where the prediction has its links.
 std::optional<JobOutcome> outcome_of(const Scenario& scenario, const Prediction& prediction);

@@ -10,7 +10,7 @@ constexpr double kDay = 86400;
 
 }  // namespace
 
-Pace::Pace(const Course& course) : interval_(course.interval.value), pause_(course.pause.value), day_(course.day) {
+Pace::Pace(const JobProcess& job) : interval_(job.interval.value), pause_(job.pause.value), day_(job.day) {
   double sum = 0;
   for (std::size_t i = 0; i < day_.size(); ++i) {
     if (i > 0) sum -= day_[i].excess.value;

@@ -2,14 +2,14 @@
 // depends on the time of day.
 #pragma once
 
-#include "sim/predict/job/course.h"
+#include "sim/predict/job/job_process.h"
 
 namespace slmsim {
 
 // Times in seconds. `from`: since the job's beginning. `phase`: since the end of the last pause.
 class Pace {
  public:
-  explicit Pace(const Course& course);
+  explicit Pace(const JobProcess& process);
 
   // Number of checkpoints whose pause ends within `length`.
   double checkpoints(double phase, double length) const;

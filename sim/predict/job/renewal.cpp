@@ -7,18 +7,18 @@ namespace slmsim {
 namespace {
 
 // Time at work and in pauses per second of kept work.
-double time_per_work(const Course& course) {
+double time_per_work(const JobProcess& process) {
   double lossy = 0, kept = 0;
-  for (const Stop& stop : course.stops) (loses_nothing(stop, course) ? kept : lossy) += stop.rate;
+  for (const Stop& stop : process.stops) (loses_nothing(stop, process) ? kept : lossy) += stop.rate;
   const double all = lossy + kept;
-  if (!course.has_checkpoints()) {
-    const double work = course.work.value;
+  if (!process.has_checkpoints()) {
+    const double work = process.work.value;
     return all > 0 && work > 0 ? std::expm1(all * work) / (all * work) : 1;
   }
-  const double interval = course.interval.value, pause = course.pause.value, period = interval + pause;
+  const double interval = process.interval.value, pause = process.pause.value, period = interval + pause;
   if (all == 0) return period / interval;
-  if (course.write > course.pause) {
-    const double behind = course.write.value - pause;
+  if (process.write > process.pause) {
+    const double behind = process.write.value - pause;
     return lossy == 0 ? period / interval : std::expm1(lossy * period) * std::exp(lossy * behind) / (lossy * interval);
   }
   // Renewals are readable checkpoints and stops; `time` is the part until the next one that is kept. A stop announced early
@@ -30,41 +30,41 @@ double time_per_work(const Course& course) {
   return time / (interval * std::exp(-all * period) + kept / all * (in_interval + in_pause));
 }
 
-double mean_repair(const Course& course) {
+double mean_repair(const JobProcess& process) {
   double sum = 0;
-  for (const Stop& stop : course.stops) sum += stop.rate * stop.repair.value;
+  for (const Stop& stop : process.stops) sum += stop.rate * stop.repair.value;
   return sum;
 }
 
 }  // namespace
 
-Seconds mean_recovery(const Course& course) {
-  const double rate = course.stop_rate();
+Seconds mean_recovery(const JobProcess& process) {
+  const double rate = process.stop_rate();
   if (rate == 0) return Seconds{0};
-  const double repair = mean_repair(course) / rate, restart = course.restart.value;
+  const double repair = mean_repair(process) / rate, restart = process.restart.value;
   const double wait = std::expm1(rate * repair) / rate, attempt = -std::expm1(-rate * restart) / rate;
   return Seconds{(wait + attempt) * std::exp(rate * restart)};
 }
 
-double mean_stretch(const Course& course) {
-  double extra = course.stop_rate() * mean_recovery(course).value;
-  for (const Stop& stop : course.stops) {
-    if (loses_nothing(stop, course)) extra += stop.rate * course.write.value;
+double mean_stretch(const JobProcess& process) {
+  double extra = process.stop_rate() * mean_recovery(process).value;
+  for (const Stop& stop : process.stops) {
+    if (loses_nothing(stop, process)) extra += stop.rate * process.write.value;
   }
-  return time_per_work(course) * (1 + extra);
+  return time_per_work(process) * (1 + extra);
 }
 
-Seconds best_interval(const Course& course, Seconds least) {
-  Course tried = course;
+Seconds best_interval(const JobProcess& process, Seconds least) {
+  JobProcess tried = process;
   const auto stretch = [&](double interval) {
     tried.interval = Seconds{interval};
     return time_per_work(tried);
   };
-  const double shortest = std::max({least.value, course.write.value - course.pause.value, 1e-9});
-  if (course.stop_rate() == 0 || shortest >= course.work.value) return kForever;
+  const double shortest = std::max({least.value, process.write.value - process.pause.value, 1e-9});
+  if (process.stop_rate() == 0 || shortest >= process.work.value) return kForever;
   // Golden-section search over the logarithm: there is one minimum.
   const double ratio = (std::sqrt(5.0) - 1) / 2;
-  double low = std::log(shortest), high = std::log(course.work.value);
+  double low = std::log(shortest), high = std::log(process.work.value);
   constexpr double kClose = 1e-7;
   while (high - low > kClose) {
     const double width = (high - low) * ratio;
@@ -79,8 +79,8 @@ Seconds best_interval(const Course& course, Seconds least) {
   return Seconds{stretch(below) <= stretch(below + least.value) ? below : below + least.value};
 }
 
-Seconds best_drawn_interval(const Course& course, int count, std::uint64_t seed) {
-  Course tried = course;
+Seconds best_drawn_interval(const JobProcess& process, int count, std::uint64_t seed) {
+  JobProcess tried = process;
   const auto mean_length = [&](Seconds interval) {
     tried.interval = interval;
     double sum = 0;
@@ -90,11 +90,11 @@ Seconds best_drawn_interval(const Course& course, int count, std::uint64_t seed)
   Seconds best = kForever;
   double least = mean_length(best);
   constexpr double kStep = 1.2;
-  const double shortest = std::max(1.0, std::ceil((course.write - course.pause) / course.round));
-  for (double rounds = shortest; course.round * rounds < course.work;
+  const double shortest = std::max(1.0, std::ceil((process.write - process.pause) / process.round));
+  for (double rounds = shortest; process.round * rounds < process.work;
        rounds = std::max(rounds + 1, std::floor(rounds * kStep))) {
-    const double length = mean_length(course.round * rounds);
-    if (length < least) least = length, best = course.round * rounds;
+    const double length = mean_length(process.round * rounds);
+    if (length < least) least = length, best = process.round * rounds;
   }
   return best;
 }

@@ -7,25 +7,25 @@
 // recoveries.
 #pragma once
 
-#include "sim/predict/job/course.h"
+#include "sim/predict/job/job_process.h"
 
 namespace slmsim {
 
 // Time from a stop until training resumes: waiting for repairs, including those of further stops, then restarting and reading,
 // with repeated attempts. For stops with equal repair times D and a restart of R it is ((e^{L D} - 1) + (1 - e^{-L R})) e^{L R}
 // / L; unequal repair times enter as their mean by rate.
-Seconds mean_recovery(const Course& course);
+Seconds mean_recovery(const JobProcess& process);
 
 // Length of a job with very many checkpoints over its work; where no checkpoint is written, of the whole work at once. For
 // restarting jobs with equal hours.
-double mean_stretch(const Course& course);
+double mean_stretch(const JobProcess& process);
 
 // The interval that minimises mean_stretch: at least `least`, the time of an iteration or round, and a multiple of it, and at
 // least the time of writing; kForever where no checkpoint is best.
-Seconds best_interval(const Course& course, Seconds least);
+Seconds best_interval(const JobProcess& process, Seconds least);
 
 // The same for replicas that continue without each other, for which there is no closed form: of multiples of a round, each
 // about 20 % above the one before, the one with the shortest mean of `count` drawn jobs; kForever where that is none.
-Seconds best_drawn_interval(const Course& course, int count, std::uint64_t seed);
+Seconds best_drawn_interval(const JobProcess& process, int count, std::uint64_t seed);
 
 }  // namespace slmsim

@@ -9,15 +9,15 @@ namespace {
 constexpr double kLeastBytes = 1e-6;
 
 // Bytes that each connection has sent by a time, and when it last sent.
-struct Sent {
+struct SentBytes {
   double bytes = 0, last = -INFINITY;
   bool sends = false;  // at that time
 };
-std::vector<Sent> sent_until(const TaskGraph& graph, const Timeline& timeline, double when) {
-  std::vector<Sent> out(graph.connections().size());
+std::vector<SentBytes> sent_until(const TaskGraph& graph, const Timeline& timeline, double when) {
+  std::vector<SentBytes> out(graph.connections().size());
   for (const Flow& flow : timeline.flows) {
     if (flow.start >= when) continue;
-    Sent& sent = out[flow.connection];
+    SentBytes& sent = out[flow.connection];
     const bool whole = flow.finish <= when;
     sent.bytes += whole ? flow.bytes : flow.bytes * ((when - flow.start) / (flow.finish - flow.start));
     sent.last = std::max(sent.last, whole ? flow.finish : when);
@@ -35,7 +35,8 @@ TaskRest rest_of_transfer(const Task& task, double finish, double when, double& 
   return {left / times, static_cast<std::uint16_t>(times), false};
 }
 
-std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, std::vector<Sent> sent, double when) {
+std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, std::vector<SentBytes> sent,
+                            double when) {
   const auto& tasks = graph.tasks();
   std::vector<TaskRest> out(tasks.size());
   std::vector<TaskId> transfers;
@@ -71,7 +72,7 @@ std::vector<TaskRest> rests(const TaskGraph& graph, const Timeline& timeline, st
 }
 
 std::vector<ConnectionState> states_at(const std::vector<ConnectionState>& before, const Timeline& timeline,
-                                       const std::vector<Sent>& sent, double when) {
+                                       const std::vector<SentBytes>& sent, double when) {
   std::vector<ConnectionState> out = timeline.connections;
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (std::isfinite(sent[i].last)) {
@@ -92,7 +93,7 @@ Seconds time_across(const TaskGraph& graph, const Network& after, const std::vec
                     Seconds when) {
   const Timeline first = simulate(graph, before, {.record_flows = true});
   if (when >= first.end) return first.end;
-  const std::vector<Sent> sent = sent_until(graph, first, when.value);
+  const std::vector<SentBytes> sent = sent_until(graph, first, when.value);
   TaskGraph rest = graph;
   rest.go_on_with(rests(graph, first, sent, when.value));
   rest.move_to(after);

@@ -7,7 +7,7 @@
 #include "sim/base/name_in.h"
 #include "sim/base/quantity.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/platform/site_way.h"
+#include "sim/platform/site_route.h"
 #include "sim/report/page/markup.h"
 #include "sim/report/page/sections.h"
 #include "sim/report/phrases.h"
@@ -146,9 +146,9 @@ Rows platform_rows(const Platform& platform) {
                                 to_text(link.forward.delay + link.backward.delay), to_text(link.forward.bandwidth),
                                 to_text(link.backward.bandwidth), link.forward.loss, link.backward.loss)});
   }
-  constexpr std::size_t kMostWays = 64;
-  for (const auto& way : site_ways(platform, kMostWays)) {
-    const std::string text = to_text(way);
+  constexpr std::size_t kMostRoutes = 64;
+  for (const auto& route : site_routes(platform, kMostRoutes)) {
+    const std::string text = to_text(route);
     const auto colon = text.find(": ");
     rows.push_back({"from " + text.substr(0, colon), text.substr(colon + 2)});
   }

@@ -151,7 +151,7 @@ std::string near_text(const ModelReport& report) {
   }
   if (others.empty()) return "Nothing else runs.";
   std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return behind(a) < behind(b); });
-  const auto told = [&](const Prediction* p) {
+  const auto words_of = [&](const Prediction* p) {
     const std::string place = place_of(report.platform(), *p),
                       more = fmt::format("{:.1f} %", 100 * std::abs(behind(p)));
     if (more == "0.0 %") return fmt::format("{} (equal)", place);
@@ -160,10 +160,10 @@ std::string near_text(const ModelReport& report) {
   const auto end = std::find_if(others.begin(), others.end(), [&](auto* p) { return behind(p) > rules.delta; });
   const std::string share = fmt::format("{:.3g} %", 100 * rules.delta);
   if (end == others.begin())
-    return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, told(others.front()));
+    return fmt::format("No near tie: nothing comes within {}. Next is {}.", share, words_of(others.front()));
   constexpr std::size_t kMostNear = 3;
   std::vector<std::string> words;
-  for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(told(*p));
+  for (auto p = others.begin(); p != end && words.size() < kMostNear; ++p) words.push_back(words_of(*p));
   const auto near = static_cast<std::size_t>(end - others.begin());
   return fmt::format("Near ties, within {}: {}{}.", share, fmt::join(words, ", "),
                      near > words.size() ? fmt::format(" and {} more", near - words.size()) : "");

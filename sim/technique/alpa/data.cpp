@@ -9,8 +9,8 @@
 namespace slmsim {
 namespace {
 
-ExportWays exports_of_data(const ExportRequest& request) {
-  ExportWays out;
+TechniqueExports exports_of_data(const ExportRequest& request) {
+  TechniqueExports out;
   out.alpa.method = fmt::format("alpa.DataParallel(num_micro_batches={})", request.plan.micro_batches);
   return out;
 }
@@ -22,7 +22,7 @@ extern const Technique kData = {
     .summary = "data parallel: every GPU a replica, one all-reduce of the gradients per iteration",
     .usual = true,
     .trial = Trial::kReplicas,
-    .looks = {"#56b4e9", "#2b8cc9", "o", "-", ""},
+    .style = {"#56b4e9", "#2b8cc9", "o", "-", ""},
     .divides_batch = true,
     .is_ring = true,
     .options = {&kBatchSplit, &kHierarchical, &kHierarchicalPieces},

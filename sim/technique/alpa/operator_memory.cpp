@@ -65,21 +65,21 @@ Bytes buffers_of(const Plan& plan, const OperatorGraph& operators, std::size_t s
 namespace {
 
 // Memory of one micro-batch.
-struct KeptByLayers {
+struct LayerActivations {
   std::map<int, double> bytes;  // of each layer during its backward pass; -1 and the last: outside the layers
   double input = 0;             // of a layer's input
   double kept = 0;              // total, of tensors that are not recomputed
   double anew = 0;              // of the largest recomputed layer
 };
 
-KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
-                            const Scenario& scenario) {
+LayerActivations layer_activations(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
+                                   const Scenario& scenario) {
   const Training& training = scenario.training;
   const Stage& stage = plan.stages[s];
   const double sequences = micro_batch_sequences(plan, training);
   const int layers = layer_count(operators);
   const bool from_input = begins_with_input(plan.recompute);
-  KeptByLayers out;
+  LayerActivations out;
   std::map<int, double> until;
   for (std::size_t i = 0; i < stage.shardings.size(); ++i) {
     const Operator& op = operators[stage.first + i];
@@ -103,13 +103,13 @@ KeptByLayers kept_by_layers(const Plan& plan, const OperatorGraph& operators, st
 
 Bytes activations_of(const Plan& plan, const OperatorGraph& operators, std::size_t s, std::size_t rank,
                      double in_flight, const Scenario& scenario) {
-  const KeptByLayers of = kept_by_layers(plan, operators, s, rank, scenario);
+  const LayerActivations of = layer_activations(plan, operators, s, rank, scenario);
   return Bytes{of.kept * in_flight + of.anew};
 }
 
 ActivationBytes activations_by_moment(const Plan& plan, const OperatorGraph& operators, std::size_t rank,
                                       const Scenario& scenario) {
-  const KeptByLayers of = kept_by_layers(plan, operators, 0, rank, scenario);
+  const LayerActivations of = layer_activations(plan, operators, 0, rank, scenario);
   const int layers = layer_count(operators);
   double largest = 0, behind = 0;
   for (const auto& [layer, bytes] : of.bytes) {

@@ -150,7 +150,7 @@ class OperatorRun {
                        const Tasks& posted) { return send(from, to, step, ready, posted); },
         .last = [this](std::size_t s) { return last_of(s); },
         .wait = [this](std::size_t s, const Step& step, const std::vector<Tasks>& after) { wait(s, step, after); }};
-    walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? PostedWhen::kProduced : PostedWhen::kConsumed);
+    walk_pipeline(graph_, how_.order, 1, steps_, acts, how_.ahead > 0 ? TickOrder::kProduced : TickOrder::kConsumed);
   }
 
   Tasks run_step(std::size_t s, const Step& step, const Tasks& inputs) {
@@ -235,7 +235,7 @@ class OperatorRun {
   // Activations (or their gradients) of one micro-batch between neighbouring stages. Each pair of GPUs carries its
   // part; where the receiving stage needs all of them on every GPU, they are gathered inside the receiving mesh (Alpa's
   // cross-mesh resharding with local all-gather, arXiv 2211.05322).
-  Sent send(std::size_t from, std::size_t to, const Step& step, const Tasks& ready, const Tasks& posted) {
+  SendEnds send(std::size_t from, std::size_t to, const Step& step, const Tasks& ready, const Tasks& posted) {
     const TagId tag = send_tag(graph_, step);
     const auto& source = plan_.stages[from];
     const auto& target = plan_.stages[to];
@@ -247,8 +247,8 @@ class OperatorRun {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const std::size_t a = pair * source.mesh.size() / pairs, b = pair * target.mesh.size() / pairs;
       const Bytes part = all / static_cast<double>(pairs);
-      const Peers::Passed passed =
-          posted.empty() ? Peers::Passed{kNoTask, peers_.send(source.mesh[a], target.mesh[b], part, tag, ready[a])}
+      const Peers::SendEnd passed =
+          posted.empty() ? Peers::SendEnd{kNoTask, peers_.send(source.mesh[a], target.mesh[b], part, tag, ready[a])}
                          : peers_.pass(source.mesh[a], target.mesh[b], part, tag, ready[a], posted[b]);
       parts[b].push_back(passed.received);
       left[a].push_back(passed.sent);

@@ -105,13 +105,13 @@ std::vector<std::size_t> balanced_cuts(const OperatorGraph& operators, const std
   return cuts;
 }
 
-struct Chosen {
+struct StageSelection {
   std::vector<ChosenStage> stages;
   std::string reason;  // if there are no stages
 };
 
 // Alpa's UniformStageOption: equal meshes, layers of equal FLOPs; or of equal time on unequal meshes.
-Chosen uniform_stages(const PlanRequest& request) {
+StageSelection uniform_stages(const PlanRequest& request) {
   const auto& [scenario, model, operators, group, options, memo, stages] = request;
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
@@ -120,14 +120,14 @@ Chosen uniform_stages(const PlanRequest& request) {
   }
   if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
   const auto cuts = balanced_cuts(operators, layer_costs(request, meshes));
-  Chosen chosen;
+  StageSelection chosen;
   for (std::size_t s = 0; s < meshes.size(); ++s) chosen.stages.push_back({cuts[s], cuts[s + 1], meshes[s]});
   return chosen;
 }
 
 // Where nothing fits, equal stages are used to report the missing memory.
-Chosen chosen_stages(const PlanRequest& request, const Network& network) {
-  Chosen chosen{choose_stages(request, network), ""};
+StageSelection chosen_stages(const PlanRequest& request, const Network& network) {
+  StageSelection chosen{choose_stages(request, network), ""};
   return chosen.stages.empty() ? uniform_stages(request) : chosen;
 }
 
@@ -166,7 +166,7 @@ PlanResult plan_pipeshard(const PlanRequest& request) {
   plan.by = orders.plan;
   std::optional<Network> network;
   if (planner_cuts_stages(options)) network.emplace(scenario.platform);
-  const Chosen chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
+  const StageSelection chosen = network ? chosen_stages(request, *network) : uniform_stages(request);
   if (chosen.stages.empty()) return {std::nullopt, chosen.reason};
   const bool by_slmsim = options.get(kPlanner) == Planner::kSlmsim;
   for (const auto& [first, last, mesh] : chosen.stages) {
@@ -251,8 +251,8 @@ std::vector<Variation> pipeshard_variations() {
   return {planner_variation(), stages_variation(), split, schedule, tensor};
 }
 
-ExportWays exports_of_pipeshard(const ExportRequest& request) {
-  ExportWays out;
+TechniqueExports exports_of_pipeshard(const ExportRequest& request) {
+  TechniqueExports out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron = planned_for_megatron(request);
   out.alpa = alpa_pipeline(request);
@@ -275,7 +275,7 @@ extern const Technique kPipeshard = {
     .summary = "Alpa's inter-operator parallelism: stages on VMs, operators divided inside",
     .usual = true,
     .trial = Trial::kPipeline,
-    .looks = {"#9c3d00", "#d55e00", "D", "0 1 1", ""},
+    .style = {"#9c3d00", "#d55e00", "D", "0 1 1", ""},
     .options = {&kPlanner, &kTensor, &kSchedule, &kAhead, &kOrder, &kSplit, &kStages},
     .micro_batches = one_sequence,
     .plan = plan_pipeshard,

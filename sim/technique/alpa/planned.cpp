@@ -50,17 +50,17 @@ Variation tensor_variation() {
           }};
 }
 
-MegatronWay planned_for_megatron(const ExportRequest& request) {
-  MegatronWay out{.tensor = std::max(1, request.way.options.get(kTensor))};
+MegatronExport planned_for_megatron(const ExportRequest& request) {
+  MegatronExport out{.tensor = std::max(1, request.setup.options.get(kTensor))};
   const auto& stages = request.plan.stages;
   const bool divided = std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return s.mesh.size() > 1; });
-  if (divided && request.way.options.get(kTensor) == 0)
+  if (divided && request.setup.options.get(kTensor) == 0)
     out.cannot = "operators are divided as an integer program found best, not by a tensor degree";
   return out;
 }
 
 std::vector<std::string> notes_on_planner(const ExportRequest& request) {
-  if (request.way.options.get(kPlanner) != Planner::kSlmsim) return {};
+  if (request.setup.options.get(kPlanner) != Planner::kSlmsim) return {};
   return {"inside a stage Alpa's solver divides operators by its own costs, not by those of this plan"};
 }
 

@@ -10,7 +10,7 @@ Variation planner_variation();
 // Degrees of tensor parallelism in a stage, or over all GPUs where there are no stages.
 Variation tensor_variation();
 
-MegatronWay planned_for_megatron(const ExportRequest& request);
+MegatronExport planned_for_megatron(const ExportRequest& request);
 std::vector<std::string> notes_on_planner(const ExportRequest& request);
 
 }  // namespace slmsim

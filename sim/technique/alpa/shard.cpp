@@ -92,9 +92,9 @@ PlanResult plan_shard(const PlanRequest& request) {
 
 std::vector<Variation> shard_variations() { return {planner_variation(), tensor_variation()}; }
 
-ExportWays exports_of_shard(const ExportRequest& request) {
+TechniqueExports exports_of_shard(const ExportRequest& request) {
   const MeshShape shape = request.plan.stages.front().shape();
-  ExportWays out;
+  TechniqueExports out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.megatron = planned_for_megatron(request);
   out.alpa.method = fmt::format(
@@ -102,7 +102,7 @@ ExportWays exports_of_shard(const ExportRequest& request) {
       "    devices=alpa.get_global_physical_mesh(create_if_not_exist=True).get_logical_mesh(({}, {})),\n"
       "    num_micro_batches={}{})",
       shape[0], shape[1], request.plan.micro_batches,
-      request.way.options.get(kTensor) > 0
+      request.setup.options.get(kTensor) > 0
           ? ",\n    auto_sharding_option=alpa.AutoShardingOption(force_batch_dim_to_mesh_dim=0)"
           : "");
   out.alpa.notes = notes_on_planner(request);
@@ -116,7 +116,7 @@ extern const Technique kShard = {
     .summary = "Alpa's intra-operator parallelism: operators divided over all GPUs",
     .usual = true,
     .trial = Trial::kOperators,
-    .looks = {"#009e73", "#007a58", "^", "-.", "..."},
+    .style = {"#009e73", "#007a58", "^", "-.", "..."},
     .is_ring = true,
     .options = {&kPlanner, &kTensor, &kMesh, &kMemoryLimit},
     .micro_batches = one_sequence,

@@ -69,9 +69,9 @@ std::vector<Variation> zero2_variations() {
   return all;
 }
 
-ExportWays exports_of_zero2(const ExportRequest& request) {
+TechniqueExports exports_of_zero2(const ExportRequest& request) {
   const OperatorPlan& how = request.plan.operators();
-  ExportWays out;
+  TechniqueExports out;
   out.deepspeed = {.stage = 2, .gradient_collective = how.gradient_collective, .gathered = how.gathered};
   out.megatron.distributed_optimizer = true;
   out.alpa.method = fmt::format("alpa.Zero2Parallel(num_micro_batches={})", request.plan.micro_batches);
@@ -87,7 +87,7 @@ extern const Technique kZero2 = {
     .summary = "data parallel with gradients and optimizer state divided over the GPUs",
     .usual = true,
     .trial = Trial::kFallback,
-    .looks = {"#e69f00", "#c98500", "s", "--", "///"},
+    .style = {"#e69f00", "#c98500", "s", "--", "///"},
     .divides_batch = true,
     .is_ring = true,
     .options = {&kBatchSplit, &kHierarchical, &kHierarchicalPieces, &kCollective, &kGathered},

@@ -15,7 +15,7 @@ struct LowerRequest {
   const OperatorGraph& operators;
   const Scenario& scenario;
   const Network& network;
-  const Colours* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
+  const Colouring* alike = nullptr;  // devices that may be folded (fold.h); none: each by itself
   int only_micro_batches = 0;      // number of the plan's micro-batches to lower; 0: all
 
   int micro_batches() const { return only_micro_batches > 0 ? only_micro_batches : plan.micro_batches; }

@@ -104,14 +104,14 @@ std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& st
   return commands;
 }
 
-std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, PostedWhen when) {
+std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, TickOrder when) {
   const auto ticks = ticks_of(steps);
   std::vector<std::vector<Step>> out;
   for (std::size_t b = 0; b + 1 < steps.size(); ++b) {
     std::vector<std::tuple<int, std::size_t, Step>> posted;  // its tick and stage
     for (const std::size_t stage : {b, b + 1}) {
       // Activations go up and gradients down.
-      const bool forward = (stage == b) == (when == PostedWhen::kProduced);
+      const bool forward = (stage == b) == (when == TickOrder::kProduced);
       for (std::size_t i = 0; i < steps[stage].size(); ++i) {
         const Step& step = steps[stage][i];
         if (!step.weights && step.forward == forward) posted.emplace_back(ticks[stage][i], stage, step);

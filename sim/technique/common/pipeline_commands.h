@@ -58,7 +58,7 @@ std::vector<Command> stage_commands(SendOrder order, const std::vector<Step>& st
 
 // For kAlpa: the steps whose results cross the boundary after each stage, in order: by the tick that consumes them, or
 // that produces them. `steps` of all stages.
-enum class PostedWhen { kConsumed, kProduced };
-std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, PostedWhen when);
+enum class TickOrder { kConsumed, kProduced };
+std::vector<std::vector<Step>> boundary_orders(const std::vector<std::vector<Step>>& steps, TickOrder when);
 
 }  // namespace slmsim

@@ -28,7 +28,7 @@ void take_turns(std::size_t stages, GoOn go_on) {
 // Computation waits only for its inputs: kAsynchronous and kAlpa.
 class FreeWalk {
  public:
-  FreeWalk(TaskGraph& graph, SendOrder order, PostedWhen when, int chunks, const Steps& steps, const PipelineActs& acts)
+  FreeWalk(TaskGraph& graph, SendOrder order, TickOrder when, int chunks, const Steps& steps, const PipelineActs& acts)
       : graph_(graph), chunks_(chunks), steps_(steps), acts_(acts), next_(steps.size(), 0) {
     if (order != SendOrder::kAlpa) return;
     for (auto& order_of_messages : boundary_orders(steps, when))
@@ -91,7 +91,7 @@ class FreeWalk {
       if (sender.empty()) sender.assign(ready.size(), kNoTask);
       for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = joined(graph_, step, {ready[i], sender[i]});
       if (receiver.empty()) receiver.assign(acts_.last(to).size(), kNoTask);
-      const Sent done = acts_.send(from, to, step, ready, receiver);
+      const SendEnds done = acts_.send(from, to, step, ready, receiver);
       for (std::size_t i = 0; i < ready.size(); ++i) sender[i] = done.sent[i] == kNoTask ? ready[i] : done.sent[i];
       receiver = done.received;
       arrived_[{static_cast<int>(to), step.forward, step.micro_batch}] = done.received;
@@ -136,7 +136,7 @@ class StreamWalk {
   struct Message {
     Tasks ready, posted;
     bool has_sender = false, has_receiver = false, made = false;
-    Sent done;
+    SendEnds done;
   };
 
   bool go_on(std::size_t s) {
@@ -212,7 +212,7 @@ TaskId joined(TaskGraph& graph, const Step& step, const Tasks& tasks) {
 }
 
 void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const Steps& steps, const PipelineActs& acts,
-                   PostedWhen when) {
+                   TickOrder when) {
   if (order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron)
     StreamWalk(order, steps, acts).run();
   else

@@ -14,7 +14,7 @@ using Tasks = std::vector<TaskId>;
 
 // The tasks of a result sent from a stage to its neighbour: per sending GPU the task after which it continues, per
 // receiving GPU the task after which it has the data. kNoTask where nothing is awaited.
-struct Sent {
+struct SendEnds {
   Tasks sent, received;
 };
 
@@ -25,7 +25,7 @@ struct PipelineActs {
   std::function<Tasks(std::size_t stage, const Step&, const Tasks& inputs)> compute;
   // Sends a step's result from a stage to another: per GPU after `ready`, into receives posted after `posted`, which is
   // empty where a receive is always posted and the sender need not wait.
-  std::function<Sent(std::size_t from, std::size_t to, const Step&, const Tasks& ready, const Tasks& posted)> send;
+  std::function<SendEnds(std::size_t from, std::size_t to, const Step&, const Tasks& ready, const Tasks& posted)> send;
   // Access to the GPUs' streams: their last tasks, and waiting for further tasks before they continue.
   std::function<Tasks(std::size_t stage)> last;
   std::function<void(std::size_t stage, const Step&, const std::vector<Tasks>& after)> wait;
@@ -34,7 +34,7 @@ struct PipelineActs {
 // `steps` per stage; `when` applies to kAlpa. Several chunks per stage are valid only for kAsynchronous. Throws
 // std::logic_error if the order is a deadlock, which the caller must prevent.
 void walk_pipeline(TaskGraph& graph, SendOrder order, int chunks, const std::vector<std::vector<Step>>& steps,
-                   const PipelineActs& acts, PostedWhen when = PostedWhen::kConsumed);
+                   const PipelineActs& acts, TickOrder when = TickOrder::kConsumed);
 
 // "send act mb3", "send grad mb0".
 TagId send_tag(TaskGraph& graph, const Step& step);

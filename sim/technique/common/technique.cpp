@@ -24,8 +24,8 @@ PlanResult make_plan(const PlanRequest& request) {
   const Technique& technique = *request.options.technique;
   if (request.model.lora && !technique.trains_adapters) return {std::nullopt, cannot_train_adapters(technique)};
   TechniqueOptions options = request.options;
-  const int told = request.scenario.training.gradient_accumulation;
-  if (options.micro_batches() == 0) options.set(kMicroBatches, told > 0 ? told : technique.micro_batches(request));
+  const int stated = request.scenario.training.gradient_accumulation;
+  if (options.micro_batches() == 0) options.set(kMicroBatches, stated > 0 ? stated : technique.micro_batches(request));
   return technique.plan({request.scenario, request.model, request.operators, request.group, options, request.memo});
 }
 

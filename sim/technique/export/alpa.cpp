@@ -25,9 +25,9 @@ std::optional<std::pair<int, int>> physical_shape(const Platform& platform, cons
 
 }  // namespace
 
-AlpaWay alpa_pipeline(const ExportRequest& request) {
-  const auto& [way, model, plan] = request;
-  AlpaWay out{.pipeline = true};
+AlpaExport alpa_pipeline(const ExportRequest& request) {
+  const auto& [setup, model, plan] = request;
+  AlpaExport out{.pipeline = true};
   std::vector<std::string> ids, physical, logical, options;
   int layer = 0;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -36,14 +36,14 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
     std::iota(own.begin(), own.end(), layer);
     layer += static_cast<int>(own.size());
     ids.push_back(fmt::format("[{}]", fmt::join(own, ", ")));
-    const auto shape = physical_shape(way.scenario.platform, stage.mesh);
+    const auto shape = physical_shape(setup.scenario.platform, stage.mesh);
     if (!shape) {
       out.cannot = "a stage has unequal parts of several VMs; a submesh is hosts x GPUs";
       return out;
     }
     physical.push_back(fmt::format("({}, {})", shape->first, shape->second));
     logical.push_back(fmt::format("({}, {})", stage.shape()[0], stage.shape()[1]));
-    options.emplace_back(way.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
+    options.emplace_back(setup.options.get(kTensor) > 0 ? "{\"force_batch_dim_to_mesh_dim\": 0}" : "{}");
   }
   const OperatorPlan& how = plan.operators();
   const std::string schedule = how.ahead == 1 ? "1f1b_overlap_friendly" : name_in(schedule_names(), how.schedule);
@@ -60,8 +60,8 @@ AlpaWay alpa_pipeline(const ExportRequest& request) {
 }
 
 Export export_alpa(const ExportRequest& request) {
-  const AlpaWay how = request.plan.technique->exports(request).alpa;
-  const auto& [way, model, plan] = request;
+  const AlpaExport how = request.plan.technique->exports(request).alpa;
+  const auto& [setup, model, plan] = request;
   Export out{"Alpa", {}, {}, how.notes};
   if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
   if (has_uneven_shares(plan.stages.front()))
@@ -77,7 +77,7 @@ Export export_alpa(const ExportRequest& request) {
   if (plan.recompute == Recompute::kSelective)
     out.notes.emplace_back("rematerialisation is called in the model (jax.checkpoint around attention)");
   std::vector<std::string> names;
-  for (const auto& vm : used_vms(way)) names.push_back(fmt::format("{}: GPUs {}", vm.name, fmt::join(vm.gpus, ",")));
+  for (const auto& vm : used_vms(setup)) names.push_back(fmt::format("{}: GPUs {}", vm.name, fmt::join(vm.gpus, ",")));
   out.files = {{"alpa.py", fmt::format("# A Ray cluster of {}, in this order; the first is the head.\nimport alpa\n\n"
                                        "alpa.init(cluster=\"ray\")\nmethod = {}\n\n"
                                        "# train_step = alpa.parallelize(train_step, method=method)\n",

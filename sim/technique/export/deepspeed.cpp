@@ -31,10 +31,10 @@ Json optimizer_json(UpdateRule rule) {
 }  // namespace
 
 Export export_deepspeed(const ExportRequest& request) {
-  const DeepSpeedWay how = request.plan.technique->exports(request).deepspeed;
-  const auto& [way, model, plan] = request;
-  const Training& training = way.scenario.training;
-  const int gpus = static_cast<int>(way.group.devices.size());
+  const DeepSpeedExport how = request.plan.technique->exports(request).deepspeed;
+  const auto& [setup, model, plan] = request;
+  const Training& training = setup.scenario.training;
+  const int gpus = static_cast<int>(setup.group.devices.size());
   Export out{"DeepSpeed", {}, {}, {}};
   if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
   const bool even = !has_uneven_shares(plan.stages.front());
@@ -79,7 +79,7 @@ Export export_deepspeed(const ExportRequest& request) {
                                     plan.recompute == Recompute::kFull ? "per layer" : "around attention"));
   std::string hosts;
   std::vector<std::string> include;
-  for (const auto& vm : used_vms(way)) {
+  for (const auto& vm : used_vms(setup)) {
     hosts += fmt::format("{} slots={}\n", vm.name, vm.all);
     include.push_back(fmt::format("{}:{}", vm.name, fmt::join(vm.gpus, ",")));
   }

@@ -12,12 +12,12 @@
 
 namespace slmsim {
 
-std::vector<UsedVm> used_vms(const Way& way) {
-  const Platform& platform = way.scenario.platform;
-  std::vector<UsedVm> out;
-  for (const int device : way.group.devices) {
+std::vector<VmGpus> used_vms(const RunSetup& setup) {
+  const Platform& platform = setup.scenario.platform;
+  std::vector<VmGpus> out;
+  for (const int device : setup.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
-    auto at = std::find_if(out.begin(), out.end(), [&](const UsedVm& used) { return used.name == vm.name; });
+    auto at = std::find_if(out.begin(), out.end(), [&](const VmGpus& used) { return used.name == vm.name; });
     if (at == out.end()) at = out.insert(at, {vm.name, {}, vm.device_count});
     at->gpus.push_back(device - vm.first_device);
   }
@@ -38,7 +38,7 @@ std::vector<int> layers_of_stages(const ExportRequest& request) {
 
 Export export_environment(const ExportRequest& request) {
   Export out{"NCCL and kernels", {}, {}, {}};
-  const Nccl &nccl = request.way.scenario.nccl, plain{};
+  const Nccl &nccl = request.setup.scenario.nccl, plain{};
   std::string text;
   const auto add = [&](const char* name, const std::string& value) {
     text += fmt::format("export {}={}\n", name, value);
@@ -50,17 +50,17 @@ Export export_environment(const ExportRequest& request) {
   if (nccl.socket_threads) add("NCCL_SOCKET_NTHREADS", std::to_string(*nccl.socket_threads));
   if (nccl.sockets_per_thread) add("NCCL_NSOCKS_PERTHREAD", std::to_string(*nccl.sockets_per_thread));
   add("NCCL_BUFFSIZE", fmt::format("{:.0f}", nccl.buffer.value));
-  const Platform& platform = request.way.scenario.platform;
+  const Platform& platform = request.setup.scenario.platform;
   if (nccl.ring_directions == RingDirections::kBoth)
     out.notes.emplace_back("NCCL lays rings between nodes one way only: the plan's both ways take another library");
   if (nccl.ring_order == RingOrder::kByDistance) {
     std::vector<std::string> names;
-    for (const int vm : cycle_of_vms(platform, Network(platform), request.way.group.devices))
+    for (const int vm : cycle_of_vms(platform, Network(platform), request.setup.group.devices))
       names.push_back(platform.vms[vm].name);
     out.notes.push_back(fmt::format("give nodes their ranks in this order: {}", fmt::join(names, ", ")));
   }
   out.files.push_back({"nccl.sh", "# Source this on every VM before the launch.\n" + text});
-  for (const auto& used : used_vms(request.way)) {
+  for (const auto& used : used_vms(request.setup)) {
     const auto& vms = platform.vms;
     const auto vm = std::find_if(vms.begin(), vms.end(), [&](const Vm& v) { return v.name == used.name; });
     const TcpSettings& tcp = vm->type.tcp;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/technique/common/plan.h"
-#include "sim/technique/common/way.h"
+#include "sim/technique/common/run_setup.h"
 
 namespace slmsim {
 
@@ -29,13 +29,13 @@ struct Export {
 };
 
 struct ExportRequest {
-  const Way& way;
+  const RunSetup& setup;
   const Transformer& model;
   const Plan& plan;
 };
 
 // A technique's part of an export (Technique::exports); the rest is common to all techniques.
-struct DeepSpeedWay {
+struct DeepSpeedExport {
   std::string cannot;  // the reason why DeepSpeed cannot run the plan; empty: it can
   int stage = 0;       // of ZeRO
   StatePlace optimizer = StatePlace::kGpu, parameters = StatePlace::kGpu;
@@ -43,14 +43,14 @@ struct DeepSpeedWay {
   std::optional<Precision> gathered;                      // likewise
   std::optional<int> freeze_step = {};                    // of 1-bit Adam
 };
-struct MegatronWay {
+struct MegatronExport {
   std::string cannot;
   int tensor = 1;
   std::optional<std::vector<std::string>> pipeline;  // arguments that cut the pipeline; absent: by the plan's stages
   std::vector<std::string> words;                    // further arguments
   bool distributed_optimizer = false;
 };
-struct AlpaWay {
+struct AlpaExport {
   std::string cannot;
   std::string method;  // Python: "alpa.DataParallel(num_micro_batches=4)"
   std::vector<std::string> notes;
@@ -58,7 +58,7 @@ struct AlpaWay {
 };
 // PyTorch's own: DistributedDataParallel or FullyShardedDataParallel, with arguments in addition to the model's device;
 // or a pipeline of torch.distributed.pipelining.
-struct TorchWay {
+struct TorchExport {
   std::string cannot = {};
   bool fsdp = false;
   std::string arguments = {};
@@ -68,19 +68,19 @@ struct TorchWay {
   // For a pipeline: the actions of each rank in order, in the notation of _PipelineScheduleRuntime ("0F0,0I0,0W0").
   std::vector<std::string> actions = {};
 };
-struct ExportWays {
-  DeepSpeedWay deepspeed;
-  MegatronWay megatron;
-  AlpaWay alpa;
-  std::optional<TorchWay> torch = {};  // absent: the technique is not PyTorch's
+struct TechniqueExports {
+  DeepSpeedExport deepspeed;
+  MegatronExport megatron;
+  AlpaExport alpa;
+  std::optional<TorchExport> torch = {};  // absent: the technique is not PyTorch's
 };
 
-TorchWay ddp_of_torch(const Plan& plan);
-TorchWay fsdp_of_torch(const FsdpPlan& plan);
-TorchWay pipeline_of_torch(const Plan& plan);
+TorchExport ddp_of_torch(const Plan& plan);
+TorchExport fsdp_of_torch(const FsdpPlan& plan);
+TorchExport pipeline_of_torch(const Plan& plan);
 
 // For a pipeline of stages on meshes.
-AlpaWay alpa_pipeline(const ExportRequest& request);
+AlpaExport alpa_pipeline(const ExportRequest& request);
 
 Export export_deepspeed(const ExportRequest& request);
 Export export_megatron(const ExportRequest& request);
@@ -96,12 +96,12 @@ Export export_environment(const ExportRequest& request);
 std::vector<ExportFile> export_plan(const ExportRequest& request, const std::string& title);
 
 // The VMs of a group in its order, each with the numbers of its used GPUs.
-struct UsedVm {
+struct VmGpus {
   std::string name;
   std::vector<int> gpus;
   int all = 0;  // number of its GPUs, used or not
 };
-std::vector<UsedVm> used_vms(const Way& way);
+std::vector<VmGpus> used_vms(const RunSetup& setup);
 // Layers of each stage; embedding and head count with the first and the last.
 std::vector<int> layers_of_stages(const ExportRequest& request);
 // Whether GPUs get different numbers of sequences; whether a plan sums gradients inside VMs first, which cannot be

@@ -42,8 +42,8 @@ void refuse(const ExportRequest& request, Export& out) {
     out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (request.model.lora) out.cannot.emplace_back("pretrain_gpt.py trains no adapters");
-  const auto vms = used_vms(request.way);
-  if (std::any_of(vms.begin(), vms.end(), [&](const UsedVm& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
+  const auto vms = used_vms(request.setup);
+  if (std::any_of(vms.begin(), vms.end(), [&](const VmGpus& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
     out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
 }
 
@@ -85,9 +85,9 @@ void refuse_layers(const Transformer& model, Export& out) {
 }  // namespace
 
 Export export_megatron(const ExportRequest& request) {
-  const MegatronWay how = request.plan.technique->exports(request).megatron;
-  const auto& [way, model, plan] = request;
-  const Training& training = way.scenario.training;
+  const MegatronExport how = request.plan.technique->exports(request).megatron;
+  const auto& [setup, model, plan] = request;
+  const Training& training = setup.scenario.training;
   const int tensor = how.tensor;
   Export out{"Megatron-LM", {}, {}, {}};
   if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
@@ -132,7 +132,7 @@ Export export_megatron(const ExportRequest& request) {
         "the distributed optimizer keeps whole gradients on each GPU, so it needs more memory than ZeRO2");
   }
   out.notes.emplace_back("Megatron-LM pads the vocabulary, so that head and embedding divide evenly");
-  const auto vms = used_vms(way);
+  const auto vms = used_vms(setup);
   std::string text = fmt::format(
       "#!/bin/sh\n# Run on {} with NODE_RANK = 0, 1, ... in this order. Data, tokenizer and "
       "optimizer arguments are yours.\n",

@@ -14,7 +14,7 @@ const char* type_of(Precision precision) {
   return precision == Precision::kFp16 ? "float16" : precision == Precision::kBf16 ? "bfloat16" : "float32";
 }
 
-std::string wrapped(const TorchWay& how, const Training& training) {
+std::string wrapped(const TorchExport& how, const Training& training) {
   std::string text = "import torch\n";
   if (!how.fsdp) {
     text += "from torch.nn.parallel import DistributedDataParallel\n\n";
@@ -41,10 +41,10 @@ std::string steps(const Plan& plan, bool no_sync) {
 
 }  // namespace
 
-TorchWay fsdp_of_torch(const FsdpPlan& plan) {
+TorchExport fsdp_of_torch(const FsdpPlan& plan) {
   constexpr const char* kStrategies[] = {"FULL_SHARD", "SHARD_GRAD_OP", "HYBRID_SHARD", "_HYBRID_SHARD_ZERO2"};
   constexpr const char* kPrefetches[] = {"BackwardPrefetch.BACKWARD_PRE", "BackwardPrefetch.BACKWARD_POST", "None"};
-  TorchWay out{.fsdp = true, .no_sync = plan.no_sync};
+  TorchExport out{.fsdp = true, .no_sync = plan.no_sync};
   out.arguments = fmt::format(
       "sharding_strategy=ShardingStrategy.{}, backward_prefetch={},\n    forward_prefetch={}, limit_all_gathers={}, "
       "cpu_offload=CPUOffload({})",
@@ -53,9 +53,9 @@ TorchWay fsdp_of_torch(const FsdpPlan& plan) {
   return out;
 }
 
-TorchWay ddp_of_torch(const Plan& plan) {
+TorchExport ddp_of_torch(const Plan& plan) {
   const ReplicaPlan& how = plan.replicas();
-  TorchWay out{.no_sync = how.no_sync};
+  TorchExport out{.no_sync = how.no_sync};
   out.arguments = fmt::format("bucket_cap_mb={:g}, broadcast_buffers={}, gradient_as_bucket_view={}",
                               how.bucket.value / kMebi, yes(how.buffers > Bytes{0}), yes(how.bucket_views));
   const Hook hook = hook_of_torch(how.compression, plan.workload.warm_up);
@@ -64,8 +64,8 @@ TorchWay ddp_of_torch(const Plan& plan) {
   return out;
 }
 
-TorchWay pipeline_of_torch(const Plan& plan) {
-  TorchWay out;
+TorchExport pipeline_of_torch(const Plan& plan) {
+  TorchExport out;
   const bool apart = plan.operators().schedule == Schedule::kZeroBubble;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     if (plan.stages[s].mesh.size() > 1) out.cannot = "a stage of several GPUs is left to the model's own parallelism";
@@ -85,10 +85,10 @@ TorchWay pipeline_of_torch(const Plan& plan) {
 std::optional<Export> export_torch(const ExportRequest& request) {
   const auto how = request.plan.technique->exports(request).torch;
   if (!how) return std::nullopt;
-  const auto& [way, model, plan] = request;
-  const Training& training = way.scenario.training;
+  const auto& [setup, model, plan] = request;
+  const Training& training = setup.scenario.training;
   Export out{"PyTorch", {}, {}, {}};
-  const auto vms = used_vms(way);
+  const auto vms = used_vms(setup);
   if (has_uneven_shares(plan.stages.front()))
     out.cannot.emplace_back("GPUs get different numbers of sequences; a DistributedSampler gives each as many");
   if (!how->cannot.empty()) out.cannot.push_back(how->cannot);
@@ -111,7 +111,7 @@ std::optional<Export> export_torch(const ExportRequest& request) {
         "--master-port=29500 TRAIN.py\n",
         vms[i].name, fmt::join(vms[i].gpus, ","), vms.size(), i, vms[i].gpus.size());
   }
-  const auto gpus = static_cast<int>(way.group.devices.size());
+  const auto gpus = static_cast<int>(setup.group.devices.size());
   if (!how->actions.empty()) {
     out.notes.push_back(fmt::format("stage by stage {} layers", fmt::join(layers_of_stages(request), ", ")));
     out.files = {

@@ -62,7 +62,7 @@ std::optional<Export> export_torchft(const ExportRequest& request) {
   add_reasons(request, *how, out);
   if (!out.cannot.empty()) return out;
   const auto& mesh = request.plan.stages.front().mesh;
-  const Platform& platform = request.way.scenario.platform;
+  const Platform& platform = request.setup.scenario.platform;
   const std::size_t size = static_cast<std::size_t>(how->gpus), count = mesh.size() / size;
   std::string script = fmt::format(
       "#!/bin/sh\n# TRAIN.py is your training script; it reads REPLICA_GROUP_ID and NUM_REPLICA_GROUPS and uses\n"

@@ -192,9 +192,9 @@ std::vector<Variation> megatron_variations() {
   return {{.values = degrees_to_try, .apply = set_degrees, .words = degrees_text}};
 }
 
-ExportWays exports_of_megatron(const ExportRequest& request) {
+TechniqueExports exports_of_megatron(const ExportRequest& request) {
   const MegatronPlan& m = request.plan.megatron();
-  ExportWays out;
+  TechniqueExports out;
   out.deepspeed.cannot = not_deepspeeds(*request.plan.technique);
   out.alpa.cannot = not_alpas(*request.plan.technique);
   out.megatron.tensor = m.tensor;
@@ -206,7 +206,7 @@ ExportWays exports_of_megatron(const ExportRequest& request) {
   if (m.sequence_parallel) words.emplace_back("--sequence-parallel");
   if (!m.overlap) words.emplace_back("--no-async-tensor-model-parallel-allreduce");
   for (const auto* option : {&kFirstLayers, &kLastLayers}) {
-    const int layers = request.way.options.get(*option);
+    const int layers = request.setup.options.get(*option);
     if (layers > 0)
       words.push_back(
           fmt::format("--decoder-{}-pipeline-num-layers {}", option == &kFirstLayers ? "first" : "last", layers));
@@ -220,7 +220,7 @@ ExportWays exports_of_megatron(const ExportRequest& request) {
 extern const Technique kMegatron = {
     .name = "Megatron",
     .summary = "Megatron-LM: tensor, pipeline and data parallelism",
-    .looks = {"#1c2733", "#000000", "d", "-", ""},
+    .style = {"#1c2733", "#000000", "d", "-", ""},
     .options = {&kTensorDegree, &kPipeline, &kReplicas, &kChunks, &kSequenceParallel, &kOverlap, &kDistributedOptimizer,
                 &kFirstLayers, &kLastLayers, &kOrder},
     .micro_batches = micro_batches,

@@ -266,14 +266,14 @@ class MegatronRun {
   }
 
   // Each rank sends its part of the activation (or its gradient) to its counterpart; the parts are gathered there.
-  Sent send(int from, int to, int replica, const Step& step, const Tasks& ready, const Tasks& posted) {
+  SendEnds send(int from, int to, int replica, const Step& step, const Tasks& ready, const Tasks& posted) {
     const TagId tag = send_tag(graph_, step);
-    Sent out;
+    SendEnds out;
     for (int t = 0; t < m_.tensor; ++t) {
       const std::size_t a = rank_of(from, replica, t), b = rank_of(to, replica, t), at = static_cast<std::size_t>(t);
       const Bytes part = activation_ / m_.tensor;
-      const Peers::Passed passed =
-          posted.empty() ? Peers::Passed{kNoTask, peers_.send(devices_[a], devices_[b], part, tag, ready[at])}
+      const Peers::SendEnd passed =
+          posted.empty() ? Peers::SendEnd{kNoTask, peers_.send(devices_[a], devices_[b], part, tag, ready[at])}
                          : peers_.pass(devices_[a], devices_[b], part, tag, ready[at], posted[at]);
       out.received.push_back(passed.received);
       out.sent.push_back(passed.sent);

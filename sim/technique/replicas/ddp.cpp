@@ -60,8 +60,8 @@ Lowered lower_ddp(const LowerRequest& request) {
   return run.finish();
 }
 
-ExportWays exports_of_ddp(const ExportRequest& request) {
-  ExportWays out = replica_exports(request);
+TechniqueExports exports_of_ddp(const ExportRequest& request) {
+  TechniqueExports out = replica_exports(request);
   out.deepspeed.cannot = "DDP is PyTorch's own (torch.nn.parallel.DistributedDataParallel)";
   out.torch = ddp_of_torch(request.plan);
   out.megatron = {.words = {"--overlap-grad-reduce"}};
@@ -84,7 +84,7 @@ std::vector<Variation> ddp_variations() { return {split_variations().front(), co
 extern const Technique kDdp = {
     .name = "DDP",
     .summary = "PyTorch: replicas, gradients all-reduced in buckets during the backward pass",
-    .looks = {"#cfe3f5", "#0072b2", "v", "-", "---"},
+    .style = {"#cfe3f5", "#0072b2", "v", "-", "---"},
     .trains_adapters = true,
     .options = options(),
     .micro_batches = all_at_once,

@@ -32,11 +32,11 @@ Lowered lower_deepspeed(const LowerRequest& request) {
 }
 
 template <int stage>
-Technique deepspeed(const char* name, const char* summary, const Looks& looks) {
+Technique deepspeed(const char* name, const char* summary, const FigureStyle& style) {
   return {
       .name = name,
       .summary = summary,
-      .looks = looks,
+      .style = style,
       .trains_adapters = true,
       .options = {&kBatchSplit},
       .micro_batches = all_at_once,

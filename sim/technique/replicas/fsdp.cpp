@@ -83,8 +83,8 @@ std::vector<Variation> strategy_variations() {
   return {split_variations().front(), strategy};
 }
 
-ExportWays exports_of_fsdp(const ExportRequest& request) {
-  ExportWays out;
+TechniqueExports exports_of_fsdp(const ExportRequest& request) {
+  TechniqueExports out;
   out.deepspeed.cannot = "FSDP is PyTorch's own (torch.distributed.fsdp)";
   out.megatron.cannot = out.deepspeed.cannot;
   out.alpa.cannot = not_alpas(*request.plan.technique);
@@ -97,7 +97,7 @@ ExportWays exports_of_fsdp(const ExportRequest& request) {
 extern const Technique kFsdp = {
     .name = "FSDP",
     .summary = "PyTorch: parameters, gradients and optimizer divided, layers gathered ahead",
-    .looks = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
+    .style = {"#d9f0e7", "#3fb795", "8 1 0", "0 4 1", "\\\\\\"},
     .trains_adapters = true,
     .options = {&kBatchSplit, &kStrategy, &kBackwardPrefetch, &kForwardPrefetch, &kLimitAllGathers, &kCpuOffload,
                 &kNoSync},

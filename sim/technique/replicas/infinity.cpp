@@ -67,7 +67,7 @@ Lowered lower_infinity(const LowerRequest& request) {
 extern const Technique kInfinity = {
     .name = "Infinity",
     .summary = "ZeRO-3 with the optimizer's state on drives",
-    .looks = {"#ffffff", "#606060", "h", "0 10 2", "ooo"},
+    .style = {"#ffffff", "#606060", "h", "0 10 2", "ooo"},
     .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_infinity,
@@ -81,7 +81,7 @@ extern const Technique kInfinity = {
 extern const Technique kInfinityParameters = {
     .name = "Infinity-P",
     .summary = "ZeRO-3 with the optimizer's state and parameters on drives",
-    .looks = {"#b0b0b0", "#222222", "6 1 0", "0 10 2 3 2", "\\\\\\"},
+    .style = {"#b0b0b0", "#222222", "6 1 0", "0 10 2 3 2", "\\\\\\"},
     .trains_adapters = true,
     .micro_batches = all_at_once,
     .plan = plan_infinity_parameters,

@@ -69,8 +69,8 @@ Lowered lower_onebit_adam(const LowerRequest& request) {
   return run.finish();
 }
 
-ExportWays exports_of_onebit_adam(const ExportRequest& request) {
-  ExportWays out = replica_exports(request);
+TechniqueExports exports_of_onebit_adam(const ExportRequest& request) {
+  TechniqueExports out = replica_exports(request);
   out.deepspeed.freeze_step = request.plan.workload.warm_up;
   return out;
 }
@@ -80,7 +80,7 @@ ExportWays exports_of_onebit_adam(const ExportRequest& request) {
 extern const Technique kOneBitAdam = {
     .name = "OneBitAdam",
     .summary = "DeepSpeed: replicas that exchange signs of momenta after a warm-up",
-    .looks = {"#4b2a66", "#7b3fa0", "5 1 0", "0 5 2", "xxx"},
+    .style = {"#4b2a66", "#7b3fa0", "5 1 0", "0 5 2", "xxx"},
     .trains_adapters = true,
     .options = {&kBatchSplit, &kFreezeStep},
     .micro_batches = all_at_once,

@@ -241,9 +241,9 @@ TaskId ReplicaRun::transfer(TaskId& stream, int connection, Bytes size, TagId ta
   return stream = graph_.transfer(connection, size, tag, std::array{stream, after});
 }
 
-int ReplicaRun::host_connection(std::size_t rank, HostWay way) {
-  const auto [at, is_new] = host_.try_emplace({rank, way}, 0);
-  if (is_new) at->second = connect_host(graph_, request_, devices_[rank], way);
+int ReplicaRun::host_connection(std::size_t rank, HostPath path) {
+  const auto [at, is_new] = host_.try_emplace({rank, path}, 0);
+  if (is_new) at->second = connect_host(graph_, request_, devices_[rank], path);
   return at->second;
 }
 
@@ -251,7 +251,7 @@ Tasks ReplicaRun::copy(bool to_host, Bytes size, const std::string& name, const 
   const TagId id = graph_.tag({name, TaskClass::kCopy, pass_});
   Tasks& stream = to_host ? out_ : in_;
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    transfer(stream[rank], host_connection(rank, to_host ? HostWay::kToMemory : HostWay::kFromMemory), size, id,
+    transfer(stream[rank], host_connection(rank, to_host ? HostPath::kToMemory : HostPath::kFromMemory), size, id,
              after[rank]);
   return stream;
 }
@@ -260,13 +260,13 @@ Tasks ReplicaRun::cpu_adam(double parameters, double bytes, const Tasks& after) 
   pass_ = Pass::kNone;
   const TagId id = graph_.tag({"CPU adam", TaskClass::kOptimizer});
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    transfer(cpu_[rank], host_connection(rank, HostWay::kCpu), Bytes{parameters * bytes}, id, after[rank]);
+    transfer(cpu_[rank], host_connection(rank, HostPath::kCpu), Bytes{parameters * bytes}, id, after[rank]);
   return cpu_;
 }
 
-std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool write, bool by_tensor) {
-  auto& ways = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
-  if (!ways.empty()) return ways;
+std::vector<ReplicaRun::DrivePath>& ReplicaRun::drive_paths(std::size_t rank, bool write, bool by_tensor) {
+  auto& paths = drives_[{rank, (write ? 1 : 0) + (by_tensor ? 2 : 0)}];
+  if (!paths.empty()) return paths;
   const int device = devices_[rank];
   const Volume* volume = volume_of(request_.scenario.platform, device);
   const int vm = request_.scenario.platform.devices[device].vm;
@@ -284,11 +284,11 @@ std::vector<ReplicaRun::DriveWay>& ReplicaRun::drive_ways(std::size_t rank, bool
       const std::string text = fmt::format("{} {}{}", what, name, by_tensor ? ", by tensor" : "");
       return graph_.add_connection({device, device, 1, std::move(route), traffic, text});
     };
-    ways.push_back({connect(std::move(path), Traffic::kDrive, write ? "writes" : "reads"),
-                    connect(std::move(medium), Traffic::kMedium, write ? "medium writes" : "medium reads"),
-                    write ? read / written : 1.0});
+    paths.push_back({connect(std::move(path), Traffic::kDrive, write ? "writes" : "reads"),
+                     connect(std::move(medium), Traffic::kMedium, write ? "medium writes" : "medium reads"),
+                     write ? read / written : 1.0});
   }
-  return ways;
+  return paths;
 }
 
 Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::string& name, const Tasks& after) {
@@ -296,15 +296,15 @@ Tasks ReplicaRun::drive(bool write, Bytes size, bool by_tensor, const std::strin
   const Framework& framework = request_.scenario.framework;
   const double rounds = std::ceil(size / (framework.io_block * static_cast<double>(framework.io_depth)));
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
-    const auto& ways = drive_ways(rank, write, by_tensor);
+    const auto& paths = drive_paths(rank, write, by_tensor);
     Tasks parts;
     Seconds farthest{0};
-    for (const DriveWay& way : ways) {
-      const Bytes part = size / static_cast<double>(ways.size());
+    for (const DrivePath& drive : paths) {
+      const Bytes part = size / static_cast<double>(paths.size());
       const std::array before = {io_[rank], after[rank]};
-      parts.push_back(graph_.transfer(way.path, part, id, before));
-      parts.push_back(graph_.transfer(way.medium, part * way.weight, id, before));
-      farthest = std::max(farthest, graph_.connection(way.path).route.latency);
+      parts.push_back(graph_.transfer(drive.path, part, id, before));
+      parts.push_back(graph_.transfer(drive.medium, part * drive.weight, id, before));
+      farthest = std::max(farthest, graph_.connection(drive.path).route.latency);
     }
     // Each round of requests waits one round trip of its slowest drive; the transfer has waited once.
     io_[rank] = graph_.delay(farthest * std::max(0.0, 2 * rounds - 1), id, parts);

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/technique/common/host_queue.h"
-#include "sim/technique/replicas/host_way.h"
-#include "sim/technique/common/layer_work.h"
-#include "sim/technique/common/lower.h"
 #include "sim/collective/communicator.h"
 #include "sim/collective/peers.h"
+#include "sim/technique/common/host_queue.h"
+#include "sim/technique/common/layer_work.h"
+#include "sim/technique/common/lower.h"
+#include "sim/technique/replicas/host_path.h"
 
 namespace slmsim {
 
@@ -98,13 +98,13 @@ class ReplicaRun {
   TaskId transfer(TaskId& stream, int connection, Bytes size, TagId tag, TaskId after);
   // Collectives belong to the pass last issued to the GPU.
   Pass pass_ = Pass::kNone;
-  int host_connection(std::size_t rank, HostWay way);
+  int host_connection(std::size_t rank, HostPath path);
   // The path to a drive of a rank's volume, and its medium, on which a write counts as the bytes read in the same time.
-  struct DriveWay {
+  struct DrivePath {
     int path = -1, medium = -1;
     double weight = 1;
   };
-  std::vector<DriveWay>& drive_ways(std::size_t rank, bool write, bool by_tensor);
+  std::vector<DrivePath>& drive_paths(std::size_t rank, bool write, bool by_tensor);
 
   const LowerRequest& request_;
   const Stage& stage_;
@@ -122,8 +122,8 @@ class ReplicaRun {
   HostQueue hosts_{{}};
   std::optional<TimeBasis> basis_;  // of the work issued to the GPUs
   Tasks gpu_, nccl_, across_, in_, out_, cpu_, io_;
-  std::map<std::pair<std::size_t, HostWay>, int> host_;
-  std::map<std::pair<std::size_t, int>, std::vector<DriveWay>> drives_;
+  std::map<std::pair<std::size_t, HostPath>, int> host_;
+  std::map<std::pair<std::size_t, int>, std::vector<DrivePath>> drives_;
 };
 
 }  // namespace slmsim

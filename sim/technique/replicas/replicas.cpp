@@ -114,10 +114,10 @@ PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas
   return result;
 }
 
-ExportWays replica_exports(const ExportRequest& request) {
+TechniqueExports replica_exports(const ExportRequest& request) {
   const Technique& technique = *request.plan.technique;
   const ReplicaPlan& how = request.plan.replicas();
-  ExportWays out;
+  TechniqueExports out;
   out.deepspeed = {.stage = how.stage, .optimizer = how.optimizer, .parameters = how.parameters};
   out.megatron.cannot = fmt::format("{} is DeepSpeed's", technique.name);
   out.alpa.cannot = not_alpas(technique);

@@ -30,6 +30,6 @@ std::vector<Variation> batch_variations();
 // The same for PyTorch and DeepSpeed; refuses storage that the nodes do not have.
 PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas);
 // For DeepSpeed's techniques.
-ExportWays replica_exports(const ExportRequest& request);
+TechniqueExports replica_exports(const ExportRequest& request);
 
 }  // namespace slmsim

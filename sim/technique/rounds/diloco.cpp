@@ -66,7 +66,7 @@ std::vector<Variation> streaming_variations() {
 extern const Technique kDiloco = {
     .name = "DiLoCo",
     .summary = "replicas that make several steps on their own, then an outer step with the mean of their differences",
-    .looks = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
+    .style = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
     .divides_batch = true,
     .trains_adapters = true,
     .is_ring = true,
@@ -87,7 +87,7 @@ extern const Technique kDiloco = {
 extern const Technique kStreamingDiloco = {
     .name = "StreamingDiLoCo",
     .summary = "DiLoCo whose model is exchanged in fragments, while the replicas go on",
-    .looks = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
+    .style = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
     .divides_batch = true,
     .trains_adapters = true,
     .is_ring = true,

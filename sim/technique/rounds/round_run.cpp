@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/technique/common/buffer_copies.h"
-#include "sim/technique/common/host_queue.h"
-#include "sim/technique/replicas/host_way.h"
-#include "sim/technique/common/layer_work.h"
 #include "sim/collective/communicator.h"
 #include "sim/collective/share_sum.h"
+#include "sim/technique/common/buffer_copies.h"
+#include "sim/technique/common/host_queue.h"
+#include "sim/technique/common/layer_work.h"
+#include "sim/technique/replicas/host_path.h"
 
 namespace slmsim {
 namespace {
@@ -220,7 +220,7 @@ class RoundRun {
     const double part = part_of(fragment);
     const bool differences = how_.update == OuterUpdate::kNesterov;
     Ranks fetched(devices_.size(), kNoTask);
-    if (how_.outer_on_host) fetched = copy(HostWay::kFromMemory, in_, part, "outer parameters to GPU", gpu_);
+    if (how_.outer_on_host) fetched = copy(HostPath::kFromMemory, in_, part, "outer parameters to GPU", gpu_);
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
       if (differences) kernel(rank, moving(rank, kDifference, part), optimizer("difference"), fetched[rank]);
       kernel(rank, encode_time(how_.format, part, gpu(rank), scenario().software), optimizer("encode"));
@@ -231,9 +231,9 @@ class RoundRun {
       for (std::size_t rank = 0; rank < devices_.size(); ++rank)
         summed[rank] = beside(decode_time(how_.format, part, gpu(rank), scenario().software), "decode", summed[rank]);
     }
-    const Ranks on_host = copy(HostWay::kToMemory, out_, part, "differences to host", summed);
-    const Ranks updated = transfer(HostWay::kCpu, cpu_, Bytes{part * kOuterUpdate}, optimizer("outer update"), on_host);
-    return copy(HostWay::kFromMemory, in_, part, "parameters to GPU", updated);
+    const Ranks on_host = copy(HostPath::kToMemory, out_, part, "differences to host", summed);
+    const Ranks done = transfer(HostPath::kCpu, cpu_, Bytes{part * kOuterUpdate}, optimizer("outer update"), on_host);
+    return copy(HostPath::kFromMemory, in_, part, "parameters to GPU", done);
   }
 
   Ranks sum(double part) {
@@ -285,16 +285,16 @@ class RoundRun {
     return kFp32Bytes + (how_.delay > 0 ? kFp32Bytes : 0) + weight + (master ? kFp32Bytes : 0);
   }
 
-  Ranks transfer(HostWay way, Ranks& stream, Bytes size, TagId tag, const Ranks& after) {
+  Ranks transfer(HostPath path, Ranks& stream, Bytes size, TagId tag, const Ranks& after) {
     for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
-      const auto [at, is_new] = host_.try_emplace({rank, way}, 0);
-      if (is_new) at->second = connect_host(graph_, request_, devices_[rank], way);
+      const auto [at, is_new] = host_.try_emplace({rank, path}, 0);
+      if (is_new) at->second = connect_host(graph_, request_, devices_[rank], path);
       stream[rank] = graph_.transfer(at->second, size, tag, std::array{stream[rank], after[rank]});
     }
     return stream;
   }
-  Ranks copy(HostWay way, Ranks& stream, double parameters, const char* name, const Ranks& after) {
-    return transfer(way, stream, Bytes{parameters * kFp32Bytes}, graph_.tag({name, TaskClass::kCopy}), after);
+  Ranks copy(HostPath path, Ranks& stream, double parameters, const char* name, const Ranks& after) {
+    return transfer(path, stream, Bytes{parameters * kFp32Bytes}, graph_.tag({name, TaskClass::kCopy}), after);
   }
 
   // Basis of the passes and Adam of all GPUs, without recomputation.
@@ -324,7 +324,7 @@ class RoundRun {
   HostQueue hosts_{{}};
   // Streams of each rank: kernels, exchanges, sums inside the replica, copies to and from the host, its CPU.
   Ranks gpu_, exchange_, sums_, in_, out_, cpu_;
-  std::map<std::pair<std::size_t, HostWay>, int> host_;
+  std::map<std::pair<std::size_t, HostPath>, int> host_;
 };
 
 }  // namespace

@@ -152,9 +152,9 @@ std::vector<std::string> round_remarks(const Plan& plan) {
       "replicas of 2.4 B parameters 1.2 % more loss after as many steps (arXiv 2503.09799); small studies found more"};
 }
 
-ExportWays round_exports(const ExportRequest& request) {
+TechniqueExports round_exports(const ExportRequest& request) {
   const char* name = request.plan.technique->name;
-  ExportWays out;
+  TechniqueExports out;
   out.deepspeed.cannot = fmt::format("{} exchanges once in several steps; DeepSpeed does at every step", name);
   out.megatron.cannot = fmt::format("{} exchanges once in several steps; Megatron-LM does at every step", name);
   out.alpa.cannot = not_alpas(*request.plan.technique);

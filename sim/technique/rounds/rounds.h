@@ -26,6 +26,6 @@ std::vector<std::string> round_remarks(const Plan& plan);
 inline bool rounds_change_training(const TechniqueOptions&) { return true; }
 
 // For torchft, and the reasons why there are no others.
-ExportWays round_exports(const ExportRequest& request);
+TechniqueExports round_exports(const ExportRequest& request);
 
 }  // namespace slmsim

@@ -3,22 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/predict/job/course.h"
+#include "sim/predict/job/job_process.h"
 #include "sim/predict/job/pace.h"
 
 namespace slmsim::draw_test {
 namespace {
 
-Course plain(double startup, double work) {
-  Course out;
+JobProcess plain(double startup, double work) {
+  JobProcess out;
   out.startup = Seconds{startup};
   out.work = Seconds{work};
   out.plain = out.startup + out.work;
   return out;
 }
 
-Course troubled() {
-  Course c = plain(60, 20'000);
+JobProcess troubled() {
+  JobProcess c = plain(60, 20'000);
   c.interval = Seconds{500};
   c.pause = c.write = Seconds{20};
   c.restart = Seconds{90};
@@ -26,8 +26,8 @@ Course troubled() {
   return c;
 }
 
-Course replicas(int count, double mtbf, double repair) {
-  Course c = plain(0, 100'000);
+JobProcess replicas(int count, double mtbf, double repair) {
+  JobProcess c = plain(0, 100'000);
   c.replicas = count;
   c.round = Seconds{100};
   for (int i = 0; i < count; ++i) c.stops.push_back({1 / mtbf, Seconds{repair}, Seconds{0}, {i}});
@@ -46,13 +46,13 @@ double mean_length(const std::vector<DrawnJob>& jobs) {
 }
 
 TEST(DrawnJobs, WithoutFailuresAndCheckpointsAreThePlainOneToTheBit) {
-  Course c = plain(0.1, 0.2);
+  JobProcess c = plain(0.1, 0.2);
   c.plain = Seconds{0.3};  // 0.1 + 0.2 is another number
   for (const auto& job : draw_jobs(c, 10, 5)) EXPECT_EQ(job.length, Seconds{0.3});
 }
 
 TEST(DrawnJobs, WithoutFailuresTakeTheTimeOfTheirCheckpoints) {
-  Course c = plain(7, 1000);
+  JobProcess c = plain(7, 1000);
   c.interval = Seconds{100};
   c.pause = c.write = Seconds{3};
   // 10 intervals; behind the last one the job is at its end.
@@ -62,7 +62,7 @@ TEST(DrawnJobs, WithoutFailuresTakeTheTimeOfTheirCheckpoints) {
 }
 
 TEST(DrawnJobs, AddUp) {
-  for (const Course& c : {troubled(), replicas(4, 10'000, 500)}) {
+  for (const JobProcess& c : {troubled(), replicas(4, 10'000, 500)}) {
     for (const auto& job : draw_jobs(c, 500, 11)) {
       EXPECT_NEAR(job.parts.total().value, job.length.value, 1e-9 * job.length.value);
       for (const Seconds part : {job.parts.startup, job.parts.useful, job.parts.checkpoints, job.parts.lost,
@@ -89,7 +89,7 @@ TEST(DrawnJobs, AreTheSameForTheSameSeedAndOthersForAnother) {
 TEST(DrawnJobs, AreShorterTheRarerFailuresAre) {
   double before = 1e300;
   for (const double factor : {0.5, 1.0, 2.0, 4.0, 8.0, 100.0}) {
-    Course c = troubled();
+    JobProcess c = troubled();
     for (Stop& stop : c.stops) stop.rate /= factor;
     const double length = mean_length(draw_jobs(c, 4000, 1));
     EXPECT_LT(length, before);
@@ -98,7 +98,7 @@ TEST(DrawnJobs, AreShorterTheRarerFailuresAre) {
 }
 
 TEST(DrawnJobs, LoseNothingWhereTheNoticeIsLongEnoughForACheckpoint) {
-  Course c = plain(0, 10'000);
+  JobProcess c = plain(0, 10'000);
   c.interval = Seconds{1000};
   c.pause = c.write = Seconds{20};
   c.stops = {{1 / 2000.0, Seconds{100}, Seconds{20}}};
@@ -108,7 +108,7 @@ TEST(DrawnJobs, LoseNothingWhereTheNoticeIsLongEnoughForACheckpoint) {
 }
 
 TEST(DrawnJobs, ThatNeverEndAreGivenUp) {
-  Course c = plain(0, 10'000);
+  JobProcess c = plain(0, 10'000);
   c.stops = {{1 / 10.0, Seconds{1}, Seconds{0}}};  // e^1000 attempts
   const DrawnJob job = draw_jobs(c, 1, 1).front();
   EXPECT_FALSE(job.ended);
@@ -118,7 +118,7 @@ TEST(DrawnJobs, ThatNeverEndAreGivenUp) {
 }
 
 TEST(DrawnJobs, TellWhatEvaluationTakes) {
-  Course c = plain(0, 1100);
+  JobProcess c = plain(0, 1100);
   c.evaluation = Seconds{100};
   const JobParts parts = draw_jobs(c, 1, 1).front().parts;
   EXPECT_DOUBLE_EQ(parts.evaluation.value, 100);
@@ -127,11 +127,11 @@ TEST(DrawnJobs, TellWhatEvaluationTakes) {
 
 // Each of n replicas is away a share D / (M + D) of the time, so that work goes at M / (M + D), where rounds are short.
 TEST(Replicas, GoOnAtTheShareThatIsThere) {
-  Course c = replicas(4, 5000, 1000);
+  JobProcess c = replicas(4, 5000, 1000);
   c.round = Seconds{0.01};
   const double length = mean_length(draw_jobs(c, 400, 3));
   // That all four are away at once, one part in 1300 of the time, begins the job anew without checkpoints: there are some.
-  Course saved = c;
+  JobProcess saved = c;
   saved.interval = Seconds{10};
   EXPECT_NEAR(mean_length(draw_jobs(saved, 400, 3)) / 100'000, 6000 / 5000.0, 0.01);
   EXPECT_GT(length, 1.2 * 100'000);
@@ -139,7 +139,7 @@ TEST(Replicas, GoOnAtTheShareThatIsThere) {
 
 // A replica that stops at any time of a round of T loses T / 2 of it on the mean, and stays away until the next one.
 TEST(Replicas, LoseTheirPartOfARound) {
-  Course c = replicas(2, 20'000, 0);
+  JobProcess c = replicas(2, 20'000, 0);
   c.interval = Seconds{100};  // that both are away at once costs little
   c.round = Seconds{100};
   double stops = 0;
@@ -152,9 +152,9 @@ TEST(Replicas, LoseTheirPartOfARound) {
 
 TEST(Replicas, AreBetterThanAllStoppingWhereMoreAreLeft) {
   const auto goes_on = replicas(4, 5000, 1000);
-  Course stops = goes_on;
+  JobProcess stops = goes_on;
   stops.replicas = 1;
-  for (Course c : {goes_on, stops}) {
+  for (JobProcess c : {goes_on, stops}) {
     c.interval = Seconds{300};
     c.pause = c.write = Seconds{10};
   }
@@ -162,7 +162,7 @@ TEST(Replicas, AreBetterThanAllStoppingWhereMoreAreLeft) {
 }
 
 TEST(Replicas, WaitForALinkAndLoseNothing) {
-  Course c = replicas(2, 1e12, 0);
+  JobProcess c = replicas(2, 1e12, 0);
   c.stops = {{1 / 10'000.0, Seconds{500}, Seconds{0}, {}}};
   const auto jobs = draw_jobs(c, 2000, 1);
   EXPECT_EQ(mean(jobs, &JobParts::lost), 0);
@@ -170,7 +170,7 @@ TEST(Replicas, WaitForALinkAndLoseNothing) {
 }
 
 TEST(Pace, CountsWorkBetweenPauses) {
-  Course c;
+  JobProcess c;
   c.interval = Seconds{10};
   c.pause = c.write = Seconds{2};
   const Pace pace(c);
@@ -193,7 +193,7 @@ TEST(Pace, CountsWorkBetweenPauses) {
 
 // Half the speed from 12 h on: 0.75 days of work in a day.
 TEST(Pace, GoesByTheHour) {
-  Course c;
+  JobProcess c;
   c.day = {{Seconds{0}, 1}, {Seconds{43'200}, 0.5}};
   const Pace pace(c);
   EXPECT_DOUBLE_EQ(pace.work(0, 0, 86'400), 64'800);
@@ -205,7 +205,7 @@ TEST(Pace, GoesByTheHour) {
 
 // At noon 100 s of work more than the rates say are lost, at midnight 50 are gained.
 TEST(Pace, LosesWhatAChangeCosts) {
-  Course c;
+  JobProcess c;
   c.day = {{Seconds{0}, 1, Seconds{-50}}, {Seconds{43'200}, 0.5, Seconds{100}}};
   const Pace pace(c);
   EXPECT_DOUBLE_EQ(pace.work(0, 0, 43'000), 43'000);
@@ -216,7 +216,7 @@ TEST(Pace, LosesWhatAChangeCosts) {
 
 // 0.04 of the work, between 0.9 and 1.1: of 4000 jobs the mean within four standard errors.
 TEST(DrawnJobs, ScatterAsTheirIterationsDo) {
-  Course c = plain(0, 1000);
+  JobProcess c = plain(0, 1000);
   c.scatter = 0.04;
   c.shortest = 0.9;
   c.longest = 1.1;
@@ -231,7 +231,7 @@ TEST(DrawnJobs, ScatterAsTheirIterationsDo) {
 // Each of two draws makes half of the jobs; one that is slow is slow in all its iterations, and its checkpoints lie farther
 // apart.
 TEST(DrawnJobs, MayBeSlowFromBeginningToEnd) {
-  Course c = plain(0, 1000);
+  JobProcess c = plain(0, 1000);
   c.whole_jobs = {0.8, 1.2};
   c.interval = Seconds{100};
   c.pause = c.write = Seconds{1};
@@ -246,7 +246,7 @@ TEST(DrawnJobs, MayBeSlowFromBeginningToEnd) {
 }
 
 TEST(DrawnJobs, TellWhatWaitingForDataTakes) {
-  Course c = plain(0, 1000);
+  JobProcess c = plain(0, 1000);
   c.loading = Seconds{250};
   const JobParts parts = draw_jobs(c, 1, 1).front().parts;
   EXPECT_DOUBLE_EQ(parts.loading.value, 250);

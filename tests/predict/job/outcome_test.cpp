@@ -93,35 +93,35 @@ TEST(JobOutcome, InTheBackgroundTrainingWaitsForTheCopyOverPcieOnly) {
 }
 
 // Rates add up: 4 GPUs, 2 VMs, 2 sites and a link.
-TEST(Course, AddsTheRatesOfWhatFails) {
+TEST(JobProcess, AddsTheRatesOfWhatFails) {
   const Study one =
       run("Data", {"job.failures={gpu: {mtbf: 100 h, repair: 1 s}, vm: {mtbf: 50 h, repair: 2 s}, site: {mtbf: 200 h, "
                    "repair: 3 s}, link: {mtbf: 25 h, repair: 4 s}}"});
-  const Course course = course_of(one.scenario, one.prediction, std::nullopt);
-  EXPECT_EQ(course.replicas, 1);
-  EXPECT_NEAR(course.stop_rate() * 3600, 4 / 100.0 + 2 / 50.0 + 2 / 200.0 + 1 / 25.0, 1e-12);
+  const JobProcess process = process_of(one.scenario, one.prediction, std::nullopt);
+  EXPECT_EQ(process.replicas, 1);
+  EXPECT_NEAR(process.stop_rate() * 3600, 4 / 100.0 + 2 / 50.0 + 2 / 200.0 + 1 / 25.0, 1e-12);
   EXPECT_NEAR(one.outcome.stops_per_day, 24 * 0.13, 1e-9);
   // On one VM there is no link to fail, and one site.
   Scenario alone = one.scenario;
   alone.groups.front() = study({"groups=[gat]"}).groups.front();
-  const Course gat = course_of(alone, predict(alone).front(), std::nullopt);
+  const JobProcess gat = process_of(alone, predict(alone).front(), std::nullopt);
   EXPECT_NEAR(gat.stop_rate() * 3600, 2 / 100.0 + 1 / 50.0 + 1 / 200.0, 1e-12);
 }
 
-TEST(Course, OfReplicasThatGoOnKnowsWhichEachFailureTakes) {
+TEST(JobProcess, OfReplicasThatGoOnKnowsWhichEachFailureTakes) {
   const Study one =
       run("LocalSGD", {"techniques={LocalSGD: {replica: vm}}",
                        "job.failures={gpu: {mtbf: 100 h, repair: 1 s}, link: {mtbf: 25 h, repair: 1 s}}"});
-  const Course course = course_of(one.scenario, one.prediction, std::nullopt);
-  EXPECT_EQ(course.replicas, 2);
-  ASSERT_EQ(course.stops.size(), 3);
-  EXPECT_EQ(course.stops[0].replicas, std::vector{0});
-  EXPECT_EQ(course.stops[1].replicas, std::vector{1});
-  EXPECT_TRUE(course.stops[2].replicas.empty());
-  EXPECT_NEAR(course.stops[0].rate * 3600, 2 / 100.0, 1e-12);
+  const JobProcess process = process_of(one.scenario, one.prediction, std::nullopt);
+  EXPECT_EQ(process.replicas, 2);
+  ASSERT_EQ(process.stops.size(), 3);
+  EXPECT_EQ(process.stops[0].replicas, std::vector{0});
+  EXPECT_EQ(process.stops[1].replicas, std::vector{1});
+  EXPECT_TRUE(process.stops[2].replicas.empty());
+  EXPECT_NEAR(process.stops[0].rate * 3600, 2 / 100.0, 1e-12);
 }
 
-TEST(Course, HasIntervalsOfWholeIterations) {
+TEST(JobProcess, HasIntervalsOfWholeIterations) {
   const Study one = run("Data", {kFails, "job.checkpoint={to: store, rate: 5 GB/s, interval: 100 s}"});
   const double iteration = one.prediction.iteration.value;
   EXPECT_NEAR(one.outcome.interval->value, std::ceil(100 / iteration) * iteration, 1e-9);

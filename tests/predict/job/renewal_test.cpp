@@ -8,14 +8,14 @@
 namespace slmsim::renewal_test {
 namespace {
 
-Course course(double work, double mtbf) {
-  Course out;
+JobProcess process(double work, double mtbf) {
+  JobProcess out;
   out.work = out.plain = Seconds{work};
   if (mtbf > 0) out.stops = {{1 / mtbf, Seconds{0}, Seconds{0}}};
   return out;
 }
 
-void checkpoints(Course& out, double interval, double pause) {
+void checkpoints(JobProcess& out, double interval, double pause) {
   out.interval = Seconds{interval};
   out.pause = out.write = Seconds{pause};
 }
@@ -30,8 +30,8 @@ double young(double pause, double mtbf) { return std::sqrt(2 * pause * mtbf); }
 struct Mean {
   double value = 0, error = 0;  // standard error of the mean
 };
-Mean drawn_mean(const Course& course, int count) {
-  const auto jobs = draw_jobs(course, count, 7);
+Mean drawn_mean(const JobProcess& process, int count) {
+  const auto jobs = draw_jobs(process, count, 7);
   double sum = 0, squares = 0;
   for (const auto& job : jobs) {
     EXPECT_TRUE(job.ended);
@@ -46,7 +46,7 @@ constexpr double kErrors = 4;  // one in 16 000 tests would fail by chance, were
 TEST(BestInterval, IsDalysWithinTwoPercent) {
   for (const double mtbf : {600.0, 3600.0, 86400.0, 3e6}) {
     for (const double share : {1e-5, 1e-3, 1e-2, 0.05, 0.2}) {
-      Course c = course(1e9, mtbf);
+      JobProcess c = process(1e9, mtbf);
       checkpoints(c, 1, share * mtbf);
       const double best = best_interval(c, Seconds{mtbf * 1e-6}).value;
       EXPECT_NEAR(best / daly(share * mtbf, mtbf), 1, 0.02) << mtbf << " s, " << share;
@@ -55,30 +55,30 @@ TEST(BestInterval, IsDalysWithinTwoPercent) {
 }
 
 TEST(BestInterval, IsYoungsWhereCheckpointsAreShort) {
-  Course c = course(1e9, 86400);
+  JobProcess c = process(1e9, 86400);
   checkpoints(c, 1, 1);
   EXPECT_NEAR(best_interval(c, Seconds{0.01}).value / young(1, 86400), 1, 0.01);
 }
 
 // The derivative of (e^{(tau + C) / M} - 1) / tau is 0 where e^{-(tau + C) / M} = 1 - tau / M.
 TEST(BestInterval, IsTheRootOfTheDerivative) {
-  Course c = course(1e9, 1000);
+  JobProcess c = process(1e9, 1000);
   checkpoints(c, 1, 50);
   const double tau = best_interval(c, Seconds{1e-3}).value;
   EXPECT_NEAR(std::exp(-(tau + 50) / 1000), 1 - tau / 1000, 1e-5);
 }
 
 TEST(BestInterval, DoesNotDependOnRecovery) {
-  Course a = course(1e9, 1000);
+  JobProcess a = process(1e9, 1000);
   checkpoints(a, 1, 50);
-  Course b = a;
+  JobProcess b = a;
   b.restart = Seconds{200};
   b.stops.front().repair = Seconds{300};
   EXPECT_EQ(best_interval(a, Seconds{1}), best_interval(b, Seconds{1}));
 }
 
 TEST(BestInterval, IsTheBestOfTheJobsDrawn) {
-  Course c = course(2e5, 2000);
+  JobProcess c = process(2e5, 2000);
   checkpoints(c, 1, 40);
   c.restart = Seconds{30};
   const Seconds best = best_interval(c, Seconds{10});
@@ -92,7 +92,7 @@ TEST(BestInterval, IsTheBestOfTheJobsDrawn) {
 }
 
 TEST(BestInterval, IsAWholeNumberOfIterationsAndNoneWhereNothingFails) {
-  Course c = course(1e6, 1000);
+  JobProcess c = process(1e6, 1000);
   checkpoints(c, 1, 0.001);  // Young: 1.4 s
   EXPECT_EQ(best_interval(c, Seconds{60}), Seconds{60});
   c.stops.clear();
@@ -100,14 +100,14 @@ TEST(BestInterval, IsAWholeNumberOfIterationsAndNoneWhereNothingFails) {
 }
 
 TEST(BestInterval, InTheBackgroundIsAsShortAsWritingTakes) {
-  Course c = course(1e6, 10'000);
+  JobProcess c = process(1e6, 10'000);
   c.write = Seconds{100};
   c.pause = Seconds{0};
   EXPECT_EQ(best_interval(c, Seconds{1}), Seconds{100});
 }
 
 TEST(BestInterval, OfPreemptionsThatAreAnnouncedIsNever) {
-  Course c = course(1e5, 0);
+  JobProcess c = process(1e5, 0);
   checkpoints(c, 1, 10);
   c.stops = {{1e-3, Seconds{60}, Seconds{120}}};
   // Beyond some thirty times the mean time between stops none ends, and all intervals are alike.
@@ -116,13 +116,13 @@ TEST(BestInterval, OfPreemptionsThatAreAnnouncedIsNever) {
 
 // Without checkpoints, repair and restart: (e^{L W} - 1) / L.
 TEST(JobsDrawn, AreAsLongAsRenewalTheorySays) {
-  const Mean drawn = drawn_mean(course(1000, 800), 200'000);
+  const Mean drawn = drawn_mean(process(1000, 800), 200'000);
   EXPECT_NEAR(drawn.value, std::expm1(1000 / 800.0) * 800, kErrors * drawn.error);
 }
 
 // With a recovery X after each stop: (e^{L W} - 1) (1 / L + X).
 TEST(JobsDrawn, WithRepairsAndRestartsAreAsLongAsRenewalTheorySays) {
-  Course c = course(1000, 800);
+  JobProcess c = process(1000, 800);
   c.stops.front().repair = Seconds{100};
   c.restart = Seconds{50};
   // Waiting is the busy period of a queue of infinitely many servers, (e^{L D} - 1) / L; an attempt to restart lasts
@@ -136,7 +136,7 @@ TEST(JobsDrawn, WithRepairsAndRestartsAreAsLongAsRenewalTheorySays) {
 
 // Daly's equation 20 for many segments: M e^{R / M} (e^{(tau + C) / M} - 1) W / tau.
 TEST(JobsDrawn, WithCheckpointsAreAsLongAsDalySays) {
-  Course c = course(300 * 100, 1500);
+  JobProcess c = process(300 * 100, 1500);
   checkpoints(c, 300, 40);
   c.restart = Seconds{60};
   const double daly_length = 1500 * std::exp(60 / 1500.0) * std::expm1(340 / 1500.0) * 100;
@@ -148,7 +148,7 @@ TEST(JobsDrawn, WithCheckpointsAreAsLongAsDalySays) {
 }
 
 TEST(JobsDrawn, InTheBackgroundAreAsLongAsRenewalTheorySays) {
-  Course c = course(300 * 2000, 1500);
+  JobProcess c = process(300 * 2000, 1500);
   c.interval = Seconds{300};
   c.pause = Seconds{5};
   c.write = Seconds{80};
@@ -160,7 +160,7 @@ TEST(JobsDrawn, InTheBackgroundAreAsLongAsRenewalTheorySays) {
 }
 
 TEST(JobsDrawn, WithAndWithoutNoticeAreAsLongAsRenewalTheorySays) {
-  Course c = course(300 * 2000, 1500);
+  JobProcess c = process(300 * 2000, 1500);
   checkpoints(c, 300, 40);
   c.stops = {{1 / 1500.0, Seconds{0}, Seconds{0}}, {1 / 900.0, Seconds{0}, Seconds{60}}};
   const Mean drawn = drawn_mean(c, 4000);
@@ -169,7 +169,7 @@ TEST(JobsDrawn, WithAndWithoutNoticeAreAsLongAsRenewalTheorySays) {
 
 // Stops come 1 / 1500 per second of time at work: of two kinds, in the ratio of their rates.
 TEST(JobsDrawn, WaitForEachKindOfStopByItsRate) {
-  Course c = course(1e6, 0);
+  JobProcess c = process(1e6, 0);
   checkpoints(c, 100, 1);
   c.stops = {{1e-4, Seconds{10}, Seconds{0}}, {2e-4, Seconds{40}, Seconds{0}}};
   double waiting = 0, at_work = 0;
@@ -184,7 +184,7 @@ TEST(JobsDrawn, WaitForEachKindOfStopByItsRate) {
 TEST(MeanStretch, FallsWithTheTimeBetweenFailuresAndGrowsWithTheCheckpoint) {
   double before = 1e300;
   for (double mtbf = 100; mtbf < 1e8; mtbf *= 1.7) {
-    Course c = course(1e6, mtbf);
+    JobProcess c = process(1e6, mtbf);
     checkpoints(c, 60, 5);
     c.restart = Seconds{20};
     EXPECT_LT(mean_stretch(c), before);

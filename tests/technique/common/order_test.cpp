@@ -62,7 +62,7 @@ TEST(BoundaryOrders, OfAlpaAreByTheTickThatConsumesAMessage) {
   //   F0 | -, F1 | F0, - | B0, B0 | F1, F2 | B1, B1 | F2, - | B2, B2 | -
   // In tick 3 both a gradient and an activation are consumed; stage 0's message is posted first.
   const auto orders =
-      boundary_orders({alternating_steps(2, 3, true), alternating_steps(1, 3, true)}, PostedWhen::kConsumed);
+      boundary_orders({alternating_steps(2, 3, true), alternating_steps(1, 3, true)}, TickOrder::kConsumed);
   ASSERT_EQ(orders.size(), 1);
   EXPECT_EQ(orders[0], (std::vector<Step>{{true, 0}, {false, 0}, {true, 1}, {false, 1}, {true, 2}, {false, 2}}));
 }
@@ -71,7 +71,7 @@ TEST(BoundaryOrders, OfAlpaWithMoreInFlightAreByTheTickThatProducesAMessage) {
   // Its OverlapFriendlyPipeDreamSchedule of 2 stages and 4 micro-batches (stage 0 | stage 1):
   //   F0 | -, F1 | F0, F2 | B0, B0 | F1, F3 | B1, B1 | F2, - | B2, B2 | F3, - | B3, B3 | -
   const auto orders =
-      boundary_orders({alternating_steps(3, 4, true), alternating_steps(1, 4, true)}, PostedWhen::kProduced);
+      boundary_orders({alternating_steps(3, 4, true), alternating_steps(1, 4, true)}, TickOrder::kProduced);
   ASSERT_EQ(orders.size(), 1);
   EXPECT_EQ(
       orders[0],

@@ -153,19 +153,19 @@ class Cutter {
 
   // Lower bounds over all cuts of layers [0, l) on the GPUs before a submesh: the sum including transfers, also to the
   // submesh. A tail is the same for layers [l, layers) on the GPUs behind a submesh.
-  struct Least {
+  struct LowerBound {
     double sum = kNever, slowest = kNever;
   };
   void find_heads() {
-    heads_.assign(p_.layers, std::vector<Least>(p_.submeshes.size()));
+    heads_.assign(p_.layers, std::vector<LowerBound>(p_.submeshes.size()));
     if (p_.layers == 0) return;
     for (const std::size_t m : starting_at_[0]) heads_[0][m] = {0, 0};
     for (std::size_t last = 1; last < p_.layers; ++last) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
         if (p_.submeshes[m].last == p_.gpus) continue;
-        Least head;  // with a stage on this submesh
+        LowerBound head;  // with a stage on this submesh
         for (std::size_t first = 0; first < last; ++first) {
-          const Least& before = heads_[first][m];
+          const LowerBound& before = heads_[first][m];
           if (before.sum == kNever) continue;
           const auto& [time, most_in_flight] = facts(first, last, m);
           if (most_in_flight < 1) continue;
@@ -175,7 +175,7 @@ class Cutter {
         if (head.sum == kNever) continue;
         const auto& next = starting_at_[p_.submeshes[m].last];
         for (std::size_t edge = 0; edge < next.size(); ++edge) {
-          Least& to = heads_[last][next[edge]];
+          LowerBound& to = heads_[last][next[edge]];
           to.sum = std::min(to.sum, head.sum + sent(last, m, edge));
           to.slowest = std::min(to.slowest, head.slowest);
         }
@@ -184,17 +184,17 @@ class Cutter {
   }
 
   void find_tails() {
-    tails_.assign(p_.layers + 1, std::vector<Least>(p_.submeshes.size()));
+    tails_.assign(p_.layers + 1, std::vector<LowerBound>(p_.submeshes.size()));
     for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
       if (p_.submeshes[m].last == p_.gpus) tails_[p_.layers][m] = {0, 0};
     }
-    std::vector<Least> from(p_.submeshes.size());  // with the stage on this submesh
+    std::vector<LowerBound> from(p_.submeshes.size());  // with the stage on this submesh
     for (std::size_t first = p_.layers; first-- > 1;) {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
         from[m] = {};
         if (p_.submeshes[m].first == 0) continue;
         for (std::size_t last = first + 1; last <= p_.layers; ++last) {
-          const Least& behind = tails_[last][m];
+          const LowerBound& behind = tails_[last][m];
           if (behind.sum == kNever) continue;
           const auto& [time, most_in_flight] = facts(first, last, m);
           if (most_in_flight < 1) continue;
@@ -205,9 +205,9 @@ class Cutter {
       for (std::size_t m = 0; m < p_.submeshes.size(); ++m) {
         const auto& next = starting_at_[p_.submeshes[m].last];
         for (std::size_t edge = 0; edge < next.size(); ++edge) {
-          const Least& rest = from[next[edge]];
+          const LowerBound& rest = from[next[edge]];
           if (rest.sum == kNever) continue;
-          Least& to = tails_[first][m];
+          LowerBound& to = tails_[first][m];
           to.sum = std::min(to.sum, rest.sum + sent(first, m, edge));
           to.slowest = std::min(to.slowest, rest.slowest);
         }
@@ -217,7 +217,7 @@ class Cutter {
 
   // Lower bound of the time of all cuts with this stage.
   double least(const PipelineStage& stage) {
-    const Least &head = heads_[stage.first][stage.submesh], &tail = tails_[stage.last][stage.submesh];
+    const LowerBound &head = heads_[stage.first][stage.submesh], &tail = tails_[stage.last][stage.submesh];
     if (head.sum == kNever || tail.sum == kNever) return kNever;
     const auto& [time, most_in_flight] = facts(stage.first, stage.last, stage.submesh);
     if (!keeps_enough(p_, most_in_flight, stage.last == p_.layers ? 1 : 2)) return kNever;
@@ -252,7 +252,7 @@ class Cutter {
   // first stage waits least with the most stages before the suffix.
   double least(const Suffix& suffix, std::size_t stages) const {
     const std::size_t first = suffix.stage.first, m = suffix.stage.submesh;
-    const Least& head = heads_[first][m];
+    const LowerBound& head = heads_[first][m];
     if (head.sum == kNever) return kNever;
     const double sum = head.sum + suffix.sum, slowest = std::max(head.slowest, suffix.slowest);
     const std::size_t all = stages + std::min(first, p_.submeshes[m].first);
@@ -340,7 +340,7 @@ class Cutter {
   std::vector<std::vector<std::size_t>> starting_at_;  // submeshes by their first GPU
   std::vector<std::size_t> first_edge_;                // per submesh: one edge for each possible successor
   std::vector<std::vector<double>> sent_;              // by layer and edge
-  std::vector<std::vector<Least>> heads_, tails_;
+  std::vector<std::vector<LowerBound>> heads_, tails_;
   std::vector<std::size_t> ends_, ends_from_;  // ends_ of a place start at its entry in ends_from_
   std::vector<Suffix> entries_;
 };

@@ -78,7 +78,7 @@ class Reduction {
   using Neighbours = std::vector<std::pair<std::size_t, Table>>;  // few, in order
 
   // The best option of an eliminated choice for every combination of its neighbours' options.
-  struct Taken {
+  struct Elimination {
     std::size_t choice = 0;
     std::vector<std::pair<std::size_t, std::size_t>> neighbours;  // with their numbers of options
     std::vector<std::uint16_t> best;
@@ -109,7 +109,7 @@ class Reduction {
     }
     neighbours_[choice].clear();
     gone_[choice] = true;
-    Taken& taken = taken_.emplace_back();
+    Elimination& taken = taken_.emplace_back();
     taken.choice = choice;
     taken.best = {static_cast<std::uint16_t>(option)};
     return cost_[choice][option];
@@ -143,7 +143,7 @@ class Reduction {
     const auto neighbours = std::move(neighbours_[i]);
     neighbours_[i].clear();
     gone_[i] = true;
-    Taken& taken = taken_.emplace_back();
+    Elimination& taken = taken_.emplace_back();
     taken.choice = i;
     for (const auto& [other, table] : neighbours) {
       forget(other, i);
@@ -184,7 +184,7 @@ class Reduction {
   std::vector<Table> cost_;
   std::vector<Neighbours> neighbours_;
   std::vector<bool> gone_;
-  std::vector<Taken> taken_;
+  std::vector<Elimination> taken_;
 };
 
 }  // namespace
@@ -208,9 +208,9 @@ bool within_budgets(const ChoiceProgram& program, const std::vector<std::size_t>
 namespace {
 
 // Costs of single choices with their neighbours, so that most changes need no sum over the whole program.
-class Surroundings {
+class NeighbourCosts {
  public:
-  explicit Surroundings(const ChoiceProgram& program) : program_(program), pairs_(program.cost.size()) {
+  explicit NeighbourCosts(const ChoiceProgram& program) : program_(program), pairs_(program.cost.size()) {
     for (const auto& pair : program.pairs) {
       pairs_[pair.a].push_back(&pair);
       pairs_[pair.b].push_back(&pair);
@@ -233,7 +233,7 @@ class Surroundings {
 
 std::vector<std::size_t> improved(const ChoiceProgram& program, std::vector<std::size_t> options) {
   constexpr double kRounding = 1e-13;  // relative to the cost of one choice
-  const Surroundings around(program);
+  const NeighbourCosts around(program);
   for (bool better = true; better;) {
     better = false;
     for (std::size_t i = 0; i < options.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "python/binding/loaded.h"
+#include "python/binding/loaded_scenario.h"
 
 #include <algorithm>
 
@@ -17,21 +17,22 @@ std::string path_of(const std::string& override) { return parse_override(overrid
 
 }  // namespace
 
-Loaded::Loaded(const std::string& word, Overrides set) : file_(scenario_file(word)), set_(std::move(set)) {
+LoadedScenario::LoadedScenario(const std::string& word, Overrides set)
+    : file_(scenario_file(word)), set_(std::move(set)) {
   refuse_twice_overridden(set_);
   ScenarioFile texts{file_};
   scenario_ = std::make_shared<const Scenario>(scenario_of(texts, set_));
   texts_ = std::make_shared<const ScenarioFile>(std::move(texts));  // including the files that it names
 }
 
-Loaded::Loaded(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts)
+LoadedScenario::LoadedScenario(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts)
     : file_(std::move(file)), set_(std::move(set)) {
   ScenarioFile own = *texts;
   scenario_ = std::make_shared<const Scenario>(scenario_of(own, set_));
   texts_ = std::make_shared<const ScenarioFile>(std::move(own));
 }
 
-Loaded Loaded::with(const Overrides& more) const {
+LoadedScenario LoadedScenario::with(const Overrides& more) const {
   refuse_twice_overridden(more);
   Overrides all;
   for (const auto& text : set_) {
@@ -43,13 +44,13 @@ Loaded Loaded::with(const Overrides& more) const {
   return {file_, std::move(all), texts_};
 }
 
-Scenario Loaded::narrowed(const Filter& filter) const {
+Scenario LoadedScenario::narrowed(const Filter& filter) const {
   Scenario out = *scenario_;
   if (const std::string lack = narrow(out, filter); !lack.empty()) throw InputError({}, lack);
   return out;
 }
 
-std::function<std::optional<Scenario>(const Overrides&)> Loaded::reload(const Filter& filter) const {
+std::function<std::optional<Scenario>(const Overrides&)> LoadedScenario::reload(const Filter& filter) const {
   // Linking caches files, so each thread has a copy.
   const auto texts = std::make_shared<ScenarioFile>(*texts_);
   return [texts, set = set_, filter](const Overrides& more) -> std::optional<Scenario> {

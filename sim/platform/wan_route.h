@@ -25,26 +25,26 @@ inline const WanDirection& direction_of(const Platform& platform, const WanHop& 
   const WanLink& link = platform.links[hop.link];
   return hop.forward ? link.forward : link.backward;
 }
-Seconds delay_of(const Platform& platform, const std::vector<WanHop>& way);
+Seconds delay_of(const Platform& platform, const std::vector<WanHop>& route);
 
-class WanWays {
+class WanRoutes {
  public:
   // `everywhere`: as if every site allowed transit.
-  explicit WanWays(const Platform& platform, bool everywhere = false);
+  explicit WanRoutes(const Platform& platform, bool everywhere = false);
 
   // From one site to another; empty where there is no route.
   const std::vector<WanHop>& between(int from, int to) const;
 
  private:
-  std::vector<std::vector<WanHop>> ways_from(int from) const;
+  std::vector<std::vector<WanHop>> routes_from(int from) const;
 
   std::vector<Site> sites_;
   std::vector<WanLink> links_;
   bool everywhere_ = false;
-  mutable std::vector<std::vector<std::vector<WanHop>>> ways_;  // a cache, by the starting site
+  mutable std::vector<std::vector<std::vector<WanHop>>> routes_;  // a cache, by the starting site
 };
 
 // Missing routes of a platform: one text for each pair of sites with VMs that has none, with a remedy.
-std::vector<std::string> missing_ways(const Platform& platform);
+std::vector<std::string> missing_routes(const Platform& platform);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-#include "sim/report/page/looks.h"
+#include "sim/report/page/technique_style.h"
 
 #include <sstream>
 #include <string_view>
@@ -52,10 +52,10 @@ std::string technique_style() {
   std::string out, all;
   const auto& table = technique_table();
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const Looks& looks = table[i]->looks;
+    const FigureStyle& style = table[i]->style;
     out += fmt::format(".t{} {{ fill: {}; }} ", i,
-                       *looks.hatch ? fmt::format("url(#technique{})", i) : std::string(looks.fill));
-    out += fmt::format(".lt{} {{ stroke: {}; stroke-dasharray: {}; }}\n", i, looks.line, dashes(looks.dash));
+                       *style.hatch ? fmt::format("url(#technique{})", i) : std::string(style.fill));
+    out += fmt::format(".lt{} {{ stroke: {}; stroke-dasharray: {}; }}\n", i, style.line, dashes(style.dash));
     all += fmt::format("{}.t{}, .lt{}", i == 0 ? "" : ", ", i, i);
   }
   // In dark mode light and dark are exchanged, and hues stay.
@@ -67,13 +67,13 @@ std::string technique_hatches() {
   std::string out = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>\n";
   const auto& table = technique_table();
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const Looks& looks = table[i]->looks;
-    if (!*looks.hatch) continue;
+    const FigureStyle& style = table[i]->style;
+    if (!*style.hatch) continue;
     out += fmt::format(
         "<pattern id=\"technique{}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><rect width=\"8\" "
         "height=\"8\" style=\"fill:{};stroke:none\"/><path d=\"{}\" style=\"stroke:#000;stroke-width:1;fill:none\"/>"
         "</pattern>\n",
-        i, looks.fill, tile(*looks.hatch));
+        i, style.fill, tile(*style.hatch));
   }
   return out + "</defs></svg>\n";
 }

@@ -5,7 +5,7 @@
 
 namespace slmsim {
 
-struct Way {
+struct RunSetup {
   Scenario scenario;
   Group group;
   TechniqueOptions options;

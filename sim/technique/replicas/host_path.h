@@ -5,10 +5,10 @@
 
 namespace slmsim {
 
-enum class HostWay { kToMemory, kFromMemory, kCpu };
+enum class HostPath { kToMemory, kFromMemory, kCpu };
 
 // Opens a connection of this GPU: to or from the memory nearest to it, or that memory itself at the rate of one rank's
 // CPU (Framework::cpu_adam_rate). The GPU's node must describe its inside.
-int connect_host(TaskGraph& graph, const LowerRequest& request, int device, HostWay way);
+int connect_host(TaskGraph& graph, const LowerRequest& request, int device, HostPath path);
 
 }  // namespace slmsim

@@ -1,4 +1,4 @@
-#include "sim/platform/site_way.h"
+#include "sim/platform/site_route.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace slmsim {
 namespace {
 
-struct Carried {
+struct ConnectionRate {
   BytesPerSecond rate{std::numeric_limits<double>::infinity()};
   std::string bound;
 
@@ -21,8 +21,8 @@ struct Carried {
   }
 };
 
-Carried carried_by_one(const Network& network, const Route& route) {
-  Carried out;
+ConnectionRate carried_by_one(const Network& network, const Route& route) {
+  ConnectionRate out;
   for (const int link : route.links) {
     const Link& l = network.links()[link];
     out.bind(l.bandwidth, l.name);
@@ -49,55 +49,55 @@ std::vector<const Vm*> kinds_at(const Platform& platform, const std::vector<int>
 
 }  // namespace
 
-std::vector<SiteWay> site_ways(const Platform& platform, std::size_t most) {
+std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most) {
   const Network network(platform);
-  const WanWays ways(platform);
+  const WanRoutes routes(platform);
   const std::vector<int> kinds = vm_kinds(platform);
   const auto name = [&](int site) { return platform.sites[site].name; };
   const int count = static_cast<int>(platform.sites.size());
-  std::vector<SiteWay> out;
+  std::vector<SiteRoute> out;
   for (int from = 0; from < count; ++from) {
     const auto here = kinds_at(platform, kinds, from);
     for (int to = from + 1; to < count && !here.empty() && out.size() < most; ++to) {
       const auto there = kinds_at(platform, kinds, to);
       if (there.empty()) continue;
-      SiteWay way{name(from), name(to), {}, {}, {}, {}, {}, "", ""};
-      const auto& hops = ways.between(from, to);
+      SiteRoute route{name(from), name(to), {}, {}, {}, {}, {}, "", ""};
+      const auto& hops = routes.between(from, to);
       for (const WanHop& hop : hops) {
         const WanLink& link = platform.links[hop.link];
-        way.links.push_back(link.name);
-        if (&hop != &hops.back()) way.over.push_back(name(hop.forward ? link.to : link.from));
+        route.links.push_back(link.name);
+        if (&hop != &hops.back()) route.over.push_back(name(hop.forward ? link.to : link.from));
       }
-      way.rtt = delay_of(platform, hops) + delay_of(platform, ways.between(to, from));
-      Carried forth, back;
+      route.rtt = delay_of(platform, hops) + delay_of(platform, routes.between(to, from));
+      ConnectionRate forth, back;
       bool sockets = false;
       for (const Vm* a : here) {
         for (const Vm* b : there) {
-          const Route route = network.route(a->first_device, b->first_device);
-          sockets = sockets || route.socket_rate.value > 0;
-          const Carried one = carried_by_one(network, route);
-          const Carried other = carried_by_one(network, network.route(b->first_device, a->first_device));
+          const Route path = network.route(a->first_device, b->first_device);
+          sockets = sockets || path.socket_rate.value > 0;
+          const ConnectionRate one = carried_by_one(network, path);
+          const ConnectionRate other = carried_by_one(network, network.route(b->first_device, a->first_device));
           forth.bind(one.rate, one.bound);
           back.bind(other.rate, other.bound);
         }
       }
       if (sockets) {
-        way.there = forth.rate, way.bound_there = forth.bound;
-        way.back = back.rate, way.bound_back = back.bound;
+        route.there = forth.rate, route.bound_there = forth.bound;
+        route.back = back.rate, route.bound_back = back.bound;
       }
-      out.push_back(std::move(way));
+      out.push_back(std::move(route));
     }
   }
   return out;
 }
 
-std::string to_text(const SiteWay& way) {
-  const std::string over = way.over.empty() ? "" : fmt::format(" over {}", fmt::join(way.over, " and "));
+std::string to_text(const SiteRoute& r) {
+  const std::string over = r.over.empty() ? "" : fmt::format(" over {}", fmt::join(r.over, " and "));
   std::string out =
-      fmt::format("{} to {} by {}{}: RTT {}", way.from, way.to, fmt::join(way.links, " and "), over, to_text(way.rtt));
-  if (way.there.value <= 0) return out;
-  out += fmt::format("; one TCP connection carries {} ({})", to_text(way.there), way.bound_there);
-  if (to_text(way.back) != to_text(way.there)) out += fmt::format(", back {} ({})", to_text(way.back), way.bound_back);
+      fmt::format("{} to {} by {}{}: RTT {}", r.from, r.to, fmt::join(r.links, " and "), over, to_text(r.rtt));
+  if (r.there.value <= 0) return out;
+  out += fmt::format("; one TCP connection carries {} ({})", to_text(r.there), r.bound_there);
+  if (to_text(r.back) != to_text(r.there)) out += fmt::format(", back {} ({})", to_text(r.back), r.bound_back);
   return out;
 }
 

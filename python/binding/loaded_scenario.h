@@ -9,13 +9,13 @@
 
 namespace slmsim::python {
 
-class Loaded {
+class LoadedScenario {
  public:
   // `word`: a file, or the name of a shipped scenario. Throws InputError with all errors.
-  Loaded(const std::string& word, Overrides set);
+  LoadedScenario(const std::string& word, Overrides set);
   // With further overrides; of two for one key the later applies. Files are not read again, so that all scenarios from one
   // loading agree.
-  Loaded with(const Overrides& more) const;
+  LoadedScenario with(const Overrides& more) const;
 
   const std::string& file() const { return file_; }
   const Overrides& set() const { return set_; }
@@ -26,7 +26,7 @@ class Loaded {
   std::function<std::optional<Scenario>(const Overrides& more)> reload(const Filter& filter) const;
 
  private:
-  Loaded(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts);
+  LoadedScenario(std::string file, Overrides set, const std::shared_ptr<const ScenarioFile>& texts);
 
   std::string file_;
   Overrides set_;

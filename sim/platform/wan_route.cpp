@@ -1,4 +1,4 @@
-#include "sim/platform/wan_way.h"
+#include "sim/platform/wan_route.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,30 +20,29 @@ int begin_of(const WanLink& link, const WanHop& hop) { return hop.forward ? link
 
 }  // namespace
 
-Seconds delay_of(const Platform& platform, const std::vector<WanHop>& way) {
+Seconds delay_of(const Platform& platform, const std::vector<WanHop>& route) {
   Seconds delay{0};
-  for (const WanHop& hop : way) delay += direction_of(platform, hop).delay;
+  for (const WanHop& hop : route) delay += direction_of(platform, hop).delay;
   return delay;
 }
 
-WanWays::WanWays(const Platform& platform, bool everywhere)
-    : sites_(platform.sites), links_(platform.links), everywhere_(everywhere), ways_(platform.sites.size()) {}
+WanRoutes::WanRoutes(const Platform& platform, bool everywhere)
+    : sites_(platform.sites), links_(platform.links), everywhere_(everywhere), routes_(platform.sites.size()) {}
 
-const std::vector<WanHop>& WanWays::between(int from, int to) const {
-  auto& ways = ways_[from];
-  if (ways.empty()) ways = ways_from(from);
-  return ways[to];
+const std::vector<WanHop>& WanRoutes::between(int from, int to) const {
+  auto& routes = routes_[from];
+  if (routes.empty()) routes = routes_from(from);
+  return routes[to];
 }
 
 // Dijkstra's algorithm over hops, since transit from one hop to the next depends on both. From a site, traffic
 // continues either to all hops or to those with transit, so that each site is opened at most twice.
-std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
+std::vector<std::vector<WanHop>> WanRoutes::routes_from(int from) const {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const std::size_t count = 2 * links_.size();
   const auto hop_of = [](std::size_t i) { return WanHop{static_cast<int>(i / 2), i % 2 == 0}; };
   std::vector<std::vector<std::size_t>> leaving(sites_.size());
-  for (std::size_t i = 0; i < count; ++i)
-    leaving[begin_of(links_[i / 2], hop_of(i))].push_back(i);
+  for (std::size_t i = 0; i < count; ++i) leaving[begin_of(links_[i / 2], hop_of(i))].push_back(i);
   std::vector<double> delay(count, kNever);
   std::vector<int> before(count, -1);  // the preceding hop
   using Reached = std::pair<double, std::size_t>;
@@ -61,7 +60,7 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
     direct[end_of(links_[hop / 2], hop_of(hop))] = true;
     reach(hop, 0, -1);
   }
-  std::vector<std::vector<WanHop>> ways(sites_.size());
+  std::vector<std::vector<WanHop>> routes(sites_.size());
   std::vector<bool> opened(sites_.size()), opened_to_transit(sites_.size());
   while (!next.empty()) {
     const auto [reached, hop] = next.top();
@@ -69,10 +68,10 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
     if (reached > delay[hop]) continue;
     const auto site = static_cast<std::size_t>(end_of(links_[hop / 2], hop_of(hop)));
     if (static_cast<int>(site) == from) continue;
-    if (ways[site].empty() && (!direct[site] || before[hop] < 0)) {
+    if (routes[site].empty() && (!direct[site] || before[hop] < 0)) {
       for (int i = static_cast<int>(hop); i >= 0; i = before[i])
-        ways[site].push_back(hop_of(static_cast<std::size_t>(i)));
-      std::reverse(ways[site].begin(), ways[site].end());
+        routes[site].push_back(hop_of(static_cast<std::size_t>(i)));
+      std::reverse(routes[site].begin(), routes[site].end());
     }
     const bool all = everywhere_ || sites_[site].transit;
     if (opened[site] || (!all && (!links_[hop / 2].transit || opened_to_transit[site]))) continue;
@@ -81,11 +80,11 @@ std::vector<std::vector<WanHop>> WanWays::ways_from(int from) const {
       if (all || links_[out / 2].transit) reach(out, reached, static_cast<int>(hop));
     }
   }
-  return ways;
+  return routes;
 }
 
-std::vector<std::string> missing_ways(const Platform& platform) {
-  const WanWays stated(platform), through(platform, true);
+std::vector<std::string> missing_routes(const Platform& platform) {
+  const WanRoutes stated(platform), through(platform, true);
   const auto name = [&](int site) { return platform.sites[site].name; };
   const auto vm_at = [&](int site) {
     return std::find_if(platform.vms.begin(), platform.vms.end(), [&](const Vm& vm) { return vm.site == site; })->name;

@@ -12,7 +12,7 @@
 
 namespace slmsim {
 
-struct SiteWay {
+struct SiteRoute {
   std::string from, to;            // sites
   std::vector<std::string> links;  // in order
   std::vector<std::string> over;   // transit sites, in order
@@ -23,9 +23,9 @@ struct SiteWay {
 };
 
 // One entry per pair of sites with VMs, in the platform's order, `most` entries at most.
-std::vector<SiteWay> site_ways(const Platform& platform, std::size_t most);
+std::vector<SiteRoute> site_routes(const Platform& platform, std::size_t most);
 
 // "gat to amst by wan: RTT 103 ms; one TCP connection carries 20 MB/s (window)".
-std::string to_text(const SiteWay& way);
+std::string to_text(const SiteRoute& route);
 
 }  // namespace slmsim

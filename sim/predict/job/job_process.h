@@ -1,4 +1,4 @@
-// A job's course: its iterations as one stretch of work, the checkpoints that interrupt it, and its failures. Jobs are drawn
+// A job as a random process: its iterations as one stretch of work, the checkpoints that interrupt it, and its failures. Jobs are drawn
 // from it at random, and their mean is computed from it; every value is simulated or stated, none is a tuned factor.
 //
 // Work is counted in seconds of undisturbed training. Stops are Poisson processes with constant rates; after a stop the job
@@ -33,7 +33,7 @@ struct Hour {
   Seconds excess = {};  // of work
 };
 
-struct Course {
+struct JobProcess {
   Seconds startup;
   Seconds work;                 // mean of all iterations, including evaluation and waiting for data
   Seconds evaluation, loading;  // parts of `work`
@@ -60,7 +60,7 @@ struct Course {
 };
 
 // A preemption loses no work where its notice is long enough for a checkpoint.
-bool loses_nothing(const Stop& stop, const Course& course);
+bool loses_nothing(const Stop& stop, const JobProcess& process);
 
 // Parts of a job's time; they add up to its length.
 struct JobParts {
@@ -93,6 +93,6 @@ inline constexpr double kLongestJob = 100;
 
 // Draws `count` jobs, the same for the same seed. The k-th draw begins with (seed, k), so that courses that differ little are
 // drawn alike.
-std::vector<DrawnJob> draw_jobs(const Course& course, int count, std::uint64_t seed);
+std::vector<DrawnJob> draw_jobs(const JobProcess& process, int count, std::uint64_t seed);
 
 }  // namespace slmsim
