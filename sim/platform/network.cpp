@@ -121,7 +121,7 @@ Route Network::route(int from, int to, int nic, int relay) const {
   route.latency = to_nic + rtt / 2;
   if (vm_out.site != vm_in.site) {
     const auto& path = wan_routes_.between(vm_out.site, vm_in.site);
-    assert(!path.empty() && "missing_ways was asked");
+    assert(!path.empty() && "missing_routes was asked");
     for (const WanHop& hop : path) {
       const WanLink& link = platform_.links[hop.link];
       route.links.push_back(wan_link(hop));
