@@ -7,7 +7,7 @@
 
 namespace slmsim {
 
-// Standard output of a program, found as a shell would find it, but without a shell; its standard error is passed on `with_errors`,
+// Standard output of a program, found as a shell would, but without a shell; its standard error is passed on `with_errors`,
 // and dropped otherwise. Nothing where the program does not exist or its exit status is not 0.
 std::optional<std::string> output_of(const std::vector<std::string>& words, bool with_errors = false);
 

@@ -101,7 +101,7 @@ class Fold {
   bool differs() const { return differs_; }
 
   // Call after the last task. If the colours do not hold, returns the coarsest finer colours that could, and throws
-  // ColouringError where there are none. Else returns nothing; the routes of the colours' connections then use links of their
+  // ColouringError where there are none. Else returns nothing; the routes of their connections then use links of the
   // colours, each as often as connections of the colour cross it, and their return links are the first links of their
   // colours too. `taken_for`: for each link, the first of its colour.
   Colouring settle(std::vector<Link>& links, std::vector<std::vector<int>*> routes, std::vector<int>& taken_for) const;

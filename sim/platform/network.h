@@ -76,7 +76,7 @@ class Network {
   const Platform& platform() const { return platform_; }
   const std::vector<Link>& links() const { return links_; }
   // From GPU `from` to GPU `to`, indices into Platform::devices, which must differ; between sites by
-  // sim/platform/wan_route.h. Between VMs by the NICs of number `nic`, or by the one nearest to `from`. Inside a VM with
+  // sim/platform/wan_route.h. Between VMs by the NICs of number `nic`, or by the nearest to `from`. Inside a VM with
   // a described inside, through the memory of the GPU `relay`, if one is named.
   Route route(int from, int to, int nic = -1, int relay = -1) const;
   // Between two parts of a VM with a described inside: from part to part of Vm::type.inside. Without a way, the route

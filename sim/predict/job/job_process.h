@@ -1,4 +1,4 @@
-// A job as a random process: its iterations as one stretch of work, the checkpoints that interrupt it, and its failures. Jobs are drawn
+// A job as a process: its iterations as one stretch of work, checkpoints that interrupt it, and failures. Jobs are drawn
 // from it at random, and their mean is computed from it; every value is simulated or stated, none is a tuned factor.
 //
 // Work is counted in seconds of undisturbed training. Stops are Poisson processes with constant rates; after a stop the job
