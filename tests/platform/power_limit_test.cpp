@@ -75,13 +75,11 @@ TEST(PowerLimit, ThatCannotBeIsAnError) {
     read_platform(parse_yaml(text, "p.yaml"), "", reading);
     return errors_of(reading);
   };
-  EXPECT_THAT(
-      errors(limited("301 W")),
-      ElementsAre(HasSubstr("vms.e.power_limit is 301 W, and the board of g may draw 300 W; a limit between 100 W "
-                            "and that is expected")));
+  EXPECT_THAT(errors(limited("301 W")), ElementsAre(HasSubstr("vms.e.power_limit is 301 W, but the board of g may draw "
+                                                              "300 W; a limit between 100 W and that is expected")));
   EXPECT_THAT(errors(limited("99 W")), ElementsAre(HasSubstr("a limit between 100 W and that is expected")));
   EXPECT_THAT(errors(limited("180 W", "")),
-              ElementsAre(HasSubstr("vms.e.power_limit is 180 W, and g states no board_power to set it against")));
+              ElementsAre(HasSubstr("vms.e.power_limit is 180 W, but g states no board_power to compare it with")));
   EXPECT_THAT(errors(limited("180")), ElementsAre(HasSubstr("no unit")));
 }
 

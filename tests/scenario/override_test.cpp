@@ -148,7 +148,7 @@ TEST_F(Override, RefusesAPathThatIsDeeperThanAnyValue) {
 
 TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
   for (const char* text : {"training.batch", "=16", ""}) {
-    EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override reads KEY=VALUE"))) << text;
+    EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override has the form KEY=VALUE"))) << text;
   }
   EXPECT_THAT(errors({"training.batch="}), ElementsAre(HasSubstr("an override without a value")));
 }

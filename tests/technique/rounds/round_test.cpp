@@ -170,23 +170,22 @@ TEST(Round, TellsWhatItCannotDo) {
     return make_plan({world.scenario, world.model, world.operators, group, written(techniques)}).reason;
   };
   EXPECT_EQ(reason(World(1, 2), "{LocalSGD: {replica: vm}}"),
-            "LocalSGD takes at least two replicas; here all GPUs are of one vm");
+            "LocalSGD needs at least two replicas; here all GPUs are of one vm");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {format: int8, all_reduce: nccl}}"),
             "NCCL cannot add int8, whose numbers have scales; choose all_reduce: shares, or auto");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {outer: host}}"),
-            "a does not say what is inside it: there is no host memory for the outer state");
+            "a states no inside: there is no host memory for the outer state");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {fragments: 3}}"),
-            "3 fragments of 2 layers; choose at most as many");
+            "3 fragments of 2 layers; choose at most one per layer");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 1, fragments: 2, delay: 0}}"),
-            "1 inner steps do not hold the exchanges of 2 fragments; choose at least as many");
-  EXPECT_EQ(
-      reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 8, fragments: 2, delay: 4}}"),
-      "an update 4 inner steps late would come behind the next fragment's: 8 inner steps for 2 fragments leave less "
-      "than 4");
+            "1 inner steps are too few for 2 fragments; choose at least one step per fragment");
+  EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 8, fragments: 2, delay: 4}}"),
+            "an update 4 inner steps late would come after the next fragment's: 8 inner steps for 2 fragments leave "
+            "less than 4");
   World uneven(2, 2);
   uneven.scenario.platform.devices.erase(uneven.scenario.platform.devices.begin() + 3);
   EXPECT_EQ(reason(uneven, "{LocalSGD: {replica: vm}}"),
-            "replicas of 2 and of 1 GPUs: LocalSGD takes as many in each vm, or replica: gpu");
+            "replicas of 2 and of 1 GPUs: LocalSGD needs the same number in each vm, or replica: gpu");
 }
 
 }  // namespace
