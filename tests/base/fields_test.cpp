@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 constexpr Range<Seconds> kRttRange{{1e-3}, {10.0}};  // 1 ms to 10 s
 
-// What a key means does not matter here.
+// The meaning of a key does not matter here.
 constexpr const char* kAbout = "Something.";
 FileKey key(const char* name) { return {name, kAbout}; }
 

@@ -5,7 +5,7 @@
 
 namespace slmsim {
 
-// What a kind of value must be, wherever it stands.
+// Expected form of each kind of value, in any place.
 inline const std::string kExpectsTime = "expected a time such as \"103 ms\" (ns, us, ms, s, min, h, d)";
 inline const std::string kExpectsSize = "expected a size such as \"24 GiB\"";
 inline const std::string kExpectsRate = "expected a rate such as \"100 Gbps\" or \"12 GB/s\"";

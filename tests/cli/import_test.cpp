@@ -47,7 +47,7 @@ TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
               0);
 }
 
-// What calibrate/run_on_gpu.sh leaves: times with their spread, and attention that PyTorch timed.
+// Output of calibrate/run_on_gpu.sh: times with their spread, and attention that PyTorch timed.
 constexpr const char* kMeasured =
     "schema: slmsim/gpu-profile/1\nname: a30\ngpu: \"NVIDIA A30\"\npower_limit: \"165 W\"\nkernels:\n"
     "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us, low: 199 us, samples: "

@@ -17,7 +17,7 @@ using testing::Not;
 
 const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/inventory/files/";
 
-// What init wrote is checked and run; the run's table.
+// Checks and runs the files that init wrote; returns the run's table.
 std::string run_what_was_written(const std::string& folder) {
   const Finished check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;

@@ -1,4 +1,4 @@
-// What people mean when they write something else: each mistake is told with its cause and with what would be right.
+// Common mistakes: each is reported with its cause and its correction.
 #include <set>
 
 #include "tests/cli/bad_hardware.h"

@@ -111,7 +111,7 @@ TEST(ProfileOfAGpu, IsRefusedForAnotherChip) {
                                      "its times are used anyway"));
 }
 
-// Of products alone a profile tells nothing of the kernels between them, nor what these reach of the bandwidth.
+// A profile of products alone has no information about the kernels between them, nor their share of the bandwidth.
 TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
   const TemporaryFolder folder;
   const std::string head = "schema: slmsim/gpu-profile/1\nname: made-up\nkernels:\n";
@@ -122,7 +122,7 @@ TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
   EXPECT_THAT(products.out, HasSubstr("stack jax: what 13 of its kernels move"));
   EXPECT_THAT(products.out, HasSubstr("software: by default memory_efficiency 0.8, kernel_launch 5 us"));
   EXPECT_THAT(products.out, Not(HasSubstr("software.matrix_efficiency")));
-  // Of the thirteen those five remain that stacks make in different ways: embedding, bias, rotary, mask, dropout.
+  // Five of the thirteen remain, which stacks implement differently: embedding, bias, rotary, mask, dropout.
   const std::string norm =
       "  - {kernel: norm-forward, precision: fp16, batch: 1, m: 2048, n: 1024, k: 1, time: 50 us}\n";
   const Finished both = slmsim_run(with_profile(folder.write("both.yaml", head + product + norm)));

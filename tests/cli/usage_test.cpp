@@ -8,7 +8,7 @@ using Words = std::vector<std::string>;
 
 struct WrongUse {
   Words arguments;
-  std::string blamed;  // what stands before the error, with its line and column if there are any
+  std::string blamed;  // the text before the error, with its line and column if there are any
   std::string text;
 };
 

@@ -119,7 +119,7 @@ TEST(Transformer, TakesBiasesOfAConfig) {
   const Example e(std::string(kLlama) + ", sequence: 512, attention_bias: true, mlp_bias: true}");
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
   const Example without(std::string(kLlama) + ", sequence: 512}");
-  // Of queries, keys, values, and projection 64 each, of the MLP 2 x 128 and 64, in two layers.
+  // Biases of queries, keys, values and projection: 64 each; of the MLP: 2 x 128 and 64; in two layers.
   EXPECT_EQ(parameter_count(build_operator_graph(e.model)) - parameter_count(build_operator_graph(without.model)),
             2 * (4 * 64 + 2 * 128 + 64));
 }

@@ -20,7 +20,7 @@ std::string limited(const std::string& limit, const std::string& board = ", boar
   return text.replace(text.find(slot), slot.size(), slot + board);
 }
 
-// Of 0.8 that switch, 0.7 / 0.8 are left of them at 0.9, whose third root is the clock; at 0.6 half, of which the third root is
+// The switching power is 0.8; 0.7 / 0.8 of it is left at 0.9, whose third root is the clock; at 0.6 half, whose third root is
 // less than 0.8: the voltage is at its least, 0.64 of the power at full clock goes with the clock itself.
 TEST(PowerLimit, LeavesAClockByTheThirdRootAndThenInProportion) {
   EXPECT_EQ(cores_within(1), 1);

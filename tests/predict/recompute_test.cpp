@@ -1,4 +1,4 @@
-// What a technique computes anew: each knows it, and gives time for memory.
+// Recomputation by each technique, which trades time for memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -273,7 +273,7 @@ TEST(Export, GivesRoundsToTorchft) {
 TEST(Export, TellsWhatTorchftCannot) {
   const Example e({"groups=[[utah, gpn]]", "techniques={DiLoCo: {inner_steps: 10, format: int4, micro_batches: 2}}"});
   EXPECT_THAT(export_torchft(e.request())->cannot, Contains(HasSubstr("int4 is exchanged")));
-  // What exchanges at every step has nothing to do with it.
+  // Techniques that exchange at every step have no torchft export.
   EXPECT_FALSE(export_torchft(Example({"groups=[utah]", "techniques={Data: {micro_batches: 1}}"}).request()));
 }
 

@@ -50,7 +50,7 @@ TEST_F(JobRulesOf, AScenarioMayWriteToASite) {
   EXPECT_EQ(job.checkpoint->interval, Seconds{3600});
 }
 
-// What has no effect, or would be assumed in silence.
+// Settings without effect, or that would be assumed in silence.
 TEST_F(JobRulesOf, AScenarioMustHaveAnEffect) {
   EXPECT_THAT(errors({"job={}"}), Contains(HasSubstr("job has no effect: it states no failures")));
   EXPECT_THAT(errors({"job={seed: 5}"}), Contains(HasSubstr("job has no effect")));

@@ -140,8 +140,8 @@ TEST(Rooms, HoldAtMostTwelvePercentOfTheHouse) {
   for (const auto& [room, count] : lines) EXPECT_LE(count, kMost * all) << room;
 }
 
-// A technique is known to its file and to the table; all else asks its descriptor. What a plan's variant is, those rooms may
-// ask that lower it and count its memory.
+// A technique is known to its file and to the table; other code asks its descriptor. The rooms that lower a plan and
+// count its memory may ask for its variant.
 TEST(Rooms, NameNoTechnique) {
   static const std::regex kNamed(
       R"(Technique::k[A-Z]|extern const Technique|&k(Data|Zero2|Shard|Pipeshard|Ddp|Megatron)\b)");

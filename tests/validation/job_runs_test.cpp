@@ -57,7 +57,7 @@ TEST_F(JobRuns, ThatWerePublishedAreWithinATenth) {
     if (run.run != "IDEFICS-80B") {
       EXPECT_LT(std::abs(*run.judged().error()), 0.1) << run.run;
     }
-    // What the logs leave out only makes a job longer.
+    // Events missing in the logs only make a job longer.
     EXPECT_GT(run.predicted, run.measured) << run.run;
   }
 }

@@ -1,4 +1,4 @@
-// The comparison with runs that people report, by small made-up tables, and how right the published one comes out.
+// The comparison with runs that people report, by small made-up tables, and the accuracy of the published one.
 #include "tests/validation/reported_runs.h"
 
 #include <cmath>

@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", repeats, "of each point")->check(CLI::Range(1, 99))->capture_default_str();
   app.add_option("--collective", only, "only this: allreduce, allgather, reducescatter, sendrecv or localsend");
   app.add_option("--rtt", rtt, "only at this round trip, ms");
-  app.add_option("--ranks", ranks, "only among so many");
+  app.add_option("--ranks", ranks, "only with this number of ranks");
   app.add_option("--rate", rate, "only at this rate, Mbit/s");
   app.add_option("--wmem", wmem, "only with this send buffer, MiB");
   app.add_option("--congestion", congestion, "only with this congestion control: cubic or reno");

@@ -1,4 +1,4 @@
-// Makes two hosts joined by an emulated wide-area path and keeps them until it is told to stop, for any program:
+// Makes two hosts joined by an emulated wide-area path and keeps them until it is stopped, for any program:
 //   wan_relay --rtt 57.4 --rate 300 --loss 1e-5
 //   nsenter --net=/proc/PID/fd/N iperf3 -s        (the lines that it prints)
 #include <csignal>

@@ -1,4 +1,4 @@
-// What inventories of other programs say of machines. The files are small ones of the forms that these programs write.
+// Machines from inventories of other programs. The files are small ones in the formats of these programs.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -302,7 +302,7 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }
 
-// What a scenario without `groups` compares.
+// Groups that a scenario without `groups` compares.
 TEST(Setup, ComparesSitesAndPairsOfThem) {
   const auto groups = [](const std::vector<std::string>& sites) {
     SetupRequest request;

@@ -183,7 +183,7 @@ TEST(Thinning, OfCollectivesKeepsWhatPredictionsUse) {
   EXPECT_THAT(sizes, ElementsAre(1, 2, 4, 8, 16, 32, 64, 77));
 }
 
-// Of products of 4096 x 4096 x 4096 in fp16, by the data sheet of 100 TFLOP/s: 2 x 4096^3 / 100 TFLOP/s = 1.37 ms.
+// Products of 4096 x 4096 x 4096 in fp16; by the data sheet of 100 TFLOP/s: 2 x 4096^3 / 100 TFLOP/s = 1.37 ms.
 std::string products(const std::vector<const char*>& seconds) {
   std::string text = "kernel,precision,batch,m,n,k,seconds\n";
   int batch = 0;

@@ -133,7 +133,7 @@ TEST(MemoryLimit, PlansAreTheCheapestThatKeepWithinIt) {
 }
 
 TEST(MemoryLimit, IsRefusedWhereTheWholeProgramHasNoSolutionAndNowhereElse) {
-  // What tells at once that nothing is small enough, against the integer program, across where that becomes so.
+  // The quick bound that nothing is small enough, against the integer program, on both sides of the limit.
   const Training training;
   Transformer model = small_model(2);
   model.heads = model.kv_heads = 4;

@@ -57,7 +57,7 @@ TEST(Hierarchical, TakesSeveralVmsWithEquallyManyGpus) {
 }
 
 TEST(BatchSplit, GivesTheSlowGpuFewerSequences) {
-  // Layers take 1 + 2 s per sequence, 2 + 4 s on the slow GPU. Of 3 sequences each GPU has one; the third would be done
+  // Layers take 1 + 2 s per sequence, 2 + 4 s on the slow GPU. Each GPU has one of 3 sequences; the third would be done
   // after 6 s on the fast one, after 12 s on the slow one.
   Scenario scenario = with_slow_gpu(0);
   scenario.training.batch = 3;
@@ -102,7 +102,7 @@ TEST(BatchSplit, IsThatOfAllReplicas) {
 }
 
 TEST(StageSplit, GivesTheSlowGpuFewerLayers) {
-  // Of 3 layers of 3 s the fast GPU takes two and the slow one the third: 6 s each.
+  // The fast GPU takes two of 3 layers of 3 s and the slow one the third: 6 s each.
   for (const int slow : {0, 1}) {
     Scenario scenario = with_slow_gpu(slow);
     const OperatorGraph operators = chain(3);

@@ -43,7 +43,7 @@ TEST(MegatronOverlap, HidesExchangesBehindTheGradientsOfWeights) {
 }
 
 TEST(MegatronOverlap, TakesMultiprocessorsFromWhatIsComputedMeanwhile) {
-  // Products alone take time. Of four multiprocessors one channel holds one, two hold two.
+  // Products alone take time. One channel holds one of four multiprocessors, two hold two.
   const auto with_channels = [](const char* technique, int channels) {
     World world(technique, 30);
     world.scenario.nccl.max_channels = world.scenario.nccl.min_channels = channels;

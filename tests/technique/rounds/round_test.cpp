@@ -30,7 +30,7 @@ struct World {
   double end(const std::string& techniques) const { return simulate(graph(techniques)).end.value; }
 };
 
-// Of all kernels of this name on a device.
+// Total time of all kernels of this name on a device.
 double time_of(const TaskGraph& graph, const std::string& name, int device = 0) {
   double sum = 0;
   for (const Task& task : graph.tasks()) {
@@ -41,7 +41,7 @@ double time_of(const TaskGraph& graph, const std::string& name, int device = 0) 
 }
 
 TEST(Round, OfOneStepAveragesInTheTimeOfItsPlainSibling) {
-  // fp32 parameters are as many bytes as fp32 gradients, and in fp32 nothing is cast: with all gradients in one bucket DDP
+  // fp32 parameters have the bytes of fp32 gradients, and in fp32 nothing is cast: with all gradients in one bucket DDP
   // does the same in another order, but for its copies to buckets and back. With windows too, since exchanges follow one another
   // at the same distance.
   World world(2, 2, 1e4);
