@@ -131,7 +131,7 @@ inline TaskGraph lowered(const Plan& plan, const OperatorGraph& operators, const
   return lower({plan, operators, scenario, network}).graph;
 }
 
-// So many iterations as one graph, each after all of the one before it.
+// `iterations` iterations as one graph, each after all of the one before it.
 inline TaskGraph repeated(const TaskGraph& once, int iterations) {
   TaskGraph all(once.links(), once.device_count());
   for (const Connection& connection : once.connections()) all.add_connection(connection);

@@ -18,20 +18,20 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
 double TableRow::number(const std::string& column, double least, double most) const {
   const auto value = parse_number(text(column));
   if (!value || !(*value >= least) || *value > most)
-    fail(fmt::format("{}: \"{}\" is no number from {:g} to {:g}", column, text(column).substr(0, 64), least, most));
+    fail(fmt::format("{}: \"{}\" is not a number from {:g} to {:g}", column, text(column).substr(0, 64), least, most));
   return *value;
 }
 
 double TableRow::positive(const std::string& column, double most) const {
   const auto value = parse_number(text(column));
   if (!value || !(*value > 0) || *value > most)
-    fail(fmt::format("{}: \"{}\" is no number above 0 and up to {:g}", column, text(column).substr(0, 64), most));
+    fail(fmt::format("{}: \"{}\" is not a number above 0 and up to {:g}", column, text(column).substr(0, 64), most));
   return *value;
 }
 
 int TableRow::count(const std::string& column, int most) const {
   const double value = positive(column, most);
-  if (value != static_cast<int>(value)) fail(fmt::format("{}: {:g} is no whole number", column, value));
+  if (value != static_cast<int>(value)) fail(fmt::format("{}: {:g} is not a whole number", column, value));
   return static_cast<int>(value);
 }
 
@@ -47,7 +47,7 @@ std::vector<TableRow> read_table(const std::filesystem::path& path, const std::v
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i))
       throw InputError({source, 1, csv_column(text, 1, i)},
-                       fmt::format("a second column \"{}\"; name each once", printable(names[i]).substr(0, 64)));
+                       fmt::format("duplicate column \"{}\"; name each once", printable(names[i]).substr(0, 64)));
   }
   for (const auto& needed : columns) {
     if (std::find(names.begin(), names.end(), needed) == names.end())

@@ -136,8 +136,8 @@ std::optional<std::vector<const Entry*>> Fields::named_entries(const FileKey& ke
 
 void Fields::check_name(const Entry& entry) {
   if (!is_name(entry.key))
-    reading_.error(entry.place, fmt::format("\"{}\" is not a name; letters, digits, '-', '_' and '.' make one",
-                                            entry.key.substr(0, 64)));
+    reading_.error(entry.place,
+                   fmt::format("\"{}\" is not a name; use letters, digits, '-', '_' and '.'", entry.key.substr(0, 64)));
 }
 
 double Fields::read_quantity(const FileKey& key, Dimension dimension, double low, double high,
@@ -240,9 +240,8 @@ std::string Fields::name(const FileKey& key, const std::optional<std::string>& f
   const Node* node = scalar(key, fallback.has_value(), [&] { return fallback.value_or(""); }).node;
   if (!node) return fallback.value_or("");
   if (is_name(node->scalar)) return node->scalar;
-  reading_.error(node->place,
-                 fmt::format("{}: \"{}\" is not a name; letters, digits, '-', '_' and '.' make one, at most {}",
-                             path_of(key.name), quoted(node->scalar), kLongestName));
+  reading_.error(node->place, fmt::format("{}: \"{}\" is not a name; use letters, digits, '-', '_' and '.', at most {}",
+                                          path_of(key.name), quoted(node->scalar), kLongestName));
   return fallback.value_or("");
 }
 
@@ -251,7 +250,7 @@ std::string Fields::text(const FileKey& key, const std::string& fallback) {
   const Node* node = find(key.name, false);
   if (!node) return fallback;
   if (node->kind == Node::Kind::kScalar) return node->scalar;
-  reading_.error(node->place, fmt::format("{} is {}; a text is expected", path_of(key.name), kind_name(node->kind)));
+  reading_.error(node->place, fmt::format("{} is {}; text is expected", path_of(key.name), kind_name(node->kind)));
   return fallback;
 }
 

@@ -36,23 +36,23 @@ Fields::Scalar Fields::scalar(const FileKey& asked, bool optional, const std::fu
       open ? std::optional(static_cast<std::size_t>(Provenance::kAssumed)) : std::nullopt;
   Parameter parameter = parameter_of(asked, "", Provenance::kDatasheet);
   parameter.provenance = static_cast<Provenance>(
-      stated.choice({"provenance", "What kind of source the value has."}, provenance_names(), guess));
-  parameter.source = stated.text({"source", "Where the value stands, or what it was fitted to."}, "");
+      stated.choice({"provenance", "Kind of source of the value."}, provenance_names(), guess));
+  parameter.source = stated.text({"source", "Reference of the value, or the data that it was fitted to."}, "");
   if (parameter.source.empty() && parameter.provenance != Provenance::kAssumed)
-    stated.error("source", fmt::format("{} does not say its source; add source: \"...\"", path_of(key)));
+    stated.error("source", fmt::format("{} states no source; add source: \"...\"", path_of(key)));
   // Most values state none of these.
   if (stated.has("spread"))
     parameter.spread =
-        stated.number({"spread", "Eight of ten such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
+        stated.number({"spread", "Relative spread: 80 % of such values lie within this share of it.", "not known"}, {0, 10}, 0.0);
   if (stated.has("scale")) {
     if (!stated.has("between"))
-      stated.error("scale", fmt::format("{}.scale is of a range; add between: [LOW, HIGH]", path_of(key)));
+      stated.error("scale", fmt::format("{}.scale needs a range; add between: [LOW, HIGH]", path_of(key)));
     parameter.log_scale =
-        stated.choice({"scale", "Of `between`: by differences or by factors."}, {"lin", "log"}, 0) == 1;
+        stated.choice({"scale", "Scale of `between`: linear or logarithmic."}, {"lin", "log"}, 0) == 1;
   }
-  stated.ignore({"between", "The ends between which the value lies."});
+  stated.ignore({"between", "Lower and upper limit of the value."});
   if (stated.has("one_of")) {
-    for (const Node* word : stated.list({"one_of", "What the value may be."}, {ValueType::any()})) {
+    for (const Node* word : stated.list({"one_of", "Possible values, all equally likely."}, {ValueType::any()})) {
       if (word->kind == Node::Kind::kScalar) parameter.one_of.push_back(word->scalar);
     }
   }
@@ -75,28 +75,28 @@ void Fields::open_value(Parameter& parameter, const std::string& key, const Valu
   const auto wrong = [&](const char* part, const std::string& what) {
     reading_.error(map.find(part)->place, fmt::format("{}.{} {}", path_of(key), part, what));
   };
-  if (map.find("between") && map.find("one_of")) wrong("one_of", "stands beside between; one of them is enough");
+  if (map.find("between") && map.find("one_of")) wrong("one_of", "excludes between; leave one out");
   if (const Node* between = map.find("between")) {
     std::vector<double> ends;
     for (const auto& end : between->items) {
       if (const auto value = end.kind == Node::Kind::kScalar ? parse(end.scalar) : std::nullopt) ends.push_back(*value);
     }
     const auto value = parse(parameter.value);
-    if (!value || !type.choices.empty()) return wrong("between", "is for numbers; list words by one_of: [...]");
+    if (!value || !type.choices.empty()) return wrong("between", "is for numbers; list words with one_of: [...]");
     if (between->items.size() != 2 || ends.size() != 2 || !(ends[0] < ends[1]))
       return wrong("between", "is not a range of this value; expected [LOW, HIGH] in its unit and limits");
-    if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not hold the value itself");
-    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; with scale: log it cannot");
+    if (*value < ends[0] || *value > ends[1]) return wrong("between", "does not contain the value itself");
+    if (parameter.log_scale && ends[0] <= 0) return wrong("between", "begins at or below 0; scale: log needs positive limits");
     parameter.between = {ends[0], ends[1]};
   }
   if (!map.find("one_of")) return;
   for (const auto& word : parameter.one_of) {
     if (!parse(word))
-      return wrong("one_of", fmt::format("holds \"{}\", which this value cannot be", word.substr(0, 80)));
+      return wrong("one_of", fmt::format("contains \"{}\", which is not allowed for this value", word.substr(0, 80)));
   }
   const auto& words = parameter.one_of;
   if (words.size() < 2 || std::find(words.begin(), words.end(), parameter.value) == words.end())
-    wrong("one_of", "lists at least two values, the present one among them");
+    wrong("one_of", "must list at least two values, including the present one");
 }
 
 const Parameter* Fields::stated(const std::string& key) const {

@@ -149,7 +149,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (node.kind != Node::Kind::kScalar) {
       errors_.push_back({node.place, "a key that is not a plain name"});
     } else if (node.scalar == "<<") {
-      errors_.push_back({node.place, "merge keys (<<) are not read; use \"extends: FILE\" to build on another file"});
+      errors_.push_back(
+          {node.place, "merge keys (<<) are not supported; use \"extends: FILE\" to build on another file"});
     }
     parent.key = node.scalar;
     parent.key_place = node.place;
@@ -167,7 +168,7 @@ class TreeBuilder : public YAML::EventHandler {
           node.kind == Node::Kind::kScalar && first->value.kind == node.kind && first->value.scalar == node.scalar;
       if (same && source_->name.ends_with(".json")) return;
       if (errors_.size() < kMaxErrors) {
-        errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; it already stands in line {}",
+        errors_.push_back({parent.key_place, fmt::format("duplicate key \"{}\"; the first one is in line {}",
                                                          parent.key, first->place.line)});
       }
       return;
@@ -248,7 +249,7 @@ Node parse(const std::shared_ptr<const Source>& source) {
     return root;
   } catch (const YAML::Exception& error) {
     if (const auto tab = tab_in_indentation(source->text); tab && !source->name.ends_with(".json"))
-      throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML takes spaces alone there");
+      throw InputError({source, tab->first, tab->second}, "a tab in the indentation; YAML allows only spaces there");
     const bool marked = !error.mark.is_null();
     throw InputError({source, marked ? error.mark.line + 1 : 1, marked ? error.mark.column + 1 : 1},
                      fmt::format("not valid YAML: {}", error.msg));

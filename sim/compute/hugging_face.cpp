@@ -26,15 +26,13 @@ void refuse_window(const Node& config, const FamilyRow& row, const Transformer& 
   const Node* stated = config.find("sliding_window");
   const bool none = stated && stated->kind == Node::Kind::kNull;
   const std::int64_t window = fields.integer(
-      {"sliding_window", "Over how many tokens attention looks back at most; not modelled where sequences are longer.",
-       "as the family's first model has it"},
+      {"sliding_window", "Maximum number of tokens that attention looks back over; not modelled for longer sequences.",
+       "that of the family's first model"},
       {1, kLongestWindow}, row.sliding_window > 0 ? row.sliding_window : kLongestWindow);
   if (!used || none || window >= model.sequence || fields.describing()) return;
-  fields.error(
-      "sliding_window",
-      fmt::format("attention over a sliding window of {} tokens is not modelled where sequences have {}; train "
-                  "on sequences of at most {}",
-                  window, model.sequence, window));
+  fields.error("sliding_window", fmt::format("attention over a sliding window of {} tokens is not modelled for "
+                                             "sequences of {}; train on sequences of at most {}",
+                                             window, model.sequence, window));
 }
 
 }  // namespace
@@ -61,14 +59,14 @@ void read_hugging_face(const Node& config, const FamilyRow& row, const Transform
   refuse_window(config, row, model, fields);
   if (model.family != Family::kOpt) return;
   // OPT-350M only.
-  const bool before = fields.flag({"do_layer_norm_before", "Whether norms lie before attention and MLP."}, true);
+  const bool before = fields.flag({"do_layer_norm_before", "Whether norms come before attention and MLP."}, true);
   if (!before && !fields.describing())
-    fields.error("do_layer_norm_before", "norms behind attention and MLP are not modelled");
+    fields.error("do_layer_norm_before", "norms after attention and MLP are not modelled");
   const auto width = fields.integer({"word_embed_proj_dim", "The width of the embedding.", "the hidden size"},
                                     {1, 1 << 17}, model.hidden);
   if (before && width != model.hidden && !fields.describing())
     fields.error("word_embed_proj_dim",
-                 fmt::format("an embedding of another width than the hidden size {} is not modelled", model.hidden));
+                 fmt::format("an embedding width other than the hidden size {} is not modelled", model.hidden));
 }
 
 }  // namespace slmsim

@@ -48,7 +48,7 @@ class TransformerReader {
   Transformer read(const std::string& fallback_name) {
     const std::size_t errors_before = reading_.errors.size();
     fields_.has(hugging_face_ ? "model_type" : "family");
-    model_.name = fields_.name({"name", "What the model is called in results.", hugging_face_ ? "its file's name" : ""},
+    model_.name = fields_.name({"name", "Name of the model in results.", hugging_face_ ? "its file's name" : ""},
                                hugging_face_ ? std::optional(fallback_name) : std::nullopt);
     read_sizes();
     read_traits();
@@ -69,15 +69,15 @@ class TransformerReader {
 
   void read_sizes() {
     model_.hidden = fields_.integer({"hidden", "The hidden size."}, kHiddenRange);
-    model_.heads = fields_.integer({"heads", "Attention heads; they divide the hidden size."}, kHeadsRange);
-    model_.layers = fields_.integer({"layers", "Transformer layers."}, kLayersRange);
+    model_.heads = fields_.integer({"heads", "Number of attention heads; it divides the hidden size."}, kHeadsRange);
+    model_.layers = fields_.integer({"layers", "Number of transformer layers."}, kLayersRange);
     read_sequence();
     model_.vocabulary =
-        fields_.integer({"vocabulary", "Tokens that the embedding and the head know."}, kVocabularyRange);
+        fields_.integer({"vocabulary", "Vocabulary size: tokens of the embedding and the head."}, kVocabularyRange);
     model_.kv_heads =
         row_.traits.rms_norm
-            ? fields_.integer({"kv_heads", "Heads of keys and values; fewer than heads with grouped-query attention.",
-                               "as many as heads"},
+            ? fields_.integer({"kv_heads", "Number of key-value heads; fewer than heads with grouped-query attention.",
+                               "the number of heads"},
                               kHeadsRange, model_.heads)
             : model_.heads;
     const FileKey width{"intermediate", "The width of the MLP.", row_.traits.gated ? "" : "4 times the hidden size"};
@@ -88,7 +88,7 @@ class TransformerReader {
     const bool own_width = hugging_face_ && row_.head_dim > 0;
     model_.head_dim = fields_.integer(
         {"head_dim", "The width of a head.",
-         own_width ? std::string_view("as the family's first model has it") : std::string_view("hidden / heads")},
+         own_width ? std::string_view("that of the family's first model") : std::string_view("hidden / heads")},
         kHiddenRange, own_width ? row_.head_dim : usual);
   }
 
@@ -96,24 +96,25 @@ class TransformerReader {
     model_.sequence = fields_.integer({"sequence", "Tokens of one training sequence."}, kSequenceRange);
     const std::string& key = fields_.stated_name("sequence");
     if (hugging_face_ && !fields_.describing() && !stated("sequence") && model_.sequence > kLongestByItself)
-      fields_.error("sequence", fmt::format("{} {} is the longest sequence that the model takes, hardly that of its "
-                                            "training; say which, e.g. by --set {}=2048",
-                                            key, model_.sequence, own_path("sequence")));
+      fields_.error(
+          "sequence",
+          fmt::format(
+              "{} {} is the longest sequence of the model, rarely the training length; state it, e.g. --set {}=2048",
+              key, model_.sequence, own_path("sequence")));
     if (!row_.traits.learned_positions) return;
-    model_.positions = fields_.integer({"positions", "Positions that are learned.", "as many as the sequence has"},
+    model_.positions = fields_.integer({"positions", "Number of learned positions.", "the length of the sequence"},
                                        kSequenceRange, model_.sequence);
     if (model_.sequence > model_.positions && !fields_.describing())
       fields_.error(
           "sequence",
-          fmt::format("a sequence of {} is longer than the {} positions that the model learns; choose at most "
-                      "as many, or state positions",
+          fmt::format("a sequence of {} exceeds the {} learned positions; choose a shorter one, or state positions",
                       model_.sequence, model_.positions));
   }
 
   void read_traits() {
     Traits& t = model_.traits;
     const auto flag = [&](const char* key, std::string_view about, bool& value) {
-      value = fields_.flag({key, about, "as the family has it"}, value);
+      value = fields_.flag({key, about, "as in the family"}, value);
     };
     model_.tied_embedding = t.tied_embedding;
     flag("tied_embedding", "Whether the head uses the token embedding's weights.", model_.tied_embedding);
@@ -124,27 +125,24 @@ class TransformerReader {
     std::size_t usual = 0;
     for (const auto& [word, activation] : kActivations) words.emplace_back(word);
     while (kActivations[usual].activation != t.activation) ++usual;
-    t.activation =
-        kActivations[fields_.choice({"activation", "What the MLP applies.", "as the family has it"}, words, usual)]
-            .activation;
+    t.activation = kActivations[fields_.choice({"activation", "Activation function of the MLP.", "as in the family"},
+                                               words, usual)]
+                       .activation;
     if (!t.learned_positions)
       t.rotary_share = fields_.number(
-          {"rotary_share", "The share of queries and keys that rotary positions turn.", "as the family has it"}, {0, 1},
+          {"rotary_share", "Share of queries and keys that rotary positions rotate.", "as in the family"}, {0, 1},
           t.rotary_share);
-    if (t.parallel) flag("parallel", "Whether attention and MLP read the same stream.", t.parallel);
-    model_.dropout = read_dropout("dropout",
-                                  "Whether training drops some of both branches and of the embedding, or what "
-                                  "share.",
-                                  t.dropout, "as the family has it");
+    if (t.parallel) flag("parallel", "Whether attention and MLP are parallel, with the same input.", t.parallel);
+    model_.dropout = read_dropout("dropout", "Dropout on both branches and on the embedding: yes, no or its rate.",
+                                  t.dropout, "as in the family");
     const bool attention_too = !hugging_face_ || (stated("dropout") && row_.hugging_face.contains("attention_dropout"));
     const bool usually = attention_too ? model_.dropout : t.dropout && row_.hugging_face.contains("attention_dropout");
     if (attention_too && hugging_face_ && !stated("attention_dropout") && !fields_.describing()) {
       fields_.has("attention_dropout");
       model_.attention_dropout = model_.dropout;
     } else {
-      model_.attention_dropout =
-          read_dropout("attention_dropout", "Whether training drops some of attention's probabilities, or what share.",
-                       usually, "as dropout");
+      model_.attention_dropout = read_dropout(
+          "attention_dropout", "Dropout on attention's probabilities: yes, no or its rate.", usually, "as dropout");
     }
   }
 
@@ -190,7 +188,7 @@ Transformer read_transformer(const Node& node, const std::string& path, const st
   const bool json = node.place.source && node.place.source->name.ends_with(".json");
   if (json && !hugging_face && node.kind == Node::Kind::kMap && !node.find("family"))
     reading.error(node.place,
-                  fmt::format("{} has no \"model_type\", by which Hugging Face's config.json tells the family: {}",
+                  fmt::format("{} has no \"model_type\", which names the family in Hugging Face's config.json: {}",
                               path, fmt::join(family_names(), ", ")));
   std::size_t family = 0;
   if (reading.errors.size() == errors_before)

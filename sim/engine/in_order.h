@@ -13,7 +13,7 @@
 
 namespace slmsim {
 
-// Gives bit-identical results to simulate() by events. Of tasks at equal times, one is processed.
+// Gives bit-identical results to simulate() by events. One task of each set with always equal times is processed.
 class InOrder {
  public:
   // The graph is not changed. `known`: storage for the classes of equal tasks, reused by the next simulation of a graph

@@ -17,7 +17,7 @@ constexpr double kThresholdAfterIdle = 0.75;  // tcp_current_ssthresh
 constexpr double kLeastWindow = 2;            // segments
 
 // HyStart: begins at 16 segments (hystart_low_window); late means more than RTT / 8, within 4 and 16 ms
-// (HYSTART_DELAY_MIN and _MAX). Of connections that start together, each is before another as often as behind it.
+// (HYSTART_DELAY_MIN and _MAX). Connections that start together precede each other equally often.
 constexpr double kHystartLeastWindow = 16;                              // segments
 constexpr double kHystartLeastDelay = 4e-3, kHystartMostDelay = 16e-3;  // s
 constexpr double kShareAhead = 0.5;

@@ -67,12 +67,12 @@ std::array<bool, kPrecisions> read_shares(Gpu& gpu, Fields& shares) {
   std::array<bool, kPrecisions> stated{};
   for (std::size_t p = 0; p < kPrecisions; ++p) {
     FileKey share{precision_names()[p],
-                  "Share of this precision's peak that large products reach, alone on the GPU. Provenance typical: "
-                  "taken from its kin.",
-                  "0.75, as of GPUs that nobody measured"};
+                  "Share of this precision's peak that large products reach on an otherwise idle GPU. Provenance "
+                  "typical: taken from similar GPUs.",
+                  "0.75, for GPUs without measurements"};
     if (static_cast<Precision>(p) == Precision::kBf16) {
-      share.about = "The same of bf16; of fp32's peak where the GPU lacks bf16, which PyTorch emulates.";
-      share.otherwise = "0.75, as of GPUs that nobody measured; 0.55 of fp32's where it is emulated";
+      share.about = "The same for bf16; relative to fp32's peak where the GPU lacks bf16, which PyTorch emulates.";
+      share.otherwise = "0.75, for GPUs without measurements; 0.55 of fp32's where it is emulated";
     }
     if (!shares.has(share.name)) continue;
     stated[p] = true;
@@ -113,8 +113,8 @@ void attach_profile(Profiles& profiles, const std::string& name, Gpu& gpu, Field
                                                path, shown));
   const std::string& other = gpu.measured_on;
   if (is_same_chip(other, gpu.title) || is_same_chip(other, gpu.name)) return;
-  fields.error("profile", fmt::format("{}: \"{}\" was measured on \"{}\", and {} is {}; name a profile of it, or write "
-                                      "gpu: {} in that one if it is",
+  fields.error("profile", fmt::format("{}: \"{}\" was measured on \"{}\", but {} is {}; name a profile of it, or write "
+                                      "gpu: {} in that profile if they are the same",
                                       path, shown, printable(other).substr(0, 64), gpu.name, gpu.title, gpu.title));
 }
 
@@ -126,10 +126,10 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kGpu);
   Gpu gpu;
-  gpu.name = fields.name({"name", "What the GPU is called in results."});
+  gpu.name = fields.name({"name", "Name of the GPU in results."});
   gpu.title = fields.text({"title", "Its full name.", "its name"}, gpu.name);
   const std::size_t architecture =
-      fields.choice({"architecture", "NVIDIA's name of its generation; its kernels go by it."}, architecture_names());
+      fields.choice({"architecture", "NVIDIA's name of its generation; it selects the kernels."}, architecture_names());
   gpu.architecture = architecture_names()[architecture];
   const FileKey capability{"compute_capability", "CUDA's compute capability, such as 8.6.",
                            "that of its architecture's data-centre GPUs"};
@@ -144,11 +144,11 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
   gpu.nvlink = fields.has("nvlink") ? fields.quantity<BytesPerSecond>(nvlink, kBusRange) : BytesPerSecond{0};
   gpu.peer_to_peer =
       fields.flag({"peer_to_peer",
-                   "Whether NVIDIA's driver copies from it to another GPU over PCIe, as it does not between "
-                   "GeForce cards; a VM type that says peer_to_peer is told."},
+                   "Whether NVIDIA's driver copies from it to another GPU over PCIe (not between GeForce cards); a "
+                   "warning appears if the VM type states peer_to_peer: yes and this is no."},
                   true);
-  const FileKey power{"board_power", "What the data sheet lets the card or module draw; energy is counted by it.",
-                      "no energy is told"};
+  const FileKey power{"board_power", "Power limit of the card or module by the data sheet; energy is computed from it.",
+                      "no energy is reported"};
   if (fields.has(power.name)) gpu.board_power = fields.quantity<Watts>(power, {{1}, {1e5}});
   if (const Node* peaks = fields.child({"peak", "The data sheet's dense rates, by precision."}, true)) {
     Fields rates(*peaks, fields.path_of("peak"), reading);
@@ -156,23 +156,22 @@ Gpu read_gpu(const Node& node, const std::string& path, Reading& reading, Profil
       const auto& name = precision_names()[p];
       // Other precisions fall back on fp32, so its rate is required.
       const bool needed = static_cast<Precision>(p) == Precision::kFp32;
-      const FileKey peak{name, "The rate of products in this precision, without sparsity.",
+      const FileKey peak{name, "The rate of matrix products in this precision, without sparsity.",
                          needed ? "" : "the rate of fp32"};
       if (needed || rates.has(name)) gpu.peak[p] = rates.quantity<FlopsPerSecond>(peak, kPeakRange);
     }
     rates.done();
   }
   read_efficiency(gpu, fields,
-                  fields.child({"efficiency", "What large matrix products reach of the peak, by precision.",
-                                "0.75, as of GPUs that nobody measured"}),
+                  fields.child({"efficiency", "Share of the peak that large matrix products reach, by precision.",
+                                "0.75, for GPUs without measurements"}),
                   reading);
-  const FileKey sustained{"sustained",
-                          "What is left of efficiency while training goes on, hour after hour at the power limit.",
-                          "1: nobody compared whole runs"};
+  const FileKey sustained{"sustained", "Factor on efficiency during hours of training at the power limit.",
+                          "1: whole runs were not compared"};
   if (fields.has(sustained.name)) gpu.sustained = fields.number(sustained, {0.1, 1});
   const std::string profile = fields.text(
-      {"profile", "What slmsim-calibrate measured of it: a name of platforms/profiles or the path of a file.",
-       "its data sheet counts, times the shares of software"},
+      {"profile", "Profile measured by slmsim-calibrate: a name of platforms/profiles or the path of a file.",
+       "data-sheet rates times the shares under software"},
       "");
   if (profiles && !profile.empty()) attach_profile(*profiles, profile, gpu, fields);
   fields.done();

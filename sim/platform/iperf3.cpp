@@ -61,7 +61,7 @@ class Converter {
     if (number_at(rate, {}) <= 0)
       throw InputError(
           end_ ? end_->place : file_.place,
-          fmt::format("iperf3 tells no rate (end.sum_received.bits_per_second); did the run end? {}", kHowTo));
+          fmt::format("iperf3 reports no rate (end.sum_received.bits_per_second); did the run end? {}", kHowTo));
     const std::string bandwidth = fmt::format("{} bps", rate->scalar);
     measured(path, "bandwidth", rate->place, bandwidth, "goodput of all streams (end.sum_received)");
     add_rtt(path);
@@ -89,9 +89,10 @@ class Converter {
                                    "other direction's bandwidth under reverse",
                                    kHowTo));
     if (const Node* both = at(end_, {"sum_received_bidir_reverse"}))
-      throw InputError(both->place, fmt::format("iperf3 measured both directions at once (--bidir), which hinder each "
-                                                "other; {} without it",
-                                                kHowTo));
+      throw InputError(
+          both->place,
+          fmt::format("iperf3 measured both directions at once (--bidir), which slow each other down; {} without it",
+                      kHowTo));
   }
 
   void measured(Node& map, const std::string& key, const Place& place, const std::string& value,
@@ -122,7 +123,7 @@ class Converter {
     }
     if (least)
       measured(path, "rtt", least->place, fmt::format("{} us", least->scalar),
-               "least min_rtt of the senders, under the test's own load");
+               "smallest min_rtt of the senders, under the test's own load");
   }
 
   void add_mtu(Node& path) const {

@@ -39,43 +39,42 @@ Nccl read_nccl(Fields fields) {
   nccl.protocol = static_cast<NcclProtocol>(
       fields.choice({"NCCL_PROTO", "The protocol of collectives; auto: NCCL's tuning model chooses for each call."},
                     nccl_protocol_names(), 0));
-  nccl.min_channels = count({"NCCL_MIN_NCHANNELS", "The fewest channels of a communicator.",
-                             "not set: NCCL takes 2 channels, more inside a VM with NVLink"},
+  nccl.min_channels = count({"NCCL_MIN_NCHANNELS", "Minimum number of channels of a communicator.",
+                             "not set: NCCL uses 2 channels, more inside a VM with NVLink"},
                             kNcclMostChannels, 0);
-  nccl.max_channels =
-      count({"NCCL_MAX_NCHANNELS", "The most channels of a communicator."}, kNcclMostChannels, kNcclMostChannels);
-  constexpr const char* kByCloud = "1, or as NCCL sets it in the VM's cloud";
+  nccl.max_channels = count({"NCCL_MAX_NCHANNELS", "Maximum number of channels of a communicator."}, kNcclMostChannels,
+                            kNcclMostChannels);
+  constexpr const char* kByCloud = "1, or NCCL's value for the VM's cloud";
   if (fields.has("NCCL_NSOCKS_PERTHREAD")) {
-    nccl.sockets_per_thread = count({"NCCL_NSOCKS_PERTHREAD",
-                                     "TCP connections of each thread of a channel; NCCL 2.15 heeds it only where "
-                                     "NCCL_SOCKET_NTHREADS is set too.",
-                                     kByCloud},
-                                    kNcclMostSockets, 1);
+    nccl.sockets_per_thread = count(
+        {"NCCL_NSOCKS_PERTHREAD",
+         "TCP connections of each thread of a channel; NCCL 2.15 uses it only if NCCL_SOCKET_NTHREADS is set too.",
+         kByCloud},
+        kNcclMostSockets, 1);
   }
   if (fields.has("NCCL_SOCKET_NTHREADS")) {
     nccl.socket_threads = count({"NCCL_SOCKET_NTHREADS",
-                                 "Threads of a channel that copy into sockets; times NCCL_NSOCKS_PERTHREAD, at most "
-                                 "64, it is the channel's TCP connections.",
+                                 "Threads of a channel that copy into sockets; the channel's TCP connections are this "
+                                 "times NCCL_NSOCKS_PERTHREAD, at most 64.",
                                  kByCloud},
                                 kNcclMostThreads, 1);
   }
   nccl.buffer = fields.quantity<Bytes>({"NCCL_BUFFSIZE", "The buffer of a channel between two GPUs."},
                                        {{16 * kKibi}, {kGibi}}, kDefaultBuffer);
   nccl.message_chunk = fields.quantity<Bytes>({"NCCL_P2P_NET_CHUNKSIZE",
-                                               "A step of a send; NCCL holds 16 of them at either end, so that a "
-                                               "sender goes on before its receiver is there; 0 B: "
-                                               "it waits."},
+                                               "Step size of a send; NCCL buffers 16 steps at either end, so that a "
+                                               "sender need not wait for its receiver; 0 B: it waits."},
                                               {{0}, {kGibi}}, kDefaultMessageChunk);
-  nccl.ring_order = static_cast<RingOrder>(
-      fields.choice({"ring_order",
-                     "How rings go through VMs: in the order of their numbers, as NCCL's do, or around the shortest "
-                     "cycle by round-trip time, as when VMs are numbered so."},
-                    ring_order_names(), 0));
-  nccl.ring_directions = static_cast<RingDirections>(
-      fields.choice({"ring_directions",
-                     "Whether rings between VMs all go one way, as NCCL's do, or there is one the other way beside "
-                     "each, and each carries half."},
-                    ring_directions_names(), 0));
+  nccl.ring_order =
+      static_cast<RingOrder>(fields.choice({"ring_order",
+                                            "Order of VMs in rings: by their numbers, as in NCCL, or along the "
+                                            "shortest cycle by round-trip time, as if VMs were numbered so."},
+                                           ring_order_names(), 0));
+  nccl.ring_directions =
+      static_cast<RingDirections>(fields.choice({"ring_directions",
+                                                 "Direction of rings between VMs: all one way, as in NCCL, or pairs of "
+                                                 "opposite rings that carry half the data each."},
+                                                ring_directions_names(), 0));
   fields.done();
   return nccl;
 }

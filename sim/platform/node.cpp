@@ -38,10 +38,10 @@ class InsideReader {
     NodePart part;
     part.name = name;
     part.kind = static_cast<PartKind>(f.forking_choice(
-        {"kind", "What it is; messages pass through switches only: a socket's I/O die, a PCIe switch, an NVSwitch."},
+        {"kind", "Kind of part; messages pass through switches only: a socket's I/O die, a PCIe switch, an NVSwitch."},
         {"gpu", "switch", "memory", "nic"}));
     if (part.kind == PartKind::kMemory)
-      part.capacity = f.quantity<Bytes>({"capacity", "How much the memory holds."}, kCapacityRange);
+      part.capacity = f.quantity<Bytes>({"capacity", "Capacity of the memory."}, kCapacityRange);
     inside_.parts.push_back(std::move(part));
   }
 
@@ -54,9 +54,9 @@ class InsideReader {
     link.efficiency = f.number({"efficiency", "Share of the rate that software reaches."}, {1e-3, 1.0}, 1.0);
     link.half_duplex =
         f.flag({"half_duplex", "Whether both directions share the rate, as those of a memory channel do."}, false);
-    link.latency =
-        f.quantity<Seconds>({"latency", "What a message takes on its way beside its size."}, {{0}, {0.1}}, Seconds{0});
-    const auto pairs = f.list({"between", "The pairs of parts that such a link joins, such as [cpu0 gpu0, cpu0 gpu1]."},
+    link.latency = f.quantity<Seconds>({"latency", "Latency of the link, independent of the message's size."},
+                                       {{0}, {0.1}}, Seconds{0});
+    const auto pairs = f.list({"between", "Pairs of parts that such links join, such as [cpu0 gpu0, cpu0 gpu1]."},
                               {ValueType::text()}, {1, kMostLinks});
     if (pairs.empty()) f.error("between", f.path_of("between") + " is missing; list pairs such as [cpu0 gpu0]");
     for (const Node* pair : pairs) {
@@ -77,10 +77,10 @@ class InsideReader {
         return other.interconnect == name && std::minmax(other.from, other.to) == std::minmax(link.from, link.to);
       });
       if (known)
-        reading_.error(pair->place,
-                       fmt::format("{}: \"{}\" is listed twice; give several links between two parts their "
-                                   "rate together",
-                                   f.path_of("between"), pair->scalar.substr(0, 64)));
+        reading_.error(
+            pair->place,
+            fmt::format("{}: \"{}\" is listed twice; for several links between two parts, state their total rate",
+                        f.path_of("between"), pair->scalar.substr(0, 64)));
       if (link.from >= 0 && link.to >= 0) inside_.links.push_back(link);
     }
   }
@@ -104,9 +104,9 @@ class InsideReader {
     }
     crossing.first = kinds[0]->scalar;
     crossing.second = kinds[1]->scalar;
-    crossing.rate = f.quantity<BytesPerSecond>(
-        {"rate", "What passes at most from the one kind to the other, in each direction."}, kRateRange);
-    const auto places = f.list({"at", "The parts where this holds; links of both kinds meet there."},
+    crossing.rate =
+        f.quantity<BytesPerSecond>({"rate", "Maximum rate from one kind to the other, in each direction."}, kRateRange);
+    const auto places = f.list({"at", "Parts where this limit applies; links of both kinds meet there."},
                                {ValueType::name()}, {1, kMostParts});
     if (places.empty()) f.error("at", f.path_of("at") + " is missing; name the parts where links of both kinds meet");
     for (const Node* at : places) {
@@ -155,12 +155,12 @@ class InsideReader {
   void add_volume(const std::string& name, Fields& f) {
     Volume volume;
     volume.name = name;
-    for (const Node* drive : f.list({"drives", "The drives that are written to as one; RAID 0 if several."},
-                                    {ValueType::name()}, {1, kMostParts})) {
+    for (const Node* drive :
+         f.list({"drives", "Drives of the volume; RAID 0 if several."}, {ValueType::name()}, {1, kMostParts})) {
       const int index = part(drive->place, f.path_of("drives"), drive->scalar);
       if (index >= 0 && inside_.parts[index].kind != PartKind::kDrive) {
-        reading_.error(drive->place, fmt::format("{}: \"{}\" is no drive; name those under drives", f.path_of("drives"),
-                                                 drive->scalar.substr(0, 64)));
+        reading_.error(drive->place, fmt::format("{}: \"{}\" is not a drive; name those under drives",
+                                                 f.path_of("drives"), drive->scalar.substr(0, 64)));
       } else if (std::find(volume.drives.begin(), volume.drives.end(), index) != volume.drives.end()) {
         reading_.error(drive->place, fmt::format("{}: \"{}\" is named twice; once is enough", f.path_of("drives"),
                                                  drive->scalar.substr(0, 64)));
@@ -174,7 +174,7 @@ class InsideReader {
       const int index = part(gpu->place, f.path_of("gpus"), gpu->scalar);
       const auto at = std::find(gpus.begin(), gpus.end(), index);
       if (index >= 0 && at == gpus.end()) {
-        reading_.error(gpu->place, fmt::format("{}: \"{}\" is no GPU; name GPUs of the node", f.path_of("gpus"),
+        reading_.error(gpu->place, fmt::format("{}: \"{}\" is not a GPU; name GPUs of the node", f.path_of("gpus"),
                                                gpu->scalar.substr(0, 64)));
       } else if (index >= 0 && has_volume(static_cast<int>(at - gpus.begin()), volume)) {
         reading_.error(gpu->place, fmt::format("{}: \"{}\" has a volume already; a GPU's state lies on one",
@@ -220,7 +220,7 @@ void check_reach(const NodeInside& inside, Fields& fields, const std::string& ke
   const auto name = [&](int part) { return inside.parts[part].name; };
   const auto must = [&](int from, int to) {
     if (from != to && way_inside(inside, from, to).empty())
-      fields.error(key, fmt::format("{}: no way leads from {} to {}; join them by links over switches",
+      fields.error(key, fmt::format("{}: no path leads from {} to {}; join them by links through switches",
                                     fields.path_of(key), name(from), name(to)));
   };
   for (const int gpu : inside.of_kind(PartKind::kGpu)) {
@@ -329,15 +329,17 @@ NodeInside read_inside(const Node& node, const std::string& path, Reading& readi
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kInside);
   InsideReader reader(path, reading, inside);
-  inside.network = fields.name({"network", "What the network cards are joined by, as tables call it."}, "NIC");
-  fields.each({"parts", "GPUs, switches, memories and network cards, by names of yours."}, true,
+  inside.network = fields.name({"network", "Name of the network between nodes, as tables show it."}, "NIC");
+  fields.each({"parts", "GPUs, switches, memories and network cards, by names of your choice."}, true,
               [&](const Entry& entry, Fields& f) { reader.add_part(entry.key, f); });
   fields.each({"links", "Links by their kind: NVLink, PCIe-GPU, xGMI, or any other name."}, true,
               [&](const Entry& entry, Fields& f) { reader.add_links(entry.key, f); });
-  fields.each({"crossings", "Passes from one kind of link to another that are slower than either, by names of yours."},
-              false, [&](const Entry&, Fields& f) { reader.add_crossings(f); });
+  fields.each(
+      {"crossings", "Transitions between two kinds of links that are slower than either, by names of your choice."},
+      false, [&](const Entry&, Fields& f) { reader.add_crossings(f); });
   inside.rails = static_cast<int>(fields.integer(
-      {"rails", "So many network cards of the node, from the first on, carry a collective together."}, {1, 64}, 1));
+      {"rails", "Number of network cards of the node, counted from the first, that carry a collective together."},
+      {1, 64}, 1));
   const std::size_t nics = inside.of_kind(PartKind::kNic).size();
   if (inside.rails > 1 && static_cast<std::size_t>(inside.rails) > nics)
     fields.error("rails", fmt::format("{} is {}, of {} NICs", fields.path_of("rails"), inside.rails, nics));
@@ -350,12 +352,12 @@ std::pair<NodePart, PartLink> read_drive(const Node& node, const std::string& pa
   Fields f(node, path, reading);
   NodePart drive;
   PartLink link;
-  f.name({"name", "What the drive is called."});
+  f.name({"name", "Name of the drive."});
   f.text({"title", "Its full name.", "none"}, "");
-  drive.capacity = f.quantity<Bytes>({"capacity", "How much it holds."}, kCapacityRange);
+  drive.capacity = f.quantity<Bytes>({"capacity", "Its capacity."}, kCapacityRange);
   drive.read = f.quantity<BytesPerSecond>({"read", "Its rated sequential read."}, kRateRange);
   drive.write = f.quantity<BytesPerSecond>({"write", "Its rated sequential write."}, kRateRange);
-  drive.command = f.quantity<Seconds>({"command", "What its controller takes for a command, whatever the size."},
+  drive.command = f.quantity<Seconds>({"command", "Time of its controller per command, independent of the size."},
                                       {{0}, {0.1}}, Seconds{0});
   link.interconnect = f.name({"interconnect", "The kind of link to its socket."});
   link.peak = f.quantity<BytesPerSecond>({"rate", "The rate of that link, in each direction."}, kRateRange);
@@ -367,15 +369,16 @@ void read_storage(const Node& node, const std::string& path, Reading& reading, N
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kDrives);
   InsideReader reader(path, reading, inside);
-  inside.stripe = fields.quantity<Bytes>({"stripe", "What goes to one drive of a RAID 0 before the next."},
-                                         {{512}, {kGibi}}, Bytes{512 * kKibi});
-  fields.each({"drives", "The drives, by names of yours."}, true, [&](const Entry& entry, Fields& f) {
-    const Node* model = f.file({"model", "Which drive it is."}, kDriveFile, true);
+  inside.stripe =
+      fields.quantity<Bytes>({"stripe", "Stripe unit of a RAID 0: bytes that go to one drive before the next."},
+                             {{512}, {kGibi}}, Bytes{512 * kKibi});
+  fields.each({"drives", "The drives, by names of your choice."}, true, [&](const Entry& entry, Fields& f) {
+    const Node* model = f.file({"model", "Model of the drive."}, kDriveFile, true);
     if (!model) return;
     const auto [part, link] = read_drive(*model, f.path_of("model"), reading);
     reader.add_drive(entry.key, f, part, link);
   });
-  fields.each({"volumes", "Drives that are written to as one, by names of yours."}, true,
+  fields.each({"volumes", "Volumes of one or more drives, by names of your choice."}, true,
               [&](const Entry& entry, Fields& f) { reader.add_volume(entry.key, f); });
   fields.done();
   if (reading.errors.empty()) check_reach(inside, fields, "drives", PartKind::kDrive);

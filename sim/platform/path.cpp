@@ -12,14 +12,14 @@ constexpr Range<Seconds> kTimeRange{{0.0}, {1e6}};
 constexpr Range<Bytes> kSizeRange{{0.0}, {1e15}};
 constexpr Range<std::int64_t> kCountRange{0, 1'000'000'000'000};
 
-constexpr const char* kOnlyReported = "Told of the measurement; the simulator does not use it.";
+constexpr const char* kOnlyReported = "Recorded with the measurement; the simulator does not use it.";
 
 void read_host(Fields& fields, const std::string& role, Reading& reading) {
   const Node* node = fields.child({role, "One of the two hosts between which the path was measured."});
   if (!node) return;
   Fields host(*node, fields.path_of(role), reading);
   for (const char* key : {"host", "address", "machine", "kernel"}) host.text({key, kOnlyReported}, "");
-  host.ignore({"settings", "The kernel's settings in its own words; not used."});
+  host.ignore({"settings", "Settings as the kernel reports them; not used."});
   const TcpSettings any;
   if (const Node* tcp = host.child({"tcp", "The host's kernel settings, for VMs that name the path."}))
     read_tcp(*tcp, host.path_of("tcp"), reading, &any);
@@ -33,7 +33,7 @@ void each_direction(Fields& fields, const FileKey& key, Reading& reading, Each e
   for (std::size_t i = 0; i < items.size(); ++i) {
     Fields item(*items[i], fmt::format("{}.{}", fields.path_of(key.name), i), reading);
     each(item);
-    item.integer({"repeats", "How often it was measured."}, {1, 1'000'000}, 1);
+    item.integer({"repeats", "Number of measurements."}, {1, 1'000'000}, 1);
     item.quantity<Bytes>({"send_window", kOnlyReported}, kSizeRange, Bytes{0});
     item.integer({"segments", kOnlyReported}, kCountRange, 0);
     item.integer({"retransmitted", kOnlyReported}, kCountRange, 0);
@@ -48,16 +48,17 @@ void check_order(Fields& item, auto least, auto median, auto most) {
 
 std::vector<PathRate> read_rates(Fields& fields, Reading& reading) {
   std::vector<PathRate> rates;
-  const FileKey steady{"steady", "Rates of several connections together, after their slow start."};
+  const FileKey steady{"steady", "Total rates of several connections, after their slow start."};
   each_direction(fields, steady, reading, [&](Fields& item) {
     PathRate rate;
-    rate.connections = static_cast<int>(item.integer({"connections", "How many connections there were."}, {1, 10'000}));
-    rate.rate = item.quantity<BytesPerSecond>({"rate", "The median of their rates together."}, kNetRange);
-    const auto least = item.quantity<BytesPerSecond>({"least", "The least measured.", kMedian}, kNetRange, rate.rate);
-    const auto most = item.quantity<BytesPerSecond>({"most", "The most measured.", kMedian}, kNetRange, rate.rate);
+    rate.connections = static_cast<int>(item.integer({"connections", "Number of connections."}, {1, 10'000}));
+    rate.rate = item.quantity<BytesPerSecond>({"rate", "Median of their total rate."}, kNetRange);
+    const auto least =
+        item.quantity<BytesPerSecond>({"least", "Lowest measured value.", kMedian}, kNetRange, rate.rate);
+    const auto most = item.quantity<BytesPerSecond>({"most", "Highest measured value.", kMedian}, kNetRange, rate.rate);
     check_order(item, least, rate.rate, most);
     rate.in_flight = item.quantity<Bytes>(
-        {"in_flight", "The most that one connection had sent and not yet acknowledged."}, kSizeRange, Bytes{0});
+        {"in_flight", "Maximum data of one connection that was sent and not yet acknowledged."}, kSizeRange, Bytes{0});
     item.number({"growth", kOnlyReported}, {0, 1e6}, 1.0);
     item.number({"receive_limited", kOnlyReported}, {0, 1e3}, 0.0);
     item.number({"buffer_limited", kOnlyReported}, {0, 1e3}, 0.0);
@@ -72,12 +73,12 @@ std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& r
     PathPoint point;
     point.size = item.quantity<Bytes>({"size", "The size of the message."}, kSizeRange);
     point.time =
-        item.quantity<Seconds>({"time", "The median from its first byte sent to its last received."}, kTimeRange);
-    point.least = item.quantity<Seconds>({"least", "The least measured.", kMedian}, kTimeRange, point.time);
-    point.most = item.quantity<Seconds>({"most", "The most measured.", kMedian}, kTimeRange, point.time);
+        item.quantity<Seconds>({"time", "Median time from its first byte sent to its last byte received."}, kTimeRange);
+    point.least = item.quantity<Seconds>({"least", "Lowest measured value.", kMedian}, kTimeRange, point.time);
+    point.most = item.quantity<Seconds>({"most", "Highest measured value.", kMedian}, kTimeRange, point.time);
     check_order(item, point.least, point.time, point.most);
-    point.pause = item.quantity<Seconds>({"pause", "How long the connection was idle before; 0: it was new."},
-                                         kTimeRange, Seconds{0});
+    point.pause = item.quantity<Seconds>(
+        {"pause", "Idle time of the connection before the message; 0: a new connection."}, kTimeRange, Seconds{0});
     item.quantity<Bytes>({"in_flight", kOnlyReported}, kSizeRange, Bytes{0});
     item.integer({"window_before", kOnlyReported}, kCountRange, 0);
     item.integer({"threshold_before", kOnlyReported}, kCountRange, 0);
@@ -87,21 +88,21 @@ std::vector<PathPoint> read_curve(Fields& fields, const FileKey& key, Reading& r
 }
 
 void read_curves(Fields& curves, const std::string& name, PathDirection& direction, Reading& reading) {
-  const Node* node = curves.child({name, "What was measured in this direction."});
+  const Node* node = curves.child({name, "Measurements in this direction."});
   if (!node) return;
   Fields fields(*node, curves.path_of(name), reading);
   direction.steady = read_rates(fields, reading);
   direction.cold_start = read_curve(fields, {"cold_start", "Times of messages over new connections."}, reading);
   direction.after_idle =
       read_curve(fields, {"after_idle", "Times of messages over connections that were idle."}, reading);
-  fields.list({"left_out", "What was not measured, and why."}, {ValueType::any()});
+  fields.list({"left_out", "Measurements left out, with reasons."}, {ValueType::any()});
   if (const Node* test = fields.child({"loss", "The test that counted lost segments."})) {
     Fields loss(*test, fields.path_of("loss"), reading);
     loss.quantity<BytesPerSecond>({"pace", "The rate at which it sent."}, kNetRange);
-    loss.quantity<Seconds>({"time", "How long it sent."}, kTimeRange);
+    loss.quantity<Seconds>({"time", "Duration of sending."}, kTimeRange);
     loss.integer({"segments", "Segments sent."}, kCountRange);
-    loss.integer({"retransmitted", "Segments sent again."}, kCountRange);
-    loss.integer({"spurious", "Of these, segments that had arrived."}, kCountRange);
+    loss.integer({"retransmitted", "Segments retransmitted."}, kCountRange);
+    loss.integer({"spurious", "Retransmitted segments that had already arrived."}, kCountRange);
     loss.done();
   }
   fields.done();
@@ -111,7 +112,7 @@ void read_round_trips(Fields& fields, Reading& reading) {
   const Node* node = fields.child({"round_trips", "Round trips of small messages on the idle path."});
   if (!node) return;
   Fields trips(*node, fields.path_of("round_trips"), reading);
-  trips.integer({"count", "How many were measured."}, {1, 1'000'000});
+  trips.integer({"count", "Number of round trips measured."}, {1, 1'000'000});
   for (const char* key : {"least", "median", "p90", "most"}) trips.quantity<Seconds>({key, kOnlyReported}, kTimeRange);
   trips.quantity<Seconds>({"kernel_least", kOnlyReported}, kTimeRange, Seconds{0});
   trips.done();
@@ -122,10 +123,10 @@ void read_round_trips(Fields& fields, Reading& reading) {
 PathProfile read_path(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   PathProfile profile;
-  fields.choice({"schema", "The form of the file."}, {"slmsim/path/1"});
-  profile.name = fields.name({"name", "What the path is called."}, "path");
-  fields.text({"date", "When it was measured."}, "");
-  fields.text({"command", "What measured it."}, "");
+  fields.choice({"schema", "Schema of the file."}, {"slmsim/path/1"});
+  profile.name = fields.name({"name", "Name of the path."}, "path");
+  fields.text({"date", "Date of the measurement."}, "");
+  fields.text({"command", "Program that measured it."}, "");
   read_host(fields, "client", reading);
   read_host(fields, "server", reading);
   if (fields.has("rtt"))
@@ -133,21 +134,21 @@ PathProfile read_path(const Node& node, const std::string& path, Reading& readin
         fields.quantity<Seconds>({"rtt", "Round trip of the idle path.", "the link must state it"}, kRttRange);
   if (fields.has("mtu")) profile.mtu = fields.quantity<Bytes>({"mtu", "Largest packet.", "the link's"}, kMtuRange);
   profile.forward.bandwidth = fields.quantity<BytesPerSecond>(
-      {"bandwidth", "The most payload that several connections moved from the client to the server."}, kNetRange);
+      {"bandwidth", "Highest payload rate of several connections from the client to the server."}, kNetRange);
   profile.forward.loss = fields.number(
       {"loss", "Share of segments lost below the path's rate, from the client to the server."}, kLossRange, 0.0);
   profile.backward = profile.forward;
   if (const Node* reverse = fields.child({"reverse", "The same from the server to the client.", "as forward"})) {
     Fields back(*reverse, fields.path_of("reverse"), reading);
     profile.backward.bandwidth = back.quantity<BytesPerSecond>(
-        {"bandwidth", "The most payload that several connections moved back.", "as forward"}, kNetRange,
+        {"bandwidth", "Highest payload rate of several connections on the way back.", "as forward"}, kNetRange,
         profile.forward.bandwidth);
     profile.backward.loss = back.number({"loss", "Share of segments lost on the way back.", "as forward"}, kLossRange,
                                         profile.forward.loss);
     back.done();
   }
   read_round_trips(fields, reading);
-  if (const Node* found = fields.child({"curves", "What was measured, by direction."})) {
+  if (const Node* found = fields.child({"curves", "Measurements, by direction."})) {
     Fields curves(*found, fields.path_of("curves"), reading);
     read_curves(curves, "forward", profile.forward, reading);
     read_curves(curves, "reverse", profile.backward, reading);

@@ -54,15 +54,15 @@ class PlatformReader {
       : fields_(node, std::move(path), reading), reading_(reading), place_(node.place) {}
 
   Platform read() {
-    platform_.name = fields_.name({"name", "What the platform is called in results."});
-    fields_.text({"description", "What it is, in a line."}, "");
+    platform_.name = fields_.name({"name", "Name of the platform in results."});
+    fields_.text({"description", "Description in one line."}, "");
     read_profiles();
     each_of_some(
-        {"sites", "Places, by names of yours; VMs of one site reach each other at once, those of two over links."},
+        {"sites", "Sites, by names of your choice; VMs of one site reach each other directly, those of two sites over links."},
         [&](const Entry& entry, Fields& f) { read_site(entry, f); });
-    each_of_some({"vms", "Virtual machines or nodes with GPUs, by names of yours."},
+    each_of_some({"vms", "Virtual machines or nodes with GPUs, by names of your choice."},
                  [&](const Entry& entry, Fields& f) { read_vm(entry, f); });
-    fields_.each({"links", "Wide-area links between sites, by names of yours."}, false,
+    fields_.each({"links", "Wide-area links between sites, by names of your choice."}, false,
                  [&](const Entry& entry, Fields& f) { read_link(entry, f); });
     fields_.done();
     check_currencies();
@@ -82,7 +82,7 @@ class PlatformReader {
   // Reads the profiles that GPUs name; the linker stores them by file, since their keys are not names.
   void read_profiles() {
     const Node* map = fields_.child(
-        {"profiles", "Measured profiles that GPUs name, by their files; the program puts them here.", "none"});
+        {"profiles", "Measured profiles that GPUs name, by their files; filled in by the program.", "none"});
     if (!map) return;
     if (map->kind != Node::Kind::kMap) {
       reading_.error(map->place, fmt::format("{} is {}; a map of names is expected", fields_.path_of("profiles"),
@@ -103,7 +103,7 @@ class PlatformReader {
                                   kRttRange, kSiteRtt),
          fields.quantity<Bytes>(FileKey{"mtu", "Largest packet inside the site."}.measured_by(kNetprobe), kMtuRange,
                                 kEthernetMtu),
-         fields.flag({"transit", "Whether traffic between other sites, which no link joins, passes through."}, false)});
+         fields.flag({"transit", "Whether the site forwards traffic between other sites that have no direct link."}, false)});
   }
 
   int site(Fields& fields, const std::string& key, const Node* node) {
@@ -120,17 +120,17 @@ class PlatformReader {
     const Owned owned = fields.owned_by(Scope::kVm, entry.key);
     Vm vm;
     vm.name = vm.entry = entry.key;
-    vm.site = site(fields, "site", fields.child({"site", "The site where it stands."}, ValueType::name(), true));
-    if (const Node* type = fields.file({"type", "What kind of VM it is."}, kVmFile, true))
+    vm.site = site(fields, "site", fields.child({"site", "Site of the VM."}, ValueType::name(), true));
+    if (const Node* type = fields.file({"type", "VM type."}, kVmFile, true))
       vm.type = read_vm_type(*type, fields.path_of("type"), reading_);
     vm.type.nic = fields.quantity<BytesPerSecond>(
-        {"nic", "The rate of its network card, in each direction; over its type's.", "its type's"}, kNetRange,
+        {"nic", "The rate of its network card, in each direction; overrides its type's.", "its type's"}, kNetRange,
         vm.type.nic);
     const FileKey price =
-        FileKey{"price_per_hour", "What it costs per hour with all its GPUs; over its type's.", "its type's"}
+        FileKey{"price_per_hour", "Price per hour with all its GPUs; overrides its type's.", "its type's"}
             .matters_to(Use::kPrice);
     if (fields.has(price.name)) vm.type.price_per_hour = fields.number(price, {0, 1e6});
-    if (const Node* tcp = fields.child({"tcp", "TCP settings that hold over those of its type.", "its type's"}))
+    if (const Node* tcp = fields.child({"tcp", "TCP settings that override those of its type.", "its type's"}))
       vm.type.tcp = read_vm_tcp(*tcp, fields.path_of("tcp"), vm.type.tcp);
     const auto gpus = fields.list({"gpus", "Its GPUs, one entry each; GPU 0 of VM gat is called gat/0."},
                                   {ValueType::of_file(kGpuFile)}, {1, static_cast<std::size_t>(kMostDevices)});
@@ -138,7 +138,7 @@ class PlatformReader {
       fields.error("gpus", fields.path_of("gpus") + " is missing; list the VM's GPUs");
     const bool several = fields.has("count");
     const auto count = static_cast<std::size_t>(
-        fields.integer({"count", "So many equal ones; those of node are called node0, node1, ...", "one, of this name"},
+        fields.integer({"count", "Number of equal VMs; those of node are called node0, node1, ...", "one, of this name"},
                        {1, kMostDevices}, 1));
     const std::size_t before = platform_.devices.size(), devices = before + gpus.size() * count;
     if (devices > static_cast<std::size_t>(kMostDevices)) {
@@ -155,7 +155,7 @@ class PlatformReader {
     for (std::size_t i = 0; i < count; ++i) {
       vm.name = several ? fmt::format("{}{}", entry.key, i) : entry.key;
       if (!names_.insert(vm.name).second && !fields.describing()) {
-        fields.error("count", fmt::format("there are two VMs \"{}\"; name them apart", vm.name));
+        fields.error("count", fmt::format("two VMs are named \"{}\"; names must differ", vm.name));
         return;
       }
       vm.first_device = static_cast<int>(platform_.devices.size());
@@ -168,9 +168,9 @@ class PlatformReader {
 
   void read_power_limit(std::vector<Gpu>& gpus, Fields& fields) {
     const FileKey key{"power_limit",
-                      "What each of its GPUs may draw, where that is less than its board may (nvidia-smi "
-                      "--power-limit): products go at the clock that it leaves.",
-                      "what their boards may"};
+                      "Power limit of each of its GPUs, if below its board's (nvidia-smi --power-limit); it lowers the "
+                      "clock of products.",
+                      "the limit of their boards"};
     if (!fields.has(key.name)) return;
     const std::size_t errors = reading_.errors.size();
     const Watts limit = fields.quantity<Watts>(key, {{1}, {1e5}});
@@ -179,12 +179,11 @@ class PlatformReader {
       const Watts board = gpu.board_power;
       const std::string what = fmt::format("{} is {}", fields.path_of(key.name), to_text(limit));
       if (board.value <= 0)
-        return fields.error(key.name, fmt::format("{}, and {} states no board_power to set it against; state that of "
-                                                  "its data sheet",
+        return fields.error(key.name, fmt::format("{}, but {} states no board_power to compare it with; state that of its data sheet",
                                                   what, gpu.name));
       if (limit.value > board.value || limit.value < kLeastLimit * board.value)
         return fields.error(
-            key.name, fmt::format("{}, and the board of {} may draw {}; a limit between {} and that is expected", what,
+            key.name, fmt::format("{}, but the board of {} may draw {}; a limit between {} and that is expected", what,
                                   gpu.name, to_text(board), to_text(Watts{std::ceil(kLeastLimit * board.value)})));
       limit_power(gpu, limit);
     }
@@ -192,11 +191,11 @@ class PlatformReader {
 
   void read_vm_inside(Vm& vm, Fields& fields) {
     if (const Node* storage =
-            fields.child({"storage", "Drives and the volumes they form; the VM's type needs an inside.", "no drives"}))
+            fields.child({"storage", "Drives and their volumes; the VM's type must state its inside.", "no drives"}))
       read_storage(*storage, fields.path_of("storage"), reading_, vm.type.inside);
     const auto slots = vm.type.inside.of_kind(PartKind::kGpu).size();
     if (vm.type.inside.empty() || slots == static_cast<std::size_t>(vm.device_count)) return;
-    fields.error("gpus", fmt::format("{} has {} GPUs, its type's inside has {}; they must be as many",
+    fields.error("gpus", fmt::format("{} has {} GPUs, its type's inside has {}; the counts must match",
                                      fields.path_of("gpus"), vm.device_count, slots));
   }
 
@@ -208,7 +207,7 @@ class PlatformReader {
       static const std::vector<std::string> kHosts = {"client", "server"};
       const std::size_t errors = reading_.errors.size();
       const std::string& host =
-          kHosts[fields.choice({"host", "Which of the path's hosts this VM is.", "required beside path"}, kHosts)];
+          kHosts[fields.choice({"host", "Host of the path whose settings this VM has.", "required with path"}, kHosts)];
       const Node* its = measured->find(host);
       if (measured->kind != Node::Kind::kMap) {
         fields.error("path", fmt::format("{} is {}; a path's name or file is expected", fields.path_of("path"),
@@ -217,7 +216,7 @@ class PlatformReader {
         tcp = read_tcp(*its->find("tcp"), fmt::format("{}.{}.tcp", fields.path_of("path"), host), reading_, &tcp);
       } else if (reading_.errors.size() == errors) {
         fields.error("host",
-                     fmt::format("{} does not tell the kernel settings of its {}", fields.path_of("path"), host));
+                     fmt::format("{} has no kernel settings of its {}", fields.path_of("path"), host));
       }
     }
     tcp = read_tcp(fields, &tcp);
@@ -240,11 +239,11 @@ class PlatformReader {
       fields.error("between", fields.path_of("between") + " must name two sites, e.g. between: [gat, amst]");
     }
     const Node* named =
-        fields.file({"path", "A measured path; it gives what the link does not say itself."}, kPathFile);
+        fields.file({"path", "A measured path; it supplies the values that the link does not state."}, kPathFile);
     const auto measured = named ? std::optional(read_path(*named, fields.path_of("path"), reading_)) : std::nullopt;
     if (measured && !measured->rtt && !fields.has("rtt")) {
       fields.error("path",
-                   fmt::format("{} tells no round trip; state {}", fields.path_of("path"), fields.path_of("rtt")));
+                   fmt::format("{} states no round trip; state {}", fields.path_of("path"), fields.path_of("rtt")));
     }
     const std::string_view probe = measured ? std::string_view() : kNetprobe;
     const auto known_rtt = measured ? std::optional(measured->rtt.value_or(kRttRange.low)) : std::nullopt;
@@ -276,7 +275,7 @@ class PlatformReader {
     if (measured && !fields.has("bandwidth")) link.backward.bandwidth = measured->backward.bandwidth;
     if (measured && !fields.has("loss")) link.backward.loss = measured->backward.loss;
     if (const Node* reverse = fields.child(
-            {"reverse", "Where the way back, from the second site to the first, differs.", "as forward"})) {
+            {"reverse", "Direction from the second site to the first, if it differs.", "as forward"})) {
       Fields back(*reverse, fields.path_of("reverse"), reading_);
       link.backward.bandwidth = back.quantity<BytesPerSecond>({"bandwidth", "The rate of the way back.", "as forward"},
                                                               kNetRange, link.backward.bandwidth);
@@ -285,7 +284,8 @@ class PlatformReader {
       back.done();
     }
     link.transit = fields.flag(
-        {"transit", "Whether traffic passes on to other links with transit, where no link joins two sites."}, false);
+        {"transit", "Whether the link also carries traffic of other pairs of sites that no link joins, "
+                                "together with further transit links."}, false);
     platform_.links.push_back(std::move(link));
   }
 

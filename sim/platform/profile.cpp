@@ -19,7 +19,7 @@ constexpr Range<std::int64_t> kRanks{1, 1 << 20};
 
 auto sizes_of(const KernelPoint& point) { return std::tie(point.batch, point.m, point.n, point.k); }
 
-constexpr const char* kReportedOnly = "Told of the measurement; the simulator does not use it.";
+constexpr const char* kReportedOnly = "Recorded with the measurement; the simulator does not use it.";
 
 // Keys of a point besides its time; the simulator does not use them.
 constexpr const char* kSpread[] = {"low",   "high",     "least",     "most",  "samples", "launches",
@@ -31,7 +31,7 @@ constexpr const char* kFacts[] = {
 
 Seconds time_of(Fields& fields) {
   for (const char* key : kSpread) fields.ignore({key, kReportedOnly});
-  return fields.quantity<Seconds>({"time", "What one took, the median."}, kKernelTime);
+  return fields.quantity<Seconds>({"time", "Median time of one."}, kKernelTime);
 }
 
 // Reads each map of a list; keys that `read` does not read are errors.
@@ -50,13 +50,13 @@ void read_kernel(Fields& fields, GpuProfile& profile) {
   if (!name.empty() && !fields.describing() && !is_kernel(name))
     fields.error("kernel", fmt::format("{}: there is no kernel \"{}\"; {}", fields.path_of("kernel"),
                                        printable(name).substr(0, 64), did_you_mean(name, kernel_names())));
-  const std::size_t precision = fields.choice({"precision", "Of its operands."}, precision_names());
+  const std::size_t precision = fields.choice({"precision", "Precision of its operands."}, precision_names());
   KernelPoint point;
-  point.batch = fields.integer({"batch", "Products of one launch; 1 of other kernels."}, kSizes);
+  point.batch = fields.integer({"batch", "Products per launch; 1 for other kernels."}, kSizes);
   point.m = fields.integer({"m", "Rows of the result."}, kSizes);
   point.n = fields.integer({"n", "Columns of the result."}, kSizes);
   point.k = fields.integer(
-      {"k", "What a product sums over; an embedding's rows of the table, flash attention's width of a head; else 1."},
+      {"k", "Summed dimension of a product, rows of an embedding's table, head width of flash attention; otherwise 1."},
       kSizes);
   point.time = time_of(fields);
   profile.kernels[name][precision].push_back(point);
@@ -71,8 +71,8 @@ struct PeerCopies {
 void read_transfer(Fields& fields, MeasuredBuses& buses, PeerCopies& peers) {
   static const std::vector<std::string> kKinds = {"host-to-device", "device-to-host", "device-to-device",
                                                   "peer-to-peer"};
-  const std::size_t kind = fields.choice({"kind", "From where to where."}, kKinds);
-  const bool pinned = fields.text({"memory", "Of the host: pinned, or else."}, "") == "pinned";
+  const std::size_t kind = fields.choice({"kind", "Source and destination of the copy."}, kKinds);
+  const bool pinned = fields.text({"memory", "Kind of host memory: pinned or another."}, "") == "pinned";
   const Bytes size = fields.quantity<Bytes>({"size", "Bytes copied."}, kCopySizes);
   const Seconds time = time_of(fields);
   const BytesPerSecond rate = size / time;
@@ -93,9 +93,9 @@ struct InsideVm {
 void read_collective(Fields& fields, std::array<InsideVm, 5>& found) {
   static const std::vector<std::string> kNames = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
                                                   "send-receive"};
-  const std::size_t which = fields.choice({"collective", "Which collective."}, kNames);
-  const double ranks = static_cast<double>(fields.integer({"ranks", "GPUs that took part."}, kRanks));
-  const bool one_host = fields.integer({"hosts", "Machines that they were in."}, kRanks) == 1;
+  const std::size_t which = fields.choice({"collective", "Name of the collective."}, kNames);
+  const double ranks = static_cast<double>(fields.integer({"ranks", "Number of GPUs that took part."}, kRanks));
+  const bool one_host = fields.integer({"hosts", "Number of machines with these GPUs."}, kRanks) == 1;
   const Bytes size = fields.quantity<Bytes>({"size", "The size of the buffer."}, kCopySizes);
   const Seconds time = time_of(fields);
   for (const char* key : {"algbw", "busbw", "wrong"}) fields.ignore({key, kReportedOnly});
@@ -123,24 +123,23 @@ bool is_profile(const Node& node) {
 GpuProfile read_profile(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   GpuProfile profile;
-  if (const std::string schema = fields.text({"schema", "The form of the file, slmsim/gpu-profile/1."}, "");
+  if (const std::string schema = fields.text({"schema", "Schema of the file, slmsim/gpu-profile/1."}, "");
       schema != kSchema)
     fields.error("schema", fmt::format("{} is \"{}\"; {} is expected, as slmsim-calibrate writes it",
                                        fields.path_of("schema"), printable(schema).substr(0, 64), kSchema));
-  profile.name = fields.name({"name", "What the profile is called."});
-  profile.gpu = fields.text({"gpu", "The GPU as its driver calls it."}, "");
+  profile.name = fields.name({"name", "Name of the profile."});
+  profile.gpu = fields.text({"gpu", "Name of the GPU as its driver reports it."}, "");
   for (const char* key : kFacts) fields.ignore({key, kReportedOnly});
-  const FileKey limit{"power_limit", "What it might draw meanwhile; counts where a VM states another limit.",
-                      "what its board may"};
+  const FileKey limit{"power_limit", "Power limit during the measurement; used where a VM states another limit.",
+                      "the limit of its board"};
   if (fields.has(limit.name)) profile.power_limit = fields.quantity<Watts>(limit, {{1}, {1e5}});
-  const FileKey host{
-      "host",
-      "Time that the host of its machine needs to launch operators, in proportion to the software stacks' "
-      "figures; counts where the VM's type states no other.",
-      "1"};
+  const FileKey host{"host",
+                     "Time that the host of its machine needs to launch operators, as a factor on the software stacks' "
+                     "figures; used where the VM's type states none.",
+                     "1"};
   if (fields.has(host.name)) profile.host = fields.number(host, kHostShare);
   each_of(fields, {"launches", "Times of empty kernels."}, reading, [&](Fields& launch) {
-    const std::string kind = launch.text({"kind", "How they were launched: in-a-row, or else."}, "");
+    const std::string kind = launch.text({"kind", "Launch mode: in-a-row or another."}, "");
     const Seconds time = time_of(launch);
     if (kind == "in-a-row") profile.launch = time;
   });
@@ -166,7 +165,7 @@ GpuProfile read_profile(const Node& node, const std::string& path, Reading& read
                        [](const auto& a, const auto& b) { return sizes_of(a) < sizes_of(b); });
       const auto same = [](const auto& a, const auto& b) { return sizes_of(a) == sizes_of(b); };
       if (const auto twice = std::adjacent_find(points.begin(), points.end(), same); twice != points.end())
-        reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} stands twice in the profile; keep one of them", name,
+        reading.error(node.place, fmt::format("{} {} {}x{}x{}x{} appears twice in the profile; keep one of them", name,
                                               precision_names()[p], twice->batch, twice->m, twice->n, twice->k));
     }
   }

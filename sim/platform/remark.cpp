@@ -51,15 +51,15 @@ void add_lacking(const Platform& platform, const Vm& vm, std::vector<std::string
     const bool joined = vm.type.nvlink && gpu.nvlink.value > 0;
     if (vm.type.nvlink && !joined)
       add_once(out,
-               fmt::format("VM type {} says nvlink: yes, and {} has no NVLink: {} is taken, at {:g} of the PCIe rate; "
-                           "state nvlink: no",
+               fmt::format("VM type {} says nvlink: yes, but {} has no NVLink: {} is used, at {:g} of the PCIe "
+                                "rate; state nvlink: no",
                            vm.type.name, gpu.name,
-                           vm.type.peer_to_peer ? "PCIe from GPU to GPU" : "the way through host memory",
+                           vm.type.peer_to_peer ? "PCIe from GPU to GPU" : "the path through host memory",
                            vm.type.pcie_share));
     if (vm.type.peer_to_peer && !joined && !gpu.peer_to_peer)
       add_once(out, fmt::format(
-                        "VM type {} says peer_to_peer: yes, which NVIDIA's driver does not do over PCIe on {}: it is "
-                        "taken all the same; state peer_to_peer: no unless another driver is in use",
+                        "VM type {} says peer_to_peer: yes, which NVIDIA's driver does not support over PCIe "
+                                "on {}: it is used anyway; state peer_to_peer: no unless another driver is in use",
                         vm.type.name, gpu.name));
   }
 }
@@ -69,12 +69,12 @@ void add_doubtful_profiles(const Platform& platform, std::vector<std::string>& o
   for (const Device& device : platform.devices) {
     const Gpu& gpu = device.gpu;
     if (gpu.kernels && gpu.measured_on.empty())
-      add_once(out, fmt::format("the profile of {} does not say on which GPU it was measured: its times count as {}'s; "
-                                "write gpu: {} in it if they are",
+      add_once(out, fmt::format("the profile of {} does not name the GPU it was measured on: its times are used as "
+                                "{}'s; write gpu: {} in it if they are",
                                 gpu.name, gpu.name, gpu.title));
     if (is_same_gpu(gpu.measured_on, gpu.name) || !is_other_variant(gpu.measured_on, gpu.title)) continue;
     add_once(out,
-             fmt::format("the profile of {} was measured on another variant of it, {}: its times count all the same",
+             fmt::format("the profile of {} was measured on another variant of it, {}: its times are used anyway",
                          gpu.name, printable(gpu.measured_on).substr(0, 64)));
   }
 }
@@ -89,7 +89,7 @@ std::vector<std::string> contradictions_in(const Platform& platform) {
     const std::string gpus = gpus_text(platform, vm);
     if (!reported.emplace(vm.type.name, gpus).second) continue;
     out.push_back(fmt::format(
-        "{} is of type {}, which comes with {}, and has {}: its network card and price are taken all the same", vm.name,
+        "{} is of type {}, which comes with {}, but has {}: its network card and price are used anyway", vm.name,
         vm.type.title, offer_text(vm.type), gpus));
   }
   return out;
@@ -104,9 +104,8 @@ std::vector<std::string> remarks_on(const Platform& platform) {
     if (vm.device_count < 2 || std::any_of(platform.devices.begin(), platform.devices.end(), measured)) continue;
     if (vm.type.inside.empty()) add_lacking(platform, vm, out);
     if (vm.type.says_how_gpus_meet) continue;
-    add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: through host memory, at {:g} of "
-                              "their PCIe rate; state "
-                              "peer_to_peer, nvlink, pcie_share or inside",
+    add_once(out, fmt::format("VM type {} does not say how its GPUs reach each other: host memory is used, at {:g} of "
+                              "their PCIe rate; state peer_to_peer, nvlink, pcie_share or inside",
                               vm.type.name, vm.type.pcie_share));
   }
   add_doubtful_profiles(platform, out);

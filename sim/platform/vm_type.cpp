@@ -21,7 +21,7 @@ TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
   };
   const TcpSettings usual = beneath ? *beneath : TcpSettings{};
   TcpSettings tcp;
-  const char* type = beneath ? "as the VM's type has it" : "";
+  const char* type = beneath ? "as in the VM's type" : "";
   const std::string_view program = beneath ? std::string_view() : kNetprobe;
   tcp.receive_buffer = fields.quantity<Bytes>(
       FileKey{"net.ipv4.tcp_rmem", "The kernel's receive buffer, the maximum (third value of the sysctl).", type}
@@ -33,11 +33,11 @@ TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
       kBufferRange, known(&TcpSettings::send_buffer));
   tcp.slow_start_after_idle =
       fields.flag(FileKey{"net.ipv4.tcp_slow_start_after_idle",
-                          "Whether a connection that was idle begins with slow start again.", type}
+                          "Whether an idle connection restarts with slow start.", type}
                       .measured_by(program),
                   usual.slow_start_after_idle);
   tcp.congestion_control = static_cast<CongestionControl>(fields.choice(
-      FileKey{"net.ipv4.tcp_congestion_control", "What sizes the send window.", type}.measured_by(program),
+      FileKey{"net.ipv4.tcp_congestion_control", "Congestion control, which sizes the send window.", type}.measured_by(program),
       congestion_control_names(), static_cast<std::size_t>(usual.congestion_control)));
   tcp.receive_window_share =
       fields.number(FileKey{"receive_window_share",
@@ -45,10 +45,10 @@ TcpSettings read_tcp(Fields& fields, const TcpSettings* beneath) {
                         .measured_by(program),
                     {0.01, 1}, usual.receive_window_share);
   tcp.initial_window = static_cast<int>(fields.integer(
-      FileKey{"initial_window", "Segments that a new connection sends at once.", type}.measured_by(program), {1, 1000},
+      FileKey{"initial_window", "Initial window of a new connection, in segments.", type}.measured_by(program), {1, 1000},
       usual.initial_window));
   tcp.copy_rate = fields.quantity<BytesPerSecond>(
-      FileKey{"copy_rate", "What one CPU thread moves through one socket.", type}.measured_by(program), {{1e5}, {1e12}},
+      FileKey{"copy_rate", "Rate of one CPU thread through one socket.", type}.measured_by(program), {{1e5}, {1e12}},
       known(&TcpSettings::copy_rate));
   return tcp;
 }
@@ -77,19 +77,19 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kVmType);
   VmType type;
-  type.name = fields.name({"name", "What the type is called."});
+  type.name = fields.name({"name", "Name of the type."});
   type.title = fields.text({"title", "Its full name.", "its name"}, type.name);
   for (const Node* gpu : fields.list({"gpus",
-                                      "The GPUs it comes with, by their names: all of one of these. Nothing is "
-                                      "computed from it; a VM that has others is told.",
-                                      "whichever one puts in"},
+                                      "Names of the GPUs it comes with, one of them for all its GPUs. Nothing is "
+                                      "computed from it; a warning appears if a VM has others.",
+                                      "any"},
                                      {ValueType::name()})) {
     if (!fields.describing() && !is_name(gpu->scalar))
       reading.error(gpu->place, fmt::format("{}: the name of a GPU is expected", fields.path_of("gpus")));
     type.gpus.push_back(gpu->scalar);
   }
   type.gpu_count = static_cast<int>(
-      fields.integer({"gpu_count", "How many GPUs it comes with; a VM that has more is told.", "any number"},
+      fields.integer({"gpu_count", "Number of GPUs it comes with; a warning appears if a VM has more.", "any number"},
                      {1, kMostGpusOfType}, 0));
   type.nic = fields.quantity<BytesPerSecond>(
       FileKey{"nic", "The rate of its network card, in each direction."}.measured_by(kNetprobe), kNetRange);
@@ -98,7 +98,7 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
   type.nvlink = fields.flag({"nvlink", "Whether its GPUs are joined by NVLink, all to all."}, false);
   type.pcie_share = fields.number(
       FileKey{"pcie_share",
-              "Share of their PCIe rate that GPUs reach when each sends to one other and receives from one.",
+              "Share of their PCIe rate that GPUs reach when each sends to one GPU and receives from one.",
               fmt::format("{} with peer_to_peer, {} through host memory", kPeerShare, kStagedShare)}
           .measured_by(type.nvlink || fields.has("inside") ? std::string_view() : kCalibrate),
       {1e-3, 1.0}, type.peer_to_peer ? kPeerShare : kStagedShare);
@@ -108,16 +108,16 @@ VmType read_vm_type(const Node& node, const std::string& path, Reading& reading)
       FileKey{"device_latency", "One hop from GPU to GPU inside the VM."}.measured_by(kCalibrate), {{0.0}, {0.1}});
   static const std::vector<std::string> kClouds = {"other", "aws", "gcp"};
   type.cloud = static_cast<Cloud>(fields.choice(
-      {"cloud", "Whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
-  type.rdma = fields.flag({"rdma", "Whether messages between nodes go by RDMA: no sockets, no TCP."}, false);
+      {"cloud", "Cloud whose virtual network card it has: on aws NCCL opens 16 sockets per channel, on gcp 4."}, kClouds, 0));
+  type.rdma = fields.flag({"rdma", "Whether messages between nodes use RDMA instead of TCP sockets."}, false);
   const FileKey price =
-      FileKey{"price_per_hour", "What one such VM costs per hour, with all its GPUs; 0 where it is your own.",
-              "no cost is told"}
+      FileKey{"price_per_hour", "Price of one such VM per hour, with all its GPUs; 0 if it is your own.",
+              "no cost is reported"}
           .matters_to(Use::kPrice);
   if (fields.has(price.name)) type.price_per_hour = fields.number(price, {0, 1e6});
-  type.currency = fields.name({"currency", "Of price_per_hour, by its three letters."}, "USD");
+  type.currency = fields.name({"currency", "Currency of price_per_hour, as a three-letter code."}, "USD");
   const FileKey host{"host",
-                     "Time that its host needs to launch operators, in proportion to the software stacks' figures; "
+                     "Time that its host needs to launch operators, as a factor on the software stacks' figures; "
                      "docs/measuring.md shows how to measure it.",
                      "that of its GPUs' profiles, else 1"};
   if (fields.has(host.name)) type.host = fields.number(host, kHostShare);

@@ -24,7 +24,7 @@ Framework read_framework(Fields fields) {
           .measured_by(kFit, Use::kHostAdamBelowStage3),
       kTrafficRange, s.cpu_adam);
   s.cpu_adam_stage3 = fields.number(
-      FileKey{"cpu_adam_stage3", "The same under ZeRO-3, whose sub-groups are copied once more."}.measured_by(
+      FileKey{"cpu_adam_stage3", "The same under ZeRO-3, which copies its sub-groups once more."}.measured_by(
           kFit, Use::kHostAdamStage3),
       kTrafficRange, s.cpu_adam_stage3);
   s.cpu_adam_rate = fields.quantity<BytesPerSecond>(
@@ -32,7 +32,7 @@ Framework read_framework(Fields fields) {
                                                                                                      Use::kHostAdam),
       kRateRange, BytesPerSecond{30e9});
   s.module_hook = fields.quantity<Seconds>(
-      FileKey{"module_hook", "What fetching and releasing a layer's parameters under ZeRO-3 costs the host, per pass."}
+      FileKey{"module_hook", "Host time to fetch and release a layer's parameters under ZeRO-3, per pass."}
           .measured_by(kFit, Use::kStage3),
       {{0}, {1}}, kModuleHook);
   s.drive_share = fields.number(
@@ -40,24 +40,24 @@ Framework read_framework(Fields fields) {
           kFit, Use::kDrives),
       {0.01, 1}, 1.0);
   s.swap_rate = fields.quantity<BytesPerSecond>(
-      FileKey{"swap_rate", "What one rank reaches where it reads parameters tensor by tensor."}.measured_by(
+      FileKey{"swap_rate", "Rate of one rank that reads parameters tensor by tensor."}.measured_by(
           kFit, Use::kDrives),
       kRateRange, BytesPerSecond{1e9});
   s.sub_group = fields.number({"sub_group", "Parameters per rank that Infinity swaps and updates at a time."},
                               {1e5, 1e12}, s.sub_group);
   s.io_block = fields.quantity<Bytes>({"io_block", "Size of one request to a drive."}, {{4096}, {kGibi}}, kIoBlock);
   s.io_depth = static_cast<int>(
-      fields.integer({"io_depth", "Requests of a rank that are under way at once."}, {1, 65536}, kIoDepth));
+      fields.integer({"io_depth", "Number of concurrent requests of a rank."}, {1, 65536}, kIoDepth));
   s.reduce_bucket =
       fields.number({"reduce_bucket", "Elements in a bucket of DeepSpeed's reductions."}, {1e3, 1e12}, kBucket);
   s.gather_bucket =
       fields.number({"allgather_bucket", "Elements in a bucket of DeepSpeed's gathers."}, {1e3, 1e12}, kBucket);
   s.live_parameters =
-      fields.number({"live_parameters", "Parameters that ZeRO-3 keeps gathered at most."}, {0, 1e12}, kLive);
+      fields.number({"live_parameters", "Maximum number of parameters that ZeRO-3 keeps gathered."}, {0, 1e12}, kLive);
   s.gradient_copies = static_cast<int>(
       fields.integer({"gradient_copies",
-                      "Copies of 16-bit gradients in fp32 that an optimizer which is not divided holds while it steps. "
-                      "Megatron-LM's holds one; DeepSpeed's FP16_Optimizer converts all, then flattens them: 2."},
+                      "Number of fp32 copies of 16-bit gradients that an undivided optimizer holds during its step: 1 "
+                      "in Megatron-LM; 2 in DeepSpeed's FP16_Optimizer, which converts all, then flattens them."},
                      {0, 4}, s.gradient_copies));
   fields.done();
   return s;

@@ -66,7 +66,7 @@ class GroupReader {
     if (word == kEach) return add_each(place);
     if (word == kSites) return add_sites(place);
     if (sites_with_vms(platform_).size() < 2) {
-      reading_.error(place, "groups: there are no pairs of sites, as all GPUs are at one; leave it out");
+      reading_.error(place, "groups: there are no pairs of sites, since all GPUs are at one site; leave it out");
       return;
     }
     add_pairs(place);
@@ -206,11 +206,10 @@ std::vector<Group> read_groups(Fields& fields, const Platform& platform, Reading
   static const std::string kUsual =
       fmt::format("[all, pairs, sites, each]; pairs up to {} sites, pairs and sites up to {} GPUs", kMostPairedSites,
                   kMostGpusOfSites);
-  const FileKey tried{
-      "groups",
-      "GPUs to try together: all, each of the pairs of sites, each of the sites, each VM alone, a VM, GPU or site by "
-      "name, VMs from one to another (node0..node127), or a list of such names.",
-      kUsual.c_str()};
+  const FileKey tried{"groups",
+                      "Groups of GPUs to compare: all, pairs (each pair of sites), sites (each site), each (each VM), "
+                      "a VM, GPU or site by name, a range of VMs (node0..node127), or a list of such names.",
+                      kUsual.c_str()};
   for (const Node* item : fields.list(tried, {ValueType::text(), ValueType::list({ValueType::text()})}))
     reader.read(*item);
   return stated ? reader.groups() : GroupReader(platform, reading).usual();

@@ -24,23 +24,23 @@ class JobReader {
 
   JobRules read() {
     read_failures();
-    if (const Node* node = fields_.child({"checkpoint", "What is written on the way, to begin from after a failure.",
-                                          "none: a failure begins the job anew"}))
+    if (const Node* node = fields_.child({"checkpoint", "Checkpoints, from which the job resumes after a failure.",
+                                          "none: a failure restarts the job from the beginning"}))
       read_checkpoint(*node);
-    if (has("restart", "What it takes from the repair to the first iteration, without reading the checkpoint.",
+    if (has("restart", "Time from the repair to the first iteration, without reading the checkpoint.",
             "the technique's start-up"))
       job_.restart = fields_.quantity<Seconds>(key_, kShort);
     if (job_.restart && !job_.fails())
       fields_.error("restart", "job.restart has no effect: nothing fails; state job.failures");
     read_evaluation();
-    if (has("lease", "How long the machines are there, from the job's beginning.", "without end"))
+    if (has("lease", "Time that the machines are available, from the start of the job.", "unlimited"))
       job_.lease = fields_.quantity<Seconds>(key_, kLong);
     read_costs();
     read_days();
     read_iterations();
     job_.samples = static_cast<int>(
-        fields_.integer({"samples", "Jobs that are drawn."}, {1, 1'000'000}, std::int64_t{job_.samples}));
-    job_.seed = fields_.integer({"seed", "What the draws begin with."}, {0, 1LL << 53}, job_.seed);
+        fields_.integer({"samples", "Number of jobs drawn."}, {1, 1'000'000}, std::int64_t{job_.samples}));
+    job_.seed = fields_.integer({"seed", "Seed of the draws."}, {0, 1LL << 53}, job_.seed);
     if (says_nothing() && fields_.is_map() && !fields_.describing())
       fields_.error(
           "samples",
@@ -65,8 +65,8 @@ class JobReader {
   void read_failures() {
     static const char* const kOf[kFailures] = {
         "A GPU that fails, with the process on it.", "A VM that fails.", "A site that fails, with all its VMs.",
-        "A link between sites that fails: nothing passes.", "A VM that is taken away and given back, as spot VMs are."};
-    const Node* node = fields_.child({"failures", "What fails how often, and how long it takes to repair.", "nothing"});
+        "A link between sites that fails: nothing passes.", "A VM that is preempted and returned, as spot VMs are."};
+    const Node* node = fields_.child({"failures", "Failure rates and repair times, by kind of part.", "nothing"});
     if (!node) return;
     Fields each(*node, "job.failures", reading_);
     bool any = false;
@@ -76,12 +76,12 @@ class JobReader {
       any = true;
       Fields fields(*rules, "job.failures." + failure_names()[i], reading_);
       FailureRules& out = job_.failures[i].emplace();
-      out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between two failures of one such part."}, kLong);
+      out.mtbf = fields.quantity<Seconds>({"mtbf", "Mean time between failures of one such part."}, kLong);
       out.repair = fields.quantity<Seconds>(
-          {"repair", "Until it, or one in its place, is there again, found and replaced."}, kShort);
+          {"repair", "Time until the part or a replacement is available."}, kShort);
       if (static_cast<Failure>(i) == Failure::kPreemption)
         out.notice = fields.quantity<Seconds>(
-            {"notice", "How long before it is announced; where a checkpoint takes no longer, nothing is lost."}, kShort,
+            {"notice", "Notice before the preemption; if a checkpoint takes no longer, nothing is lost."}, kShort,
             Seconds{0});
       fields.done();
     }
@@ -96,25 +96,25 @@ class JobReader {
     CheckpointRules& out = job_.checkpoint.emplace();
     read_checkpoint_place(fields, out);
     read_rates(fields, out);
-    const FileKey interval{"interval", "Training between two checkpoints; in whole iterations, rounds of local SGD."};
+    const FileKey interval{"interval", "Training time between two checkpoints, in whole iterations or rounds of local SGD."};
     const Node* best = fields.child(interval, ValueType::choice({"best"}), true);
     const bool is_best = best && best->kind == Node::Kind::kScalar && best->scalar == "best";
     if (fields.describing() || (best && !is_best)) out.interval = fields.quantity<Seconds>(interval, {{1e-3}, {1e9}});
     if (is_best && !job_.fails())
       fields.error("interval",
-                   "job.checkpoint.interval: nothing fails, so no interval is best; state job.failures, or "
-                   "an interval such as 30 min");
+                   "job.checkpoint.interval: without failures no interval is best; state job.failures, or an interval "
+                   "such as 30 min");
     out.background =
-        fields.flag({"background", "Whether training goes on while a checkpoint is written from a copy."}, false);
+        fields.flag({"background", "Whether training continues while a checkpoint is written from a copy."}, false);
     if (out.background && out.place == StoragePlace::kSite && !fields.describing())
       fields.error("background",
-                   "job.checkpoint.background: how training and a checkpoint share a link between sites "
-                   "is not simulated; leave it out, or write to: store");
+                   "job.checkpoint.background: training and a checkpoint on one link between sites are not simulated; "
+                   "leave it out, or write to: store");
     fields.done();
   }
 
   void read_checkpoint_place(Fields& fields, CheckpointRules& out) {
-    const FileKey to{"to", "local: each VM's own disk; store: what outlives VMs; or the name of a site."};
+    const FileKey to{"to", "local: each VM's own disk; store: storage that outlives VMs; or the name of a site."};
     const auto place = read_place(fields, to, platform_, "receive it");
     if (!place) return;
     std::tie(out.place, out.site) = std::pair(place->place, place->site);
@@ -130,38 +130,38 @@ class JobReader {
     const auto time = [&](const char* name, const char* about, const char* otherwise, std::optional<Seconds>& to) {
       if (fields.has(name)) to = fields.quantity<Seconds>({name, about, otherwise}, kShort);
     };
-    rate("rate", "What each VM writes to its disk or the store; to a site what its VMs write.", "by time", out.rate);
-    rate("read_rate", "What each VM reads of it.", "as rate", out.read_rate);
-    time("time", "What writing one takes, where that was measured; in place of rates.", "bytes by rate", out.time);
-    time("read_time", "What reading one takes.", "bytes by read_rate, else as time", out.read_time);
+    rate("rate", "Write rate of each VM to its disk or the store; with a site, of each of its VMs.", "by time", out.rate);
+    rate("read_rate", "Read rate of each VM.", "as rate", out.read_rate);
+    time("time", "Measured time to write a checkpoint; replaces rates.", "bytes / rate", out.time);
+    time("read_time", "Time to read a checkpoint.", "bytes / read_rate, else time", out.read_time);
     if (fields.describing()) return;
     const auto refuse = [&](bool wrong, const char* name, const char* beside) {
       if (wrong)
-        fields.error(name, fmt::format("job.checkpoint.{} beside job.checkpoint.{}: leave one out", name, beside));
+        fields.error(name, fmt::format("job.checkpoint.{} excludes job.checkpoint.{}; leave one out", name, beside));
     };
     refuse(out.time && out.rate, "rate", "time");
     refuse(out.read_time && out.read_rate, "read_rate", "read_time");
     if (!out.time && !out.rate)
-      fields.error("rate", "job.checkpoint has neither rate nor time; state what each VM writes, such as rate: 1 GB/s");
+      fields.error("rate", "job.checkpoint has neither rate nor time; state the write rate of each VM, such as rate: 1 GB/s");
     if ((out.read_rate || out.read_time) && !job_.fails())
       fields.error(out.read_rate ? "read_rate" : "read_time",
                    "job.checkpoint: nothing fails, so no checkpoint is read; state job.failures");
   }
 
   void read_evaluation() {
-    const Node* node = fields_.child({"evaluation", "Pauses in which the model is evaluated.", "none"});
+    const Node* node = fields_.child({"evaluation", "Pauses for evaluations of the model.", "none"});
     if (!node) return;
     Fields fields(*node, "job.evaluation", reading_);
-    job_.evaluation_every = fields.integer({"every", "Iterations, optimizer steps, between two."}, {1, 1'000'000'000});
-    job_.evaluation = fields.quantity<Seconds>({"time", "What one takes."}, {{1e-3}, {30 * 86400.0}});
+    job_.evaluation_every = fields.integer({"every", "Iterations (optimizer steps) between two evaluations."}, {1, 1'000'000'000});
+    job_.evaluation = fields.quantity<Seconds>({"time", "Duration of one evaluation."}, {{1e-3}, {30 * 86400.0}});
     fields.done();
   }
 
   void read_costs() {
-    if (has("billed", "VMs are paid for in whole units of this, such as 1 h.", "to the second"))
+    if (has("billed", "Billing unit of VMs, such as 1 h.", "exact time"))
       job_.billed = fields_.quantity<Seconds>(key_, {{1}, {1e9}});
     if (has("egress_per_gigabyte",
-            "The price of 1e9 B that leave a site, in the currency of the VMs; needs links between sites.", "nothing"))
+            "Price of 1e9 B that leave a site, in the currency of the VMs; needs links between sites.", "nothing"))
       job_.egress_per_gigabyte = fields_.number(key_, {0, 1e6});
     if (job_.egress_per_gigabyte && platform_.links.empty() && !fields_.describing())
       fields_.error("egress_per_gigabyte", "job.egress_per_gigabyte has no effect: the platform has no links");
@@ -169,27 +169,26 @@ class JobReader {
       if (!priced_ && !fields_.describing() && fields_.has(key))
         fields_.error(key, fmt::format("job.{} has no effect: no VM states its price_per_hour", key));
     }
-    if (has("pue", "Power usage effectiveness: what the site draws for each watt of the boards.",
+    if (has("pue", "Power usage effectiveness: power of the site per watt of the boards.",
             "1: the boards alone"))
       job_.pue = fields_.number(key_, {1, 10});
-    if (has("grams_per_kwh", "Carbon intensity of the grid, CO2 equivalent.", "not told"))
+    if (has("grams_per_kwh", "Carbon intensity of the grid, CO2 equivalent.", "not reported"))
       job_.grams_per_kwh = fields_.number(key_, {0, 1e4});
   }
 
   // Settings that lengthen iterations.
   void read_iterations() {
-    if (const Node* data = fields_.child({"data", "Where training data are read from.", "they are there"}))
+    if (const Node* data = fields_.child({"data", "Source of the training data.", "no reading"}))
       job_.data = read_job_data(*data, platform_, epochs_, reading_);
-    if (const Node* jitter = fields_.child({"jitter", "How times of GPUs and links scatter.", "not at all"}))
+    if (const Node* jitter = fields_.child({"jitter", "Random variation of the times of GPUs and links.", "none"}))
       job_.jitter = read_jitter(*jitter, platform_, reading_);
     if (job_.jitter && job_.jitter->whole_job && !job_.days.empty() && !fields_.describing())
       fields_.error("jitter",
-                    "job.jitter.lasts: job beside job.links is not simulated: each hour would have a time for "
-                    "each draw; state one of them");
+                    "job.jitter.lasts: job is not simulated together with job.links; state one of them");
   }
 
   void read_days() {
-    fields_.each({"links", "How links between sites change over the day, by their names.", "as the platform has them"},
+    fields_.each({"links", "Changes of links between sites over the day, by their names.", "as in the platform"},
                  false, [&](const Entry& entry, Fields& fields) { read_day(entry, fields); });
   }
 
@@ -203,10 +202,10 @@ class JobReader {
       reading_.error(entry.place, fmt::format("job.links: there is no link \"{}\"; {}", entry.key.substr(0, 64),
                                               did_you_mean(entry.key, names)));
     const auto items =
-        fields.list({"hours", "What it is from each time of the day on."}, {ValueType::map()}, {2, 1440});
+        fields.list({"hours", "States of the link, each from a time of day on."}, {ValueType::map()}, {2, 1440});
     if (items.size() < 2 && !fields.describing())
       fields.error("hours",
-                   fmt::format("{} needs two or more times; one state is the platform's", fields.path_of("hours")));
+                   fmt::format("{} needs two or more states; a single one belongs in the platform", fields.path_of("hours")));
     for (std::size_t i = 0; i < items.size(); ++i) {
       Fields hour(*items[i], fmt::format("{}.{}", fields.path_of("hours"), i), reading_);
       day.hours.push_back(read_hours(hour, day.hours));
@@ -218,10 +217,10 @@ class JobReader {
   LinkHours read_hours(Fields& fields, const std::vector<LinkHours>& before) {
     LinkHours out;
     out.from =
-        fields.quantity<Seconds>({"from", "The time since the day's beginning; the job begins with it."}, {{0}, kDay});
+        fields.quantity<Seconds>({"from", "Time since the start of the day, which is the start of the job."}, {{0}, kDay});
     const bool in_order = before.empty() ? out.from == Seconds{0} : out.from > before.back().from;
     if (!in_order && !fields.describing())
-      fields.error("from", before.empty() ? fields.path_of("from") + ": the day's first state is from 0 h on"
+      fields.error("from", before.empty() ? fields.path_of("from") + ": the first state of the day must begin at 0 h"
                                           : fields.path_of("from") + " is not later than the one before");
     if (fields.has("bandwidth"))
       out.bandwidth = fields.quantity<BytesPerSecond>({"bandwidth", "The rate of each direction.", "the platform's"},

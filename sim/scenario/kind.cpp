@@ -36,7 +36,7 @@ void require_scenario(const Node& file) {
       {"path", "a platform's links name it by path"}};
   const auto use = kUse.find(kind_of(file));
   if (use == kUse.end()) return;
-  throw InputError(file.place, fmt::format("this is a {}, and a scenario is expected; {}", use->first, use->second));
+  throw InputError(file.place, fmt::format("this is a {}, but a scenario is expected; {}", use->first, use->second));
 }
 
 }  // namespace slmsim

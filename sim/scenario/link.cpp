@@ -15,8 +15,8 @@
 
 namespace slmsim {
 
-const FileKey kExtends{
-    "extends", "The path, from this file's folder, of a scenario whose values hold where this one says nothing."};
+const FileKey kExtends{"extends",
+                       "Path, relative to this file's folder, of a scenario that supplies the values not stated here."};
 
 namespace {
 
@@ -212,7 +212,7 @@ Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector
   const bool ring = std::find(chain.begin(), chain.end(), base_file) != chain.end();
   if (ring)
     throw InputError(base_name->place,
-                     fmt::format("\"{}\" extends itself in a ring; a base must not lead back", base_name->scalar));
+                     fmt::format("\"{}\" extends itself; a base must not lead back to it", base_name->scalar));
   if (chain.size() > kDeepestExtends)
     throw InputError(base_name->place,
                      fmt::format("more than {} files extend each other; fewer are enough", kDeepestExtends));
@@ -220,9 +220,9 @@ Node with_bases(Node node, const fs::path& file, const Reach& reach, std::vector
   std::error_code failed;
   const auto status = fs::status(base_file, failed);
   if (!fs::exists(status)) {
-    throw InputError(
-        base_name->place,
-        fmt::format("there is no file \"{}\" to extend; the path counts from this file's folder", base_name->scalar));
+    throw InputError(base_name->place,
+                     fmt::format("there is no file \"{}\" to extend; the path is relative to this file's folder",
+                                 base_name->scalar));
   }
   if (!fs::is_regular_file(status))
     throw InputError(base_name->place, fmt::format("\"{}\" is not a regular file to extend", base_name->scalar));

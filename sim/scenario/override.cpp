@@ -132,7 +132,7 @@ std::string positions_of(const Node& list) {
 bool apply(Node& root, const Override& override) {
   if (std::count(override.path.begin(), override.path.end(), '.') > kMostDots)
     throw InputError(override.place,
-                     fmt::format("a path of more than {} dots; no value of a scenario lies so deep", kMostDots));
+                     fmt::format("a path of more than {} dots; no value of a scenario is nested that deep", kMostDots));
   if (override.path.starts_with("techniques.")) list_techniques_as_map(root);
   Node* node = &root;
   std::string rest = override.path;
@@ -169,10 +169,10 @@ Override parse_override(const std::string& text) {
   const Place place{source, 1, 1};
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw InputError(place, "an override reads KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
+    throw InputError(place, "an override has the form KEY=VALUE, e.g. --set platform.links.wan.rtt=57.4ms");
   Node value;
   const std::string right = text.substr(equals + 1);
-  if (right.empty()) throw InputError(place, "an override without a value; it reads KEY=VALUE");
+  if (right.empty()) throw InputError(place, "an override without a value; its form is KEY=VALUE");
   value = parse_yaml(right, fmt::format("{} {}", kOverrideSource, text));
   return {text.substr(0, equals), std::move(value), place};
 }

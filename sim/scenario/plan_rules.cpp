@@ -25,8 +25,8 @@ void read_allowed(Fields& fields, PlanRules& rules, Reading& reading) {
   static const std::vector<std::string> kNames = {"nccl", "tcp", "batch"};
   bool* const flags[] = {&rules.nccl, &rules.tcp, &rules.batch};
   const FileKey key{"allow",
-                    "What slmsim plan may change beside techniques: NCCL's settings, the kernels' TCP settings, "
-                    "larger batches.",
+                    "Settings that slmsim plan may change besides techniques: NCCL's settings, the kernels' TCP "
+                    "settings, larger batches.",
                     "none"};
   for (const Node* item : fields.list(key, {ValueType::choice(kNames)})) {
     const auto at = std::find(kNames.begin(), kNames.end(), item->scalar);
@@ -87,28 +87,28 @@ const std::vector<std::string>& plan_objective_names() {
 PlanRules read_plan_rules(Fields fields, const Platform& platform, Reading& reading) {
   PlanRules rules;
   rules.objective = static_cast<PlanObjective>(
-      fields.choice({"objective", "What slmsim plan minimises."}, plan_objective_names(), 0));
+      fields.choice({"objective", "Objective that slmsim plan minimises."}, plan_objective_names(), 0));
   read_allowed(fields, rules, reading);
   rules.inner_steps =
       read_values(fields, {"inner_steps",
                            "Numbers of steps between two exchanges that slmsim plan may try: they change the training.",
-                           "as the techniques have them"});
+                           "as in the techniques"});
   rules.fragments = read_values(
       fields, {"fragments", "Numbers of parts exchanged in turn that slmsim plan may try: they change the training.",
-               "as the techniques have them"});
+               "as in the techniques"});
   rules.compress =
       read_names(fields,
                  {"compress", "Compressors of gradients that slmsim plan may try: they change the training.",
-                  "as the techniques have them"},
+                  "as in the techniques"},
                  compressor_names());
   if (const Node* prices = fields.child(
           {"dollars_per_hour",
-           "What GPUs cost; needed for the objective dollars, and for cost where VMs state no price_per_hour."})) {
+           "Prices of GPUs; needed for the objective dollars, and for cost where VMs state no price_per_hour."})) {
     Fields by_name(*prices, "plan.dollars_per_hour", reading);
     for (const auto& name : gpu_names(platform)) {
       if (by_name.has(name))
         rules.dollars_per_hour[name] = by_name.number(
-            {name, "Dollars per hour of one GPU, by the GPU's name; 0 of one that is owned.", "unknown"}, {0, 1e6});
+            {name, "Dollars per hour of one GPU, by the GPU's name; 0 if it is your own.", "unknown"}, {0, 1e6});
     }
     by_name.done();
   }
@@ -145,10 +145,9 @@ void check_cost(const Scenario& scenario) {
   if (std::all_of(names.begin(), names.end(), [&](const auto& name) { return by_gpu.contains(name); })) return;
   for (const Vm& vm : scenario.platform.vms) {
     if (!vm.type.price_per_hour)
-      throw InputError({},
-                       fmt::format("the objective cost needs what every VM costs: {} states no price_per_hour; give "
-                                   "platform.vms.{}.price_per_hour, or plan.dollars_per_hour of every GPU",
-                                   vm.name, vm.name));
+      throw InputError({}, fmt::format("the objective cost needs the price of every VM: {} states no price_per_hour; "
+                                       "give platform.vms.{}.price_per_hour, or plan.dollars_per_hour of every GPU",
+                                       vm.name, vm.name));
   }
 }
 
@@ -180,8 +179,8 @@ void check_objective(PlanObjective objective, const Scenario& scenario) {
                        "--set job.lease='7 d'");
     case PlanObjective::kP90:
       if (scenario.job) return;
-      throw InputError({},
-                       "the objective p90 is of whole jobs; state job with its failures, or take the objective time");
+      throw InputError(
+          {}, "the objective p90 is for whole jobs; state job with its failures, or choose the objective time");
   }
 }
 

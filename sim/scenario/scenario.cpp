@@ -27,8 +27,8 @@ class ScenarioReader {
   Scenario read(const std::string& fallback_name) {
     fields_.describe(kExtends, ValueType::text());
     scenario_.name =
-        fields_.name({"name", "What the scenario is called in results.", "its file's name"}, fallback_name);
-    scenario_.description = fields_.text({"description", "What it is, in a line; slmsim list shows it."}, "");
+        fields_.name({"name", "Name of the scenario in results.", "its file's name"}, fallback_name);
+    scenario_.description = fields_.text({"description", "Description in one line; slmsim list shows it."}, "");
     if (const Node* platform = fields_.file({"platform", "The cluster."}, kPlatformFile, true))
       scenario_.platform = read_platform(*platform, "platform", reading_);
     read_models();
@@ -48,9 +48,9 @@ class ScenarioReader {
     scenario_.nccl = read_nccl(section({"nccl", "NCCL's environment variables."}));
     read_software();
     read_selection();
-    scenario_.plan = read_plan_rules(section({"plan", "What slmsim plan looks for."}), scenario_.platform, reading_);
+    scenario_.plan = read_plan_rules(section({"plan", "Objective and choices of slmsim plan."}), scenario_.platform, reading_);
     if (const Node* job = fields_.child(
-            {"job", "What surrounds the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
+            {"job", "The job around the iterations: checkpoints, failures, lease, costs.", "iterations only"}))
       scenario_.job = read_job(Fields(*job, "job", reading_), scenario_.platform, scenario_.training.epochs,
                                !scenario_.plan.dollars_per_hour.empty(), reading_);
     scenario_.groups = read_groups(fields_, scenario_.platform, reading_);
@@ -86,7 +86,7 @@ class ScenarioReader {
   }
 
   void read_training() {
-    const Node* training = fields_.child({"training", "What is trained, and how."}, true);
+    const Node* training = fields_.child({"training", "Training: batch, extent, precision, optimizer."}, true);
     if (!training) return;
     Fields fields(*training, "training", reading_);
     const Training& t = scenario_.training = slmsim::read_training(
@@ -95,8 +95,7 @@ class ScenarioReader {
     for (Transformer& model : scenario_.models) model.lora = t.lora;
     for (const auto& options : scenario_.techniques) {
       if (std::max(options.micro_batches(), t.gradient_accumulation) <= t.batch) continue;
-      fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose "
-                                        "at most as many as sequences",
+      fields.error("batch", fmt::format("a batch of {} cannot be cut into the {} micro-batches of {}; choose at most one per sequence",
                                         t.batch, std::max(options.micro_batches(), t.gradient_accumulation),
                                         options.technique->name));
     }
@@ -119,56 +118,56 @@ class ScenarioReader {
   }
 
   void read_software() {
-    Fields fields = section({"software", "What the software reaches of the data sheets, and what it costs."});
+    Fields fields = section({"software", "Efficiency and overheads of the software."});
     Software& e = scenario_.software;
     e.memory = fields.number(
         FileKey{"memory_efficiency",
-                "What matrix products, and kernels that the stack does not state, reach of the device memory's rate."}
+                "Share of the device memory's rate that matrix products, and kernels that the stack does not state, reach."}
             .measured_by(kCalibrate, Use::kUntimedKernels),
         {1e-3, 1.0}, kDefaultMemoryEfficiency);
-    if (const Node* stack = fields.file({"stack", "The kernels that run, and what they move.", "eager"}, kStackFile)) {
+    if (const Node* stack = fields.file({"stack", "The kernels that run, and the bytes they move.", "eager"}, kStackFile)) {
       read_stack(*stack, "software.stack", reading_, e);
       e.stack_assumed = stack->named_at.source && stack->named_at.line == 0;
     }
     if (e.autocast && !reading_.describing()) check_autocast(fields);
-    fields.text({"title", "The software, for the reader; nothing hangs on it."}, "");
+    fields.text({"title", "Name of the software, for the reader; not used."}, "");
     e.attention = static_cast<AttentionKernel>(
-        fields.choice({"attention", "The kernels of attention, in place of the stack's.", "the stack's"},
+        fields.choice({"attention", "The kernels of attention; overrides the stack's.", "the stack's"},
                       attention_kernel_names(), static_cast<std::size_t>(e.attention)));
     if (const Node* kernels =
-            fields.child({"kernels", "What single kernels move, in place of the stack's.", "the stack's"}))
+            fields.child({"kernels", "Bytes that single kernels move; overrides the stack's.", "the stack's"}))
       check_kernels(read_kernels(*kernels, "software.kernels", reading_, e), fields);
     if (const Node* flash =
-            fields.child({"flash", "What flash attention reaches, in place of the stack's.", "the stack's"})) {
+            fields.child({"flash", "Efficiency of flash attention; overrides the stack's.", "the stack's"})) {
       std::erase_if(reading_.parameters, [](const auto& p) { return p.use == Use::kFlash || p.use == Use::kFlashOn; });
       e.flash = read_flash(*flash, "software.flash", reading_);
       if (!reading_.describing() && e.attention != AttentionKernel::kFlash)
         fields.error("flash", "software.flash has no effect: attention is not flash; add attention: flash");
     }
     e.loss_memory = fields.number(
-        {"loss_memory", "Bytes kept per logit beside the logits, in place of the stack's.", "the stack's"}, {0, 100},
+        {"loss_memory", "Bytes kept per logit besides the logits; overrides the stack's.", "the stack's"}, {0, 100},
         e.loss_memory);
     e.recompute_stops_early = fields.flag(
         {"recompute_stops_early",
-         "Whether computing a layer anew leaves out its last product, in place of the stack's.", "the stack's"},
+         "Whether recomputing a layer leaves out its last product; overrides the stack's.", "the stack's"},
         e.recompute_stops_early);
     if (const Node* matrix =
             fields.child({"matrix_efficiency",
-                          "What large matrix products reach of the peak, by GPU or architecture, in place of what the "
-                          "GPU's file says."})) {
+                          "Share of the peak that large matrix products reach, by GPU or "
+                                           "architecture; overrides the GPU's file."})) {
       Fields rates(*matrix, "software.matrix_efficiency", reading_);
       const Owned owned = rates.owned_by(Scope::kMatrix);
       for (const auto& name : rated_names()) {
-        const FileKey share{name, "Share of the peak on such GPUs.", "as the GPU's file says"};
+        const FileKey share{name, "Share of the peak on such GPUs.", "as in the GPU's file"};
         if (rates.has(name)) e.matrix[name] = rates.number(share, {1e-4, 2.0});
       }
       rates.done();
     }
     e.launch = fields.quantity<Seconds>(
-        FileKey{"kernel_launch", "What launching a kernel takes."}.measured_by(kCalibrate, Use::kUntimedKernels),
+        FileKey{"kernel_launch", "Time to launch a kernel."}.measured_by(kCalibrate, Use::kUntimedKernels),
         {{0}, {0.1}}, kDefaultLaunch);
     const Node* framework =
-        fields.child({"framework", "What the framework's code costs beside the model's arithmetic."});
+        fields.child({"framework", "Overheads of the framework besides the model's arithmetic."});
     scenario_.framework = read_framework(Fields(framework ? *framework : empty_, "software.framework", reading_));
     scenario_.memory.usable_share = fields.number(
         FileKey{"usable_memory", "Share of the device memory that the framework's pool takes."}.measured_by(kTorchStep),
@@ -230,13 +229,13 @@ class ScenarioReader {
   }
 
   void read_selection() {
-    Fields fields = section({"selection", "How Algorithm 1 picks among the predictions."});
+    Fields fields = section({"selection", "Rules by which Algorithm 1 picks among the predictions."});
     SelectionRules& s = scenario_.selection;
     s.algorithm = static_cast<Algorithm>(
         fields.choice({"algorithm", "Algorithm 1 as the study prints it, or amended."}, algorithm_names(), 1));
     s.objective =
-        static_cast<Objective>(fields.choice({"objective", "What the pick is best by."}, objective_names(), 0));
-    s.delta = fields.number({"delta", "A lead must exceed this share to decide."}, {1e-9, 1.0}, kDefaultDelta);
+        static_cast<Objective>(fields.choice({"objective", "Criterion of the pick."}, objective_names(), 0));
+    s.delta = fields.number({"delta", "Smallest relative lead that decides."}, {1e-9, 1.0}, kDefaultDelta);
     s.epsilon_epochs = static_cast<int>(
         fields.integer({"epsilon_epochs", "Epochs of the trial runs that measure performance."}, {1, 1000}, 1));
     fields.done();

@@ -17,10 +17,10 @@ MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& rea
   Fields fields(node, path, reading);
   const MemoryTraffic moves{
       fields.number({"elements", "Elements moved per element written, at the data sheet's bandwidth."}, kElements),
-      fields.number({"bytes", "Bytes moved beside, whatever the precision."}, kBytes, 0.0),
+      fields.number({"bytes", "Bytes moved in addition, whatever the precision."}, kBytes, 0.0),
       fields.number({"cycles", "Cycles of a multiprocessor per element, where these take longer than memory."}, kCycles,
                     0.0),
-      fields.number({"bf16_bytes", "Bytes that bf16 moves beside."}, kBytes, 0.0),
+      fields.number({"bf16_bytes", "Bytes that bf16 moves in addition."}, kBytes, 0.0),
       fields.number({"casts", "Passes among these that load one element at a time."}, kCasts, 0.0),
       fields.number({"bf16_casts", "Such passes that bf16 adds."}, kCasts, 0.0)};
   fields.done();
@@ -30,19 +30,19 @@ MemoryTraffic read_moves(const Node& node, const std::string& path, Reading& rea
 KernelTraffic read_kernel(const Node& node, const std::string& path, Reading& reading) {
   Fields fields(node, path, reading);
   KernelTraffic kernel;
-  if (const Node* forward = fields.child({"forward", "Going forward."}, true))
+  if (const Node* forward = fields.child({"forward", "In the forward pass."}, true))
     kernel.forward = read_moves(*forward, fields.path_of("forward"), reading);
-  if (const Node* backward = fields.child({"backward", "Going backward."}, true))
+  if (const Node* backward = fields.child({"backward", "In the backward pass."}, true))
     kernel.backward = read_moves(*backward, fields.path_of("backward"), reading);
   Parameter parameter{.path = path,
                       .value = fmt::format("{:g}/{:g}", kernel.forward.elements, kernel.backward.elements),
                       .owner = reading.owner};
   parameter.provenance = static_cast<Provenance>(
-      fields.choice({"provenance", "What kind of source these figures have."}, provenance_names()));
-  parameter.source = fields.text({"source", "Where they stand, or what they were fitted to."}, "");
-  if (parameter.source.empty()) fields.error("source", path + " does not say its source; add source: \"...\"");
+      fields.choice({"provenance", "Kind of source of these figures."}, provenance_names()));
+  parameter.source = fields.text({"source", "Reference of the figures, or the data that they were fitted to."}, "");
+  if (parameter.source.empty()) fields.error("source", path + " states no source; add source: \"...\"");
   parameter.spread =
-      fields.number({"spread", "Eight of ten times lie within this share of what follows.", "not known"}, {0, 10}, 0.0);
+      fields.number({"spread", "Relative spread: 80 % of times lie within this share of the prediction.", "not known"}, {0, 10}, 0.0);
   fields.done();
   if (!reading.describing()) reading.parameters.push_back(std::move(parameter));
   return kernel;
@@ -54,12 +54,12 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
   constexpr Range<double> kShare{0.01, 2};
   Fields fields(node, path, reading);
   FlashShares out;
-  const FileKey forward = FileKey{"forward", "Going forward."}.matters_to(Use::kFlash);
-  const FileKey backward = FileKey{"backward", "Going backward."}.matters_to(Use::kFlash);
+  const FileKey forward = FileKey{"forward", "In the forward pass."}.matters_to(Use::kFlash);
+  const FileKey backward = FileKey{"backward", "In the backward pass."}.matters_to(Use::kFlash);
   out.forward.share = fields.number(forward, kShare);
   out.backward.share = fields.number(backward, kShare);
   if (const Node* half = fields.child(
-          {"half_length", "Tokens of a sequence of which half of that is reached; it grows as n / (n + half)."})) {
+          {"half_length", "Sequence length in tokens that reaches half of that; the share grows as n / (n + half)."})) {
     constexpr Range<double> kTokens{0, 1e6};
     Fields lengths(*half, fields.path_of("half_length"), reading);
     out.forward.half_length = lengths.number(forward, kTokens);
@@ -67,10 +67,10 @@ FlashShares read_flash(const Node& node, const std::string& path, Reading& readi
     lengths.done();
   }
   if (const Node* on = fields.child(
-          {"architectures", "What is left of both on an architecture that the kernels do not make full use of."})) {
+          {"architectures", "Factors on both for architectures that the kernels do not fully use."})) {
     Fields architectures(*on, fields.path_of("architectures"), reading);
     for (const auto& name : architecture_names()) {
-      const FileKey share = FileKey{name, "On such GPUs.", "1"}.matters_to(Use::kFlashOn);
+      const FileKey share = FileKey{name, "Factor on such GPUs.", "1"}.matters_to(Use::kFlashOn);
       if (architectures.has(name)) out.on[name] = architectures.number(share, kShare);
     }
     architectures.done();
@@ -85,7 +85,7 @@ std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, 
   std::vector<KernelPart> out;
   for (std::size_t p = 0; p < kKernelParts; ++p) {
     const std::string& name = kernel_part_names()[p];
-    const Node* kernel = fields.child({name, "This kernel."});
+    const Node* kernel = fields.child({name, "Figures of this kernel."});
     if (!kernel) continue;
     software.kernels[p] = read_kernel(*kernel, fields.path_of(name), reading);
     out.push_back(static_cast<KernelPart>(p));
@@ -97,39 +97,36 @@ std::vector<KernelPart> read_kernels(const Node& node, const std::string& path, 
 void read_stack(const Node& node, const std::string& path, Reading& reading, Software& software) {
   Fields fields(node, path, reading);
   const Owned owned = fields.owned_by(Scope::kStack);
-  software.stack = fields.name({"name", "What the stack is called."});
-  software.title = fields.text({"title", "What it is, in a line.", "its name"}, software.stack);
+  software.stack = fields.name({"name", "Name of the stack."});
+  software.title = fields.text({"title", "Description in one line.", "its name"}, software.stack);
   software.least_capability = static_cast<int>(
       std::lround(10 * fields.number({"compute_capability",
-                                      "The least of CUDA's compute capabilities that its kernels need; a GPU below "
-                                      "it is told.",
+                                      "Minimum CUDA compute capability of its kernels; a warning appears for a GPU below it.",
                                       "any"},
                                      {0, 20}, 0.0)));
   software.attention =
       static_cast<AttentionKernel>(fields.choice({"attention", "The kernels of attention."}, attention_kernel_names()));
   software.attention_elsewhere = static_cast<AttentionKernel>(
-      fields.choice({"attention_elsewhere", "Those where the GPU or the precision cannot run the former."},
+      fields.choice({"attention_elsewhere", "The kernels of attention where the GPU or the precision cannot run the former."},
                     attention_kernel_names(), 0));
   if (const Node* kernels = fields.child({"kernels",
-                                          "What the kernels between the matrix products move, each per "
-                                          "element that its operator writes; one that is left out moves "
-                                          "its operator's inputs and outputs."})) {
+                                          "Bytes that the kernels between matrix products move, each per element that its operator "
+                        "writes; a kernel left out moves its operator's inputs and outputs."})) {
     read_kernels(*kernels, fields.path_of("kernels"), reading, software);
   }
   if (const Node* flash = fields.child(
-          {"flash", "What flash attention's FLOPs, of the causal half, reach of the rate of large products."}))
+          {"flash", "Share of the rate of large products that flash attention reaches, by the FLOPs of the causal half."}))
     software.flash = read_flash(*flash, fields.path_of("flash"), reading);
   software.autocast = fields.flag({"autocast",
-                                   "Whether weights are in fp32 and cast by each pass, and norms and the softmax "
-                                   "compute in fp32 and keep what they "
-                                   "need so (torch.autocast). Of 16-bit training with gradients in fp32 alone."},
+                                   "Whether weights are in fp32 and cast by each pass, and norms and the softmax compute and save in "
+                   "fp32 (torch.autocast). Only for 16-bit training with gradients in fp32."},
                                   false);
   if (const Node* cast =
-          fields.child({"weight_cast", "What casting moves per weight that a product reads.", "nothing"}))
+          fields.child({"weight_cast", "Bytes that casting moves per weight that a product reads.", "nothing"}))
     software.weight_cast = read_kernel(*cast, fields.path_of("weight_cast"), reading);
-  software.pads = fields.flag({"pads", "Whether rows of products are padded to 16 bytes; others are slower."}, false);
+  software.pads = fields.flag({"pads", "Whether rows of products are padded to 16 bytes; unpadded rows are slower."}, false);
   software.keeps_norms = fields.flag(
-      {"keeps_norms", "Whether outputs of norms are kept for the backward pass, and not computed anew."}, true);
+      {"keeps_norms", "Whether outputs of norms are kept for the backward pass, not recomputed."}, true);
   software.keeps_activations =
       fields.flag({"keeps_activations", "Whether outputs of GELU and SwiGLU are kept for the backward pass."}, true);
   software.written_out = fields.flag({"written_out",
@@ -138,11 +135,11 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                       "autocast: more is kept for the backward pass."},
                                      false);
   software.loss_memory = fields.number(
-      {"loss_memory", "Bytes kept per logit beside the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
+      {"loss_memory", "Bytes kept per logit besides the logits; 8: an fp32 softmax and its gradient."}, {0, 100}, 8.0);
   software.recompute_stops_early = fields.flag(
       {"recompute_stops_early",
-       "Whether computing a layer anew leaves out what comes after the last tensor that its backward pass needs, as "
-       "PyTorch's checkpoints that are not reentrant do."},
+       "Whether recomputing a layer stops at the last tensor that its "
+                                                "backward pass needs, as PyTorch's non-reentrant checkpoints do."},
       false);
   software.adam = fields.number(FileKey{"adam",
                                         "Bytes of GPU memory that the optimizer moves per parameter that it updates; "
@@ -151,8 +148,8 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                 {0, 1e4}, 0.0);
   software.adam_kernel =
       fields.text({"adam_kernel",
-                   "Which kernel of a GPU's profile does the same, adam, adam_foreach or adam_single; "
-                   "where it was timed, its time counts."},
+                   "Corresponding kernel of a GPU's profile: adam, adam_foreach or adam_single; its "
+                                      "time is used if it was measured."},
                   "");
   if (!software.adam_kernel.empty()) {
     static const std::vector<std::string> kWays = {"adam", "adam_foreach", "adam_single"};
@@ -162,10 +159,10 @@ void read_stack(const Node& node, const std::string& path, Reading& reading, Sof
                                               did_you_mean(software.adam_kernel, kWays)));
   }
   if (const Node* host =
-          fields.child({"host", "What the host needs to launch one operator; a layer has twelve.", "no time"})) {
+          fields.child({"host", "Host time to launch one operator; a layer has twelve.", "no time"})) {
     Fields times(*host, fields.path_of("host"), reading);
-    software.host.forward = times.quantity<Seconds>({"forward", "Going forward."}, kHostRange);
-    software.host.backward = times.quantity<Seconds>({"backward", "Going backward."}, kHostRange);
+    software.host.forward = times.quantity<Seconds>({"forward", "In the forward pass."}, kHostRange);
+    software.host.backward = times.quantity<Seconds>({"backward", "In the backward pass."}, kHostRange);
     times.done();
   }
   fields.done();

@@ -38,26 +38,23 @@ void describe_techniques(const std::string& path, Reading& reading) {
 
 }  // namespace
 
-const Option<int> kMicroBatches{
-    count_option({"micro_batches", "Into how many micro-batches the sequences of an iteration are cut.",
-                  "the smallest that give every GPU work"},
-                 kMostMicroBatches, 0)};
+const Option<int> kMicroBatches{count_option({"micro_batches", "Number of micro-batches of an iteration.",
+                                              "the smallest micro-batches that give every GPU work"},
+                                             kMostMicroBatches, 0)};
 const Option<Seconds> kStartup{
-    time_option(FileKey{"startup", "Once per job: compilation, building of stages."}.measured_by(kFit),
+    time_option(FileKey{"startup", "Start-up time, once per job: compilation, building of stages."}.measured_by(kFit),
                 {{0.0}, {86400.0}}, Seconds{0})};
 
 const Option<double> kStepsFactor{number_option(
-    {"steps_factor",
-     "How many times as many optimizer steps it takes to the same loss, as its user knows or expects: the "
-     "job is so much longer.",
+    {"steps_factor", "Factor on the optimizer steps to the same loss, as you know or expect it; it lengthens the job.",
      "1"},
     {0.01, 100.0}, 1.0)};
-const Option<std::optional<Recompute>> kRecompute{optional_choice_option(
-    {"recompute",
-     "What the backward pass computes anew: nothing, attention's softmax and dropout, all operators but attention and "
-     "every other product, or every layer.",
-     "by training.rematerialisation"},
-    recompute_names)};
+const Option<std::optional<Recompute>> kRecompute{
+    optional_choice_option({"recompute",
+                            "Recomputation in the backward pass: nothing, attention's softmax and dropout, all "
+                            "operators but attention and every other product, or every layer.",
+                            "by training.rematerialisation"},
+                           recompute_names)};
 
 int TechniqueOptions::micro_batches() const { return get(kMicroBatches); }
 Seconds TechniqueOptions::startup() const { return get(kStartup); }

@@ -30,7 +30,7 @@ Lora read_lora(Fields fields) {
   Lora out{.rank = static_cast<int>(fields.integer({"rank", "The inner size of an adapter."}, {1, 1 << 16})),
            .targets = {}};
   const auto& names = lora_target_names();
-  const FileKey key{"targets", "The products that have an adapter each; up: both in front of a gate.",
+  const FileKey key{"targets", "The products with an adapter each; up: both in front of a gate.",
                     "[query, value]"};
   for (const Node* item : fields.list(key, {ValueType::choice(names)})) {
     const auto at = std::find(names.begin(), names.end(), item->scalar);
@@ -56,8 +56,8 @@ class TrainingReader {
     read_batch();
     read_extent();
     t_.gradient_accumulation = static_cast<int>(fields_.integer(
-        {"gradient_accumulation", "Micro-batches of an optimizer step, for every technique that does not say its own.",
-         "as the technique has it"},
+        {"gradient_accumulation", "Micro-batches of an optimizer step, for techniques that do not state their own.",
+         "as in the technique"},
         kBatchRange, 0));
     t_.precision =
         static_cast<Precision>(fields_.choice({"precision", "The number format of the passes."}, precision_names(), 0));
@@ -65,19 +65,19 @@ class TrainingReader {
         fields_.choice({"gradient_precision", "The number format of stored and exchanged gradients.", "as precision"},
                        precision_names(), static_cast<std::size_t>(t_.precision)));
     t_.optimizer = static_cast<UpdateRule>(fields_.choice(
-        {"optimizer", "What updates the weights; its state counts in memory and time."}, update_rule_names(), 0));
+        {"optimizer", "Optimizer of the weights; its state counts in memory and time."}, update_rule_names(), 0));
     if (const Node* lora = fields_.child(
-            {"lora", "Low-rank adapters that alone are trained; the model's own parameters are frozen.", "none"}))
+            {"lora", "Low-rank adapters (LoRA): only they are trained; the model's own parameters are frozen.", "none"}))
       t_.lora = read_lora(Fields(*lora, "training.lora", reading_));
     t_.rematerialisation = fields_.flag(
-        {"rematerialisation", "Whether only each layer's input is kept, and the rest computed again."}, false);
+        {"rematerialisation", "Whether only each layer's input is kept, and the rest recomputed."}, false);
     t_.iteration_overhead = fields_.quantity<Seconds>(
-        FileKey{"iteration_overhead", "What launching an iteration takes on every GPU."}.measured_by(kFit), {{0}, {60}},
+        FileKey{"iteration_overhead", "Time to launch an iteration on every GPU."}.measured_by(kFit), {{0}, {60}},
         Seconds{0});
     t_.control_round_trips =
         fields_.number(FileKey{"control_round_trips",
-                               "Messages to and fro, one after the other, between the driver on the group's first VM "
-                               "and its farthest VM in each iteration."}
+                               "Sequential round trips in each iteration between the driver, on "
+                                                    "the group's first VM, and its farthest VM."}
                            .measured_by(kFit, Use::kDriver),
                        {0, 10'000}, 0.0);
     return t_;
@@ -99,7 +99,7 @@ class TrainingReader {
     t_.batch = static_cast<int>(std::clamp(tokens / length, kBatchRange.low, kBatchRange.high));
     if (t_.batch * length == tokens) return;
     const std::int64_t below = tokens / length * length;
-    fields_.error("batch_tokens", fmt::format("{}: {} tokens are no whole number of sequences of {}; {}{} are",
+    fields_.error("batch_tokens", fmt::format("{}: {} tokens are not a whole number of sequences of {}; {}{} are",
                                               fields_.path_of("batch_tokens"), tokens, length,
                                               below > 0 ? fmt::format("{} and ", below) : "", below + length));
   }
@@ -108,13 +108,13 @@ class TrainingReader {
     static const std::vector<std::string> kPasses = {"epochs", "blocks_per_epoch", "tokens_per_epoch"};
     if (fields_.forks_on("tokens")) {
       t_.extent = Extent::kTokens;
-      refuse_beside("tokens", kPasses, "; of a pass they are tokens_per_epoch");
+      refuse_beside("tokens", kPasses, "; tokens of one pass are tokens_per_epoch");
       refuse_beside("tokens", {"samples"});
       t_.tokens = fields_.number({"tokens", "Tokens of the whole job; in place of epochs."}, kTokensRange);
       t_.blocks_per_epoch = sequences_of("tokens", t_.tokens);
     } else if (fields_.forks_on("samples")) {
       t_.extent = Extent::kSamples;
-      refuse_beside("samples", kPasses, "; of a pass they are blocks_per_epoch");
+      refuse_beside("samples", kPasses, "; sequences of one pass are blocks_per_epoch");
       t_.blocks_per_epoch =
           fields_.number({"samples", "Sequences of the whole job; in place of epochs."}, kBlocksRange);
     } else {
@@ -142,7 +142,7 @@ class TrainingReader {
     const auto length = static_cast<double>(sequence(key));
     if (length == 0) return 1;
     if (tokens < length)
-      fields_.error(key, fmt::format("{}: {:g} tokens make no sequence of {:g}", fields_.path_of(key), tokens, length));
+      fields_.error(key, fmt::format("{}: {:g} tokens are less than one sequence of {:g}", fields_.path_of(key), tokens, length));
     return std::max(1.0, std::floor(tokens / length));
   }
 
@@ -150,7 +150,7 @@ class TrainingReader {
     for (const auto& other : others) {
       if (has(other.c_str()))
         fields_.error(other,
-                      fmt::format("{} beside {}: leave one out{}", fields_.path_of(other), fields_.path_of(key), hint));
+                      fmt::format("{} excludes {}; leave one out{}", fields_.path_of(other), fields_.path_of(key), hint));
     }
   }
 

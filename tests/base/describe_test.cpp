@@ -45,7 +45,7 @@ TEST(Describe, TellsRangeDefaultAndMeaningOfAKey) {
   EXPECT_FALSE(keys[0].required);
   EXPECT_TRUE(keys[1].required);
   EXPECT_TRUE(keys[2].required);
-  // What absence means lies in another key: no constant is told, and the key may be absent.
+  // The meaning of absence depends on another key: no constant is recorded, and the key may be absent.
   EXPECT_EQ(keys[3].fallback, "");
   EXPECT_EQ(keys[3].otherwise, "rtt / 2");
   EXPECT_FALSE(keys[3].required);

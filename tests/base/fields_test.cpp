@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 constexpr Range<Seconds> kRttRange{{1e-3}, {10.0}};  // 1 ms to 10 s
 
-// What a key means does not matter here.
+// The meaning of a key does not matter here.
 constexpr const char* kAbout = "Something.";
 FileKey key(const char* name) { return {name, kAbout}; }
 
@@ -150,8 +150,10 @@ TEST(Fields, RefuseNamesThatCouldBePathsOrEscapes) {
   EXPECT_FALSE(is_name(std::string(65, 'a')));
   Example e("name: ../x\n");
   e.fields.name(key("name"));
-  EXPECT_THAT(errors_of(e.reading), ElementsAre("run.yaml:1:7: error: name: \"../x\" is not a name; letters, "
-                                                "digits, '-', '_' and '.' make one, at most 64"));
+  EXPECT_THAT(
+      errors_of(e.reading),
+      ElementsAre(
+          "run.yaml:1:7: error: name: \"../x\" is not a name; use letters, digits, '-', '_' and '.', at most 64"));
 }
 
 TEST(Provenance, MayStandBesideAValue) {
@@ -190,7 +192,7 @@ TEST(Provenance, NeedsAValueAKindAndASource) {
   EXPECT_THAT(errors_of(e.reading),
               ElementsAre("run.yaml:1:6: error: rtt has no \"value\"; it is required",
                           "run.yaml:1:6: error: rtt has no \"provenance\"; it is required",
-                          "run.yaml:1:6: error: rtt does not say its source; add source: \"...\"",
+                          "run.yaml:1:6: error: rtt states no source; add source: \"...\"",
                           "run.yaml:1:7: error: unknown key \"provenence\" in rtt; did you mean \"provenance\"?"));
 }
 

@@ -7,7 +7,7 @@
 namespace slmsim::text_test {
 namespace {
 
-// What a shell makes of it.
+// The words that a shell reads from it.
 std::string taken(const std::string& text) {
   std::FILE* shell = popen(("printf %s " + shell_word(text)).c_str(), "r");
   std::string out;

@@ -69,21 +69,22 @@ TEST(Yaml, NamesItsKinds) {
 
 TEST(Yaml, RefusesADuplicateKeyAndSaysWhereTheFirstStands) {
   EXPECT_THAT(errors_in("batch: 8\nname: run\nbatch: 9\n"),
-              ElementsAre("run.yaml:3:1: error: duplicate key \"batch\"; it already stands in line 1"));
+              ElementsAre("run.yaml:3:1: error: duplicate key \"batch\"; the first one is in line 1"));
 }
 
 TEST(Yaml, ReportsEveryDuplicateKeyAtOnce) {
   EXPECT_THAT(errors_in("a: {x: 1, x: 2}\nb: 1\nb: 2\n"),
-              ElementsAre("run.yaml:1:11: error: duplicate key \"x\"; it already stands in line 1",
-                          "run.yaml:3:1: error: duplicate key \"b\"; it already stands in line 2"));
+              ElementsAre("run.yaml:1:11: error: duplicate key \"x\"; the first one is in line 1",
+                          "run.yaml:3:1: error: duplicate key \"b\"; the first one is in line 2"));
 }
 
 TEST(Yaml, AllowsOneKeyInTwoMaps) { EXPECT_THAT(errors_in("a: {x: 1}\nb: {x: 1}\n"), ElementsAre()); }
 
 TEST(Yaml, RefusesMergeKeysAndNamesTheAlternative) {
-  EXPECT_THAT(errors_in("a: &a {x: 1}\nb:\n  <<: *a\n"),
-              ElementsAre("run.yaml:3:3: error: merge keys (<<) are not read; use \"extends: FILE\" to build on "
-                          "another file"));
+  EXPECT_THAT(
+      errors_in("a: &a {x: 1}\nb:\n  <<: *a\n"),
+      ElementsAre(
+          "run.yaml:3:3: error: merge keys (<<) are not supported; use \"extends: FILE\" to build on another file"));
 }
 
 TEST(Yaml, RefusesKeysThatAreNoPlainNames) {
@@ -113,7 +114,7 @@ TEST(Yaml, SaysWhereTheSyntaxIsWrong) {
 
 TEST(Yaml, SaysThatATabIndents) {
   EXPECT_THAT(errors_in("a: 1\ntraining:\n\tbatch: 8\n"),
-              ElementsAre("run.yaml:3:1: error: a tab in the indentation; YAML takes spaces alone there"));
+              ElementsAre("run.yaml:3:1: error: a tab in the indentation; YAML allows only spaces there"));
 }
 
 TEST(Yaml, RefusesBytesThatAreNoText) {
@@ -140,7 +141,7 @@ TEST(Yaml, ReadsAFileUnderItsPath) {
   const std::string path = testing::TempDir() + std::to_string(getpid()) + "_slmsim_read.yaml";
   std::ofstream(path) << "a: 1\na: 2\n";
   EXPECT_THAT(errors_of([&] { read_yaml(path); }),
-              ElementsAre(path + ":2:1: error: duplicate key \"a\"; it already stands in line 1"));
+              ElementsAre(path + ":2:1: error: duplicate key \"a\"; the first one is in line 1"));
   std::filesystem::remove(path);
 }
 

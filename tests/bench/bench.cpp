@@ -193,7 +193,7 @@ void sweep_latency(benchmark::State& state) {
   state.counters["peak_MB"] = peak_memory_mb();
 }
 
-// 16 GPUs of which each fails once in `mtbf_days`, on the mean; a job of so many days with a checkpoint every half hour.
+// 16 GPUs, each with a mean time between failures of `mtbf_days`; a job of `days` with a checkpoint every half hour.
 void draw_whole_jobs(benchmark::State& state, double days, double mtbf_days, bool replicas) {
   JobProcess process;
   process.work = process.plain = Seconds{days * 86400};

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What 1000 predictions take from Python and from C++, each in one process: processor time, the least of several rounds that
+"""Time of 1000 predictions from Python and from C++, each in one process: processor time, the least of several rounds that
 take turns, and their ratio.
 
     tests/bench/python.py [--build build] [--rounds 5]

@@ -17,7 +17,7 @@ if not BROWSER or not DRIVER:
 
 
 def browser(profile):
-    """With what it downloads, like all else that it keeps, in the folder of its profile."""
+    """Keeps its downloads, like its other files, in the folder of its profile."""
     options = Options()
     options.binary_location = BROWSER
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",

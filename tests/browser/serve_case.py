@@ -1,4 +1,4 @@
-"""What the tests of the page of slmsim serve share: a browser for a class, a server for a test, and the words for what a person does.
+"""Shared by the tests of the page of slmsim serve: a browser per class, a server per test, and words for a person's actions.
 
 Each test waits for what it expects and never for a time. SLMSIM_SCREENSHOTS=FOLDER keeps what the browser showed.
 """
@@ -37,10 +37,10 @@ for (const e of document.querySelectorAll('body *')) {
   if (ratio < (large ? 3 : 4.5)) out.push(`${e.tagName}.${e.className} ${e.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
 } return out;"""
 CONTROLS = "button, input, select, textarea, summary, a[href], [tabindex='0']"
-# What an open dialog covers cannot be used, and has no names.
+# Elements behind an open dialog cannot be used, and have no names.
 VISIBLE = f"""const modal = document.querySelector("dialog:modal") ?? document;
 return [...modal.querySelectorAll("{CONTROLS}")].filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0);"""
-# Of those whose text, label or description is the name: what the browser calls them is asked only of these.
+# Candidates whose text, label or description is the name: the browser's own name is queried only for these.
 CALLED = f"""const [inside, name] = arguments, words = (e) => e?.textContent.trim().replace(/\\s+/g, ' ');
 return [...inside.querySelectorAll("{CONTROLS}")].filter((e) => e.checkVisibility() &&
   [words(e), e.getAttribute('aria-label'), e.value, ...[...(e.labels ?? [])].map(words)].includes(name));"""
@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
         serve_page.set_size(self.driver, (width, 900), width < 500)
 
     def without_names(self):
-        """Of the controls; ["none"], so that it is true. Asked anew where the page was drawn meanwhile (serve_page.wait)."""
+        """Names of the controls; ["none"], so that it is true. Repeated if the page was redrawn meanwhile (serve_page.wait)."""
         controls = self.driver.execute_script(VISIBLE)
         return [one.get_attribute("outerHTML")[:120] for one in controls if not one.accessible_name.strip()] or ["none"]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What takes longer on the page of slmsim serve.
+"""Long work on the page of slmsim serve.
 
 Skipped (exit status 77) where chromium, its driver or python3-selenium is missing.
 """

@@ -10,7 +10,7 @@ namespace slmsim::calibrate {
 
 class FakeTimer final : public Timer {
  public:
-  // Seconds of the so many-th launch, counted from 0.
+  // Seconds of each launch, counted from 0.
   using Cost = std::function<double(int launch)>;
   explicit FakeTimer(Cost cost) : cost_(std::move(cost)) {}
 

@@ -332,7 +332,7 @@ TEST_F(Both, TakesIpv4AndIpv6WithoutAnAddress) {
   ADD_FAILURE() << "nobody answers";
 }
 
-// What is not a server: says one thing to whoever comes.
+// Not a server: sends one text to every client.
 std::string refusal_by(const std::string& said) {
   const Descriptor listener = listen_on("127.0.0.1", 0);
   std::thread other([&] {

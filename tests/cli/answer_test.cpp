@@ -1,4 +1,4 @@
-// What the answers of run tell beside time and memory, and how they are narrowed.
+// Contents of run's answers besides time and memory, and their narrowing by filters.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -156,7 +156,7 @@ TEST(Answer, HasOneUnitPerColumnAndOneRowForEqualTechniques) {
   }
 }
 
-// What DeepSpeed's hooks cost was known to one study's scenarios alone, so that elsewhere gathering layer by layer was free and
+// Only one study's scenarios stated the cost of DeepSpeed's hooks, so that elsewhere gathering layer by layer was free and
 // stage 3 came before DDP on two cards over PCIe.
 TEST(Answer, CountsTheHooksOfStage3WhereNobodyStatesThem) {
   const TemporaryFolder folder;

@@ -32,14 +32,14 @@ inline std::vector<BadCase> bad_model_cases() {
       {"check",
        "window.json",
        {{"5:21",
-         "attention over a sliding window of 2047 tokens is not modelled where sequences have 4096; train on "
-         "sequences of at most 2047"}},
+         "attention over a sliding window of 2047 tokens is not modelled for sequences of 4096; train on sequences of "
+         "at most 2047"}},
        ""},
       {"check",
        "long-sequence.json",
        {{"4:30",
-         "max_position_embeddings 32768 is the longest sequence that the model takes, hardly that of its "
-         "training; say which, e.g. by --set sequence=2048"}},
+         "max_position_embeddings 32768 is the longest sequence of the model, rarely the training length; state it, "
+         "e.g. --set sequence=2048"}},
        ""},
       {"check",
        "config-without-size.json",
@@ -97,7 +97,7 @@ inline std::vector<BadCase> bad_platform_cases() {
         {"9:33", "links.six.rtt: \"-1 ms\" " + kExpectsRange + "100 ns to 10 s"},
         {"9:51", "links.six.bandwidth: \"0 Gbps\" " + kExpectsRange + "125 B/s to "},
         {"9:64", "links.six.mtu: \"100 B\" " + kExpectsRange + "576 B to 64 KiB"},
-        {"10:3", "\"bad name\" is not a name; letters, digits, '-', '_' and '.' make one"},
+        {"10:3", "\"bad name\" is not a name; use letters, digits, '-', '_' and '.'"},
         {"10:41", "links.bad name.rtt: \"1 h\" " + kExpectsRange + "100 ns to 10 s"},
         {"10:75", "unknown key \"bandwith\" in links.bad name.reverse; did you mean \"bandwidth\"?"},
         {"10:99", "links.bad name.reverse.loss: \"-0.1\" " + kExpectsRange + "a number from 0 to 0.5"}},

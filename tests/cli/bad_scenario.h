@@ -5,7 +5,7 @@
 
 namespace slmsim {
 
-// What a kind of value must be, wherever it stands.
+// Expected form of each kind of value, in any place.
 inline const std::string kExpectsTime = "expected a time such as \"103 ms\" (ns, us, ms, s, min, h, d)";
 inline const std::string kExpectsSize = "expected a size such as \"24 GiB\"";
 inline const std::string kExpectsRate = "expected a rate such as \"100 Gbps\" or \"12 GB/s\"";
@@ -44,13 +44,13 @@ inline std::vector<BadCase> bad_key_cases() {
        ""},
       {"run",
        "two-lengths.yaml",
-       {{"4:10", "training.batch beside training.batch_tokens: leave one out"},
-        {"6:11", "training.epochs beside training.tokens: leave one out; of a pass they are tokens_per_epoch"}},
+       {{"4:10", "training.batch excludes training.batch_tokens; leave one out"},
+        {"6:11", "training.epochs excludes training.tokens; leave one out; tokens of one pass are tokens_per_epoch"}},
        ""},
       {"run",
        "batch-tokens.yaml",
-       {{"4:17", "training.batch_tokens: 10000 tokens are no whole number of sequences of 1024; 9216 and 10240 are"},
-        {"5:11", "training.tokens: 100 tokens make no sequence of 1024"}},
+       {{"4:17", "training.batch_tokens: 10000 tokens are not a whole number of sequences of 1024; 9216 and 10240 are"},
+        {"5:11", "training.tokens: 100 tokens are less than one sequence of 1024"}},
        ""},
       {"run",
        "list-for-value.yaml",
@@ -62,7 +62,7 @@ inline std::vector<BadCase> bad_key_cases() {
        "map-for-value.yaml",
        {{"4:10", "training.batch has no \"value\"; it is required"},
         {"4:10", "training.batch has no \"provenance\"; it is required"},
-        {"4:10", "training.batch does not say its source; add source: \"...\""},
+        {"4:10", "training.batch states no source; add source: \"...\""},
         {"4:11",
          "unknown key \"count\" in training.batch; known are: between, one_of, provenance, scale, source, spread, "
          "value"}},
@@ -97,7 +97,7 @@ inline std::vector<BadCase> bad_key_cases() {
        ""},
       {"run",
        "provenance.yaml",
-       {{"4:10", "training.batch does not say its source; add source: \"...\""},
+       {{"4:10", "training.batch states no source; add source: \"...\""},
         {"5:35", "\"guessed\"; known are: datasheet, measured, inferred, typical, assumed"},
         {"6:29", "training.blocks_per_epoch.value is a map; " + kExpectsSingle},
         {"7:24", "training.control_round_trips has no \"value\"; it is required"},
@@ -108,19 +108,19 @@ inline std::vector<BadCase> bad_key_cases() {
        ""},
       {"run",
        "range.yaml",
-       {{"4:29", "training.batch.one_of lists at least two values, the present one among them"},
-        {"5:31", "training.epochs.between does not hold the value itself"},
+       {{"4:29", "training.batch.one_of must list at least two values, including the present one"},
+        {"5:31", "training.epochs.between does not contain the value itself"},
         {"6:43", "training.blocks_per_epoch.between is not a range of this value; expected [LOW, HIGH] in its unit"},
-        {"7:37", "training.precision.between is for numbers; list words by one_of: [...]"},
+        {"7:37", "training.precision.between is for numbers; list words with one_of: [...]"},
         {"9:46", "training.iteration_overhead.between is not a range of this value; expected [LOW, HIGH] in its unit"},
-        {"8:43", "training.control_round_trips.scale is of a range; add between: [LOW, HIGH]"},
-        {"11:53", "selection.delta.one_of stands beside between; one of them is enough"}},
+        {"8:43", "training.control_round_trips.scale needs a range; add between: [LOW, HIGH]"},
+        {"11:53", "selection.delta.one_of excludes between; leave one out"}},
        ""},
       // Another figure is not what the base's source says, so it must state its own.
       {"run",
        "provenance-inherited.yaml",
        {{"4:10", "training.batch has no \"provenance\"; it is required"},
-        {"4:10", "training.batch does not say its source; add source: \"...\""}},
+        {"4:10", "training.batch states no source; add source: \"...\""}},
        ""},
   };
 }
@@ -144,15 +144,15 @@ inline std::vector<BadCase> bad_value_cases() {
         {"3:9", "job.data has no \"rate\"; it is required"},
         {"3:38", "job.data.bytes_per_token: \"0\" " + kExpectsRange},
         {"3:51", "job.data.prefetch: unknown value \"maybe\"; known are: no, yes"},
-        {"5:15", "job.jitter.gpu.sd: beyond 0.33 a normal time is below zero too often; take shape: lognormal"},
+        {"5:15", "job.jitter.gpu.sd: above 0.33 a normal time is negative too often; choose shape: lognormal"},
         {"6:28", "job.jitter.rate.shape: unknown value \"gauss\"; known are: normal, lognormal, exponential"},
         {"7:12", "job.jitter.lasts: unknown value \"day\"; known are: iteration, job"},
         {"8:5", "\"nic\" in job.jitter; known are: "}},
        ""},
       {"run",
        "job-without-effect.yaml",
-       {{"3:15", "job.checkpoint has neither rate nor time; state what each VM writes, such as rate: 1 GB/s"},
-        {"3:37", "job.checkpoint.interval: nothing fails, so no interval is best; state job.failures"},
+       {{"3:15", "job.checkpoint has neither rate nor time; state the write rate of each VM, such as rate: 1 GB/s"},
+        {"3:37", "job.checkpoint.interval: without failures no interval is best; state job.failures"},
         {"4:12", "job.restart has no effect: nothing fails; state job.failures"}},
        ""},
       {"run",
@@ -209,7 +209,7 @@ inline std::vector<BadCase> bad_value_cases() {
        ""},
       {"run",
        "micro-batches.yaml",
-       {{"5:19", "a batch of 8 cannot be cut into the 9 micro-batches of Data; choose at most as many"}},
+       {{"5:19", "a batch of 8 cannot be cut into the 9 micro-batches of Data; choose at most one per sequence"}},
        ""},
       {"run",
        "adapters.yaml",
@@ -221,7 +221,7 @@ inline std::vector<BadCase> bad_value_cases() {
        ""},
       {"run",
        "escape-name.yaml",
-       {{"2:7", "name: \"../gat\" is not a name; letters, digits, '-', '_' and '.' make one"}},
+       {{"2:7", "name: \"../gat\" is not a name; use letters, digits, '-', '_' and '.'"}},
        ""},
   };
 }

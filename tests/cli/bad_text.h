@@ -8,8 +8,8 @@ namespace slmsim {
 inline std::vector<BadCase> bad_text_cases() {
   const std::string yaml = "not valid YAML: ";
   const std::string map_expected = "a map of keys and values is expected";
-  const std::string twice = "it already stands in line 2";
-  const std::string ring = "extends itself in a ring; a base must not lead back";
+  const std::string twice = "the first one is in line 2";
+  const std::string ring = "extends itself; a base must not lead back to it";
   return {
       {"run", "empty.yaml", {{"1:1", "the file is empty; a YAML map is expected"}}, ""},
       {"check", "empty.yaml", {{"1:1", "the file is empty; a YAML map is expected"}}, ""},
@@ -19,10 +19,10 @@ inline std::vector<BadCase> bad_text_cases() {
       {"check", "scalar-file.yaml", {{"1:1", "the file is a single value; " + map_expected}}, ""},
       {"run", "list-file.yaml", {{"1:1", "the file is a list; " + map_expected}}, ""},
       {"run", "two-documents.yaml", {{"3:1", "a second YAML document; one file holds one"}}, ""},
-      {"run", "tab-indent.yaml", {{"2:1", "a tab in the indentation; YAML takes spaces alone there"}}, ""},
+      {"run", "tab-indent.yaml", {{"2:1", "a tab in the indentation; YAML allows only spaces there"}}, ""},
       {"run", "duplicate-key.yaml", {{"3:1", "duplicate key \"name\"; " + twice}}, ""},
       {"run", "duplicate-key-deep.yaml", {{"2:33", "duplicate key \"batch\"; " + twice}}, ""},
-      {"run", "merge-key.yaml", {{"3:3", "merge keys (<<) are not read; use \"extends: FILE\""}}, ""},
+      {"run", "merge-key.yaml", {{"3:3", "merge keys (<<) are not supported; use \"extends: FILE\""}}, ""},
       {"run", "map-as-key.yaml", {{"2:3", "a map or list used as a key; keys are plain names"}}, ""},
       {"run", "null-key.yaml", {{"2:1", "a key that is not a plain name"}}, ""},
       // Where the list ends, or where it begins: both tell.

@@ -49,7 +49,7 @@ TEST(Explain, PrintsItsSchema) {
 }
 
 // Faster sockets, or faster NICs, let bursts queue before the path here and make an iteration longer by 14 %. Both together, or
-// one of them with something else, are told only where they give back more than the better one, or nothing, does alone.
+// one of them with something else, are listed only if they give back more than the better one alone, and than no change.
 TEST(Explain, NamesAPairOnlyWhereItBeatsTheBetterOne) {
   const TemporaryFolder folder;
   folder.write("platform.yaml",

@@ -1,4 +1,4 @@
-// What works: every verb and its help, every format, every file that ships, and the statuses 0 and 1.
+// Runs that succeed: every verb and its help, every format, every file that ships, and the statuses 0 and 1.
 #include <algorithm>
 #include <filesystem>
 

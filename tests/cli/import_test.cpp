@@ -25,8 +25,9 @@ TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
   const std::string table = folder.write("mine.csv", kTable), profile = folder.file("my-gpu.yaml");
   const RunOutcome run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, StartsWith("my-gpu: 7 kernels, 0 collectives\n" + table +
-                                  ": 3 of 4 times taken; left out: 1 of what slmsim has no kernel for (1 gemv)\n"));
+  EXPECT_THAT(run.out,
+              StartsWith("my-gpu: 7 kernels, 0 collectives\n" + table +
+                         ": 3 of 4 times taken; left out: 1 of operators without a kernel in slmsim (1 gemv)\n"));
   EXPECT_THAT(run.out, HasSubstr("- gemm-nn in fp16 was not timed: 2 sizes have the times of gemm-nt"));
   EXPECT_EQ(folder.count(), 2);
   const RunOutcome check = slmsim_run({"check", profile});
@@ -46,7 +47,7 @@ TEST(Import, MakesAProfileThatIsCheckedAndUsed) {
               0);
 }
 
-// What calibrate/run_on_gpu.sh leaves: times with their spread, and attention that PyTorch timed.
+// Output of calibrate/run_on_gpu.sh: times with their spread, and attention that PyTorch timed.
 constexpr const char* kMeasured =
     "schema: slmsim/gpu-profile/1\nname: a30\ngpu: \"NVIDIA A30\"\npower_limit: \"165 W\"\nkernels:\n"
     "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 200 us, low: 199 us, samples: "
@@ -161,8 +162,8 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
   const std::string fast = folder.write("fast.csv", head + ",gemm-nt,fp16,1,4096,4096,4096,2e-4\n");
   refusal({"csv", fast, "--gpu", "a30"},
           fast +
-              ":2:1: error: the kernels take 0.24 times the data sheet's time of a30 on the median, as this one does, "
-              "which is faster than it can be; check the GPU, the precision, and that times");
+              ":2:1: error: the kernels take 0.24 times the data sheet's time of a30 in the median, as this one does, "
+              "which is faster than possible; check the GPU, the precision, and that times");
   const std::string other = folder.write("other.csv", head + "Tesla T4,gemm-nt,fp16,1,4096,4096,4096,2e-3\n");
   refusal({"csv", other, "--gpu", "a30"},
           "--gpu a30: the tables are of \"Tesla T4\", and a30 is NVIDIA A30 24GB PCIe; name the GPU that was timed");

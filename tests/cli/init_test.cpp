@@ -17,7 +17,7 @@ using testing::Not;
 
 const std::string kFiles = SLMSIM_SOURCE_DIR "/tests/import/inventory/files/";
 
-// What init wrote is checked and run; the run's table.
+// Checks and runs the files that init wrote; returns the run's table.
 std::string run_what_was_written(const std::string& folder) {
   const RunOutcome check = slmsim_run({"check", folder + "/platform.yaml", folder + "/scenario.yaml"});
   EXPECT_EQ(check.status, 0) << check.err;
@@ -84,7 +84,7 @@ TEST(Init, WritesNothingWhereAnythingIsWrong) {
   const std::string out = folder.file("mine");
   const std::pair<std::vector<std::string>, std::string> kWrong[] = {
       {{"--gpu", "a11"}, "--gpu: error: there is no GPU \"a11\"; did you mean"},
-      {{"--gpu", "a10:x"}, "\"x\" is no number of GPUs"},
+      {{"--gpu", "a10:x"}, "\"x\" is not a number of GPUs"},
       {{"--gpu", "a10", "--model", "gpt9"}, "there is no model \"gpt9\""},
       {{"--gpu", "a10", "--technique", "Zero2"}, "did you mean \"ZeRO2\""},
       {{"--gpu", "a10", "--vm-type", "here=works"}, "there is no VM type \"works\"; did you mean \"workstation\"?"},

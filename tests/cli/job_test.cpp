@@ -1,4 +1,4 @@
-// What `slmsim run` and `report` tell of a scenario with a `job`, in every format.
+// Output of `slmsim run` and `report` for a scenario with a `job`, in every format.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(WholeJobs, AreTheSameEveryTime) {
   EXPECT_NE(slmsim_run(words).out, slmsim_run({"run", kSpot, "--format", "json", "--set", "job.seed=2"}).out);
 }
 
-// What makes iterations longer is told in each format.
+// Each format reports what makes iterations longer.
 TEST(WholeJobs, TellDataJitterAndTheDay) {
   const std::vector<std::string> words = {
       "run",         kSpot,

@@ -1,4 +1,4 @@
-// What people mean when they write something else: each mistake is told with its cause and with what would be right.
+// Common mistakes: each is reported with its cause and its correction.
 #include <set>
 
 #include "tests/cli/bad_hardware.h"
@@ -115,11 +115,11 @@ std::vector<Command> commands() {
       {{"run", "scenarios/gat-amst.yaml", "--tecnique", "Data"}, "did you mean \"--technique\"?"},
       {{"run", "scenarios/gat-amst.yaml", "-t", "zero2"}, "did you mean \"ZeRO2\" or \"ZeRO-2\"?"},
       {{"run", "platforms/gat-amst.yaml"}, "platforms/gat-amst.yaml:2:1: error: this is a platform, and a scenario is"},
-      {{"run", "models/gpt2m.yaml"}, "this is a model, and a scenario is expected; a scenario lists it under models"},
-      {{"plan", "platforms/gpus/a30.yaml"}, "this is a GPU, and a scenario is expected"},
-      {{"report", "platforms/vms/workstation.yaml"}, "this is a VM type, and a scenario is expected"},
-      {{"max-model", "scenarios/stacks/eager.yaml"}, "this is a software stack, and a scenario is expected"},
-      {{"run", "scenarios/sweeps/latency.yaml"}, "this is a sweep, and a scenario is expected; slmsim sweep runs it"},
+      {{"run", "models/gpt2m.yaml"}, "this is a model, but a scenario is expected; a scenario lists it under models"},
+      {{"plan", "platforms/gpus/a30.yaml"}, "this is a GPU, but a scenario is expected"},
+      {{"report", "platforms/vms/workstation.yaml"}, "this is a VM type, but a scenario is expected"},
+      {{"max-model", "scenarios/stacks/eager.yaml"}, "this is a software stack, but a scenario is expected"},
+      {{"run", "scenarios/sweeps/latency.yaml"}, "this is a sweep, but a scenario is expected; slmsim sweep runs it"},
       {{"run", "gat-amst", "--set", "training.batch=8", "--set", "training.batch=16"},
        "training.batch is overridden twice; keep one of them"},
       {{"report", "gat-amst", "--set", "training.batch=8", "--set", "training.batch=16"},
@@ -136,7 +136,7 @@ std::vector<Command> commands() {
       {{"init", "--gpu", "2xA10", "never"}, "did you mean \"a10:2\"?"},
       {{"init", "--gpu", "desk=4 x RTX 3090", "never"}, "did you mean \"rtx3090:4\"?"},
       {{"init", "--gpu", "a10:0", "never"}, "--gpu \"a10:0\" names no GPU; expected TYPE:COUNT with a count from 1 on"},
-      {{"init", "--gpu", "a10:-1", "never"}, "\"-1\" is no number of GPUs; expected a whole number from 0 to 1024"},
+      {{"init", "--gpu", "a10:-1", "never"}, "\"-1\" is not a number of GPUs; expected a whole number from 0 to 1024"},
       {{"init", "--gpu", "a100:2", "never"},
        "did you mean \"a100-40\" or \"a100-80\" or \"a100-pcie\" or \"a100-pcie40\"?"},
       {{"init", "--gpu", "a10", "--batch", "0", "never"}, "\"0\" is out of range; expected one from 1 to 1e+06"},
@@ -157,13 +157,14 @@ std::vector<Command> commands() {
       {{"init", "--gpu", "a10", "--name", "my cluster", "never"}, "--name: letters, digits and - _ . are expected"},
       {{"init", "--fablib", "tests/import/inventory/files/slice.json", "never"},
        "which hold no nodes; export it by slice.save"},
-      {{"init", "--ansible", "tests/import/inventory/files/ssh_config", "never"}, "is no variable; one reads KEY=VALUE"},
+      {{"init", "--ansible", "tests/import/inventory/files/ssh_config", "never"},
+       "is not a variable; the form is KEY=VALUE"},
       {{"init", "--ssh", "README.md", "never"}, "there is no Host in it; a block begins with Host NAME"},
       {{"plan", "gat-amst", "--objective", "speed"},
        "known are: time, gpu_hours, dollars, cost, energy, deadline, p90"},
       {{"plan", "scenarios/gat-amst.yaml", "--objective", "cost"}, "gat states no price_per_hour"},
       {{"plan", "scenarios/gat-amst.yaml", "--objective", "deadline"}, "the objective deadline needs job.lease"},
-      {{"plan", "scenarios/gat-amst.yaml", "--objective", "p90"}, "the objective p90 is of whole jobs"},
+      {{"plan", "scenarios/gat-amst.yaml", "--objective", "p90"}, "the objective p90 is for whole jobs"},
       {{"plan", "gat-amst", "--list", "0"},
        "--list: \"0\" is out of range; expected one from 1 to 100; see slmsim plan --help"},
       {{"plan", "gat-amst", "--effort", "high"},
@@ -208,7 +209,7 @@ std::vector<WrongFile> models() {
       "\"hidden_size\": 2048, \"num_hidden_layers\": 16, \"intermediate_size\": 8192, \"vocab_size\": 128256, "
       "\"max_position_embeddings\": 2048";
   return {
-      {"{}", ":1:1: error: models.0 has no \"model_type\", by which Hugging Face's config.json tells the family: gpt2"},
+      {"{}", ":1:1: error: models.0 has no \"model_type\", which names the family in Hugging Face's config.json: gpt2"},
       {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no \"model_type\""},
       {"[1, 2]", "models.0 is a list; a map of keys and values is expected"},
       {"{\"model_type\": \"llama\", \"hidden_size\": 2048}", "models.0 has no \"num_attention_heads\"; it is required"},

@@ -39,7 +39,7 @@ TEST(Plan, PrintsJson) {
   EXPECT_EQ(run["predictions"][0]["minutes"], model["plans"][0]["minutes"]);
 }
 
-// What it prints as the command of a plan, and what that predicts: of a scenario with its own overrides, where some are stated
+// The printed command of a plan and its prediction: for a scenario with its own overrides, some of which are stated
 // anew by the plan, and by name.
 TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
   const std::vector<std::vector<std::string>> kJobs = {
@@ -108,7 +108,7 @@ TEST(Plan, IsTheSameByRanksOfMpi) {
 #endif
 }
 
-// What other machines found out is taken as it is, so that the plans are those of one machine, which has little left to do.
+// Results of other machines are used unchanged, so that the plans are those of one machine, which has little left to do.
 TEST(Plan, IsTheSameFromParts) {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole"), rest = folder.file("rest"), parted = folder.file("p");

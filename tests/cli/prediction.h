@@ -1,4 +1,4 @@
-// What `slmsim run --format json` prints, for tests that look at its numbers.
+// Output of `slmsim run --format json`, for tests that check its numbers.
 #pragma once
 
 #include <map>

@@ -51,7 +51,7 @@ inline std::string contents(const std::string& file) {
   return text.str();
 }
 
-// Open MPI refuses root and more ranks than cores unless it is told otherwise, and leaves memory of its own behind.
+// Open MPI refuses root and more ranks than cores unless configured otherwise, and leaks memory of its own.
 inline void allow_mpi() {
   for (const char* setting :
        {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})

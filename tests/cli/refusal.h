@@ -1,4 +1,4 @@
-// What the program owes to bad input, whatever is wrong with it: status 2, every error told with its place,
+// Behaviour on any bad input: status 2, every error reported with its place,
 // a bounded amount of text, and no trace of a result.
 #pragma once
 

@@ -22,7 +22,7 @@ std::string page_of(const std::vector<std::string>& arguments, int status = 0) {
   return contents(folder.file("report.html"));
 }
 
-// What is inside tags closes in order: the page is XML but for its first line.
+// Tags close in order: the page is XML but for its first line.
 void expect_well_formed(const std::string& page) {
   static const std::regex kTag(R"(<(/?)([a-zA-Z0-9]+)((?:\s+[a-zA-Z:-]+="[^"<]*")*)\s*(/?)>)");
   std::vector<std::string> open;

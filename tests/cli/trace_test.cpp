@@ -59,7 +59,7 @@ TEST_P(Trace, IsOneIterationWithoutOverlaps) {
   }
 }
 
-// What a GPU's process does with its host and its drives are tracks beside the GPUs', and every kind of task is told.
+// The work of a GPU's process on its host and its drives has tracks beside the GPUs', and every kind of task is named.
 TEST(TraceOfANode, TellsHostsAndDrivesFromMessages) {
   const TemporaryFolder folder;
   const std::string file = folder.file("trace.json");

@@ -8,7 +8,7 @@ using Words = std::vector<std::string>;
 
 struct WrongUse {
   Words arguments;
-  std::string blamed;  // what stands before the error, with its line and column if there are any
+  std::string blamed;  // the text before the error, with its line and column if there are any
   std::string text;
 };
 
@@ -21,7 +21,7 @@ WrongUse set(const std::string& override, const std::string& blamed, std::string
 }
 
 std::vector<WrongUse> wrong_uses() {
-  const std::string key_value = "an override reads KEY=VALUE";
+  const std::string key_value = "an override has the form KEY=VALUE";
   return {
       usage({}, "see slmsim --help"),
       usage({"rnu", kScenario}, "unknown command \"rnu\"; did you mean \"run\"?"),
@@ -88,7 +88,7 @@ std::vector<WrongUse> wrong_uses() {
 
       set("training.batch", "--set:1:1", key_value),
       set("=8", "--set:1:1", key_value),
-      set("training.batch=", "--set:1:1", "an override without a value; it reads KEY=VALUE"),
+      set("training.batch=", "--set:1:1", "an override without a value; its form is KEY=VALUE"),
       set("training.bacth=8", "--set:1:1", "unknown key \"bacth\" in training; did you mean \"batch\"?"),
       set("trainign.batch=8", "--set:1:1", "did you mean \"training\"?"),
       set("platform.links.van.rtt=1ms", "--set:1:1", "did you mean \"wan\"?"),

@@ -47,7 +47,7 @@ TEST(Communicator, TreesTakeTheirLinksTimeWhereThoseAreSlow) {
   EXPECT_LE(tree_seconds(rate, size, 0), 2 * size / rate + 4 * 512 * kKibi / rate);
 }
 
-// VMs a, b, c, ... with a GPU each, whose paths carry `rate` while all else takes no time.
+// VMs a, b, c, ... with a GPU each, whose paths carry `rate`; everything else takes no time.
 Scenario joined_by_paths(int vms, int gpus, double rate) {
   Scenario scenario = small_scenario(vms, gpus);
   for (auto& link : scenario.platform.links) link.forward.bandwidth = link.backward.bandwidth = BytesPerSecond{rate};
@@ -102,7 +102,7 @@ TEST(Rings, OfBothDirectionsLoadEachPathHalf) {
   EXPECT_NEAR(all_reduce_seconds(scenario, call), 40, kClock);
   scenario.nccl.ring_directions = RingDirections::kBoth;
   EXPECT_NEAR(all_reduce_seconds(scenario, call), 20, kClock);
-  // Of two VMs the ring is the same both ways.
+  // With two VMs the ring is the same both ways.
   scenario = joined_by_paths(2, 1, 100);
   EXPECT_NEAR(all_reduce_seconds(scenario, call), 30, kClock);
   scenario.nccl.ring_directions = RingDirections::kBoth;

@@ -302,7 +302,7 @@ TEST(NcclView, CountsHowOftenARingAndATreeUseALinkThatGpusShare) {
   EXPECT_EQ(nccl_view(platform, std::vector{0, 2}).ring_speed, 22);
 }
 
-// What kernels reach of the switch's link, 0.36 of it each way, is for both edges of the ring that go by host memory: six steps of a
+// Kernels reach 0.36 of the switch's link each way, for both edges of the ring through host memory together: six steps of a
 // quarter, and the last quarter read.
 TEST(NcclView, GpusBehindASwitchShareWhatKernelsReachOfItsLink) {
   Scenario scenario = small_scenario(1, 4);

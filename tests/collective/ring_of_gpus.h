@@ -16,7 +16,7 @@ namespace slmsim {
 inline constexpr double kRingClock = 1e-7;  // s
 inline constexpr double kRate = 100;    // B/s
 
-// What each rank of a ring sends in total: a part of the buffer in every step.
+// Bytes that each rank of a ring sends in total: a part of the buffer in every step.
 inline Bytes sent_per_rank(Collective collective, int ranks, Bytes size) {
   return size * (static_cast<double>(step_count(collective, ranks)) / ranks);
 }
@@ -48,7 +48,7 @@ struct GroupRun {
   Timeline timeline;
 
   double at(std::size_t rank) const { return timeline.finish[result[rank]]; }
-  // Of transfers, by the rank that sends them.
+  // Numbers of transfers, by the sending rank.
   std::map<int, int> counts() const {
     std::map<int, int> out;
     for (const auto& task : graph.tasks())

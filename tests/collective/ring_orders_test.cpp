@@ -119,8 +119,8 @@ Platform cube_mesh(int gpus) {
   return platform;
 }
 
-// Each ring enters and leaves every GPU. Of 3 GPUs 0 and 1 share one link: a ring each way round. Of 4 each has four links, and so
-// has GPU 4 of 7; of 8 each has six. Of 6 GPUs only 0 and 5 lead to 4, the latter over one link each way; of 5 only 0, over two.
+// Each ring enters and leaves every GPU. With 3 GPUs, 0 and 1 share one link: a ring each way. With 4 each has four links, and
+// so has GPU 4 of 7; with 8 each has six. With 6 only 0 and 5 lead to 4, 5 over one link each way; with 5 only 0, over two.
 TEST(RingOrders, OfAHybridCubeMeshAreAsManyAsLinksAllow) {
   const std::map<int, std::size_t> rings = {{3, 2}, {4, 4}, {5, 2}, {6, 2}, {7, 4}, {8, 6}};
   for (const auto& [gpus, count] : rings) {

@@ -45,7 +45,7 @@ double time_of(int nodes, int gpus, double size, double chunk, double latency, d
 }
 
 TEST(TreeShape, IsTheOneOfNcclsDrawing) {
-  // Of 14 nodes (src/graph/trees.cc): 0 - 8; 8 - 4, 12; 4 - 2, 6; 2 - 1, 3; 6 - 5, 7; 12 - 10, 13; 10 - 9, 11.
+  // 14 nodes (src/graph/trees.cc): 0 - 8; 8 - 4, 12; 4 - 2, 6; 2 - 1, 3; 6 - 5, 7; 12 - 10, 13; 10 - 9, 11.
   EXPECT_THAT(tree_parents(nodes_of(14, 1), 0), ElementsAre(-1, 2, 4, 2, 8, 6, 4, 6, 0, 10, 12, 10, 8, 12));
 }
 

@@ -1,4 +1,4 @@
-// What compressed gradients weigh and what their kernels move, by hand.
+// Sizes of compressed gradients and the bytes that their kernels move, by hand.
 #include "sim/compute/compression.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What exchanged numbers take on the wire, and their kernels on a GPU.
+// Bytes of exchanged numbers on the wire, and the times of their kernels on a GPU.
 #include "sim/compute/exchange_format.h"
 
 #include <gtest/gtest.h>

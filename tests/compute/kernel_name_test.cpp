@@ -31,7 +31,7 @@ std::set<std::string> kernels_of_models() {
   return names;
 }
 
-// What a profile may hold is what a model's operators ask it for.
+// A profile may contain exactly the kernels that a model's operators look up.
 TEST(KernelNames, AreThoseOfTheModelsOperators) {
   EXPECT_THAT(kernel_names(), testing::UnorderedElementsAreArray(kernels_of_models()));
 }

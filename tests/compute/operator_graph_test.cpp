@@ -23,7 +23,7 @@ Transformer tiny(std::int64_t layers = 1) {
           .dropout = true};
 }
 
-// Of all matrix products.
+// FLOPs of all matrix products.
 double forward_flops(const OperatorGraph& graph) {
   double sum = 0;
   for (const auto vertex : boost::make_iterator_range(boost::vertices(graph))) sum += graph[vertex].matrix.flops();

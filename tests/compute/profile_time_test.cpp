@@ -126,7 +126,7 @@ TEST(ProfileTime, OfAKernelThatWasNotMeasuredIsScaledAsItsClass) {
   const KernelShape other{"gemm-tn", 1, 1024, 1024, 1024}, norm{"norm-forward", 1, 1024, 1024, 1};
   EXPECT_NEAR(time_of(gpu, other) / ideal(other), 2, 1e-12);
   EXPECT_NEAR(time_of(gpu, norm) / ideal(norm), 3, 1e-12);
-  // Of another precision's points for want of any in its own.
+  // Points of another precision, since it has none of its own.
   EXPECT_NEAR(time_of(gpu, other, Precision::kFp32) / ideal_time(gpu, Precision::kFp32, other, {}), 2, 1e-12);
 }
 
@@ -199,7 +199,7 @@ TEST(Interpolation, MissesOtherBatchSizesByLittle) {
   errors.check();
 }
 
-// What nobody measured runs at the software's efficiency, not at the data sheet's rates.
+// Kernels that were not measured run at the software's efficiency, not at the data sheet's rates.
 TEST(ProfileTime, OfAClassThatWasNotMeasuredIsTheSoftwaresEfficiency) {
   Operator product;
   product.matrix = {1, 1024, 1024, 1024};

@@ -29,7 +29,7 @@ Software software(double matrix = 1, double memory = 1, Seconds launch = {}) {
   return out;
 }
 
-// Of a product that the largest tiles, 256 x 128, fill: one multiprocessor does them one after the other, each with a
+// A product that the largest tiles, 256 x 128, fill: one multiprocessor computes them one after the other, each with a
 // prologue of 32 steps, at 1 TFLOP/s.
 double compute(double m, double n, double k) { return 2 * m * n * (k + 32) / 1e12; }
 
@@ -299,7 +299,7 @@ TEST(Attention, RunsTheKernelsOfItsKind) {
   EXPECT_DOUBLE_EQ(time(AttentionKernel::kFlash, false), 10e-3);
 }
 
-// Causal half of 2 x 8 x 256 x 256 x 64 FLOP; backward 2.5 times as many; of 1 TFLOP/s x 0.5 x 0.8 and 0.4.
+// Causal half of 2 x 8 x 256 x 256 x 64 FLOP; 2.5 times that backward; at 1 TFLOP/s x 0.5 x 0.8 and 0.4.
 TEST(Attention, OfFlashComputesTheCausalHalfAndTheScoresOnceMore) {
   Software stack = software(0.5);
   stack.attention = AttentionKernel::kFlash;
@@ -347,7 +347,7 @@ TEST(KeptBytes, AreTheSoftwares) {
   }
 }
 
-// What norms read and what the softmax writes is in fp32 under autocast; what products read is in 16 bits.
+// Inputs of norms and outputs of the softmax are in fp32 under autocast; inputs of products are in 16 bits.
 TEST(KeptBytes, OfNormsAndSoftmaxAreInFp32UnderAutocast) {
   Software autocast;
   autocast.autocast = true;

@@ -1,4 +1,4 @@
-// What a software stack's figures come to: bytes that are kept for the backward pass, and times of kernels between products.
+// Results of a software stack's figures: bytes kept for the backward pass, and times of kernels between products.
 #include <gtest/gtest.h>
 
 #include "sim/compute/roofline.h"
@@ -6,7 +6,7 @@
 namespace slmsim::stack_figures_test {
 namespace {
 
-// Of 10 tokens of 16 elements with a weight.
+// A product of 10 tokens of 16 elements with a weight.
 Operator product(std::int64_t outputs) {
   Operator op;
   op.matrix = {1, 10, outputs, 16};

@@ -104,8 +104,8 @@ TEST(Transformer, TakesOwnKeysUponHuggingFaces) {
 
 TEST(Transformer, AsksForTheSequenceWhereOnlyTheLongestIsTold) {
   EXPECT_THAT(errors_of(Example(std::string(kLlama) + "}").reading),
-              ElementsAre("m.yaml:1:109: error: max_position_embeddings 131072 is the longest sequence that the model "
-                          "takes, hardly that of its training; say which, e.g. by --set models.0.sequence=2048"));
+              ElementsAre("m.yaml:1:109: error: max_position_embeddings 131072 is the longest sequence of the model, "
+                          "rarely the training length; state it, e.g. --set models.0.sequence=2048"));
 }
 
 TEST(Transformer, TakesHeadsOfAnotherWidth) {
@@ -119,7 +119,7 @@ TEST(Transformer, TakesBiasesOfAConfig) {
   const Example e(std::string(kLlama) + ", sequence: 512, attention_bias: true, mlp_bias: true}");
   EXPECT_THAT(errors_of(e.reading), IsEmpty());
   const Example without(std::string(kLlama) + ", sequence: 512}");
-  // Of queries, keys, values, and projection 64 each, of the MLP 2 x 128 and 64, in two layers.
+  // Biases of queries, keys, values and projection: 64 each; of the MLP: 2 x 128 and 64; in two layers.
   EXPECT_EQ(parameter_count(build_operator_graph(e.model)) - parameter_count(build_operator_graph(without.model)),
             2 * (4 * 64 + 2 * 128 + 64));
 }
@@ -154,8 +154,8 @@ TEST(Transformer, TakesAWindowThatIsNoShorterThanSequences) {
 
 TEST(Transformer, RefusesAWindowThatIsShorterThanSequences) {
   EXPECT_THAT(errors_of(Example(std::string(kMistral) + "sequence: 8192, sliding_window: 4096}").reading),
-              ElementsAre("m.yaml:1:191: error: attention over a sliding window of 4096 tokens is not modelled where "
-                          "sequences have 8192; train on sequences of at most 4096"));
+              ElementsAre("m.yaml:1:191: error: attention over a sliding window of 4096 tokens is not modelled for "
+                          "sequences of 8192; train on sequences of at most 4096"));
 }
 
 TEST(Transformer, HeedsAWindowOfQwenOnlyWhereItIsUsed) {
@@ -192,15 +192,15 @@ TEST(Transformer, RefusesOptWithNormsBehind) {
   const Example e(
       "{model_type: opt, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 2, vocab_size: 100, ffn_dim: 256, "
       "max_position_embeddings: 128, do_layer_norm_before: false, word_embed_proj_dim: 32}");
-  EXPECT_THAT(errors_of(e.reading), ElementsAre(testing::HasSubstr("norms behind attention and MLP are not modelled")));
+  EXPECT_THAT(errors_of(e.reading), ElementsAre(testing::HasSubstr("norms after attention and MLP are not modelled")));
 }
 
 TEST(Transformer, RefusesASequenceBeyondTheLearnedPositions) {
   const std::string gpt2 = "{model_type: gpt2, n_embd: 4, n_head: 2, n_layer: 1, n_positions: 8, vocab_size: 10, ";
   EXPECT_EQ(Example(gpt2 + "sequence: 4}").model.positions, 8);  // those that are not used are trained too
   EXPECT_THAT(errors_of(Example(gpt2 + "sequence: 16}").reading),
-              ElementsAre("m.yaml:1:96: error: a sequence of 16 is longer than the 8 positions that the model learns; "
-                          "choose at most as many, or state positions"));
+              ElementsAre("m.yaml:1:96: error: a sequence of 16 exceeds the 8 learned positions; choose a shorter one, "
+                          "or state positions"));
 }
 
 TEST(Transformer, DropsAsAConfigSays) {

@@ -47,7 +47,7 @@ def run(folder, with_pictures=True):
             done = subprocess.run([SLMSIM, *words[1:]], cwd=work, capture_output=True, text=True, timeout=280, check=False)
             if done.returncode != 0:
                 raise CommandFailed(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
-            # What a long search tells meanwhile hangs on the machine.
+            # Progress lines of a long search depend on the machine.
             progress = ("choices planned", " explained", "slmsim: ends within ")
             told = "".join(line for line in done.stderr.splitlines(True) if not any(word in line for word in progress))
             if done.stdout or told:

@@ -38,7 +38,7 @@ struct Thread {
   uint3 index;
   Wait waits = Wait::kToBegin;
   Fiber* fiber = nullptr;
-  // Of the shuffles by turns, so that a word lies until all have read it.
+  // Words of alternate shuffles, so that a word stays until all have read it.
   std::uint32_t words[2] = {}, mask = 0;
   unsigned shuffles = 0;
 };

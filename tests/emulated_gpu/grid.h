@@ -1,8 +1,8 @@
 // A GPU's grid of threads on the host: the threads of a block run in turns, each on a stack of its own, and change at the
-// barriers of block and warp; blocks run one after the other. What a real GPU leaves undefined ends the launch with an error:
+// barriers of block and warp; blocks run one after the other. Undefined behaviour ends the launch with an error:
 // a barrier that not all threads reach, a shuffle with a thread that has left, a launch beyond the limits.
 //
-// It tells nothing about times.
+// It does not model time.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct dim3 {
 
 namespace emulated {
 
-// Which of a block's threads that may run runs first. What is right without a race is so in every order.
+// Order in which a block's runnable threads run. A kernel without races is correct in every order.
 enum class Order { kUpwards, kDownwards, kMixed };
 void set_order(Order order);
 
-// Of the thread that runs.
+// Indices of the running thread.
 extern uint3 thread_index, block_index;
 extern dim3 block_size, grid_size;
 
-// Runs `kernel` for every thread. What went wrong is kept for take_error.
+// Runs `kernel` for every thread. Errors are kept for take_error.
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel);
-// Of the first launch since the last call that went wrong; "" where none did.
+// Error of the first failed launch since the last call; "" if none failed.
 std::string take_error();
 
 void wait_for_block();

@@ -29,7 +29,7 @@ struct Sizes {
   std::int64_t m, n, k;
 };
 
-// Of rows: single elements and rows, less and more than a warp, a block and a pack; many rows of one element.
+// Sizes of rows: single elements and rows, less and more than a warp, a block and a pack; many rows of one element.
 const std::vector<Sizes> kRows = {{1, 1, 1},    {1, 31, 7},   {3, 33, 1},   {31, 8, 31},
                                   {33, 64, 33}, {5, 1025, 3}, {2, 1032, 50}};
 // More rows than there are positions, and than a block adds up of a column.

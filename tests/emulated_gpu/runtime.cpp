@@ -12,7 +12,7 @@ namespace {
 
 std::string last_error;
 
-// To so many bits of mantissa less, ties to even.
+// Rounds to a mantissa of `dropped` bits less, ties to even.
 std::uint32_t rounded(std::uint32_t bits, unsigned dropped) {
   return bits + ((std::uint32_t{1} << (dropped - 1)) - 1) + ((bits >> dropped) & 1U);
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kConnections = 6, kRounds = 40;
 
-// What each connection carries, one transfer after the other, each after a computation of its own. All connections have
+// Transfers of each connection, one after the other, each after a computation of its own. All connections have
 // windows, every second one a wider one, and each a link of its own.
 struct Transfers {
   std::vector<std::vector<double>> pauses, bytes;  // per connection

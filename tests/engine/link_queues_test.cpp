@@ -107,7 +107,7 @@ TEST(LinkQueues, HoldUpAcknowledgementsWithoutAJumpWhereABurstComesAsTheyEnd) {
 }
 
 TEST(LinkQueues, HoldUpAcknowledgementsWhicheverLinkOfTheWayIsSlowest) {
-  // As in the first of these, over a path (links 0 and 1) and the NIC of the far end (2 out, 3 in). What is sent back queues before
+  // As in the first of these, over a path (links 0 and 1) and the NIC of the far end (2 out, 3 in). Returning data queue before
   // the NIC, or before the path by what the NIC is faster: at 0.1 s, 50 ms after its last byte was sent, the path has carried 50 B
   // of it, and 50 B are at one place or the other.
   for (const double nic : {999.999, 1000.0, 1000.001, 2000.0, 4000.0, 1e12}) {
@@ -163,8 +163,8 @@ TEST(LinkQueues, AreThoseOfAllThatIsTcpWhetherOrNotItsWindowBinds) {
 }
 
 TEST(LinkQueues, OfLinksThatAreFullBothWaysAreNoLongerWhateverTheStateBefore) {
-  // 10 Mbit/s both ways, 50 ms, windows of 4 MiB, 67 times what the path carries in a round trip: 25 MB each way take 20 s. What
-  // waits for more than 250 ms is not kept, so that acknowledgements never hold up a window that lasts 3.4 s.
+  // 10 Mbit/s both ways, 50 ms, windows of 4 MiB, 67 times the bytes of a round trip: 25 MB each way take 20 s. Data that
+  // wait for more than 250 ms are dropped, so that acknowledgements never hold up a window that lasts 3.4 s.
   const auto end = [](const std::vector<ConnectionState>& before) {
     SmallGraph graph({1.25e6, 1.25e6}, true);
     constexpr double kWindow = 4 << 20;

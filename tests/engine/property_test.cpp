@@ -1,4 +1,4 @@
-// What must hold for every graph, tried on random small ones with fixed seeds.
+// Properties of every graph, checked on small random ones with fixed seeds.
 #include <algorithm>
 #include <map>
 #include <numeric>

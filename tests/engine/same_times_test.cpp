@@ -62,7 +62,7 @@ TEST(SameTimes, ATaskThatTakesLongerIsApartWithAllThatFollow) {
   EXPECT_NE(same.step_of[29], same.step_of[31]);
 }
 
-// What one task lets go leaves in order, what two tasks let go at one time need not.
+// Transfers released by one task leave in order; those released by two tasks at the same time need not.
 TEST(SameTimes, TransfersThatOneTaskLetsGoAreNotThoseThatTwoDo) {
   SmallGraph graph({100, 100});
   for (int c = 0; c < 2; ++c) graph.connect_windowed(100, 400, 2, 5, 1, 1, c);

@@ -1,4 +1,4 @@
-// What is computed beside kernels that hold multiprocessors, against sums by hand and by small steps of time.
+// Computation beside kernels that hold multiprocessors, against sums by hand and by small time steps.
 #include "sim/engine/slowdown.h"
 
 #include <random>

@@ -142,8 +142,8 @@ TEST(TcpSender, SeveralConnectionsInStepAreOneTimesTheirNumber) {
   EXPECT_NEAR(run(window, 500, {}, 4).bytes, 4 * one, 1e-4 * one);  // bytes are whole
 }
 
-// HyStart, one connection: a round of 0.06 s is more than half a round trip. What is acknowledged in the first half
-// of the round trip, 100 x 0.05 / 0.06 segments, still lets the window grow.
+// HyStart, one connection: a round of 0.06 s is more than half a round trip. The segments acknowledged in the first half
+// of the round trip, 100 x 0.05 / 0.06, still let the window grow.
 TEST(TcpSender, HystartEndsSlowStartWhereARoundTakesHalfARoundTrip) {
   TcpWindow window = path(CongestionControl::kCubic);
   window.initial = Bytes{100 * kSegment};

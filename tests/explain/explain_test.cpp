@@ -1,4 +1,4 @@
-// What limits techniques on clusters that are made so that one thing does.
+// Limits of techniques on clusters that are built to have one limit.
 #include "sim/explain/explain.h"
 
 #include <algorithm>
@@ -257,7 +257,7 @@ TEST(Explain, TriesChangesByPredictingThem) {
   const Explanation e = explain(scenario, options).at(0);
   EXPECT_GT(refused, 2);
   ASSERT_EQ(e.what_ifs.size(), 1u);
-  // Of three steps one leaves at once and arrives after half a second; two find the window used in part, as 3232 + 5120 B and
+  // One of three steps leaves at once and arrives after half a second; two find the window used in part, as 3232 + 5120 B and
   // 6464 + 1888 B, half a second apart: 2.5 s for three steps, of which an iteration has two.
   EXPECT_NEAR(e.what_ifs[0].iteration.value, 2.5 / 3 * 2, 1e-3);
   EXPECT_THAT(

@@ -60,7 +60,7 @@ def children_of(pid):
 
 
 def interrupted(words, after, how):
-    """The status and the output of the program that gets this signal after so many seconds."""
+    """The status and the output of the program that gets this signal after `after` seconds."""
     global delivered
     process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     time.sleep(after)
@@ -90,7 +90,7 @@ def wait_until_idle(pid):
 
 
 def kill_some_time(dice, words, longest, worker, how=signal.SIGKILL, launch=(PROGRAM,)):
-    """Starts the program and ends it, or one of its workers, at a moment within so many seconds."""
+    """Starts the program and ends it, or one of its workers, at a random time within `longest` seconds."""
     process = subprocess.Popen([*launch, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(dice.uniform(0, longest))
     global delivered
@@ -204,7 +204,7 @@ def results(dice, folder, kills):
 
 
 def interrupts(dice, folder, kills):
-    """What is explained, or reported, until the first SIGINT or SIGTERM is told as a part, and then the signal ends the program."""
+    """The first SIGINT or SIGTERM prints the results so far as partial, and then the signal ends the program."""
     explain, page = ["explain", SCENARIO, "--set", "models=gpt2m", "--format", "json"], folder / "page.html"
     whole = json.loads(run(explain).stdout)["explanations"]
     longest = length_of(explain)
@@ -235,7 +235,7 @@ def interrupts(dice, folder, kills):
 
 
 def refusals(dice, folder, kills):
-    """What cannot be read or written is refused in words, and nothing is left behind."""
+    """Files that cannot be read or written are refused with a message, and nothing is left behind."""
     place = folder / "refused"
     place.mkdir()
     fifo = folder / "pipe.yaml"
@@ -288,7 +288,7 @@ def surroundings(dice, folder, kills):
 
 
 def writers(dice, folder, kills):
-    """Of two writers of one journal one is refused, and the other's result is whole."""
+    """The second of two writers of one journal is refused, and the other's result is complete."""
     sweep = folder / "two.yaml"
     sweep.write_text(SWEEP.format(SCENARIO))
     words = ["sweep", str(sweep), "-o", str(folder / "two.csv"), "--jobs", "1"]

@@ -68,7 +68,7 @@ TEST(Calibration, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LE(held, 73);
 }
 
-// 30 s of iterations are told within what noise and the prior leave: the efficiency follows the one VM's time.
+// 30 s of iterations are fitted within noise and the prior: the efficiency follows the one VM's time.
 TEST(Fit, NarrowsWhatARunTellsAndLeavesTheRest) {
   FitRequest request = made_up();
   const PointLayout layout(request);
@@ -129,7 +129,7 @@ TEST(Narrowings, AreOfValuesWhereASpikeLiesAmongThem) {
   EXPECT_NEAR(n.high, 60, 1e-9);
 }
 
-// What stands in a file is what was written there.
+// A file's contents are read back as they were written.
 TEST(FittedFile, ReadsBackAsItWasWritten) {
   FitReport report;
   report.scenario = "made-up";

@@ -82,8 +82,8 @@ TEST_F(AnEmulator, AnswersManyPointsAsItAnswersEach) {
   EXPECT_TRUE(emulator.at({}).empty());
 }
 
-// Below a rate of 2 nothing runs, and at latencies above 5 no scenario can be read below 3: what runs elsewhere is told as
-// well as before, and of the rest that it cannot be timed.
+// Below a rate of 2 nothing runs, and at latencies above 5 no scenario can be read below 3: times elsewhere are emulated as
+// well as before, and the rest is known to have none.
 TEST_F(AnEmulator, IsNoWorseWhereSomePointsHaveNoFigure) {
   Dice dice(5);
   const auto design = latin_hypercube(200, unknowns.size(), dice);

@@ -1,4 +1,4 @@
-// What tools measured of a network as runs of a fit: their files, and what is predicted of them, by hand.
+// Network measurements by tools as runs of a fit: their files and their predictions, by hand.
 #include "sim/fit/network_run.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ TEST(NetworkRun, OfWarmConnectionsIsTheirWindows) {
 }
 
 TEST(NetworkRun, OfACollectiveIsItsRingWhereTheNetworkIsSlow) {
-  // Four GPUs: each sends 3/2 of a buffer, over a link that is slow enough to hide all else. It is full both ways, so that
+  // Four GPUs: each sends 3/2 of a buffer, over a link that is slow enough to hide other times. It is full both ways, so that
   // acknowledgements queue behind data, and now and then a window waits for them.
   const Scenario slow = far_apart("10 Mbps", "256 KiB");
   EXPECT_NEAR(predicted(slow, {Collective::kAllReduce, Bytes{64e6}}), 1.5 * 64e6 / 1.25e6, 0.08 * 77);

@@ -84,7 +84,7 @@ TEST(Pilots, ColumnsThatStandTwiceOrDoNothingAreErrors) {
   EXPECT_THAT(errors_of([&] {
                 read_pilots(written("twice.csv", "model,technique,group,what,value,value\na,b,c,d,e,f\n"), scenario());
               }).front(),
-              HasSubstr("twice.csv:1:34: error: a second column \"value\""));
+              HasSubstr("twice.csv:1:34: error: duplicate column \"value\""));
   EXPECT_THAT(errors_of([&] {
                 read_pilots(
                     written("nois.csv", "model,technique,group,what,value,nois,note\ngpt2m,Data,gat,job,2 h,1,x\n"),

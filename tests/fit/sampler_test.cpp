@@ -139,7 +139,7 @@ TEST(Resampling, TakesEachByItsWeight) {
   EXPECT_THAT(resampled({0, 0, 1}, 2, 0.5), ElementsAre(2, 2));
 }
 
-// Sixteen coordinates are told narrowly, half of them by jumps; of four nothing is told. With moves of all at once nearly every
+// Sixteen coordinates have narrow data, half of them with jumps; four have no data. With moves of all at once nearly every
 // proposal is refused, a few particles' copies are all that is left, and they look as if something were known of the four.
 TEST(Sampler, LeavesWideWhatNothingTellsOf) {
   Target target;

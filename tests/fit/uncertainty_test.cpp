@@ -41,7 +41,7 @@ Scenario two_groups() {
   return scenario;
 }
 
-// Of one point: Student's t with 4 degrees of freedom holds 80 % within 1.5332 scales.
+// One point: Student's t with 4 degrees of freedom has 80 % within 1.5332 scales.
 TEST(Intervals, OfOnePointAreTheDiscrepancys) {
   const auto e = ensemble_of_seconds({{100}}, 0.4);
   const double scale = std::hypot(0.4, kUsualNoise);
@@ -73,7 +73,7 @@ TEST(Intervals, GrowWithTheirLevel) {
   EXPECT_GT(most.high, half.high);
 }
 
-// Of four points Data is the faster by far in three.
+// Data is by far the faster in three of four points.
 TEST(Picks, AreRightAsOftenAsTheyWin) {
   const auto e = ensemble_of_seconds({{10, 20}, {10, 20}, {10, 20}, {30, 20}});
   const Scenario scenario = two_groups();
@@ -109,7 +109,7 @@ TEST(Picks, WhatWasRunComesAboutAsItWas) {
 }
 
 TEST(Next, RunsWhatTellsTheTwoApart) {
-  // What is not known moves the first candidate only: to run the second tells nothing.
+  // The unknown affects the first candidate only: a run of the second has no information.
   const auto e = ensemble_of_seconds({{600, 1200}, {2400, 1200}, {600, 1200}, {2400, 1200}});
   const Scenario scenario = two_groups();
   const NextPick next = next_run(scenario, e, "m", {0, 1}, {});

@@ -1,4 +1,4 @@
-// What of a scenario is unknown, and what its coordinates mean.
+// Unknowns of a scenario, and the meaning of their coordinates.
 #include "sim/fit/unknown.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the workers of a search answer, as its journal holds it.
+// Answers of the workers of a search, as in its journal.
 #include <stdexcept>
 
 #include "sim/search/evaluate.h"

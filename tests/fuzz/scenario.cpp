@@ -1,4 +1,4 @@
-// A scenario with everything it names, and overrides laid over it: what stands before a line "---" is one.
+// A scenario with everything it names, and overrides: each is the text before a line "---".
 #include "sim/scenario/scenario.h"
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A request to the page: "METHOD PATH?QUERY", lines of headers, an empty line, the body. What is long to compute is not computed:
-// a question is read with its scenario, and its trees are told.
+// A request to the page: "METHOD PATH?QUERY", lines of headers, an empty line, the body. Long computations are left out:
+// a question is read with its scenario, and its trees are answered.
 #include <fstream>
 
 #include "sim/serve/app.h"
@@ -71,7 +71,7 @@ void try_serve(std::string_view text) {
   const Request request = request_of(text);
   const bool may = !app.refuse(request);
   const Response response = app.handle(request);
-  // What is refused tells nothing, and what leads out of the folder is not read; a message may repeat what the request said.
+  // A refusal reveals nothing, and paths out of the folder are not read; a message may repeat the request's words.
   constexpr std::string_view kOfPasswords = "root:x:0:";
   const auto holds = [&](std::string_view said) { return said.find(kOfPasswords) != std::string_view::npos; };
   if (!may && response.status == 200) __builtin_trap();

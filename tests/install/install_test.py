@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What `cmake --install` leaves works without the source tree, wherever it is moved to.
+"""The result of `cmake --install` works without the source tree, in any folder.
 
 Where this user may mount (root, or user namespaces), an empty folder hides the source tree. Everywhere, a file that only
 the installed data have shows that these are read before the source tree's.
@@ -24,7 +24,7 @@ def may_hide():
 
 
 def page_of(program, folder):
-    """What slmsim serve answers to a scenario on a platform that came with it."""
+    """The answer of slmsim serve to a scenario on a platform that came with it."""
     server = subprocess.Popen([*program, "serve", "--port", "0", "--folder", folder], stdout=subprocess.PIPE, text=True)
     try:
         server.stdout.readline()
@@ -130,7 +130,7 @@ class Installed(unittest.TestCase):
 
 
 class Packaged(unittest.TestCase):
-    """What `cpack -G DEB` makes, unpacked: it depends on the libraries that it needs, and runs without the source tree."""
+    """The package of `cpack -G DEB`, unpacked: it depends on the libraries that it needs, and runs without the source tree."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What packages are made from: the Dockerfile installs what scripts/setup.sh lists, the wheel contains what a Python
+"""Sources of packages: the Dockerfile installs what scripts/setup.sh lists, the wheel contains what a Python
 environment needs and runs from there, and `import slmsim` without the compiled module says what to install."""
 import base64
 import hashlib

@@ -62,7 +62,7 @@ TEST(Network, StaysInsideASite) {
 }
 
 TEST(Network, StaysInsideAVm) {
-  // What GPUs carry for each other is less than their slots carry, and takes its part of those.
+  // GPUs carry less for each other than their slots carry, and this traffic shares the slots.
   EXPECT_THAT(World(kCluster).crossed("w/0", "w/1"),
               ElementsAre("pcie:w/0:out", "peer:w/0:out", "peer:w/1:in", "pcie:w/1:in"));
 }

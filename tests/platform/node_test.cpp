@@ -117,8 +117,8 @@ TEST(Node, NamesThatNobodyHasAreErrorsWithTheNearest) {
               testing::Contains(HasSubstr("there is no part \"g2\"; known are: a, b, g0, g1")));
   EXPECT_THAT(errors_with("[Slot, Port]", "[Slot, Prot]"),
               testing::Contains(HasSubstr("there is no kind of link \"Prot\"; did you mean \"Port\"")));
-  EXPECT_THAT(errors_with("drives: [d]", "drives: [m0]"), testing::Contains(HasSubstr("\"m0\" is no drive")));
-  EXPECT_THAT(errors_with("gpus: [g0, g1]", "gpus: [m0]"), testing::Contains(HasSubstr("\"m0\" is no GPU")));
+  EXPECT_THAT(errors_with("drives: [d]", "drives: [m0]"), testing::Contains(HasSubstr("\"m0\" is not a drive")));
+  EXPECT_THAT(errors_with("gpus: [g0, g1]", "gpus: [m0]"), testing::Contains(HasSubstr("\"m0\" is not a GPU")));
   EXPECT_THAT(errors_with("g1: {kind: gpu}, ", ""), testing::Contains(HasSubstr("no part \"g1\"")));
 }
 
@@ -152,7 +152,7 @@ TEST(Node, WhatWouldBeIgnoredIsAnError) {
 
 TEST(Node, PartsThatNobodyReachesAreErrors) {
   EXPECT_THAT(errors_with("Slot: {between: [a g0, b g1]", "Slot: {between: [a g0, b g0]"),
-              testing::Contains(HasSubstr("no way leads from g1 to m0; join them by links over switches")));
+              testing::Contains(HasSubstr("no path leads from g1 to m0; join them by links through switches")));
   EXPECT_THAT(errors_with("drives: {d: {at: b", "drives: {a: {at: b"),
               testing::Contains(HasSubstr("two parts are named \"a\"")));
 }

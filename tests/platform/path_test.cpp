@@ -174,7 +174,7 @@ TEST(Iperf3, TellsTheSendersCongestionControlWhereItIsAKnownOne) {
 
 TEST(Iperf3, IsRefusedWithoutARate) {
   EXPECT_THAT(errors_of([] { as_path(parse_yaml("{start: {test_start: {protocol: TCP}}, intervals: []}", "i.json")); }),
-              ElementsAre(HasSubstr("iperf3 tells no rate (end.sum_received.bits_per_second); did the run end?")));
+              ElementsAre(HasSubstr("iperf3 reports no rate (end.sum_received.bits_per_second); did the run end?")));
   EXPECT_THAT(errors_of([] { as_path(parse_yaml("{start: {}, end: {}}", "i.json")); }),
               ElementsAre(HasSubstr("iperf3 measured nothing, not TCP")));
 }

@@ -20,7 +20,7 @@ std::string limited(const std::string& limit, const std::string& board = ", boar
   return text.replace(text.find(slot), slot.size(), slot + board);
 }
 
-// Of 0.8 that switch, 0.7 / 0.8 are left of them at 0.9, whose third root is the clock; at 0.6 half, of which the third root is
+// The switching power is 0.8; 0.7 / 0.8 of it is left at 0.9, whose third root is the clock; at 0.6 half, whose third root is
 // less than 0.8: the voltage is at its least, 0.64 of the power at full clock goes with the clock itself.
 TEST(PowerLimit, LeavesAClockByTheThirdRootAndThenInProportion) {
   EXPECT_EQ(cores_within(1), 1);
@@ -75,13 +75,11 @@ TEST(PowerLimit, ThatCannotBeIsAnError) {
     read_platform(parse_yaml(text, "p.yaml"), "", reading);
     return errors_of(reading);
   };
-  EXPECT_THAT(
-      errors(limited("301 W")),
-      ElementsAre(HasSubstr("vms.e.power_limit is 301 W, and the board of g may draw 300 W; a limit between 100 W "
-                            "and that is expected")));
+  EXPECT_THAT(errors(limited("301 W")), ElementsAre(HasSubstr("vms.e.power_limit is 301 W, but the board of g may draw "
+                                                              "300 W; a limit between 100 W and that is expected")));
   EXPECT_THAT(errors(limited("99 W")), ElementsAre(HasSubstr("a limit between 100 W and that is expected")));
   EXPECT_THAT(errors(limited("180 W", "")),
-              ElementsAre(HasSubstr("vms.e.power_limit is 180 W, and g states no board_power to set it against")));
+              ElementsAre(HasSubstr("vms.e.power_limit is 180 W, but g states no board_power to compare it with")));
   EXPECT_THAT(errors(limited("180")), ElementsAre(HasSubstr("no unit")));
 }
 

@@ -111,7 +111,7 @@ TEST(GpuProfile, TellsWhatIsWrong) {
   EXPECT_THAT(errors_in(kHead + "kernels:\n"
                                 "  - {kernel: adam, precision: fp16, batch: 1, m: 9, n: 1, k: 1, time: 1 s}\n"
                                 "  - {kernel: adam, precision: fp16, batch: 1, m: 9, n: 1, k: 1, time: 2 s}\n"),
-              ElementsAre(HasSubstr("adam fp16 1x9x1x1 stands twice in the profile; keep one of them")));
+              ElementsAre(HasSubstr("adam fp16 1x9x1x1 appears twice in the profile; keep one of them")));
 }
 
 // The pair of GPUs of example.h, with the profile that the linker would put there.

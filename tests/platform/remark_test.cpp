@@ -21,7 +21,7 @@ TEST(Remark, SaysOnceWhatIsTakenWhereATypeDoesNotSayHowGpusReachEachOther) {
   const std::string two = kPair + "  other: *vm\n";
   EXPECT_THAT(
       remarks_on(platform_of(two)),
-      ElementsAre(HasSubstr("VM type box does not say how its GPUs reach each other: through host memory, at 0.36")));
+      ElementsAre(HasSubstr("VM type box does not say how its GPUs reach each other: host memory is used, at 0.36")));
 }
 
 TEST(Remark, IsNoneWhereATypeSaysItOrNoGpuHasAnotherBesideIt) {
@@ -34,14 +34,13 @@ TEST(Remark, SaysThatGpusLackTheWayThatATypeStates) {
   const auto told = [](const std::string& type, const std::string& gpu) {
     return remarks_on(platform_of(with(with(kPair, "name: box", "name: box, " + type), "nvlink: 80 GB/s,", gpu)));
   };
-  EXPECT_THAT(
-      told("nvlink: yes", ""),
-      ElementsAre("VM type box says nvlink: yes, and g has no NVLink: the way through host memory is taken, at 0.36 of "
-                  "the PCIe rate; state nvlink: no"));
+  EXPECT_THAT(told("nvlink: yes", ""),
+              ElementsAre("VM type box says nvlink: yes, but g has no NVLink: the path through "
+                          "host memory is used, at 0.36 of the PCIe rate; state nvlink: no"));
   EXPECT_THAT(told("nvlink: yes, peer_to_peer: yes", ""),
-              ElementsAre(HasSubstr("g has no NVLink: PCIe from GPU to GPU is taken, at 0.78")));
+              ElementsAre(HasSubstr("g has no NVLink: PCIe from GPU to GPU is used, at 0.78")));
   EXPECT_THAT(told("peer_to_peer: yes", "peer_to_peer: no,"),
-              ElementsAre(HasSubstr("says peer_to_peer: yes, which NVIDIA's driver does not do over PCIe on g")));
+              ElementsAre(HasSubstr("says peer_to_peer: yes, which NVIDIA's driver does not support over PCIe on g")));
   // Over NVLink such cards do copy.
   EXPECT_THAT(told("nvlink: yes, peer_to_peer: yes", "nvlink: 50 GB/s, peer_to_peer: no,"), IsEmpty());
   EXPECT_THAT(told("peer_to_peer: yes", ""), IsEmpty());
@@ -57,8 +56,8 @@ TEST(Contradiction, IsOtherGpusOrMoreThanATypeComesWith) {
   EXPECT_THAT(told("gpu_count: 8"), IsEmpty());  // fewer may be used
   EXPECT_THAT(
       told("gpus: [other], gpu_count: 4"),
-      ElementsAre("w is of type A box, which comes with 4 other, and has 2 g: its network card and price are taken all "
-                  "the same"));
+      ElementsAre(
+          "w is of type A box, which comes with 4 other, but has 2 g: its network card and price are used anyway"));
   EXPECT_THAT(told("gpus: [g], gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 g, and has 2 g")));
   EXPECT_THAT(told("gpu_count: 1"), ElementsAre(HasSubstr("comes with 1 GPU, and has 2 g")));
 }

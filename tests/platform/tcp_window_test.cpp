@@ -24,7 +24,7 @@ Route route_over(const std::string& link, const std::string& tcp = "copy_rate: 1
 }
 
 TEST(TcpWindow, IsHalfTheReceiveBufferWhereThatIsLess) {
-  // Of which whole segments leave, of 1448 B.
+  // Whole segments of 1448 B leave.
   EXPECT_EQ(route_over("rtt: 20 ms").window.steady.value, 2762.0 * 1448);  // of min(8 MB / 2, 6 MB)
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every figure: its SVG parses and says what it must, is the same twice, its text is apart, and bad input is told.
+"""Every figure: its SVG parses and says what it must, is the same twice, its text is apart, and bad input is refused.
 
 The data are what the program writes for small scenarios, or made up. Skipped (exit status 77) without matplotlib.
 """

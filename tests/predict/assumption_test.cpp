@@ -92,11 +92,11 @@ std::string general(const std::string& path) {
   return out;
 }
 
-// A default is either how a program behaves that nobody told otherwise, or a guess about somebody's machine, which is told
+// A default is either a program's behaviour unless configured otherwise, or a guess about a machine, which is listed
 // until it is stated. A new key with a default must be put on one side: here, or by FileKey::measured_by.
 TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
   const std::set<std::string> kNoGuess = {
-      // definitions, and what a user asks for
+      // definitions, and a user's choices
       "training.batch",
       "training.batch_tokens",
       "training.gradient_accumulation",
@@ -127,9 +127,9 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
       // which hardware a VM is of: without these keys it is the plain one
       "platform.vms.NAME.type.cloud",
       "platform.vms.NAME.type.rdma",
-      // in proportion to the stack's figures, which are told whole
+      // in proportion to the stack's figures, which are listed as a whole
       "platform.vms.NAME.type.host",
-      // the stack's, which is told whole
+      // the stack's, which is listed as a whole
       "software.attention",
       "software.loss_memory",
       "software.recompute_stops_early",
@@ -146,7 +146,7 @@ TEST(Assumption, EveryDefaultIsOneOrIsListedAsNone) {
   const Scenario scenario = load_scenario(bare_scenario());
   std::set<std::string> guesses;
   for (const auto& one : scenario.defaults) guesses.insert(general(one.path));
-  // Of the maps of a scenario that describe machines and software; options of techniques are choices but for `startup`.
+  // Keys of the maps that describe machines and software; options of techniques are choices but for `startup`.
   const KeyTree keys = describe(describe_scenario);
   std::set<std::string> all;
   for (const char* map : {"training", "software", "software.framework", "platform.sites.NAME", "platform.links.NAME",
@@ -175,7 +175,7 @@ TEST(Assumption, TellsEveryGuessWithWhatMeasuresItAndForgetsWhatIsStated) {
       return one.about == path || std::find(one.more.begin(), one.more.end(), path) != one.more.end();
     });
   };
-  // Of a VM's type the values are told once, by the path of the first VM; of a site with one VM there is nothing inside.
+  // Values of a VM's type are listed once, by the path of the first VM; a site with one VM has no inner link.
   const std::set<std::string> kElsewhere = {"platform.sites.b.rtt", "platform.sites.b.mtu"};
   const auto now = predict(load_scenario(file, {"groups=all"}));
   int guesses = 0;
@@ -190,7 +190,7 @@ TEST(Assumption, TellsEveryGuessWithWhatMeasuresItAndForgetsWhatIsStated) {
     ++guesses;
     // Keys of sysctl hold dots, and lists of techniques have no maps to set.
     if (one.path.find("tcp.net") != std::string::npos) continue;
-    // The value that is told is the one that counts.
+    // The listed value is the one in use.
     const Scenario stated = load_scenario(file, {"groups=all", one.path + "=" + one.value});
     const auto then = assumptions_of(stated);
     EXPECT_EQ(told(then, one.path), then.end());
@@ -227,7 +227,7 @@ TEST(Assumption, BearsOnPredictionsThatUseWhatItIsAbout) {
   EXPECT_TRUE(rests("Data", apart, "platform.links.l.loss"));
   EXPECT_FALSE(rests("Data", apart, "platform.sites.a.rtt"));
   EXPECT_TRUE(rests("Data", apart, "platform.vms.x.type.tcp.receive_window_share"));
-  // What DeepSpeed's hooks take matters to stage 3 alone, a driver's messages to techniques that have a driver.
+  // The time of DeepSpeed's hooks affects stage 3 alone, a driver's messages only techniques with a driver.
   EXPECT_TRUE(rests("ZeRO-3", x, "software.framework.module_hook"));
   EXPECT_FALSE(rests("DDP", x, "software.framework.module_hook"));
   EXPECT_TRUE(rests("Data", x, "training.control_round_trips"));

@@ -1,4 +1,4 @@
-// What is alike is simulated once: the same as simulating all of it.
+// Equal parts are simulated once: the same as simulating all of them.
 #include "sim/predict/lower_alike.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 // Rounding of sums in another order.
 constexpr double kRounding = 1e-9;
-// Of rates, where flows that end as others begin count together or not.
+// Relative tolerance of rates, where flows that end as others begin count together or not.
 constexpr double kPeak = 1e-6;
 
 struct Case {

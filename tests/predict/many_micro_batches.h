@@ -45,7 +45,7 @@ inline std::vector<Case> cases() {
     const bool near = platform == kFour;
     add("Shard", "Shard: {micro_batches: 64}", true);
     add("ShardByTime", "Shard: {micro_batches: 64, planner: slmsim}", true);
-    // What is exchanged once per iteration finds windows that the pause before decided, which only all micro-batches tell.
+    // The exchange once per iteration finds windows that depend on the pause before, which only all micro-batches show.
     add("Data", "Data: {micro_batches: 64}", near);
     add("Zero2", "ZeRO2: {micro_batches: 64}", near);
     add("DdpOnce", "DDP: {micro_batches: 64, no_sync: yes}", near);

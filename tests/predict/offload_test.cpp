@@ -1,4 +1,4 @@
-// What offload moves where gradients are added up over micro-batches, by hand, per parameter in fp16.
+// Bytes that offload moves where gradients are summed over micro-batches, by hand, per parameter in fp16.
 #include <gtest/gtest.h>
 
 #include "sim/compute/operator_graph.h"
@@ -50,7 +50,7 @@ Case of(const std::string& name, const std::string& technique, int micro_batches
 constexpr double kCollective = 4 * 0.75 * 2 * 2;
 
 TEST(Offload, Stage2AddsUpInHostMemoryByWayOfTheGpu) {
-  // Of each micro-batch the gradients go to the host, 2 bytes; from the second on the sums come first; parameters come back.
+  // The gradients of each micro-batch go to the host, 2 bytes; from the second on the sums come first; parameters come back.
   for (const int n : {1, 2, 4}) {
     const Case c = of("xe8545-1", "ZeRO-2-CPU", n);
     const double over_pcie = 2.0 * n + 2.0 * (n - 1) + 2;

@@ -1,4 +1,4 @@
-// What a technique computes anew: each knows it, and gives time for memory.
+// Recomputation by each technique, which trades time for memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_P(EachTechnique, GivesTimeForMemory) {
   const Prediction by_operators = of(name, "operators");
   if (std::string(name) == "Megatron") {
     EXPECT_NE(by_operators.status, Status::kOk);
-    EXPECT_THAT(by_operators.reason, testing::HasSubstr("Megatron-LM knows none, selective and full"));
+    EXPECT_THAT(by_operators.reason, testing::HasSubstr("Megatron-LM has none, selective and full"));
     return;
   }
   EXPECT_GT(activations(none), activations(by_operators));

@@ -1,4 +1,4 @@
-// What few micro-batches say of many: the same as all of them.
+// Extrapolation from few micro-batches to many: the same as simulating all of them.
 #include "sim/predict/repeating.h"
 
 #include <gtest/gtest.h>

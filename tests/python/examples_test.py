@@ -24,7 +24,7 @@ except ImportError:
     print("skipped: python3-pandas or python3-matplotlib is missing")
     sys.exit(77)
 ENVIRONMENT = {**os.environ, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-# What an example must say, of what its text around it claims.
+# Output of an example that its surrounding text claims.
 SCRIPTS = {"sweep.py": "ms on the two GPUs of gat alone are faster than all four", "fit.py": "training.batch"}
 NOTEBOOKS = {"study.ipynb": ["both / one", "pick Data on gat", "Data on gat"],
              "own_cluster.ipynb": ["28 parsecs", "minutes_low", "<svg"]}

@@ -413,7 +413,7 @@ class Types(InFolder):
 
     def test_stubs_are_as_the_module_is(self):
         config = self.write("mypy.ini", CONFIG)
-        # What pybind11 adds to every class.
+        # Members that pybind11 adds to every class.
         allowed = self.write("allowed", "slmsim._core.Run\nslmsim._core.Run.__init__\nslmsim._core.Scenario\n")
         self.checked("stubtest", "slmsim._core", "--mypy-config-file", config, "--allowlist", allowed)
 

@@ -7,7 +7,7 @@
 namespace slmsim {
 namespace {
 
-// Of a scenario, so that what is drawn can be simulated within a fraction of a second; one in fifty has more.
+// GPUs of a scenario, so that it can be simulated within a fraction of a second; one in fifty has more.
 constexpr int kUsualGpus = 16, kMostGpus = 96;
 
 std::string with_unit(double value, const char* unit) { return fmt::format("{:.6g} {}", value, unit); }

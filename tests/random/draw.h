@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 Json draw_scenario(std::uint64_t seed);
 
-// Of the techniques' table: any options of any of them, for a batch of so many sequences.
+// Techniques with any of their options, for a batch of `batch` sequences.
 Json draw_techniques(Dice& dice, int batch, int gpus);
 
 // Reads what draw_techniques() needs to know, once for this process and those that it starts.

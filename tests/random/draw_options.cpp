@@ -11,7 +11,7 @@
 namespace slmsim {
 namespace {
 
-// Of each technique, the keys that its options may have.
+// Keys that the options of each technique may have.
 using OptionKeys = std::map<std::string, std::vector<KeyRecord>>;
 
 const OptionKeys& option_keys() {
@@ -32,7 +32,7 @@ std::string draw_quantity(Dice& dice, const ValueType& type) {
   return fmt::format("{:.0f} B", dice.log_between(std::max(type.low, 4e6), std::min(type.high, 1e10)));
 }
 
-// GPUs along one or two axes, mostly as many as there are.
+// GPUs along one or two axes, mostly all GPUs.
 Json draw_mesh(Dice& dice, int gpus) {
   std::vector<int> divisors;
   for (int n = 1; n <= gpus; ++n) {

@@ -1,7 +1,7 @@
-// What must hold of every scenario, whatever its numbers.
+// Laws that hold for every scenario, whatever its numbers.
 //
 // Enters: a scenario with its predictions. Leaves: what is wrong with them, in words. A law that needs more predictions
-// asks for few, and is tried on one scenario of several where these are dear.
+// makes few, and is tried on one scenario of several if they are expensive.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ std::vector<Prediction> predicted(const Scenario& scenario);
 // "Shard on v0+v1 (m0)".
 std::string which(const Prediction& p);
 double relative(double a, double b);
-// How far predictions of figures that differ in their last digits may lie apart, relative: each within what the other tells of
-// itself, or a thousandth.
+// Relative difference allowed between predictions of figures that differ in their last digits: the reported uncertainty
+// of either, or a thousandth.
 double known_to_within(const Prediction& a, const Prediction& b);
 
 void parts_add_up(const RandomCase& drawn, Dice& dice, Faults& faults);

@@ -125,7 +125,7 @@ void small_changes_stay_small(const RandomCase& drawn, Dice& dice, Faults& fault
   }
 }
 
-// Of the same plan, each of which is known to within its spread.
+// Compares predictions of the same plan, each known to within its spread.
 bool is_slower(const Prediction& was, const Prediction& now) {
   return was.plan && now.plan && same_plans(*was.plan, *now.plan) &&
          now.iteration.value > was.iteration.value * (1 + kAnomaly + was.spread + now.spread);

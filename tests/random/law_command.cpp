@@ -99,7 +99,7 @@ void a_plan_is_no_worse(const RandomCase& drawn, Dice& dice, Faults& faults) {
   const RankedChoice& best = found.best.front();
   if (best.measured.job.value > run * (1 + kCommandRounding))
     faults.push_back(fmt::format("plan: {:.9g} s, run {:.9g} s", best.measured.job.value, run));
-  // What it prints for `slmsim run` gives the same numbers.
+  // The printed `slmsim run` command gives the same numbers.
   const Folder folder;
   const fs::path file = folder.write("scenario.yaml", drawn.document.dump(1));
   const auto overrides = space.overrides(space.choices()[best.choice]);

@@ -41,9 +41,9 @@ bool is_within(const std::pair<double, double>& ends, double end) {
   return end >= ends.first * (1 - kAgree) && end <= ends.second * (1 + kAgree);
 }
 
-// What order of dates that are equal, or nearly so, decides over: SimGrid adds the dates of its clock up in another order, so
-// that what ends with an acknowledgement ends before or after it. The least and the most by events over figures that differ by
-// rounding alone: of as many trials as it takes until what SimGrid ends at lies between them. One end of N + 1 that are alike in chance is the
+// Effect of the order of dates that are equal, or nearly so: SimGrid adds the dates of its clock up in another order, so
+// that a task that ends with an acknowledgement ends before or after it. Least and most by events over figures that differ by
+// rounding alone: trials are added until SimGrid's end lies between them. One end of N + 1 equally likely ones is the
 // least or the most in 2 of N + 1 draws, so that few trials would call every tenth of such graphs broken.
 std::pair<double, double> by_ties(const Scenario& scenario, const TaskGraph& graph, double engine, Dice& dice) {
   std::pair<double, double> ends{INFINITY, 0};

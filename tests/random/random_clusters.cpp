@@ -3,9 +3,9 @@
 //   random_clusters --count 1000            seeds 1 to 1000
 //   random_clusters --seed 753 --law engines
 //
-// Each seed runs in a process of its own, so that whatever ends it is told with its seed, within bounds of processor time and
-// address space. What all of them need is made once before. A seed that breaks a law leaves its scenario as a file. Ends with 1
-// where any did, or was refused. Of each law: how many scenarios it was held to, their processor time, and the longest.
+// Each seed runs in a process of its own, so that any failure is reported with its seed, within bounds of processor time and
+// address space. Shared data are made once before. A seed that breaks a law leaves its scenario as a file. Ends with 1
+// where any did, or was refused. Prints for each law its number of scenarios, their processor time, and the longest.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -41,7 +41,7 @@ struct Options {
 
 enum Outcome : int { kHolds = 0, kBroken = 1, kRefused = 2 };
 
-// What the processes of the seeds tell, in memory that they share.
+// Results of the processes of the seeds, in memory that they share.
 struct Tally {
   std::uint64_t scenarios = 0, broken = 0, slowest_seed = 0;
   double seconds = 0, slowest = 0;  // of a processor
@@ -153,7 +153,7 @@ int run(const Options& options) {
   print_tallies(tallies);
   fmt::print("{} scenarios from seed {}: {} hold, {} break a law, {} are refused\n", seed - options.first,
              options.first, outcomes[kHolds], outcomes[kBroken], outcomes[kRefused]);
-  // What is refused tests nothing: what is drawn must be valid.
+  // A refused scenario tests nothing: drawn scenarios must be valid.
   return outcomes[kBroken] > 0 || outcomes[kRefused] > 0 ? 1 : 0;
 }
 
@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Random clusters, and what must hold for each"};
   bool list = false;
   app.add_option("--seed", options.first, "the first seed");
-  app.add_option("--count", options.count, "so many seeds");
+  app.add_option("--count", options.count, "number of seeds");
   app.add_option("--law", options.laws, "this law only, or these, on every scenario");
   app.add_option("--minutes", options.minutes, "no seed is begun after so long");
   app.add_option("--out", options.folder, "the folder for scenarios that break a law");

@@ -1,4 +1,4 @@
-// What the documentation shows between markers is what the program prints today.
+// The documentation shows between markers exactly the program's current output.
 #include <fstream>
 #include <sstream>
 
@@ -17,7 +17,7 @@ namespace {
 
 const std::filesystem::path kRoot = SLMSIM_SOURCE_DIR;
 
-// What a page shows between the markers of a part.
+// Text of a page between the markers of a part.
 std::string part_of(const std::string& page, const std::string& part) {
   std::stringstream text;
   text << std::ifstream(kRoot / page).rdbuf();

@@ -1,4 +1,4 @@
-// What a fit tells its user.
+// Output of a fit.
 #include "sim/report/fit_table.h"
 
 #include <gmock/gmock.h>

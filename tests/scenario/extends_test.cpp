@@ -60,16 +60,16 @@ TEST_F(Extends, ShowsABasesErrorInTheBase) {
 
 TEST_F(Extends, RefusesARingOfOne) {
   write("run.yaml", "extends: run.yaml\n");
-  EXPECT_THAT(errors(), ElementsAre("run.yaml:1:10: error: \"run.yaml\" extends itself in a ring; a base must not "
-                                    "lead back"));
+  EXPECT_THAT(errors(),
+              ElementsAre("run.yaml:1:10: error: \"run.yaml\" extends itself; a base must not lead back to it"));
 }
 
 TEST_F(Extends, RefusesARingOfThree) {
   write("run.yaml", "extends: b/two.yaml\n");
   write("b/two.yaml", "extends: ./three.yaml\n");
   write("b/three.yaml", "name: three\nextends: ../run.yaml\n");
-  EXPECT_THAT(errors(), ElementsAre("b/three.yaml:2:10: error: \"../run.yaml\" extends itself in a ring; a base must "
-                                    "not lead back"));
+  EXPECT_THAT(errors(),
+              ElementsAre("b/three.yaml:2:10: error: \"../run.yaml\" extends itself; a base must not lead back to it"));
 }
 
 TEST_F(Extends, LetsTwoFilesHaveOneBase) {
@@ -86,8 +86,8 @@ TEST_F(Extends, RefusesAnEndlessChain) {
 
 TEST_F(Extends, RefusesABaseThatIsNotThere) {
   write("run.yaml", "extends: bass.yaml\n");
-  EXPECT_THAT(errors(), ElementsAre("run.yaml:1:10: error: there is no file \"bass.yaml\" to extend; the path counts "
-                                    "from this file's folder"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:1:10: error: there is no file \"bass.yaml\" to extend; the path is "
+                                    "relative to this file's folder"));
 }
 
 TEST_F(Extends, TakesOneBaseOnly) {

@@ -122,7 +122,8 @@ TEST_F(GroupKey, TellsThatOneSiteHasNoPairs) {
   write("run.yaml", kRun + "groups: [all, pairs]\n");
   EXPECT_THAT(
       errors({"platform=alone"}),
-      ElementsAre("run.yaml:4:15: error: groups: there are no pairs of sites, as all GPUs are at one; leave it out"));
+      ElementsAre(
+          "run.yaml:4:15: error: groups: there are no pairs of sites, since all GPUs are at one site; leave it out"));
 }
 
 TEST_F(GroupKey, MeansAVmThatIsCalledAsAWord) {

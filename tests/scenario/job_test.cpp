@@ -50,13 +50,13 @@ TEST_F(JobRulesOf, AScenarioMayWriteToASite) {
   EXPECT_EQ(job.checkpoint->interval, Seconds{3600});
 }
 
-// What has no effect, or would be assumed in silence.
+// Settings without effect, or that would be assumed in silence.
 TEST_F(JobRulesOf, AScenarioMustHaveAnEffect) {
   EXPECT_THAT(errors({"job={}"}), Contains(HasSubstr("job has no effect: it states no failures")));
   EXPECT_THAT(errors({"job={seed: 5}"}), Contains(HasSubstr("job has no effect")));
   EXPECT_THAT(errors({"job={restart: 1 min, lease: 1 d}"}),
               Contains(HasSubstr("job.restart has no effect: nothing fails; state job.failures")));
-  EXPECT_THAT(errors({kStore}), Contains(HasSubstr("job.checkpoint.interval: nothing fails, so no interval is best")));
+  EXPECT_THAT(errors({kStore}), Contains(HasSubstr("job.checkpoint.interval: without failures no interval is best")));
   EXPECT_THAT(errors({"job.checkpoint={to: store, rate: 1 GB/s, read_time: 1 min, interval: 1 h}"}),
               Contains(HasSubstr("nothing fails, so no checkpoint is read")));
   EXPECT_THAT(errors({kVmFails, "job.egress_per_gigabyte=0.1"}),
@@ -82,7 +82,7 @@ TEST_F(JobRulesOf, AScenarioNeedFigures) {
   EXPECT_THAT(errors({kVmFails, "job.checkpoint={to: store, rate: 1 GB/s}"}),
               Contains(HasSubstr("job.checkpoint has no \"interval\"")));
   EXPECT_THAT(errors({kVmFails, "job.checkpoint={to: store, rate: 1 GB/s, time: 1 s, interval: 1 h}"}),
-              Contains(HasSubstr("job.checkpoint.rate beside job.checkpoint.time: leave one out")));
+              Contains(HasSubstr("job.checkpoint.rate excludes job.checkpoint.time; leave one out")));
   EXPECT_THAT(errors({"job.failures={vm: {mtbf: 0 s, repair: 1 s}}"}), Contains(HasSubstr("is out of range")));
   EXPECT_THAT(errors({kVmFails, "job.checkpoint={to: store, rate: 1 GB/s, interval: often}"}),
               Contains(HasSubstr("job.checkpoint.interval")));
@@ -93,13 +93,13 @@ TEST_F(JobRulesOf, AScenarioDoNotCombineWhatIsNotSimulated) {
                       "job.checkpoint={to: local, rate: 1 GB/s, interval: best}"}),
               Contains(HasSubstr("a preempted VM takes its local disk along; write to store or to a site")));
   EXPECT_THAT(errors({kVmFails, "job.checkpoint={to: east, rate: 1 GB/s, interval: best, background: yes}"}),
-              Contains(HasSubstr("how training and a checkpoint share a link between sites is not simulated")));
+              Contains(HasSubstr("training and a checkpoint on one link between sites are not simulated")));
 }
 
 TEST_F(JobRulesOf, ALinksDayIsInOrder) {
   const auto day = [&](const std::string& hours) { return errors({"job.links={wan: {hours: " + hours + "}}"}); };
-  EXPECT_THAT(day("[{from: 0 h}]"), Contains(HasSubstr("needs two or more times")));
-  EXPECT_THAT(day("[{from: 1 h}, {from: 2 h}]"), Contains(HasSubstr("the day's first state is from 0 h on")));
+  EXPECT_THAT(day("[{from: 0 h}]"), Contains(HasSubstr("needs two or more states")));
+  EXPECT_THAT(day("[{from: 1 h}, {from: 2 h}]"), Contains(HasSubstr("the first state of the day must begin at 0 h")));
   EXPECT_THAT(day("[{from: 0 h}, {from: 2 h}, {from: 2 h}]"), Contains(HasSubstr("is not later than the one before")));
   EXPECT_THAT(day("[{from: 0 h}, {from: 25 h}]"), Contains(HasSubstr("is out of range")));
   EXPECT_THAT(day("[{from: 0 h}, {from: 2 h, latency: 1 ms}]"), Contains(HasSubstr("\"latency\"")));
@@ -134,7 +134,7 @@ TEST_F(JobRulesOf, AScenarioRefuseDataAndJitterWithoutEffect) {
               Contains(HasSubstr("job.jitter.rtt has no effect: the platform has no links between sites")));
   EXPECT_THAT(errors({"job.jitter={gpu: {sd: 0.1, shape: normal}, lasts: job}",
                       "job.links={wan: {hours: [{from: 0 h}, {from: 1 h, loss: 0.1}]}}"}),
-              Contains(HasSubstr("job.jitter.lasts: job beside job.links is not simulated")));
+              Contains(HasSubstr("job.jitter.lasts: job is not simulated together with job.links")));
 }
 
 }  // namespace

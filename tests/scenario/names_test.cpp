@@ -62,7 +62,7 @@ TEST(Count, AndANameOfTheSameIsAnError) {
     load(one("node1") + ", " + several("node", 3), "all");
     FAIL() << "two VMs of one name were taken";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("there are two VMs \"node1\""));
+    EXPECT_THAT(error.what(), testing::HasSubstr("two VMs are named \"node1\""));
   }
 }
 

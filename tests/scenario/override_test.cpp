@@ -60,7 +60,7 @@ TEST_F(Override, TakesAHuggingFaceFolderAndItsKeys) {
   EXPECT_EQ(load({"models.1.layers=3", "models.1.sequence=512"}).models[1].sequence, 512);
   EXPECT_EQ(load({"models.1.num_hidden_layers=3"}).models[1].layers, 3);
   EXPECT_THAT(errors({"models.1.banana=4"}), ElementsAre(HasSubstr("unknown key \"banana\" in models.1")));
-  // Of the models that the file names those of these names, as `slmsim plan` prints them.
+  // Selects models of the file by name, as `slmsim plan` prints them.
   EXPECT_EQ(load({"models=small-llama"}).models[0].hidden, 64);
   EXPECT_EQ(load({"models=[small-llama, small]"}).models[1].name, "small");
   EXPECT_EQ(load({"models=small-llama", "models.0.layers=5"}).models[0].layers, 5);
@@ -148,7 +148,7 @@ TEST_F(Override, RefusesAPathThatIsDeeperThanAnyValue) {
 
 TEST_F(Override, RefusesWhatIsNoKeyAndValue) {
   for (const char* text : {"training.batch", "=16", ""}) {
-    EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override reads KEY=VALUE"))) << text;
+    EXPECT_THAT(errors({text}), ElementsAre(HasSubstr("an override has the form KEY=VALUE"))) << text;
   }
   EXPECT_THAT(errors({"training.batch="}), ElementsAre(HasSubstr("an override without a value")));
 }

@@ -68,7 +68,7 @@ TEST(StackFile, RefusesWhatNobodySaysTheSourceOfAndUnknownKernels) {
   EXPECT_THAT(read("{name: s, attention: flash, kernels: {gelu: {forward: {elements: 1}, backward: {elements: 1}, "
                    "provenance: typical}}}")
                   .errors,
-              ElementsAre(HasSubstr("does not say its source")));
+              ElementsAre(HasSubstr("states no source")));
   EXPECT_THAT(read("{name: s, attention: falsh, kernels: {gelus: {}}}").errors,
               ElementsAre(HasSubstr("did you mean \"flash\""), HasSubstr("did you mean \"gelu\"")));
 }

@@ -176,7 +176,7 @@ TEST_F(Techniques, AreAllOfThemUnlessTheScenarioSaysWhich) {
 TEST_F(Techniques, CannotCutABatchIntoMoreMicroBatchesThanSequences) {
   write("run.yaml", kRun + "techniques: {Data: {micro_batches: 8}, Shard: {micro_batches: 9}}\n");
   EXPECT_THAT(errors(), ElementsAre("run.yaml:3:19: error: a batch of 8 cannot be cut into the 9 micro-batches of "
-                                    "Shard; choose at most as many as sequences"));
+                                    "Shard; choose at most one per sequence"));
 }
 
 }  // namespace

@@ -45,14 +45,14 @@ TEST_F(TrainingOf, TakesABatchOfTokens) {
 
 TEST_F(TrainingOf, RefusesTokensThatAreNoWholeSequences) {
   train("{batch_tokens: 17, samples: 80}\n");
-  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:26: error: training.batch_tokens: 17 tokens are no whole number of "
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:26: error: training.batch_tokens: 17 tokens are not a whole number of "
                                     "sequences of 2; 16 and 18 are"));
 }
 
 TEST_F(TrainingOf, RefusesTwoLengths) {
   train("{batch: 8, epochs: 3, tokens: 1000}\n");
-  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:30: error: training.epochs beside training.tokens: leave one out; of a "
-                                    "pass they are tokens_per_epoch"));
+  EXPECT_THAT(errors(), ElementsAre("run.yaml:3:30: error: training.epochs excludes training.tokens; leave one out; "
+                                    "tokens of one pass are tokens_per_epoch"));
 }
 
 TEST_F(TrainingOf, RefusesTokensOfModelsWithOtherSequences) {

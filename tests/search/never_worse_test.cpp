@@ -1,4 +1,4 @@
-// What a scenario itself asks for is one of the choices: no plan is worse than what `slmsim run` predicts.
+// The scenario's own choice is one of the candidates: no plan is worse than the prediction of `slmsim run`.
 #include <algorithm>
 #include <random>
 
@@ -36,7 +36,7 @@ void expect_never_worse(const ClusterFile& file, const Overrides& set, double ef
   ASSERT_FALSE(found.best.empty());
   const RankedChoice& best = found.best.front();
   EXPECT_LE(best.measured.job.value, run * (1 + kRounding));
-  // What is printed for `slmsim run` gives the same job.
+  // The printed `slmsim run` command gives the same job.
   Overrides overrides = space.overrides(space.choices()[best.choice]);
   overrides.insert(overrides.begin(), set.begin(), set.end());
   const auto again = predict(file.load(overrides));

@@ -54,7 +54,7 @@ TEST_P(SearchOf, AClusterFindsTheBestOfAllItsChoices) {
   RecordProperty("choices", static_cast<int>(space.size()));
   RecordProperty("simulated", static_cast<int>(found.simulated));
 
-  // What is printed for `slmsim run` gives the same job.
+  // The printed `slmsim run` command gives the same job.
   for (const auto& one : found.best) {
     const Scenario again = file.load(space.overrides(space.choices()[one.choice]));
     const auto predictions = predict(again);
@@ -133,7 +133,7 @@ std::vector<std::string> groups_of(const Scenario& scenario) {
   return names;
 }
 
-// So many VMs of one GPU each at one site, each kind with a NIC of its own.
+// `kinds` times `of_each` VMs of one GPU each at one site, each kind with a NIC of its own.
 Scenario many_vms(int kinds, int of_each) {
   std::string vms;
   for (int v = 0; v < kinds * of_each; ++v) {
@@ -202,7 +202,7 @@ TEST(Groups, TakeVmsAsAlikeByTheirFiguresAndNotByTheirNames) {
 }
 
 TEST(Groups, TakeGpusOfAVmAsAlikeWhereTheyCouldBeExchanged) {
-  // Of four GPUs only the first has a fast way to the CPU: it or not, with 0 to 3 of the others.
+  // Only the first of four GPUs has a fast path to the CPU: it or not, with 0 to 3 of the others.
   const std::string inside =
       "inside: {parts: {cpu: {kind: switch}, n: {kind: nic}, g0: {kind: gpu}, g1: {kind: gpu}, g2: {kind: gpu}, g3: "
       "{kind: gpu}}, links: {Fast: {between: [cpu g0], rate: 64 GB/s}, Slow: {between: [cpu g1, g2 cpu, cpu g3], rate: "
@@ -253,7 +253,7 @@ TEST(Space, HoldsWhatTheScenarioAsksForJustAsItIs) {
   }
 }
 
-// Of many groups the first are listed until the time is over; what the scenario asks for is there in any case.
+// The first of many groups are listed until the time is over; the scenario's own choice is always included.
 TEST(Space, EndsItsListWhereItIsToldTo) {
   const Scenario scenario =
       load_scenario(std::string(SLMSIM_SOURCE_DIR) + "/scenarios/gat-amst.yaml", {"models=gpt2m"});

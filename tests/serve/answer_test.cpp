@@ -54,7 +54,7 @@ TEST_F(Answers, OfASweepAreTheProgramsOwn) {
   EXPECT_EQ(sweep["jsonl"], contents(root_ / "out.jsonl"));
 }
 
-// What earlier questions left behind changes no digit.
+// The state left by earlier questions changes no digit.
 TEST_F(Answers, OfTheViewAreThoseOfTheRun) {
   for (const char* rtt : {"5ms", "50ms", "5ms", "120ms"}) {
     const Json body = {{"set", {std::string("platform.links.wan.rtt=") + rtt}}};

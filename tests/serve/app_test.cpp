@@ -163,7 +163,7 @@ TEST_F(Pages, CancelJobsAndBoundHowManyRun) {
   for (const auto job : jobs) EXPECT_EQ(ended(app_, job)["state"], "cancelled");
 }
 
-// What follows the hand is one thing at a time, whatever else somebody started; a page whose turn it is not asks again.
+// One interactive update runs at a time, beside any other work; a page whose turn it is not asks again.
 TEST_F(Pages, FollowTheHandOneAtATime) {
   answerer_ = [](const HelperRequest& asking) {
     EXPECT_TRUE(asking.yields);

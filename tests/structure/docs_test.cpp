@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const fs::path& file) {
   return lines;
 }
 
-// As GitHub makes them: small letters, digits, - and _; a space is a -; all else is left out.
+// As GitHub makes them: small letters, digits, - and _; a space is a -; other characters are left out.
 std::string anchor_of(const std::string& heading) {
   std::string out;
   for (const char c : heading) {

@@ -31,7 +31,7 @@ TEST(LargestModels, OfAPipelineHaveAtLeastALayerPerStage) {
   for (const LargestModel& largest : largest_models(scenario, named("Pipeshard"))) EXPECT_GT(largest.layers, 24);
 }
 
-// With Megatron-LM's micro-batches as the study describes them its largest model comes out a fifth too large.
+// With Megatron-LM's micro-batches as the study describes them its largest model is predicted a fifth too large.
 TEST(DeepSpeedStudy, LargestModelsAreWithinEightPercentOnTheMean) {
   EXPECT_EQ(validation().largest.cells, 5);
   EXPECT_LE(validation().largest.mean, 0.08);
@@ -146,8 +146,8 @@ TEST(DeepSpeedStudy, StatesAreDividedAsTheStageSays) {
   EXPECT_NEAR(states(named("Infinity-P")), 0, 1e-9);
 }
 
-// A drive reads and writes one after the other: 12 bytes per parameter at 7 and at 4.3 GB/s, 0.7 of it reached. What is
-// left over is the passes and the first and the last group, which nothing hides.
+// A drive reads and writes one after the other: 12 bytes per parameter at 7 and at 4.3 GB/s, 0.7 of it reached. The
+// remainder is the passes and the first and the last group, which nothing hides.
 TEST(DeepSpeedStudy, InfinityIsBoundByItsDrives) {
   const Scenario scenario = sized("xe8545-nvme-g", 33.3);
   const double drives = parameters_of(scenario) * 12 * (1 / 7e9 + 1 / 4.3e9) / 0.7 / 4;
@@ -237,7 +237,7 @@ TEST(Megatron, AddsUpTheTiedEmbeddingsGradientsOfFirstAndLastStage) {
   EXPECT_NEAR(nvlink_bytes("pipeline: 4, tensor: 1, micro_batches: 4", 28).value, 2 * sent, 1e-3 * sent);
 }
 
-// Without recomputation four all-reduces per layer, or as many pairs of gather and scatter and two more gathers.
+// Without recomputation four all-reduces per layer, or four pairs of gather and scatter and two more gathers.
 TEST(Megatron, SequenceParallelismGathersTheInputsAgainGoingBackward) {
   const auto per_layer = [](const std::string& options) {
     return nvlink_bytes(options, 20).value - nvlink_bytes(options, 10).value;

@@ -57,7 +57,7 @@ TEST_F(JobRuns, ThatWerePublishedAreWithinATenth) {
     if (run.run != "IDEFICS-80B") {
       EXPECT_LT(std::abs(*run.judged().error()), 0.1) << run.run;
     }
-    // What the logs leave out only makes a job longer.
+    // Events missing in the logs only make a job longer.
     EXPECT_GT(run.predicted, run.measured) << run.run;
   }
 }
@@ -65,7 +65,7 @@ TEST_F(JobRuns, ThatWerePublishedAreWithinATenth) {
 TEST_F(JobRuns, AreRefusedWithTheirPlace) {
   const auto errors = [&](const std::string& row) { return errors_of([&] { validate_jobs(table(row)); }); };
   EXPECT_THAT(errors("a,all,0,36,100,0,0,0,0,,x\n"),
-              ElementsAre(HasSubstr("2:1: error: iterations: \"0\" is no number from 1")));
+              ElementsAre(HasSubstr("2:1: error: iterations: \"0\" is not a number from 1")));
   EXPECT_THAT(errors("a,all,9,36,100,0,0,0,0,5 h,x\n"),
               ElementsAre(HasSubstr("stops: \"5 h\" is not like \"168 h: 2 h\"")));
   EXPECT_THAT(errors("a,all,9,36,100,0,0,0,0,5: 1 h,x\n"), ElementsAre(HasSubstr("stops: ")));

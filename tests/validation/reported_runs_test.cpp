@@ -1,4 +1,4 @@
-// The comparison with runs that people report, by small made-up tables, and how right the published one comes out.
+// The comparison with runs that people report, by small made-up tables, and the accuracy of the published one.
 #include "tests/validation/reported_runs.h"
 
 #include <cmath>
@@ -75,7 +75,7 @@ TEST_F(ReportedRuns, ThatDoNotFitAreTimedAllTheSame) {
 TEST_F(ReportedRuns, AreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,,fast\n"),
               HasSubstr("csv:3:1: error: tokens_per_second_per_gpu"));
-  EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,,-1\n"), HasSubstr("is no number above 0"));
+  EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,,-1\n"), HasSubstr("is not a number above 0"));
   EXPECT_THAT(refusal("a,b,scenarios/none.yaml,,1\n"), HasSubstr("csv:3:1"));
   EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,training.bach=3,1\n"), HasSubstr("batch"));
   EXPECT_THAT(refusal("a,b,scenarios/gat-amst.yaml,,1\n"), HasSubstr("predictions, and one run was measured"));

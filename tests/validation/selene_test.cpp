@@ -1,5 +1,5 @@
-// Megatron-LM on Selene: iteration times of Korthikanti et al. (arXiv 2205.05198, Table 5). What A100 sustain was chosen with
-// them in view.
+// Megatron-LM on Selene: iteration times of Korthikanti et al. (arXiv 2205.05198, Table 5). The sustained rate of A100 was chosen
+// with them in view.
 #include <cmath>
 #include <filesystem>
 

@@ -38,7 +38,7 @@ TEST(StoredCollectives, HasFortyPointsAndSaysWhereItWasMeasured) {
   EXPECT_NE(line.find("net.core.wmem_max = 4194304"), std::string::npos);
 }
 
-// The goal, over all points. What the model leaves out, by the points that show it:
+// The goal, over all points. Effects missing in the model, by the points that show them:
 //   cubic     HyStart ends slow start early where both directions are full: Reno is faster, and nearer to what is predicted
 //   losses    bursts that overrun a queue; reduce-scatter of 64 MB at 57.4 ms took twice as long in some runs
 constexpr double kMedian = 0.10, kNinetieth = 0.25;

@@ -18,7 +18,7 @@ constexpr int kForward = 0, kBackward = 1, kLoopbacks = 2;  // the loopback of h
 // B, net.core.wmem_max of the measuring machine, as the table's comments say.
 constexpr double kMostSendBuffer = 4194304;
 
-// Before a bound buffer's message Gloo asks for a send buffer of its size (Pair::send); the kernel cuts that to
+// Before a bound buffer's message Gloo requests a send buffer of its size (Pair::send); the kernel cuts that to
 // wmem_max, doubles it for its own use, and tunes the buffer no more (SO_SNDBUF, socket(7)).
 Bytes fixed_send_buffer(Bytes message) { return 2 * std::min(message, Bytes{kMostSendBuffer}); }
 

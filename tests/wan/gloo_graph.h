@@ -2,7 +2,7 @@
 //
 // Enters: a case and what the path and the machine's loopback are like. Leaves: when the ranks end, and when the bytes
 // had crossed the wide-area path. All-reduce and all-gather are sim/graph's Ring with Gloo's rules; reduce-scatter by
-// halving and doubling and the send are written here. What a piece of Gloo's protocol costs follows from its sources
+// halving and doubling and the send are written here. The costs of Gloo's protocol follow from its sources
 // (commit 5b14351, the version that Debian packs): a send of an "unbound" buffer waits for the receiver's word that it
 // waits for it (tcp/pair.cc); one of a "bound" buffer (reduce_scatter.h) does not, but fixes the socket's send buffer.
 #pragma once

@@ -23,7 +23,7 @@ constexpr char kFile[] = SLMSIM_SOURCE_DIR "/tests/wan/results/nic_sharing.csv";
 constexpr int kMtu = 1500;
 constexpr double kMegabit = 1e6 / 8;     // B
 constexpr double kFrom = 3, kUntil = 7;  // s, as the file's command says
-constexpr double kNearPing = 0.2e-3;     // s, what a ping takes where the path adds 0.1 ms; far below all else
+constexpr double kNearPing = 0.2e-3;     // s, time of a ping where the path adds 0.1 ms; far below other delays
 
 std::vector<SharingRow> stored() {
   std::ifstream file(kFile);
@@ -73,7 +73,7 @@ TEST(StoredSharing, TheNicIsUsedUp) {
   }
 }
 
-// Of the NIC: by how much the far connections' part is wrong, on the mean.
+// Mean errors of the far connections' part of the NIC.
 struct Errors {
   double equal = 0, weighted = 0, with_queue = 0;
 };

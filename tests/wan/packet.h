@@ -1,4 +1,4 @@
-// What the relays share: packets in memory, and the clock.
+// Shared by the relays: packets in memory, and the clock.
 #pragma once
 
 #include <cstddef>

@@ -52,8 +52,8 @@ TEST(StoredTcp, HasFortyPointsAndSaysWhereItWasMeasured) {
   for (const char* word : {"measured: ", "Linux ", "command: "}) EXPECT_NE(first.find(word), std::string::npos) << word;
 }
 
-// What the model must reach is 8 % and 20 %. What it still leaves out, by the groups that show it:
-//   loss     which segments are lost is chance: a few losses per transfer, here at even distances
+// The model must reach 8 % and 20 %. Effects that it leaves out, by the groups that show them:
+//   loss     lost segments are random: a few losses per transfer, here at even distances
 //   buffer   the bookkeeping that the kernel counts as part of a small send buffer
 //   several  connections that start together do not stay in step
 constexpr double kMedianReached = 0.02, kNinetiethReached = 0.15, kNinetiethWithoutLossReached = 0.10;

@@ -107,7 +107,7 @@ struct Run {
   Clock::time_point first_send, last_byte;
 };
 
-// Sends `bytes`, divided evenly, over all connections at once. What is asked for is told of the first connection.
+// Sends `bytes`, divided evenly, over all connections at once. The windows are those of the first connection.
 
 Run send_over(const std::vector<TcpConnection>& connections, std::int64_t bytes, Window* after_send,
               std::vector<Window>* during) {

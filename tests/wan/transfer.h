@@ -12,7 +12,7 @@
 
 namespace slmsim::wan {
 
-// What a transfer meets; a row of results/tcp.csv begins with it.
+// Conditions of a transfer; a row of results/tcp.csv begins with it.
 struct Case {
   double rtt = 0;   // ms
   double rate = 0;  // Mbit/s, IP packets; 0: none

@@ -57,7 +57,7 @@ std::vector<std::string> hosts_of(const std::string& pattern, const Place& place
   const auto range =
       close == std::string::npos ? std::vector<std::string>{} : range_of(pattern.substr(open + 1, close - open - 1));
   if (range.empty())
-    throw InputError(place, fmt::format("\"{}\" is no range of hosts; one reads node[01:08]", printable(pattern)));
+    throw InputError(place, fmt::format("\"{}\" is not a range of hosts; the form is node[01:08]", printable(pattern)));
   std::vector<std::string> out;
   for (const auto& one : range) {
     for (auto& host : hosts_of(pattern.substr(0, open) + one + pattern.substr(close + 1), place))
@@ -106,7 +106,7 @@ class AnsibleTree {
         const auto count = parse_number(slots->second);
         if (!count || *count < 1 || *count > 1024)
           throw InputError(beneath[host].places["slots"],
-                           "slots is no number of GPUs; expected a whole number from 1 on");
+                           "slots is not a number of GPUs; expected a whole number from 1 on");
         machine.gpus.assign(static_cast<std::size_t>(*count), std::string(machine.gpus.front()));
       }
       out.machines.push_back(std::move(machine));
@@ -164,7 +164,7 @@ void read_ini(const std::string& file, const std::string& text, AnsibleTree& tre
     const std::string& first = words.front().first;
     if (first.front() == '[' && (first.back() == ']' || words.size() > 1)) {
       if (words.size() > 1 || first.size() < 3)
-        throw InputError(place, "not a group; one reads [name], [name:vars] or [name:children]");
+        throw InputError(place, "not a group; the form is [name], [name:vars] or [name:children]");
       const auto colon = first.find(':');
       group = first.substr(1, (colon == std::string::npos ? first.size() - 1 : colon) - 1);
       kind = colon == std::string::npos ? "" : first.substr(colon + 1, first.size() - colon - 2);
@@ -191,7 +191,8 @@ void read_ini(const std::string& file, const std::string& text, AnsibleTree& tre
       const auto equals = word.find('=');
       const Place at{source, number, words[std::min(i, words.size() - 1)].second};
       if (equals == std::string::npos || equals == 0)
-        throw InputError(at, fmt::format("\"{}\" is no variable; one reads KEY=VALUE", printable(word).substr(0, 64)));
+        throw InputError(at,
+                         fmt::format("\"{}\" is not a variable; the form is KEY=VALUE", printable(word).substr(0, 64)));
       const std::string key = word.substr(0, equals);
       variables.values[key] = word.substr(equals + 1);
       variables.places[key] = {source, number, kind == "vars" ? words.front().second : at.column};

@@ -97,10 +97,10 @@ class SliceReader {
     Machine* machine = find(node);
     if (!machine) {
       if (!model.starts_with("GPU_")) return;
-      throw InputError(component.place,
-                       fmt::format("component \"{}\" belongs to no node that is told; give the list of "
-                                   "nodes (list_nodes) too",
-                                   printable(name)));
+      throw InputError(
+          component.place,
+          fmt::format("component \"{}\" belongs to no listed node; give the list of nodes (list_nodes) too",
+                      printable(name)));
     }
     if (model.starts_with("GPU_")) {
       const std::string gpu = gpu_called(model);
@@ -158,7 +158,7 @@ class SliceReader {
   void leave_out_the_rest() {
     std::erase_if(out_.machines, [&](const Machine& machine) {
       if (keep_ || !machine.gpus.empty()) return false;
-      out_.remarks.push_back(fmt::format("{} has no GPU and is left out", machine.name));
+      out_.remarks.push_back(fmt::format("{} has no GPU and is skipped", machine.name));
       return true;
     });
     for (auto a = routed_.begin(); a != routed_.end(); ++a) {

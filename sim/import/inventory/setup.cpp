@@ -80,9 +80,9 @@ class SetupWriter {
  private:
   std::string head() const {
     std::string out = fmt::format(
-        "# Written by {}.\n# \"assumed\" stands where nobody stated or measured a value, with what would measure it; "
-        "state "
-        "yours in its place.\n",
+        "# Written by {}.\n"
+        "# \"assumed\" marks values that were neither stated nor measured, with the program that measures them; "
+        "replace them by yours.\n",
         printable(request_.command));
     for (const auto& remark : request_.inventory.remarks) out += fmt::format("# {}.\n", printable(remark));
     return out;
@@ -100,7 +100,7 @@ class SetupWriter {
     sites_.emplace_back(machine.site,
                         site_names_.unique(machine.site.empty() ? "site" : lower_case(key_name(machine.site))));
     if (machine.site.empty() && request_.inventory.machines.size() > 1)
-      assume("all machines that state no site are at one; state site=NAME");
+      assume("all machines without a site are at one; state site=NAME");
   }
 
   void assume(std::string text) {
@@ -111,7 +111,7 @@ class SetupWriter {
   std::string vm_text(const Machine& machine) {
     if (machine.gpus.empty())
       throw InputError(machine.place,
-                       fmt::format("{} does not say its GPUs; state gpus=TYPE:COUNT there, or give --gpu "
+                       fmt::format("{} states no GPUs; state gpus=TYPE:COUNT there, or give --gpu "
                                    "{}=TYPE:COUNT (slmsim list gpus)",
                                    printable(machine.name), printable(machine.name)));
     out_.gpus += static_cast<int>(machine.gpus.size());

@@ -87,13 +87,13 @@ void read_operators(CsvColumns& table, const std::string& gpu, Precision precisi
   const std::string file = table.file().path();
   if (!std::regex_search(file, match, kName)) {
     table.errors().push_back({table.file().at(0, 0),
-                              "the file's name does not tell micro-batch, tensor-parallel degree and way of dividing; "
-                              "keep the profiler's, MODEL_mbs1_tp1_algo0.csv"});
+                              "the file's name lacks micro-batch, tensor-parallel degree and way of dividing; keep the "
+                              "profiler's, MODEL_mbs1_tp1_algo0.csv"});
     return;
   }
   if (match[2] != "1") {
     rows.leave_out(
-        fmt::format("of operators divided over {} GPUs, whose parts the table does not tell", match[2].str()),
+        fmt::format("of operators divided over {} GPUs, whose parts the table does not list", match[2].str()),
         2 * table.rows().size());
     return;
   }
@@ -101,7 +101,7 @@ void read_operators(CsvColumns& table, const std::string& gpu, Precision precisi
   if (!sizes) {
     table.errors().push_back(
         {table.file().at(table.header_line()),
-         fmt::format("the model's sizes cannot be told from the weights and tensors, at {} bytes an element; tables of "
+         fmt::format("the model's sizes do not follow from the weights and tensors, at {} bytes an element; tables of "
                      "GPT-like models are expected, in the precision that was profiled",
                      element_bytes(precision))});
     return;
@@ -112,7 +112,7 @@ void read_operators(CsvColumns& table, const std::string& gpu, Precision precisi
     for (const bool forward : {true, false}) {
       const char* column = forward ? "forward-compute" : "backward-compute";
       if (table.number(row, column) == kDidNotRunOperator) {
-        rows.leave_out("of operators that did not run, for want of memory");
+        rows.leave_out("of operators that ran out of memory");
       } else if (const auto time = table.time(row, column, kMicrosecond); time && !passes) {
         ++rows.unknown[name];
       } else if (time) {
@@ -121,8 +121,8 @@ void read_operators(CsvColumns& table, const std::string& gpu, Precision precisi
     }
   }
   rows.remarks.insert(
-      "the gradients of a product were timed together: each of the two has half of the time, as it has of the work");
-  rows.remarks.insert("operators hold what PyTorch does around their kernels: scaling, biases, copies");
+      "the two gradients of a product were timed together: each has half of the time, as each is half of the work");
+  rows.remarks.insert("operators include PyTorch's work around their kernels: scaling, biases, copies");
 }
 
 void read_collectives(CsvColumns& table, const std::string& gpu, FileRows& rows) {
@@ -130,26 +130,26 @@ void read_collectives(CsvColumns& table, const std::string& gpu, FileRows& rows)
   std::smatch match;
   const std::string file = table.file().path();
   if (!std::regex_search(file, match, kName)) {
-    table.errors().push_back({table.file().at(0, 0),
-                              "the file's name does not tell the collective and its GPUs; keep the profiler's, "
-                              "prim_MODEL_all_reduce_4gpus.csv"});
+    table.errors().push_back(
+        {table.file().at(0, 0),
+         "the file's name lacks the collective and its GPUs; keep the profiler's, prim_MODEL_all_reduce_4gpus.csv"});
     return;
   }
   for (const auto& row : table.rows()) {
     if (table.number(row, "time(ms)") == kDidNotRunCollective) {
-      rows.leave_out("of collectives that did not run, for want of memory");
+      rows.leave_out("of collectives that ran out of memory");
       continue;
     }
     const auto size = table.size(row, "data_size(MB)");
     const auto time = table.time(row, "time(ms)", kMillisecond);
     if (!size || !time) continue;
     if (match[1] != "all_reduce")
-      rows.leave_out(fmt::format("of {}, which copies lists of tensors beside it", match[1].str()));
+      rows.leave_out(fmt::format("of {}, which also copies lists of tensors", match[1].str()));
     else
       rows.collectives.push_back(
           {gpu, "all-reduce", std::stoll(match[2]), 1, static_cast<double>(*size) * Bytes{kMebi}, *time, row.line});
   }
-  rows.remarks.insert("GPUs of a collective are taken for those of one machine");
+  rows.remarks.insert("GPUs of a collective are assumed to be in one machine");
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ void read_aceso_table(CsvColumns& table, const std::string& gpu, std::optional<P
   } else if (precision) {
     read_operators(table, gpu, *precision, rows);
   } else {
-    table.errors().push_back({table.file().at(0, 0), "the table does not tell its precision; give --precision"});
+    table.errors().push_back({table.file().at(0, 0), "the table does not state its precision; give --precision"});
   }
 }
 

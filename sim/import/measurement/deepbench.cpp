@@ -82,7 +82,7 @@ void read_all_reduces(const DeepBenchReader& reader, const std::vector<TextLine>
     if (words.size() >= 3 && words[0] == "Num" && words[1] == "Ranks:")
       ranks = read_size(words[2], "the number of ranks", reader.file.at(lines[i].number), reader.errors);
   }
-  if (!ranks) return reader.error(lines[header].number, "no line \"Num Ranks:\" stands above; keep it");
+  if (!ranks) return reader.error(lines[header].number, "the line \"Num Ranks:\" is missing above; keep it");
   for (std::size_t i = header + 1; i < lines.size(); ++i) {
     const auto& words = lines[i].words;
     if (!begins_with_number(lines[i])) {
@@ -126,7 +126,7 @@ bool read_sheet(const DeepBenchReader& reader) {
     return true;
   }
   if (!reader.request.precision) {
-    reader.error(header->line, "the sheet tells its precision in words; give --precision");
+    reader.error(header->line, "the sheet states its precision in words; give --precision");
     return true;
   }
   for (auto row = header + 1; row != records.end(); ++row) {

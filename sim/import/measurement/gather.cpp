@@ -15,7 +15,7 @@
 namespace slmsim {
 namespace {
 
-constexpr const char* kTooFast = "faster than can be";
+constexpr const char* kTooFast = "faster than possible";
 constexpr std::size_t kMostNames = 40;  // kernel names unknown to slmsim that are listed
 
 struct ReadFile {
@@ -90,7 +90,7 @@ std::optional<std::string> one_gpu(const std::vector<ReadFile>& files, Times Fil
       std::any_of(request.where.begin(), request.where.end(), [](const auto& c) { return c.column == "gpu"; });
   if (found.size() == 1 && !asked) return found.begin()->first;
   throw InputError({}, fmt::format("the tables hold {} GPU{}{}; choose one with --where gpu=NAME: {}", found.size(),
-                                   found.size() == 1 ? "" : "s", asked ? ", none of them the one asked for" : "",
+                                   found.size() == 1 ? "" : "s", asked ? ", none of them the requested one" : "",
                                    fmt::join(choices, ", ")));
 }
 
@@ -138,11 +138,11 @@ void Gathering::take_off_launches(const std::vector<ReadFile>& files, const std:
     }
   }
   if (shortest < kLongestLaunch) launch_ = shortest;
-  remarks_.insert(
-      launch_ > Seconds{0}
-          ? fmt::format("each launch was timed by itself: the shortest time, {}, is taken off all", to_text(launch_))
-          : "each launch was timed by itself, and no time is short enough to tell what a launch takes: the "
-            "times hold it");
+  remarks_.insert(launch_ > Seconds{0}
+                      ? fmt::format("each launch was timed by itself: the shortest time, {}, is subtracted from all",
+                                    to_text(launch_))
+                      : "each launch was timed by itself, but no time is short enough to show the launch time: the "
+                        "times include it");
 }
 
 bool Gathering::take(const KernelTime& one, const std::string& gpu, const InputFile& file, FileRows& rows) {
@@ -180,7 +180,7 @@ void Gathering::add(ReadFile& read, const std::string& gpu, const std::string& m
       if (names.size() < kMostNames) names.push_back(fmt::format("{} {}", count, printable(name).substr(0, 48)));
     }
     if (names.size() < read.rows.unknown.size()) names.emplace_back("and others");
-    read.rows.leave_out(fmt::format("of what slmsim has no kernel for ({})", fmt::join(names, ", ")), times);
+    read.rows.leave_out(fmt::format("of operators without a kernel in slmsim ({})", fmt::join(names, ", ")), times);
   }
   source.left_out.insert(source.left_out.end(), read.rows.left_out.begin(), read.rows.left_out.end());
   std::stable_sort(source.left_out.begin(), source.left_out.end(),

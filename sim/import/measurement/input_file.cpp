@@ -31,8 +31,7 @@ InputFile read_input_file(const std::string& path) {
   const fs::file_type type = fs::status(path, failed).type();
   if (type == fs::file_type::directory) refuse("this is a folder; name the tables in it");
   if (type == fs::file_type::not_found) refuse("there is no such file; check the path");
-  if (type != fs::file_type::regular)
-    refuse("this is a device, a pipe or what may not be read, and no file; a table is expected in a file");
+  if (type != fs::file_type::regular) refuse("this is a device, a pipe or unreadable; a table is expected in a file");
   if (const auto size = fs::file_size(path, failed); failed || size > kMostBytes)
     refuse(fmt::format("the file has more than {} MiB; import a part of it", kMostBytes >> 20));
   std::ifstream stream(path, std::ios::binary);
@@ -41,9 +40,9 @@ InputFile read_input_file(const std::string& path) {
   std::string text = read.str();
   if (!stream || text.empty()) refuse("the file is empty or cannot be read; a table is expected");
   if (text.starts_with("version https://git-lfs."))
-    refuse("this is a pointer of Git LFS and not the table; run git lfs pull where it comes from");
+    refuse("this is a pointer of Git LFS, not the table; run git lfs pull where it comes from");
   if (text.starts_with("PK\x03\x04")) refuse("this is a spreadsheet or another archive; save its sheet as csv");
-  if (text.find('\0') != std::string::npos) refuse("the file is no text; a table is expected");
+  if (text.find('\0') != std::string::npos) refuse("the file is not text; a table is expected");
   return {std::make_shared<Source>(Source{path, std::move(text)})};
 }
 

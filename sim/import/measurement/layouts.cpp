@@ -114,8 +114,7 @@ void tell_what_lacks(ImportedProfile& profile) {
                                           products ? "the others" : "products"));
   else if (!lacking.empty())
     profile.remarks.push_back(
-        fmt::format("not timed are {}: they are as much slower than the data sheet as the others of "
-                    "their class on the median",
+        fmt::format("not timed: {}; they take the median ratio to the data sheet of the others of their class",
                     fmt::join(lacking, ", ")));
 }
 

@@ -61,7 +61,7 @@ std::string flash_text(const fs::path& file) {
 // The three operators of docs/measuring.md#host, forward and backward, on the host that the software stacks' figures are of.
 constexpr double kUsualHost = 3 * (35 + 40);  // us
 
-// What this machine's host needs in proportion; nothing where no host.csv is.
+// Launch time of this machine's host as a factor; empty without a host.csv.
 std::string host_text(const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return "";

@@ -77,8 +77,8 @@ void NcclTestsReader::check_rate(const TextLine& line, double bytes, Seconds too
   const double is = bytes / took.value / kGiga;
   if (rate && std::abs(*rate - is) <= kRounded + kDigits * is) return;
   error(line.number,
-        fmt::format("algbw is {} GB/s, and size / time is {:.4g} GB/s; the same is expected, of a time in us, as "
-                    "nccl-tests prints them",
+        fmt::format("algbw is {} GB/s, but size / time is {:.4g} GB/s; they must agree, with times in us, "
+                                 "as nccl-tests prints them",
                     printable(busbw).substr(0, 32), is));
 }
 
@@ -106,7 +106,7 @@ void NcclTestsReader::read_row(const TextLine& line) {
 
 void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRows& rows, std::vector<Error>& errors) {
   if (!request.where.empty() && request.where.front().column != "gpu")
-    errors.push_back({file.at(0, 0), "--where: output of nccl-tests has no columns to choose by but gpu"});
+    errors.push_back({file.at(0, 0), "--where: output of nccl-tests can be chosen by gpu only"});
   NcclTestsReader reader{file, rows, errors, 0, {}, "", collective_in(file.path()), {}, 0, request.mixed};
   bool ended = false;
   for (const auto& line : text_lines(file)) {
@@ -119,12 +119,11 @@ void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRo
   }
   if (reader.time == 0)
     errors.push_back({file.at(1),
-                      "no header \"# size count type redop root time algbw busbw ...\"; the output of "
-                      "all_reduce_perf or a sister is expected"});
+                      "no header \"# size count type redop root time algbw busbw ...\"; the output of all_reduce_perf "
+                      "or a similar test is expected"});
   else if (reader.collective.empty())
     errors.push_back({file.at(0, 0),
-                      "the collective is told neither in the file nor by its name; call it as the program, "
-                      "all_reduce_perf.txt"});
+                      "neither the file nor its name states the collective; name it after the program, all_reduce_perf.txt"});
   else if (reader.ranks < 2)
     errors.push_back(
         {file.at(0, 0), fmt::format("{} lines \"# Rank\"; at least two GPUs are expected, with these lines "
@@ -138,7 +137,7 @@ void read_nccl_tests(const InputFile& file, const ImportRequest& request, FileRo
 
 ImportFormat nccl_tests_format() {
   return {"nccl-tests",
-          "What all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf and sendrecv_perf print.",
+          "Output of all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf and sendrecv_perf.",
           "# size, count, type, redop, root, time (us), algbw, busbw, #wrong, with the lines # Rank above",
           {},
           nullptr,

@@ -25,7 +25,7 @@ std::vector<NamedShape> read_shapes(const ImportRequest& request, std::vector<Er
     const auto precision = precision_called(table.text(row, "precision"));
     const auto batch = table.size(row, "batch"), m = table.size(row, "m"), n = table.size(row, "n"),
                k = table.size(row, "k");
-    if (!precision) table.error(row, "precision", "no precision of slmsim's; fp16, bf16, tf32 or fp32 is expected");
+    if (!precision) table.error(row, "precision", "not a precision of slmsim; fp16, bf16, tf32 or fp32 is expected");
     if (table.text(row, "name").empty())
       table.error(row, "name", "the name is empty; a part of a kernel's name is expected");
     if (precision && batch && m && n && k)
@@ -57,10 +57,9 @@ void read_nsys(CsvColumns& table, FileRows& rows) {
     return;
   }
   if (table.request().shapes.empty()) {
-    table.errors().push_back(
-        {table.file().at(0, 0),
-         "nsys tells no sizes of kernels; give --shapes FILE, a csv with columns name (a part of the "
-         "kernel's name), kernel, precision, batch, m, n, k"});
+    table.errors().push_back({table.file().at(0, 0),
+                              "nsys reports no sizes of kernels; give --shapes FILE, a csv with columns name (a part "
+                              "of the kernel's name), kernel, precision, batch, m, n, k"});
     return;
   }
   const auto shapes = read_shapes(table.request(), table.errors());
@@ -82,20 +81,19 @@ void read_nsys(CsvColumns& table, FileRows& rows) {
     else if (time)
       rows.kernels.push_back({"", found->precision, {found->shape}, *time, row.line});
   }
-  rows.remarks.insert(
-      "nsys sums launches of one name, also where their sizes differ: only names of one size are of use");
+  rows.remarks.insert("nsys sums launches of one name even if their sizes differ: only names of one size are usable");
 }
 
 }  // namespace
 
 ImportFormat nsys_format() {
-  return {
-      "nsys",
-      "nsys stats --report cuda_gpu_kern_sum --format csv, with --shapes FILE for the sizes, which nsys does not tell.",
-      "Instances, Med (ns) or Avg (ns), Name; --shapes: name, kernel, precision, batch, m, n, k",
-      {{"Instances", "Name"}},
-      read_nsys,
-      nullptr};
+  return {"nsys",
+          "nsys stats --report cuda_gpu_kern_sum --format csv, with --shapes FILE for the sizes, which nsys does not "
+          "report.",
+          "Instances, Med (ns) or Avg (ns), Name; --shapes: name, kernel, precision, batch, m, n, k",
+          {{"Instances", "Name"}},
+          read_nsys,
+          nullptr};
 }
 
 }  // namespace slmsim

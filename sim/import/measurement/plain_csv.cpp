@@ -53,7 +53,7 @@ void read_plain_csv(CsvColumns& table, FileRows& rows) {
 
 ImportFormat csv_format() {
   return {"csv",
-          "Tables in slmsim's own words: kernels by the names and layouts of slmsim shapes, or collectives.",
+          "slmsim's own tables: kernels by the names and layouts of slmsim shapes, or collectives.",
           "kernel, precision, batch, m, n, k, seconds (and gpu); or collective, ranks or gpus, bytes, seconds (and "
           "hosts, and gpu or machine)",
           {{"kernel", "precision", "batch", "m", "n", "k", "seconds"},

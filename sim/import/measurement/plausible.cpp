@@ -125,10 +125,9 @@ void Plausibility::check_median() const {
   if (middle.ratio >= kFastest && middle.ratio <= kSlowest) return;
   throw InputError(
       middle.row.file->at(middle.row.line),
-      fmt::format("the kernels take {:.3g} times the data sheet's time of {} on the median, as this one does, "
-                  "which is {}; check the GPU, the precision, and that times are in the unit that the format "
-                  "says",
-                  middle.ratio, gpu_->name, middle.ratio < kFastest ? "faster than it can be" : "absurdly slow"));
+      fmt::format("the kernels take {:.3g} times the data sheet's time of {} in the median, as this one does, which is "
+                  "{}; check the GPU, the precision, and that times are in the unit that the format says",
+                  middle.ratio, gpu_->name, middle.ratio < kFastest ? "faster than possible" : "implausibly slow"));
 }
 
 void Plausibility::check_slow() const {
@@ -136,11 +135,10 @@ void Plausibility::check_slow() const {
   auto rates = rates_;
   const RatioRow& middle = median_of(rates);
   if (middle.ratio >= kLeastOfAnyGpu.value) return;
-  throw InputError(
-      middle.row.file->at(middle.row.line),
-      fmt::format("large products reach {} on the median, as this one does, which is absurdly slow of any GPU; "
-                  "at least {} is expected: are the times in the unit that the format says?",
-                  to_text(FlopsPerSecond{middle.ratio}), to_text(kLeastOfAnyGpu)));
+  throw InputError(middle.row.file->at(middle.row.line),
+                   fmt::format("large products reach {} in the median, as this one does, which is implausibly slow for "
+                               "any GPU; at least {} is expected: are the times in the unit that the format says?",
+                               to_text(FlopsPerSecond{middle.ratio}), to_text(kLeastOfAnyGpu)));
 }
 
 std::vector<std::string> Plausibility::finish() const {
@@ -168,7 +166,7 @@ std::vector<std::string> Disagreement::remarks() const {
   if (sizes_ == 0) return {};
   const std::string others =
       sizes_ == 1 ? "" : fmt::format("; so were {} other sizes, more than threefold apart", sizes_ - 1);
-  return {fmt::format("{}: the median is taken, though such times are hardly of one thing{}", text_, others)};
+  return {fmt::format("{}: the median is used, though such times hardly belong to one kernel{}", text_, others)};
 }
 
 }  // namespace slmsim

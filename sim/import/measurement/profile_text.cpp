@@ -33,7 +33,7 @@ std::string bytes_text(Bytes size) { return fmt::format("{:.0f} B", size.value);
 
 std::string to_yaml(const ImportedProfile& profile) {
   std::string out =
-      "# A GPU's profile made by slmsim import from what others measured; `sources` tells from what, and what was left "
+      "# A GPU's profile made by slmsim import from measurements of others; `sources` lists them and the times left "
       "out.\n"
       "# time: the median of the times of a size.\n"
       "schema: slmsim/gpu-profile/1\n";

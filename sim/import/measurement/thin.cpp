@@ -199,12 +199,11 @@ void thin_kernels(ImportedProfile& profile, const Gpu& gpu, std::size_t most) {
     return errors.empty() ? 0 : 100 * errors[static_cast<std::size_t>(part * static_cast<double>(errors.size() - 1))];
   };
   profile.remarks.push_back(
-      fmt::format("{} of {} sizes are kept{}: the others are interpolated from them within {:.3g} % of what was timed, "
-                  "half of them "
-                  "within {:.2g} %",
+      fmt::format("{} of {} sizes are kept{}: the others are interpolated from them within {:.3g} % of the measured "
+                  "times, half of them within {:.2g} %",
                   points_of(profile.points), before, !within ? ", evenly over the sizes, since the times scatter" : "",
                   within ? within->second * 100 : percent(0.9), percent(0.5)));
-  if (!within) profile.remarks.back() += ", the tenth part farther off";
+  if (!within) profile.remarks.back() += ", except for the worst tenth";
 }
 
 void thin_collectives(ImportedProfile& profile, std::size_t most) {
@@ -224,10 +223,9 @@ void thin_collectives(ImportedProfile& profile, std::size_t most) {
     }
     begin = end;
   }
-  profile.remarks.push_back(
-      fmt::format("{} of {} sizes of collectives are kept: the smallest, that of the greatest rate, and "
-                  "one for each doubling",
-                  kept.size(), profile.collectives.size()));
+  profile.remarks.push_back(fmt::format(
+      "{} of {} sizes of collectives are kept: the smallest, that of the highest rate, and one for each doubling",
+      kept.size(), profile.collectives.size()));
   profile.collectives = std::move(kept);
 }
 

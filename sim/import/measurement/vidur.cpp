@@ -30,8 +30,7 @@ std::optional<Layer> layer_of(CsvColumns& table, const CsvRecord& row) {
     table.error(row, "use_gated_mlp", fmt::format("use_gated_mlp is \"{}\"; True or False is expected", gated));
   if (!tokens || !hidden || !wide || !heads || !kv_heads || !parts) return std::nullopt;
   if (*hidden % *heads != 0 || *heads % *parts != 0) {
-    table.error(row, "n_head",
-                "heads do not divide n_embd, or the workers not the heads; a model's sizes are expected");
+    table.error(row, "n_head", "heads must divide n_embd, and workers must divide heads; a model's sizes are expected");
     return std::nullopt;
   }
   return Layer{*tokens, *hidden, *wide, *heads, *kv_heads, *parts, gated == "True"};

@@ -116,7 +116,7 @@ StageSelection uniform_stages(const PlanRequest& request) {
   const auto meshes = meshes_of(scenario.platform, group.devices, options.get(kStages));
   if (static_cast<std::int64_t>(meshes.size()) > model.layers) {
     return {{},
-            fmt::format("{} stages need at least as many layers; {} has {}", meshes.size(), model.name, model.layers)};
+            fmt::format("{} stages need at least one layer each; {} has {}", meshes.size(), model.name, model.layers)};
   }
   if (meshes.size() < 2) return {{}, "a pipeline needs at least two GPUs"};
   const auto cuts = balanced_cuts(operators, layer_costs(request, meshes));
@@ -145,11 +145,11 @@ Orders orders_of(const TechniqueOptions& options) {
   const bool of_stream = order == SendOrder::kDeepSpeed || order == SendOrder::kMegatron;
   Orders out{{.schedule = schedule, .order = order, .ahead = ahead}};
   if (ahead > 0 && schedule != Schedule::kOneForwardOneBackward)
-    out.reason = "ahead is of schedule 1f1b";
+    out.reason = "ahead is for schedule 1f1b";
   else if (zero_bubble && order != SendOrder::kAsynchronous)
-    out.reason = "schedule zb-h1 sends as soon as it has computed: order asynchronous";
+    out.reason = "schedule zb-h1 needs order asynchronous: it sends each message once computed";
   else if (of_stream && (schedule != Schedule::kOneForwardOneBackward || ahead > 0))
-    out.reason = "DeepSpeed's and Megatron-LM's order is that of schedule 1f1b, with nothing ahead";
+    out.reason = "DeepSpeed's and Megatron-LM's order is that of schedule 1f1b, without ahead";
   return out;
 }
 
@@ -259,9 +259,9 @@ TechniqueExports exports_of_pipeshard(const ExportRequest& request) {
   const OperatorPlan& how = request.plan.operators();
   if (how.order == SendOrder::kAsynchronous) out.torch = pipeline_of_torch(request.plan);
   if (how.schedule == Schedule::kZeroBubble)
-    out.alpa.cannot = "Alpa's schedules do not compute the gradients of weights apart";
+    out.alpa.cannot = "Alpa's schedules do not compute the gradients of weights separately";
   else if (how.order != SendOrder::kAlpa)
-    out.alpa.cannot = "its messages go in another order than Alpa's; leave order out";
+    out.alpa.cannot = "the order of its messages differs from Alpa's; leave order out";
   else if (how.ahead > 1)
     out.alpa.cannot = "Alpa's 1f1b_overlap_friendly has one more in flight for each boundary; choose ahead 1";
   for (auto& note : notes_on_planner(request)) out.alpa.notes.push_back(std::move(note));

@@ -55,13 +55,13 @@ MegatronExport planned_for_megatron(const ExportRequest& request) {
   const auto& stages = request.plan.stages;
   const bool divided = std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return s.mesh.size() > 1; });
   if (divided && request.setup.options.get(kTensor) == 0)
-    out.cannot = "operators are divided as an integer program found best, not by a tensor degree";
+    out.cannot = "an integer program divides the operators, not a tensor degree";
   return out;
 }
 
 std::vector<std::string> notes_on_planner(const ExportRequest& request) {
   if (request.setup.options.get(kPlanner) != Planner::kSlmsim) return {};
-  return {"inside a stage Alpa's solver divides operators by its own costs, not by those of this plan"};
+  return {"inside a stage Alpa's solver divides operators by its own costs, not by this plan's"};
 }
 
 }  // namespace slmsim

@@ -51,7 +51,7 @@ PlanResult plan_shard(const PlanRequest& request) {
   int asked = 1;
   for (const int gpus : options.get(kMesh)) asked *= gpus;
   if (!options.get(kMesh).empty() && asked != static_cast<int>(group.devices.size())) {
-    return {std::nullopt, fmt::format("a mesh of {} GPUs is asked for; the group has {}", asked, group.devices.size())};
+    return {std::nullopt, fmt::format("the mesh has {} GPUs; the group has {}", asked, group.devices.size())};
   }
   if (options.get(kTensor) > 0 && group.devices.size() % static_cast<std::size_t>(options.get(kTensor)) != 0) {
     return {std::nullopt, fmt::format("{} GPUs do not divide into groups of {} for tensor parallelism",

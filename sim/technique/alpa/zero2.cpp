@@ -14,11 +14,11 @@ namespace slmsim {
 namespace {
 
 const Option<std::optional<GradientCollective>> kCollective{
-    optional_choice_option({"gradient_collective", "How GPUs come to own their part of the summed gradients.",
+    optional_choice_option({"gradient_collective", "Collective that gives each GPU its part of the summed gradients.",
                             "as Alpa does: reduce-scatter for one micro-batch, all-reduce for several"},
                            gradient_collective_names)};
 const Option<std::optional<Precision>> kGathered{optional_choice_option(
-    {"gathered", "The number format of the parameters that are gathered.", "training.precision"}, precision_names)};
+    {"gathered", "The number format of gathered parameters.", "training.precision"}, precision_names)};
 
 PlanResult plan_zero2(const PlanRequest& request) {
   PlanResult result = plan_replicas(request);
@@ -30,7 +30,7 @@ PlanResult plan_zero2(const PlanRequest& request) {
       request.options.get(kCollective)
           .value_or(several ? GradientCollective::kAllReduce : GradientCollective::kReduceScatter);
   if (how.hierarchical && how.gradient_collective == GradientCollective::kReduceScatter)
-    return {std::nullopt, "summing gradients inside VMs first is for gradient_collective: all-reduce"};
+    return {std::nullopt, "summing gradients inside VMs first needs gradient_collective: all-reduce"};
   how.gathered = request.options.get(kGathered).value_or(request.scenario.training.precision);
   result.plan->by = how;
   return result;

@@ -53,8 +53,8 @@ Launcher launched_by_driver(const TechniqueOptions&) { return Launcher::kDriverO
 
 std::string not_deepspeeds(const Technique& technique) {
   return fmt::format(
-      "{} divides operators or layers, which a DeepSpeed configuration does not state; a pipeline is written into the "
-      "model (deepspeed.pipe.PipelineModule)",
+      "{} divides operators or layers, which a DeepSpeed configuration cannot state; a pipeline is part of the model "
+      "(deepspeed.pipe.PipelineModule)",
       technique.name);
 }
 

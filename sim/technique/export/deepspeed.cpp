@@ -38,14 +38,14 @@ Export export_deepspeed(const ExportRequest& request) {
   Export out{"DeepSpeed", {}, {}, {}};
   if (!how.cannot.empty()) out.cannot.push_back(how.cannot);
   const bool even = !has_uneven_shares(plan.stages.front());
-  if (!even) out.cannot.emplace_back("GPUs get different numbers of sequences; DeepSpeed gives each as many");
+  if (!even) out.cannot.emplace_back("GPUs get different numbers of sequences; DeepSpeed gives each the same number");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (even && training.batch % (gpus * plan.micro_batches) != 0)
-    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} GPUs x {} micro-batches; {} are",
+    out.cannot.push_back(fmt::format("a batch of {} is not a multiple of {} GPUs x {} micro-batches; {} are",
                                      training.batch, gpus, plan.micro_batches,
                                      nearest_batches(training.batch, gpus * plan.micro_batches)));
   if (training.optimizer == UpdateRule::kAdam8bit)
-    out.cannot.emplace_back("its configuration has no 8-bit Adam; hand bitsandbytes' to deepspeed.initialize yourself");
+    out.cannot.emplace_back("its configuration has no 8-bit Adam; pass that of bitsandbytes to deepspeed.initialize");
   if (!out.cannot.empty()) return out;
 
   Json json = {{"train_batch_size", training.batch},
@@ -59,7 +59,7 @@ Export export_deepspeed(const ExportRequest& request) {
     json["optimizer"] = {{"type", "OneBitAdam"},
                          {"params", {{"freeze_step", *how.freeze_step}, {"comm_backend_name", "nccl"}}}};
     out.notes.emplace_back(
-        "1-bit Adam takes momenta without gradients, such as unused positions', out by exp_avg_mask");
+        "1-bit Adam masks momenta without gradients, such as those of unused positions, by exp_avg_mask");
   }
   Json& zero = json["zero_optimization"];
   zero = {{"stage", how.stage}};

@@ -52,7 +52,8 @@ Export export_environment(const ExportRequest& request) {
   add("NCCL_BUFFSIZE", fmt::format("{:.0f}", nccl.buffer.value));
   const Platform& platform = request.setup.scenario.platform;
   if (nccl.ring_directions == RingDirections::kBoth)
-    out.notes.emplace_back("NCCL lays rings between nodes one way only: the plan's both ways take another library");
+    out.notes.emplace_back(
+        "NCCL's rings between nodes run one way only: the plan's rings both ways need another library");
   if (nccl.ring_order == RingOrder::kByDistance) {
     std::vector<std::string> names;
     for (const int vm : cycle_of_vms(platform, Network(platform), request.setup.group.devices))
@@ -82,8 +83,8 @@ std::string adapters_note(const Lora& lora) {
   std::vector<std::string> targets;
   for (const LoraTarget target : lora.targets) targets.push_back(name_in(lora_target_names(), target));
   return fmt::format(
-      "adapters alone are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) "
-      "with your model's products of {}, before it is wrapped",
+      "only adapters are trained: model = peft.get_peft_model(model, peft.LoraConfig(r={}, target_modules=[...])) with "
+      "your model's products of {}, before it is wrapped",
       lora.rank, fmt::join(targets, ", "));
 }
 

@@ -15,7 +15,7 @@ std::vector<std::string> stage_arguments(const ExportRequest& request, Export& o
   std::vector<std::string> words = {fmt::format("--pipeline-model-parallel-size {}", layers.size())};
   const bool middle_even = std::all_of(layers.begin() + 1, layers.end() - 1, [&](int n) { return n == layers[1]; });
   if (!middle_even) {
-    out.cannot.push_back(fmt::format("stages of {} layers; beside the first and the last all must have equally many",
+    out.cannot.push_back(fmt::format("stages of {} layers; all but the first and the last must have the same number",
                                      fmt::join(layers, ", ")));
   } else if (std::any_of(layers.begin(), layers.end(), [&](int n) { return n != layers.front(); })) {
     words.push_back(fmt::format("--decoder-first-pipeline-num-layers {}", layers.front()));
@@ -37,14 +37,14 @@ void refuse(const ExportRequest& request, Export& out) {
     out.cannot.emplace_back("stages have different numbers of GPUs");
   const auto* how = std::get_if<OperatorPlan>(&plan.by);
   if (plan.stages.size() > 1 && (schedule_of(plan) != Schedule::kOneForwardOneBackward || (how && how->ahead > 0)))
-    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, with no other micro-batches in flight");
+    out.cannot.emplace_back("Megatron-LM's schedule is 1F1B, without additional micro-batches in flight");
   if (std::any_of(plan.stages.begin(), plan.stages.end(), has_uneven_shares))
-    out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica as many");
+    out.cannot.emplace_back("GPUs get different numbers of sequences; Megatron-LM gives each replica the same number");
   if (is_hierarchical(plan)) out.cannot.emplace_back(kNoHierarchicalSums);
   if (request.model.lora) out.cannot.emplace_back("pretrain_gpt.py trains no adapters");
   const auto vms = used_vms(request.setup);
   if (std::any_of(vms.begin(), vms.end(), [&](const VmGpus& vm) { return vm.gpus.size() != vms.front().gpus.size(); }))
-    out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts equally many everywhere");
+    out.cannot.emplace_back("VMs with different numbers of GPUs; torchrun starts the same number on each");
 }
 
 // Differences between the model's layers and GPT-2's, which are Megatron's defaults.
@@ -77,9 +77,9 @@ void refuse_layers(const Transformer& model, Export& out) {
   cannot(t.gated && t.activation == Activation::kGelu, "an MLP gated by GELU");
   cannot(!t.gated && t.activation != Activation::kGelu, "an activation other than GELU and SwiGLU");
   cannot(t.parallel, "attention and MLP that read the same stream");
-  cannot(t.branch_norm, "norms behind attention and MLP");
-  cannot(t.score_cap || t.logit_cap, "scores and logits that tanh bounds");
-  cannot(t.mlp_bias != t.projection_bias, "biases of attention's projection alone");
+  cannot(t.branch_norm, "norms after attention and MLP");
+  cannot(t.score_cap || t.logit_cap, "scores and logits bounded by tanh");
+  cannot(t.mlp_bias != t.projection_bias, "biases of attention's projection only");
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ Export export_megatron(const ExportRequest& request) {
   std::vector<std::string> words = how.pipeline ? *how.pipeline : stage_arguments(request, out);
   const int replicas = static_cast<int>(plan.stages.front().mesh.size()) / tensor;
   if (training.batch % (plan.micro_batches * replicas) != 0)
-    out.cannot.push_back(fmt::format("a batch of {} is no multiple of {} replicas x {} micro-batches; {} are",
+    out.cannot.push_back(fmt::format("a batch of {} is not a multiple of {} replicas x {} micro-batches; {} are",
                                      training.batch, replicas, plan.micro_batches,
                                      nearest_batches(training.batch, plan.micro_batches * replicas)));
   if (training.optimizer == UpdateRule::kAdam8bit) out.cannot.emplace_back("it has no 8-bit Adam");

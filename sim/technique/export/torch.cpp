@@ -90,19 +90,18 @@ std::optional<Export> export_torch(const ExportRequest& request) {
   Export out{"PyTorch", {}, {}, {}};
   const auto vms = used_vms(setup);
   if (has_uneven_shares(plan.stages.front()))
-    out.cannot.emplace_back("GPUs get different numbers of sequences; a DistributedSampler gives each as many");
+    out.cannot.emplace_back("GPUs get different numbers of sequences; a DistributedSampler gives each the same number");
   if (!how->cannot.empty()) out.cannot.push_back(how->cannot);
   if (!out.cannot.empty()) return out;
   if (plan.recompute == Recompute::kFull)
     out.notes.emplace_back("rematerialisation is applied to the model (apply_activation_checkpointing for each layer)");
   if (plan.recompute == Recompute::kOperators)
     out.notes.emplace_back(
-        "outputs of attention and of every other product are to be kept, all else computed anew "
-        "(torch.utils.checkpoint's create_selective_checkpoint_contexts; torchtitan: activation_checkpoint.mode "
-        "selective, selective_ac_option op)");
+        "outputs of attention and of every other product are to be kept, the rest recomputed (torch.utils.checkpoint's "
+        "create_selective_checkpoint_contexts; torchtitan: activation_checkpoint.mode selective, selective_ac_option "
+        "op)");
   if (plan.recompute == Recompute::kSelective)
-    out.notes.emplace_back(
-        "attention's softmax and dropout are to be computed anew (torch.utils.checkpoint around them)");
+    out.notes.emplace_back("attention's softmax and dropout are to be recomputed (torch.utils.checkpoint around them)");
   std::string launch =
       "#!/bin/sh\n# TRAIN.py is your training script; run one line on each VM. HOST is the first one.\n";
   for (std::size_t i = 0; i < vms.size(); ++i) {

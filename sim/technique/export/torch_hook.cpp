@@ -59,7 +59,7 @@ constexpr const char* kInt4Unpack =
     "    halves = torch.stack((packed // 16, packed % 16), dim=-1).flatten(-2)\n"
     "    return (halves.float() - 8) * scales";
 
-constexpr const char* kLargest = R"(# The largest gradients only; what is left over is added to the next step's.
+constexpr const char* kLargest = R"(# The largest gradients only; the rest is added to the next step's.
 import torch
 import torch.distributed as dist
 

@@ -16,12 +16,12 @@ void add_reasons(const ExportRequest& request, const RoundPlan& how, Export& out
                                      averages ? "LocalSGD averages what the model holds, fp32 here"
                                               : "DiLoCo exchanges fp32, or fp8 with should_quantize"));
   if (how.sum == SumBy::kShares && how.format == ExchangeFormat::kFp32)
-    out.cannot.emplace_back("ranks add up shares of their own; torchft leaves sums of fp32 to NCCL");
+    out.cannot.emplace_back("each rank sums its own share; torchft leaves sums of fp32 to NCCL");
   if (request.plan.workload.steps % how.fragments != 0)
     out.cannot.push_back(
-        fmt::format("{} inner steps are no multiple of {} fragments", request.plan.workload.steps, how.fragments));
+        fmt::format("{} inner steps are not a multiple of {} fragments", request.plan.workload.steps, how.fragments));
   if (has_uneven_shares(request.plan.stages.front()))
-    out.cannot.emplace_back("GPUs get different numbers of sequences; torchft's sampler deals evenly");
+    out.cannot.emplace_back("GPUs get different numbers of sequences; torchft's sampler gives each the same number");
 }
 
 std::string wrapper(const ExportRequest& request, const RoundPlan& how) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostGpus = 32'000, kMostChunks = 1024;
 
 const Option<int> kTensorDegree{
-    count_option({"tensor", "GPUs over which a layer is divided.", "all that pipeline and data leave"}, kMostGpus, 0)};
+    count_option({"tensor", "GPUs over which a layer is divided.", "GPUs / (pipeline x data)"}, kMostGpus, 0)};
 const Option<int> kPipeline{count_option({"pipeline", "Stages of the pipeline."}, kMostGpus, 1)};
 const Option<int> kReplicas{count_option({"data", "Replicas of the pipeline."}, kMostGpus, 1)};
 const Option<int> kChunks{
@@ -34,9 +34,9 @@ const Option<bool> kDistributedOptimizer{
     flag_option({"distributed_optimizer", "Whether replicas divide the optimizer's state and its update."})};
 constexpr std::int64_t kMostLayers = 1 << 20;
 const Option<int> kFirstLayers{count_option(
-    {"first_stage_layers", "Layers on the pipeline's first stage.", "as many as on the others"}, kMostLayers, 0)};
+    {"first_stage_layers", "Layers on the pipeline's first stage.", "as on the other stages"}, kMostLayers, 0)};
 const Option<int> kLastLayers{count_option(
-    {"last_stage_layers", "Layers on the pipeline's last stage.", "as many as on the others"}, kMostLayers, 0)};
+    {"last_stage_layers", "Layers on the pipeline's last stage.", "as on the other stages"}, kMostLayers, 0)};
 
 // The degrees, with unstated ones determined; 0 where nothing fits.
 MegatronPlan degrees_of(const TechniqueOptions& options, int gpus) {
@@ -85,23 +85,25 @@ std::string misfit(const PlanRequest& request, const MegatronPlan& m) {
   if (tensor < 1 || tensor * pipeline * data != gpus)
     return fmt::format("tensor {} x pipeline {} x data {} is not {} GPUs", std::max(tensor, 1), pipeline, data, gpus);
   if (request.model.heads % tensor != 0 || request.model.hidden % tensor != 0)
-    return fmt::format("{} heads of {} do not divide by {} GPUs", request.model.heads, request.model.hidden, tensor);
+    return fmt::format("{} heads of {} are not divisible by {} GPUs", request.model.heads, request.model.hidden,
+                       tensor);
   const StageLayers layers(request.options, m);
   if (layers.first + layers.last > 0 && (pipeline == 1 || m.chunks > 1))
-    return "first_stage_layers and last_stage_layers are for a pipeline without chunks";
+    return "first_stage_layers and last_stage_layers need a pipeline without chunks";
   if (!layers.divide(request.model.layers)) {
     if (layers.first + layers.last > 0)
-      return fmt::format("{} layers less {} and {} of the first and the last stage do not divide by {} other stages",
-                         request.model.layers, layers.first, layers.last, layers.others());
+      return fmt::format(
+          "{} layers minus {} and {} of the first and the last stage are not divisible by {} other stages",
+          request.model.layers, layers.first, layers.last, layers.others());
     return fmt::format("{} layers do not divide into {} stages of {} chunks{}", request.model.layers, pipeline,
                        m.chunks, m.chunks == 1 ? "; see first_stage_layers" : "");
   }
   if (m.chunks > 1 && pipeline == 1) return "the interleaved schedule needs a pipeline; set pipeline";
   if (m.chunks > 1 && m.order != SendOrder::kAsynchronous)
-    return "with chunks messages overlap computing: order asynchronous";
+    return "chunks need order asynchronous: messages overlap computation";
   if (request.options.recompute(false) == Recompute::kOperators)
-    return "recompute: operators is of PyTorch's own checkpoints; Megatron-LM knows none, selective and full";
-  if (pipeline == 1 && request.options.get(kOrder)) return "order is of a pipeline's messages; set pipeline";
+    return "recompute: operators is for PyTorch's own checkpoints; Megatron-LM has none, selective and full";
+  if (pipeline == 1 && request.options.get(kOrder)) return "order is for the messages of a pipeline; set pipeline";
   const int micro_batches = request.options.micro_batches();
   if (request.scenario.training.batch % (data * micro_batches) != 0)
     return fmt::format("a batch of {} does not divide into {} micro-batches of {} replicas; batches of {} do",

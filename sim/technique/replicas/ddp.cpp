@@ -11,10 +11,10 @@ namespace {
 
 // bucket_cap_mb of torch.nn.parallel.DistributedDataParallel
 const Option<Bytes> kBucket{
-    size_option({"bucket", "Gradients that are reduced together."}, {{1024}, {1e15}}, Bytes{25 * kMebi})};
+    size_option({"bucket", "Bucket size: gradients that are reduced together."}, {{1024}, {1e15}}, Bytes{25 * kMebi})};
 
-const Option<bool> kBucketViews{flag_option(
-    {"gradient_as_bucket_view", "Whether gradients lie in the buckets that are reduced, and are not copied out of them."})};
+const Option<bool> kBucketViews{
+    flag_option({"gradient_as_bucket_view", "Whether gradients are views of the reduced buckets, not copies."})};
 
 const Option<Bytes> kBuffers{size_option(
     {"buffers", "The model's buffers, which the first GPU broadcasts before a forward pass (broadcast_buffers).",

@@ -15,15 +15,15 @@ namespace slmsim {
 namespace {
 
 const Option<FsdpStrategy> kStrategy{choice_option(
-    {"strategy", "What is divided: sharding_strategy of FullyShardedDataParallel; hybrids divide inside each VM."},
+    {"strategy", "sharding_strategy of FullyShardedDataParallel: what is divided; hybrids divide inside each VM."},
     fsdp_strategy_names)};
 const Option<FsdpPrefetch> kBackwardPrefetch{
     choice_option({"backward_prefetch",
-                   "When the next layer is gathered in the backward pass: before this one's gradients are computed, "
+                   "Time at which the backward pass gathers the next layer: before this one's gradients are computed, "
                    "before they are reduced, or not ahead."},
                   fsdp_prefetch_names)};
 const Option<bool> kForwardPrefetch{flag_option(
-    {"forward_prefetch", "Whether the forward pass gathers a layer before the one in front of it computes."})};
+    {"forward_prefetch", "Whether the forward pass gathers a layer before the previous one computes."})};
 const Option<bool> kLimitAllGathers{
     yes_option({"limit_all_gathers", "Whether the host waits for freed layers before it gathers more."})};
 const Option<bool> kCpuOffload{
@@ -42,11 +42,11 @@ PlanResult plan_fsdp(const PlanRequest& request) {
     const auto vms = equal_vms(request.scenario.platform, request.group.devices);
     if (vms.empty())
       return {std::nullopt,
-              "hybrid strategies take several VMs with equally many GPUs, at least two; choose full_shard"};
+              "hybrid strategies need several VMs with the same number of GPUs, at least two; choose full_shard"};
     fsdp.shards = static_cast<int>(vms.front().size());
   }
   if (!fsdp.frees_after_forward() && fsdp.forward_prefetch)
-    return {std::nullopt, fmt::format("{} gathers all layers ahead as it is; leave forward_prefetch out",
+    return {std::nullopt, fmt::format("{} already gathers all layers ahead; leave forward_prefetch out",
                                       name_in(fsdp_strategy_names(), fsdp.strategy))};
   if (fsdp.offload && !fsdp.no_sync && options.micro_batches() > 1)
     return {std::nullopt, "with cpu_offload FSDP adds up gradients inside no_sync only; leave no_sync out"};

@@ -14,13 +14,13 @@ namespace slmsim {
 namespace {
 
 // freeze_step of OnebitAdam.
-const Option<int> kFreezeStep{
-    count_option({"warm_up", "The job's first steps, which exchange whole gradients: freeze_step.", "100000"},
-                 1'000'000'000, 100'000)};
+const Option<int> kFreezeStep{count_option(
+    {"warm_up", "Number of first steps of the job, which exchange whole gradients (freeze_step).", "100000"},
+    1'000'000'000, 100'000)};
 
 PlanResult plan_onebit_adam(const PlanRequest& request) {
   if (request.scenario.training.optimizer != UpdateRule::kAdam)
-    return {std::nullopt, "1-bit Adam is an Adam of its own; set training.optimizer: adam"};
+    return {std::nullopt, "1-bit Adam is a variant of Adam; set training.optimizer: adam"};
   if (request.group.devices.size() < 2)
     return {std::nullopt, "1-bit Adam has no effect on one GPU, which exchanges nothing; choose DDP"};
   const int warm_up = request.options.get(kFreezeStep);

@@ -17,17 +17,17 @@ const std::vector<std::string>& batch_split_names() {
 
 const Option<BatchSplit> kBatchSplit{choice_option(
     {"batch_split",
-     "How replicas share a micro-batch: evenly, or each sequence goes to the GPU that is done with it first."},
+     "Division of a micro-batch over replicas: even, or each sequence to the GPU that finishes it first."},
     batch_split_names)};
 const Option<bool> kHierarchical{flag_option({"hierarchical",
                                               "Whether gradients are summed inside each VM, then between VMs by one "
                                               "GPU per part, then spread inside (ZeRO2: with "
                                               "all-reduce)."})};
-const Option<int> kHierarchicalPieces{count_option(
-    {"hierarchical_pieces",
-     "Of hierarchical sums: pieces that go through its three steps one behind the other, so that links inside "
-     "and between VMs are busy at once."},
-    1024, 1)};
+const Option<int> kHierarchicalPieces{
+    count_option({"hierarchical_pieces",
+                  "Number of pieces of a hierarchical sum, pipelined through its three steps so that links inside and "
+                  "between VMs are busy at once."},
+                 1024, 1)};
 const Option<bool> kNoSync{yes_option(
     {"no_sync", "Whether gradients are reduced once for all micro-batches of an iteration, not after each of them."})};
 
@@ -85,7 +85,8 @@ PlanResult plan_replicas(const PlanRequest& request) {
   stage.shardings.assign(stage.last, Sharding::kBatch);
   const bool hierarchical = options.get(kHierarchical);
   if (hierarchical && equal_vms(scenario.platform, group.devices).empty())
-    return {std::nullopt, "summing gradients inside VMs first takes several VMs with equally many GPUs, at least two"};
+    return {std::nullopt,
+            "summing gradients inside VMs first needs several VMs with the same number of GPUs, at least two"};
   const int pieces = options.get(kHierarchicalPieces);
   if (pieces > 1 && !hierarchical) return {std::nullopt, "hierarchical_pieces has no effect without hierarchical: yes"};
   for (const int own : sequences_of_each(request, sequences))
@@ -103,8 +104,7 @@ PlanResult plan_replicas(const PlanRequest& request, const ReplicaPlan& replicas
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
     if (replicas.optimizer != StatePlace::kGpu && vm.type.inside.of_kind(PartKind::kMemory).empty())
-      return {std::nullopt,
-              fmt::format("{} does not say what is inside it: there is no memory to offload to", vm.name)};
+      return {std::nullopt, fmt::format("{} states no inside: there is no memory to offload to", vm.name)};
     if (replicas.optimizer == StatePlace::kDrive && !volume_of(platform, device))
       return {std::nullopt,
               fmt::format("{} has no volume of drives", platform.devices[device].name)};

@@ -18,15 +18,15 @@ constexpr double kUsualDensity = 0.01;  // arXiv 1704.05021, section 4: 99 % dro
 
 const Option<Compressor> kCompress{choice_option(
     {"compress",
-     "How gradients are made smaller before they are exchanged: as numbers of fewer bits, as products of low rank "
-     "(PowerSGD), or the largest ones only."},
+     "Compression of gradients before their exchange: numbers of fewer "
+                                                  "bits, products of low rank (PowerSGD), or the largest ones only."},
     compressor_names)};
 const Option<int> kRank{count_option(
-    {"rank", "Of powersgd: the rank of what stands for a matrix of gradients.", "1 with powersgd"}, 4096, 0)};
+    {"rank", "With powersgd: rank of the approximation of a matrix of gradients.", "1 with powersgd"}, 4096, 0)};
 const Option<double> kDensity{number_option(
-    {"density", "Of topk: the share of the gradients that is exchanged.", "0.01 with topk"}, {1e-6, 1}, 0)};
+    {"density", "With topk: share of the gradients that is exchanged.", "0.01 with topk"}, {1e-6, 1}, 0)};
 const Option<int> kWarmUp{count_option(
-    {"warm_up", "Of powersgd: the job's first steps, which exchange whole gradients.", "1000 with powersgd"},
+    {"warm_up", "With powersgd: number of first steps of the job, which exchange whole gradients.", "1000 with powersgd"},
     1'000'000'000, 0, 2)};
 
 const std::string& name_of(Compressor by) { return name_in(compressor_names(), by); }
@@ -35,7 +35,7 @@ const std::string& name_of(Compressor by) { return name_in(compressor_names(), b
 std::string stray_option(const TechniqueOptions& options) {
   const Compressor by = options.get(kCompress);
   const auto stray = [](const char* key, Compressor of) {
-    return fmt::format("{} has no effect: it is of compress: {}", key, name_of(of));
+    return fmt::format("{} has no effect: it is for compress: {}", key, name_of(of));
   };
   if (options.get(kRank) > 0 && by != Compressor::kPowerSgd) return stray("rank", Compressor::kPowerSgd);
   if (options.get(kWarmUp) > 0 && by != Compressor::kPowerSgd) return stray("warm_up", Compressor::kPowerSgd);
@@ -57,10 +57,10 @@ std::string why_not(const PlanRequest& request, const Compression& compression, 
                        name_of(compression.by));
   const double element = element_bytes(training.gradient_precision);
   if (const auto format = format_of(compression); format && wire_bytes(*format, 1).value >= element)
-    return fmt::format("compress: {} has no effect: gradients are {} as it is (training.gradient_precision)",
+    return fmt::format("compress: {} has no effect: gradients are already {} (training.gradient_precision)",
                        name_of(compression.by), name_in(precision_names(), training.gradient_precision));
   if (compression.by == Compressor::kPowerSgd && !compresses_some(request.operators, compression.rank))
-    return fmt::format("rank {} makes no matrix of {} smaller by half; choose a smaller one", compression.rank,
+    return fmt::format("rank {} halves no matrix of {}; choose a smaller one", compression.rank,
                        request.model.name);
   return all_warm_up(request, warm_up);
 }
@@ -122,8 +122,8 @@ Variation compression_variation() {
 std::vector<std::string> compression_remarks(const Plan& plan) {
   if (!plan.replicas().compression.is_any()) return {};
   return {
-      "Compressing what replicas exchange changes the training: how many times as many steps it takes to the same loss "
-      "is yours to know (steps_factor)"};
+      "Compressing the exchange of replicas changes the training: state the factor on steps to the same loss "
+      "(steps_factor)"};
 }
 
 bool compression_changes_training(const TechniqueOptions& options) {

@@ -22,11 +22,11 @@ enum class OuterPlace { kGpu, kHost };
 const Option<ExchangeFormat> kDifferences{
     choice_option({"format", "The number format in which differences are exchanged."}, exchange_format_names)};
 const Option<OuterPlace> kOuter{choice_option(
-    {"outer", "Where the outer parameters and their momentum are, and the outer update is made."}, outer_place_names)};
+    {"outer", "Place of the outer parameters, their momentum and the outer update."}, outer_place_names)};
 const Option<int> kFragments{count_option(
-    {"fragments", "Parts of the model that are exchanged in turn, a layer in each at least.", "4"}, 1024, 4)};
+    {"fragments", "Number of parts of the model that are exchanged in turn, each of at least one layer.", "4"}, 1024, 4)};
 const Option<int> kDelay{
-    count_option({"delay", "Inner steps that a fragment's update may wait for its exchange.", "1"}, 1'000'000, 1, 0)};
+    count_option({"delay", "Number of inner steps that a fragment's update may wait for its exchange.", "1"}, 1'000'000, 1, 0)};
 
 RoundPlan exchange_of_differences(const PlanRequest& request) {
   return {.update = OuterUpdate::kNesterov,
@@ -65,7 +65,7 @@ std::vector<Variation> streaming_variations() {
 
 extern const Technique kDiloco = {
     .name = "DiLoCo",
-    .summary = "replicas that make several steps on their own, then an outer step with the mean of their differences",
+    .summary = "replicas take several steps on their own, then an outer step with the mean of their differences",
     .style = {"#c0dcb0", "#3f7d28", "4 1 0", "--", "+++"},
     .divides_batch = true,
     .trains_adapters = true,
@@ -86,7 +86,7 @@ extern const Technique kDiloco = {
 
 extern const Technique kStreamingDiloco = {
     .name = "StreamingDiLoCo",
-    .summary = "DiLoCo whose model is exchanged in fragments, while the replicas go on",
+    .summary = "DiLoCo whose model is exchanged in fragments while the replicas continue",
     .style = {"#85b06a", "#2a5a18", "3 1 0", "-.", "+++"},
     .divides_batch = true,
     .trains_adapters = true,

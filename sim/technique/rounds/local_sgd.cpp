@@ -25,7 +25,7 @@ PlanResult plan_local_sgd(const PlanRequest& request) {
 
 extern const Technique kLocalSgd = {
     .name = "LocalSGD",
-    .summary = "replicas that make several steps on their own, then average their parameters",
+    .summary = "replicas take several steps on their own, then average their parameters",
     .style = {"#ffffff", "#5d9a3c", "8", "-", "+++"},
     .divides_batch = true,
     .trains_adapters = true,

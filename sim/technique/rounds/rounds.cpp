@@ -12,19 +12,18 @@ namespace slmsim {
 
 // 500: DiLoCo's (arXiv 2311.08105, section 3).
 const Option<int> kInnerSteps{count_option(
-    {"inner_steps", "Optimizer steps that each replica makes between two exchanges.", "500"}, 1'000'000, 500)};
+    {"inner_steps", "Optimizer steps that each replica takes between two exchanges.", "500"}, 1'000'000, 500)};
 const Option<ReplicaOf> kReplicaOf{
     choice_option({"replica",
-                   "The GPUs that make one replica, inside which gradients are summed at every step: a GPU, those of a "
-                   "VM, or those of a site."},
+                   "The GPUs of one replica, which sums its gradients at every step: a GPU, those of a VM, or those of a site."},
                   replica_of_names)};
 const Option<SumBy> kSumBy{choice_option(
     {"all_reduce",
-     "Who adds up what replicas exchange: NCCL's all-reduce, or each rank its share, which it gets from and sends to "
-     "all others; auto: NCCL where it can add numbers of the format."},
+     "Summation of the exchanged data: NCCL's all-reduce, or each rank sums its share, which it gets "
+                   "from and sends to all others; auto: NCCL if it can add numbers of the format."},
     sum_by_names)};
 // bucket_cap_mb of torch.nn.parallel.DistributedDataParallel
-const Option<Bytes> kInnerBucket{size_option({"bucket", "Gradients that are reduced together inside a replica."},
+const Option<Bytes> kInnerBucket{size_option({"bucket", "Bucket size: gradients that are reduced together inside a replica."},
                                              {{1024}, {1e15}}, Bytes{25 * kMebi})};
 
 namespace {
@@ -56,7 +55,7 @@ std::string without_host_memory(const PlanRequest& request) {
   for (const int device : request.group.devices) {
     const Vm& vm = platform.vms[platform.devices[device].vm];
     if (vm.type.inside.of_kind(PartKind::kMemory).empty())
-      return fmt::format("{} does not say what is inside it: there is no host memory for the outer state", vm.name);
+      return fmt::format("{} states no inside: there is no host memory for the outer state", vm.name);
   }
   return "";
 }
@@ -65,23 +64,23 @@ std::string without_host_memory(const PlanRequest& request) {
 std::string refusal(const PlanRequest& request, const std::vector<std::vector<int>>& replicas, const RoundPlan& how) {
   const char* name = request.options.technique->name;
   const std::string& of = name_in(replica_of_names(), request.options.get(kReplicaOf));
-  if (replicas.size() < 2) return fmt::format("{} takes at least two replicas; here all GPUs are of one {}", name, of);
+  if (replicas.size() < 2) return fmt::format("{} needs at least two replicas; here all GPUs are of one {}", name, of);
   for (const auto& replica : replicas) {
     if (replica.size() != replicas.front().size())
-      return fmt::format("replicas of {} and of {} GPUs: {} takes as many in each {}, or replica: gpu",
+      return fmt::format("replicas of {} and of {} GPUs: {} needs the same number in each {}, or replica: gpu",
                          replicas.front().size(), replica.size(), name, of);
   }
   const int steps = request.options.get(kInnerSteps);
   if (how.fragments > layer_count(request.operators))
-    return fmt::format("{} fragments of {} layers; choose at most as many", how.fragments,
+    return fmt::format("{} fragments of {} layers; choose at most one per layer", how.fragments,
                        layer_count(request.operators));
   if (steps < how.fragments)
-    return fmt::format("{} inner steps do not hold the exchanges of {} fragments; choose at least as many", steps,
+    return fmt::format("{} inner steps are too few for {} fragments; choose at least one step per fragment", steps,
                        how.fragments);
   if (how.delay >= steps / how.fragments && how.delay > 0)
     return fmt::format(
-        "an update {} inner steps late would come behind the next fragment's: {} inner steps for {} "
-        "fragments leave less than {}",
+        "an update {} inner steps late would come after the next fragment's: {} inner steps for {} fragments leave "
+        "less than {}",
         how.delay, steps, how.fragments, steps / how.fragments);
   if (how.sum == SumBy::kNccl && !adds_up(how.format))
     return fmt::format("NCCL cannot add {}, whose numbers have scales; choose all_reduce: shares, or auto",
@@ -148,8 +147,8 @@ std::vector<std::string> round_remarks(const Plan& plan) {
       fmt::format("Exchanging once in {} optimizer step{} changes the training", steps, steps == 1 ? "" : "s");
   return {
       what +
-      ": how many times as many steps it takes to the same loss is yours to know (steps_factor). Published: with 8 "
-      "replicas of 2.4 B parameters 1.2 % more loss after as many steps (arXiv 2503.09799); small studies found more"};
+      ": state the factor on steps to the same loss (steps_factor). Published: 8 replicas of 2.4 B parameters have "
+          "1.2 % more loss after the same steps (arXiv 2503.09799); small studies found more"};
 }
 
 TechniqueExports round_exports(const ExportRequest& request) {

@@ -1,4 +1,4 @@
-// What inventories of other programs say of machines. The files are small ones of the forms that these programs write.
+// Machines from inventories of other programs. The files are small ones in the formats of these programs.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -46,7 +46,7 @@ void expect_the_slice(const Inventory& slice, bool knows_rate) {
   EXPECT_EQ(b.site, "GPN");
   EXPECT_THAT(b.gpus, ElementsAre("t4"));
   EXPECT_DOUBLE_EQ(b.nic->value, 100e9 / 8);  // NIC_Basic
-  EXPECT_THAT(slice.remarks, ElementsAre("head has no GPU and is left out"));
+  EXPECT_THAT(slice.remarks, ElementsAre("head has no GPU and is skipped"));
   ASSERT_EQ(slice.connections.size(), 1u);
   const SiteLink& wan = slice.connections.front();
   EXPECT_TRUE((wan.from == "GPN" && wan.to == "UTAH") || (wan.from == "UTAH" && wan.to == "GPN"));
@@ -158,7 +158,7 @@ TEST(GpuNames, AreThoseOfDriversAndTestbedsToo) {
 TEST(Inventory, ReadsCountsOfGpus) {
   EXPECT_THAT(read_gpus("a10:2", {}), ElementsAre("a10", "a10"));
   EXPECT_THAT(read_gpus("t4,a30:2", {}), ElementsAre("t4", "a30", "a30"));
-  EXPECT_THAT(error_of([] { read_gpus("a10:two", {}); }), HasSubstr("\"two\" is no number of GPUs"));
+  EXPECT_THAT(error_of([] { read_gpus("a10:two", {}); }), HasSubstr("\"two\" is not a number of GPUs"));
   EXPECT_THAT(error_of([] { read_gpus("a11:2", {}); }), HasSubstr("there is no GPU \"a11\"; did you mean"));
 }
 
@@ -225,10 +225,10 @@ TEST(Ansible, TellsPlaceAndCause) {
   const std::pair<const char*, const char*> kWrong[] = {
       {"[lab\nnode1\n", ":1:2: error: \"[lab\" is no"},
       {"[lab:hosts]\n", ":1:1: error: [lab:hosts] is unknown; known are vars and children"},
-      {"\nnode1 gpus a10\n", ":2:7: error: \"gpus\" is no variable; one reads KEY=VALUE"},
+      {"\nnode1 gpus a10\n", ":2:7: error: \"gpus\" is not a variable; the form is KEY=VALUE"},
       {"node1 gpus=a11\n", ":1:7: error: there is no GPU \"a11\"; did you mean"},
       {"node1 gpus=a10 nic=8\n", ":1:16: error: nic: \"8\" has no unit"},
-      {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is no range of hosts; one reads node[01:08]"},
+      {"node[1:x] gpus=a10\n", ":1:1: error: \"node[1:x]\" is not a range of hosts; the form is node[01:08]"},
       {"node[1:99999999] gpus=a10\n", ":1:1: error: \"node[1:99999999]\" is no range of hosts"},
       {"# nothing\n", "error: there are no hosts in it"},
   };
@@ -302,7 +302,7 @@ TEST(Setup, MarksAndTellsWhatItAssumes) {
   EXPECT_THAT(setup.assumed, testing::Contains(HasSubstr("lab-cloud-west: rtt 30 ms, bandwidth 1 Gbps, loss 1e-5")));
 }
 
-// What a scenario without `groups` compares.
+// Groups that a scenario without `groups` compares.
 TEST(Setup, ComparesSitesAndPairsOfThem) {
   const auto groups = [](const std::vector<std::string>& sites) {
     SetupRequest request;
@@ -325,7 +325,7 @@ TEST(Setup, RefusesMachinesWithoutGpus) {
   SetupRequest request;
   request.inventory.machines.resize(1);
   request.inventory.machines[0].name = "a";
-  EXPECT_THAT(error_of([&] { set_up(request); }), HasSubstr("a does not say its GPUs; state gpus=TYPE:COUNT"));
+  EXPECT_THAT(error_of([&] { set_up(request); }), HasSubstr("a states no GPUs; state gpus=TYPE:COUNT"));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     Of, ImportRefusal,
     testing::Values(
         Refusal{"Nothing", "csv", "a.csv", "", "0:0 the file is empty or cannot be read"},
-        Refusal{"Binary", "csv", "a.csv", std::string("a\0b", 3), "0:0 the file is no text"},
+        Refusal{"Binary", "csv", "a.csv", std::string("a\0b", 3), "0:0 the file is not text"},
         Refusal{"Spreadsheet", "deepbench", "a.xlsx", "PK\x03\x04", "0:0 save its sheet as csv"},
         Refusal{"GitLfs", "aiconfigurator", "gemm_perf.txt", "version https://git-lfs.github.com/spec/v1\n",
                 "0:0 run git lfs pull"},
@@ -64,13 +64,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "3:1 4 cells; the header names 7: the file may have been cut off"},
         Refusal{"OpenQuote", "csv", "a.csv", kHeader + "\"gemm-nn,fp16,1,2,3,4,1e-3\n", "2:1 1 cells"},
         Refusal{"NothingKnown", "csv", "a.csv", kHeader + "gemv,fp16,1,2,3,4,1e-3\n",
-                "0:0 none of its times can be used; left out are 1 of what slmsim has no kernel for (1 gemv)"},
+                "0:0 none of its times can be used; left out are 1 of operators without a kernel in slmsim (1 gemv)"},
         Refusal{"AcesoByAnotherName", "sailor", "x/profiled-data-fp16/ops.csv",
                 "op_name,forward-compute,backward-compute,input_size,weights,activations\n",
                 "0:0 keep the profiler's, MODEL_mbs1_tp1_algo0.csv"},
         Refusal{"AcesoOfAnotherModel", "sailor", "x/profiled-data-fp16/m_mbs1_tp1_algo0.csv",
                 "op_name,forward-compute,backward-compute,input_size,weights,activations\nconv,1,1,1,1,1\n",
-                "1:1 the model's sizes cannot be told"},
+                "1:1 the model's sizes do not follow"},
         Refusal{"AcesoWithoutPrecision", "aceso", "m_mbs1_tp1_algo0.csv",
                 "op_name,forward-compute,backward-compute,input_size,weights,activations\n", "0:0 give --precision"},
         Refusal{"SailorLayers", "sailor", "profile.json", "{\n  \"1\": {\n", "1:1 no header of the format sailor"},
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NcclTestsOfNobodyKnowsWhat", "nccl-tests", "a.txt",
                 "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n",
-                "0:0 call it as the program, all_reduce_perf.txt"},
+                "0:0 name it after the program, all_reduce_perf.txt"},
         Refusal{"NcclTestsOfOneRank", "nccl-tests", "all_reduce_perf.txt",
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n",
                 "0:0 0 lines \"# Rank\"; at least two GPUs are expected"},
@@ -103,13 +103,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "# Rank 0 Pid 1 on a device 0 [0x0] G\n# Rank 1 Pid 1 on a device 1 [0x1] G\n"
                 "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
                 "1048576 262144 float sum -1 0.0421 24.91 37.36 0 0.0421 24.91 37.36 0\n",
-                "4:1 algbw is 24.91 GB/s, and size / time is 2.491e+04 GB/s"},
+                "4:1 algbw is 24.91 GB/s, but size / time is 2.491e+04 GB/s"},
         Refusal{"AnotherUnit", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,4096,4096,4096,1e-6\n",
                 // 2 x 4096^3 FLOP in 1 us.
                 "2:1 gemm-nn fp16 1x4096x4096x4096 in 1 us would be 137439 TFLOP/s, which no GPU reaches"},
         // 2 x 4096^3 FLOP in 3.3 s are 41.6 GFLOP/s.
         Refusal{"Milliseconds", "csv", "a.csv", kHeader + "gemm-nn,fp16,1,4096,4096,4096,3.3\n",
-                "2:1 large products reach 41.6 GFLOP/s on the median, as this one does, which is absurdly slow"},
+                "2:1 large products reach 41.6 GFLOP/s in the median, as this one does, which is implausibly slow"},
         // 67,108,864 B, of which 2 x 3/4 go over a link, in 10 us are 10 TB/s.
         Refusal{"FasterThanAnyNvlink", "csv", "a.csv", "ranks,bytes,seconds\n4,67108864,1e-5\n",
                 "2:1 all-reduce of 67108864 B over 4 GPUs in 10 us would need 10066 GB/s of each link"},
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "device,op_name,nccl_dtype,num_gpus,message_size,latency\nH200,all_reduce,half,1,512,0.5\n",
                 "0:0 none of its times can be used; left out are 1 of one GPU, which exchanges nothing"},
         Refusal{"NsysWithoutShapes", "nsys", "a.csv", "Instances,Med (ns),Name\n1,1000,x\n",
-                "0:0 nsys tells no sizes of kernels; give --shapes FILE"},
+                "0:0 nsys reports no sizes of kernels; give --shapes FILE"},
         Refusal{"NsysWithoutUnit", "nsys", "a.csv", "Instances,Med,Name\n1,1000,x\n", "1:1 no column \"Med (ns)\""},
         Refusal{"VidurOfNoModel", "vidur", "a.csv",
                 "num_tokens,num_tensor_parallel_workers,n_embd,n_expanded_embd,n_head,n_kv_head,use_gated_mlp\n"
@@ -188,7 +188,7 @@ TEST(ImportOfSeveralGpus, TellsWhatThereIsToChoose) {
   neusight.write("n.csv", "OPName,Latency,Device,B,H\nln,1,Tesla T4,8,8\nln,2,NVIDIA L4,8,8\n");
   request.where = {{"gpu", "T4"}};
   EXPECT_THAT(refusals("neusight", neusight, request),
-              ElementsAre(AllOf(HasSubstr("none of them the one asked for"), HasSubstr("\"Tesla T4\" (1 times)"))));
+              ElementsAre(AllOf(HasSubstr("none of them the requested one"), HasSubstr("\"Tesla T4\" (1 times)"))));
   request.where = {{"Device", "Tesla T4"}};
   EXPECT_THAT(points(import("neusight", neusight, request)), SizeIs(1));
 }

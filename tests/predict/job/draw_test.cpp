@@ -137,7 +137,7 @@ TEST(Replicas, GoOnAtTheShareThatIsThere) {
   EXPECT_GT(length, 1.2 * 100'000);
 }
 
-// A replica that stops at any time of a round of T loses T / 2 of it on the mean, and stays away until the next one.
+// A replica that stops at any time of a round of T loses T / 2 of it on average, and stays away until the next one.
 TEST(Replicas, LoseTheirPartOfARound) {
   JobProcess c = replicas(2, 20'000, 0);
   c.interval = Seconds{100};  // that both are away at once costs little

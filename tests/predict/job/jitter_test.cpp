@@ -19,7 +19,7 @@ JitterRules of_gpus(double sd, JitterShape shape) {
   return out;
 }
 
-// So many steps of 1 s on each of `gpus`; those that exchange at every step wait for each other after each.
+// `steps` steps of 1 s on each of `gpus`; those that exchange at every step wait for each other after each.
 TaskGraph steps_of(int gpus, int steps, bool exchange_each) {
   TaskGraph graph({}, gpus);
   const TagId tag = graph.tag({"step", TaskClass::kForward});
@@ -53,7 +53,7 @@ Mean mean_end(const JitterRules& rules, int gpus, int steps, bool exchange_each,
   return {mean, std::sqrt((squares / count - mean * mean) / count)};
 }
 
-// Of exponential times with mean 1 the slowest of n takes 1 + 1/2 + ... + 1/n.
+// The slowest of n exponential times with mean 1 takes 1 + 1/2 + ... + 1/n.
 TEST(Jitter, OfExponentialTimesMakesTheSlowestOfNTheHarmonicNumber) {
   double harmonic = 0;
   for (int n = 1; n <= 12; ++n) {

@@ -36,7 +36,7 @@ TEST(Data, AreReadByTheVmsWhoseGpusComputeThem) {
   const auto shares = data_of_iteration(both.scenario, model, *both.prediction.plan);
   ASSERT_EQ(shares.size(), 2);
   EXPECT_EQ(shares[0].bytes, Bytes{8 * 1024 * 2 / 2});
-  // Of a pipeline the first stage's VMs read the whole batch.
+  // In a pipeline the first stage's VMs read the whole batch.
   const Study stages = run("Pipeshard", kBoth, {data("from: store, rate: 1 GB/s")});
   const auto first = data_of_iteration(stages.scenario, model, *stages.prediction.plan);
   ASSERT_EQ(first.size(), 1);
@@ -52,7 +52,7 @@ TEST(Data, ThatAreReadAheadHideBehindComputingOrLimitIt) {
   const Study slow = run("Data", kGat, {data("from: store, rate: 2 kB/s")});
   EXPECT_DOUBLE_EQ(slow.iterations().mean.value, 8.192);
   EXPECT_NEAR(slow.iterations().loading.value, 8.192 - slow.prediction.iteration.value, 1e-9);
-  // What waits for data is told, and all of it adds up.
+  // The time spent waiting for data is reported, and all parts add up.
   const JobParts& parts = slow.outcome->mean;
   EXPECT_NEAR(parts.total().value, slow.outcome->length.median, 1e-6);
   EXPECT_NEAR(parts.loading / (parts.useful + parts.loading), slow.iterations().loading / slow.iterations().mean, 1e-9);

@@ -10,7 +10,7 @@
 namespace slmsim::step_change_test {
 namespace {
 
-// Two machines with a link of so many bytes per second between them, without TCP's windows.
+// Two machines with a link of `bytes_per_second` between them, without TCP's windows.
 Platform two_sites(double bytes_per_second, double delay) {
   Platform out = load_scenario(SLMSIM_SOURCE_DIR "/scenarios/gat-amst.yaml").platform;
   for (WanDirection* way : {&out.links[0].forward, &out.links[0].backward}) {

@@ -1,4 +1,4 @@
-// What a page says in plain words of a run.
+// The verdict on a run, in plain words of a page.
 #include <gmock/gmock.h>
 
 #include "sim/report/page/sections.h"

@@ -47,7 +47,7 @@ class ByHand {
   ByHand(const OperatorGraph& operators, std::size_t first, std::size_t last, double n, double sequences)
       : g_(operators), first_(first), last_(last), n_(n), b_(sequences) {}
 
-  // What an operator may be: R(eplicated), B(atch), C(olumn), W (row).
+  // Possible divisions of an operator: R(eplicated), B(atch), C(olumn), W (row).
   std::string options(std::size_t v) const {
     const std::string name = name_of(g_[v].role);
     const bool batch = std::fmod(b_, n_) == 0, heads = divides(g_[v].columns);

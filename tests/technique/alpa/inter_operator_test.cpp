@@ -102,7 +102,7 @@ struct RandomProblem {
   }
 };
 
-// Neighbours of as many GPUs are alike, but for the first and the last stage, as in a VM of equal GPUs.
+// Neighbours with the same number of GPUs are alike, but for the first and the last stage, as in a VM of equal GPUs.
 TEST(InterOperator, OfSubmeshesThatAreAlikeOneIsAsked) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     RandomProblem problem(seed, true);

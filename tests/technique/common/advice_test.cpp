@@ -1,4 +1,4 @@
-// What is advised where memory does not suffice.
+// Advice where memory does not suffice.
 #include "sim/predict/advice.h"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 namespace slmsim::host_queue_test {
 namespace {
 
-// One GPU, stretches of so many seconds one after the other.
+// One GPU, `stretches` one after the other.
 double end_of(const std::vector<HostQueue::Stretch>& stretches, bool binds) {
   TaskGraph graph({}, 1);
   HostQueue hosts({binds});

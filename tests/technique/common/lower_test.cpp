@@ -1,4 +1,4 @@
-// What an iteration computes and sends under each technique.
+// Computations and messages of an iteration under each technique.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -57,7 +57,7 @@ TEST(MemoryLimit, ThatNothingMeetsIsToldWithWhatIsNeeded) {
   group.devices = {0, 1, 2, 3};
   const auto result = make_plan({world.scenario, world.model, world.operators, group, world.options});
   EXPECT_FALSE(result.plan.has_value());
-  EXPECT_THAT(result.reason, testing::HasSubstr("no division of the operators keeps within 1000 B per GPU; they need"));
+  EXPECT_THAT(result.reason, testing::HasSubstr("no division of the operators fits into 1000 B per GPU; they need"));
 }
 
 TEST(MemoryLimit, CountsWhatMemoryOfCounts) {
@@ -133,7 +133,7 @@ TEST(MemoryLimit, PlansAreTheCheapestThatKeepWithinIt) {
 }
 
 TEST(MemoryLimit, IsRefusedWhereTheWholeProgramHasNoSolutionAndNowhereElse) {
-  // What tells at once that nothing is small enough, against the integer program, across where that becomes so.
+  // The quick bound that nothing is small enough, against the integer program, on both sides of the limit.
   const Training training;
   Transformer model = small_model(2);
   model.heads = model.kv_heads = 4;
@@ -203,7 +203,7 @@ TEST(TwoAxes, ThatDoNotMakeTheGroupAreRefused) {
   group.devices = {0, 1, 2, 3};
   const auto result = make_plan({scenario, model, operators, group, options});
   EXPECT_FALSE(result.plan.has_value());
-  EXPECT_EQ(result.reason, "a mesh of 6 GPUs is asked for; the group has 4");
+  EXPECT_EQ(result.reason, "the mesh has 6 GPUs; the group has 4");
 }
 
 TEST(TwoAxes, ActivationsThatChangeTheirLayoutAreGatheredAndSentAllToAll) {

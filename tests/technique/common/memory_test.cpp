@@ -1,4 +1,4 @@
-// What GPUs must hold, against the formulas of the papers that sim/technique/common/memory.h names.
+// Memory of GPUs, against the formulas of the papers that sim/technique/common/memory.h names.
 #include "sim/technique/common/memory.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ constexpr double kLayer = 6440;           // of one of its layers
 constexpr double kBucket = 10;            // elements: next to nothing
 constexpr double kStates = 2 + 12.0 / 4;  // bytes per parameter of weights and a quarter of the optimizer's state
 
-// On four GPUs, so many sequences each; without NCCL's buffers and the framework.
+// On four GPUs with `sequences` each; without NCCL's buffers and the framework.
 DeviceMemory held(const char* technique, int sequences, double bucket = kBucket, int micro_batches = 1) {
   Scenario scenario = small_scenario(1, 4);
   scenario.training.batch = 4 * sequences * micro_batches;
@@ -45,7 +45,7 @@ TEST(Moments, OfZero1AreItsLogitsAndItsGradients) {
 }
 
 TEST(Moments, OfZero2IncludeTheStepsCopies) {
-  // Of a quarter: gradients 2 B, flattened 2 B, converted 4 B; gone are the two buckets.
+  // For a quarter: gradients 2 B, flattened 2 B, converted 4 B; gone are the two buckets.
   Scenario scenario = small_scenario(1, 4);
   const DeviceMemory step = held("ZeRO-2", 1);
   const double passes = kStates * kP + 2.0 / 4 * kP + 2 * 2 * kBucket + kLayer;
@@ -69,7 +69,7 @@ TEST(Moments, OfAnUndividedOptimizerAreItsCopiesOfTheGradients) {
   }
 }
 
-// One GPU, so many sequences in each of the micro-batches, in fp32: weights, gradients and moments of 4, 4 and 8 bytes.
+// One GPU, `sequences` in each of the micro-batches, in fp32: weights, gradients and moments of 4, 4 and 8 bytes.
 DeviceMemory alone(int sequences, int micro_batches) {
   Scenario scenario = small_scenario(1, 1);
   scenario.training.precision = scenario.training.gradient_precision = Precision::kFp32;

@@ -49,7 +49,7 @@ TEST(Hierarchical, TakesSeveralVmsWithEquallyManyGpus) {
   options.set(kHierarchical, true);
   Scenario scenario = small_scenario(1, 4);
   scenario.training.batch = 4;
-  EXPECT_THAT(reason(scenario, options), HasSubstr("several VMs with equally many GPUs"));
+  EXPECT_THAT(reason(scenario, options), HasSubstr("several VMs with the same number of GPUs"));
   options = written("{ZeRO2: {micro_batches: 1, hierarchical: yes, gradient_collective: reduce-scatter}}");
   scenario = small_scenario(2, 2);
   scenario.training.batch = 4;
@@ -57,7 +57,7 @@ TEST(Hierarchical, TakesSeveralVmsWithEquallyManyGpus) {
 }
 
 TEST(BatchSplit, GivesTheSlowGpuFewerSequences) {
-  // Layers take 1 + 2 s per sequence, 2 + 4 s on the slow GPU. Of 3 sequences each GPU has one; the third would be done
+  // Layers take 1 + 2 s per sequence, 2 + 4 s on the slow GPU. Each GPU has one of 3 sequences; the third would be done
   // after 6 s on the fast one, after 12 s on the slow one.
   Scenario scenario = with_slow_gpu(0);
   scenario.training.batch = 3;
@@ -102,7 +102,7 @@ TEST(BatchSplit, IsThatOfAllReplicas) {
 }
 
 TEST(StageSplit, GivesTheSlowGpuFewerLayers) {
-  // Of 3 layers of 3 s the fast GPU takes two and the slow one the third: 6 s each.
+  // The fast GPU takes two of 3 layers of 3 s and the slow one the third: 6 s each.
   for (const int slow : {0, 1}) {
     Scenario scenario = with_slow_gpu(slow);
     const OperatorGraph operators = chain(3);
@@ -146,7 +146,7 @@ TEST(PipelineOrder, GoesWithItsSchedule) {
   const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
   EXPECT_EQ(why("{Pipeshard: {order: deepspeed}}"), "");
   EXPECT_THAT(why("{Pipeshard: {order: deepspeed, schedule: gpipe}}"), HasSubstr("schedule 1f1b"));
-  EXPECT_THAT(why("{Pipeshard: {order: megatron, ahead: 1}}"), HasSubstr("nothing ahead"));
+  EXPECT_THAT(why("{Pipeshard: {order: megatron, ahead: 1}}"), HasSubstr("without ahead"));
   EXPECT_THAT(why("{Pipeshard: {order: alpa, schedule: zb-h1}}"), HasSubstr("order asynchronous"));
   EXPECT_THAT(why("{Pipeshard: {schedule: gpipe, ahead: 1}}"), HasSubstr("schedule 1f1b"));
   EXPECT_EQ(why("{Pipeshard: {schedule: zb-h1}}"), "");
@@ -173,7 +173,7 @@ TEST(Fsdp, RefusesWhatHasNoEffectOrIsNotThere) {
   Scenario scenario = small_scenario(1, 2);
   scenario.training.batch = 4;
   const auto why = [&](const std::string& options) { return reason(scenario, written(options)); };
-  EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("equally many GPUs"));
+  EXPECT_THAT(why("{FSDP: {strategy: hybrid_shard}}"), HasSubstr("the same number of GPUs"));
   EXPECT_THAT(why("{FSDP: {strategy: shard_grad_op, forward_prefetch: yes}}"), HasSubstr("leave forward_prefetch out"));
   EXPECT_THAT(why("{FSDP: {cpu_offload: yes}}"), HasSubstr("no memory to offload to"));
   EXPECT_EQ(why("{FSDP: {micro_batches: 2}}"), "");

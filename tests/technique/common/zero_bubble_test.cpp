@@ -75,7 +75,7 @@ TEST(ZeroBubble, ComputesAsMuchAsOneForwardOneBackward) {
 }
 
 TEST(ZeroBubble, KeepsWhatTheGradientsOfWeightsNeed) {
-  // Inputs and outputs' gradients, 200 elements of 2 B, of as many micro-batches as there are stages in front.
+  // Inputs and outputs' gradients, 200 elements of 2 B, of one micro-batch per stage in front.
   const Scenario scenario = scenario_of(4, 8);
   const auto apart = memory_by_operators(pipeline(4, 8, Schedule::kZeroBubble), products(4), scenario);
   const auto usual = memory_by_operators(pipeline(4, 8), products(4), scenario);

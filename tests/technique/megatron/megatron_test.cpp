@@ -43,7 +43,7 @@ TEST(MegatronOverlap, HidesExchangesBehindTheGradientsOfWeights) {
 }
 
 TEST(MegatronOverlap, TakesMultiprocessorsFromWhatIsComputedMeanwhile) {
-  // Products alone take time. Of four multiprocessors one channel holds one, two hold two.
+  // Products alone take time. One channel holds one of four multiprocessors, two hold two.
   const auto with_channels = [](const char* technique, int channels) {
     World world(technique, 30);
     world.scenario.nccl.max_channels = world.scenario.nccl.min_channels = channels;
@@ -104,9 +104,9 @@ TEST(MegatronStages, MayHoldOtherNumbersOfLayersAtTheEnds) {
     return make_plan({world.scenario, world.model, world.operators, group, written(techniques)}).reason;
   };
   EXPECT_EQ(refusal("{Megatron: {pipeline: 4, first_stage_layers: 1}}"),
-            "8 layers less 1 and 0 of the first and the last stage do not divide by 3 other stages");
+            "8 layers minus 1 and 0 of the first and the last stage are not divisible by 3 other stages");
   EXPECT_EQ(refusal("{Megatron: {data: 4, first_stage_layers: 1}}"),
-            "first_stage_layers and last_stage_layers are for a pipeline without chunks");
+            "first_stage_layers and last_stage_layers need a pipeline without chunks");
 }
 
 TEST(MegatronGradients, OfBf16AreInFp32) {

@@ -22,7 +22,7 @@ struct Case {
   Plan plan;
 
   TaskGraph graph() const { return lowered(plan, operators, scenario); }
-  // Of a kernel that moves so many bytes.
+  // Time of a kernel that moves `bytes`.
   double seconds_of(double bytes) const {
     const Gpu& gpu = scenario.platform.devices.front().gpu;
     return bytes / (gpu.memory_bandwidth.value * scenario.software.memory);
@@ -230,8 +230,8 @@ TEST(Recompute, OfTheCoreOfAttentionKeepsQueriesKeysAndValues) {
   EXPECT_DOUBLE_EQ(activations(none) - activations(core), saved);
 }
 
-// Of 10 tokens of 16 in 2 B: queries, values and attention's output 160 each, up 640; of two heads' 100 scores each the softmax and
-// what dropout leaves, and a byte of mask. Beside the layer's input.
+// 10 tokens of 16 in 2 B: queries, values and attention's output 160 each, up 640; for two heads' 100 scores each the softmax,
+// dropout's output and a byte of mask. Beside the layer's input.
 TEST(Recompute, ByOperatorsKeepsAttentionAndEveryOtherProduct) {
   const Case of_operators = of("{DDP: {recompute: operators}}", 1, 2, 3, 1e6);
   double kept = 0;

@@ -1,4 +1,4 @@
-// What replicas hold that exchange once per round, against the sums of sim/technique/rounds/round_memory.h.
+// Memory of replicas that exchange once per round, against the sums of sim/technique/rounds/round_memory.h.
 #include "sim/technique/rounds/round_memory.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(RoundMemory, HoldsTheExchangeBesideTheActivationsOnlyWithADelay) {
   ASSERT_GT(now.activations.value, 4 * kParameters / 10);
   const double exchange = 4 * kParameters;
   EXPECT_DOUBLE_EQ((late.buffers - now.buffers).value, exchange - std::max(0.0, exchange - now.activations.value));
-  // Of two fragments the larger one: a layer and the embedding, 3280 + 1760 parameters.
+  // The larger of two fragments: a layer and the embedding, 3280 + 1760 parameters.
   const DeviceMemory halves = world.memory("{StreamingDiLoCo: {inner_steps: 8, fragments: 2, delay: 2}}");
   EXPECT_DOUBLE_EQ((late.buffers - halves.buffers).value, exchange - 4 * 5040);
   // Encoded numbers lie beside the differences.

@@ -30,7 +30,7 @@ struct World {
   double end(const std::string& techniques) const { return simulate(graph(techniques)).end.value; }
 };
 
-// Of all kernels of this name on a device.
+// Total time of all kernels of this name on a device.
 double time_of(const TaskGraph& graph, const std::string& name, int device = 0) {
   double sum = 0;
   for (const Task& task : graph.tasks()) {
@@ -41,7 +41,7 @@ double time_of(const TaskGraph& graph, const std::string& name, int device = 0) 
 }
 
 TEST(Round, OfOneStepAveragesInTheTimeOfItsPlainSibling) {
-  // fp32 parameters are as many bytes as fp32 gradients, and in fp32 nothing is cast: with all gradients in one bucket DDP
+  // fp32 parameters have the bytes of fp32 gradients, and in fp32 nothing is cast: with all gradients in one bucket DDP
   // does the same in another order, but for its copies to buckets and back. With windows too, since exchanges follow one another
   // at the same distance.
   World world(2, 2, 1e4);
@@ -170,23 +170,22 @@ TEST(Round, TellsWhatItCannotDo) {
     return make_plan({world.scenario, world.model, world.operators, group, written(techniques)}).reason;
   };
   EXPECT_EQ(reason(World(1, 2), "{LocalSGD: {replica: vm}}"),
-            "LocalSGD takes at least two replicas; here all GPUs are of one vm");
+            "LocalSGD needs at least two replicas; here all GPUs are of one vm");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {format: int8, all_reduce: nccl}}"),
             "NCCL cannot add int8, whose numbers have scales; choose all_reduce: shares, or auto");
   EXPECT_EQ(reason(World(2, 1), "{DiLoCo: {outer: host}}"),
-            "a does not say what is inside it: there is no host memory for the outer state");
+            "a states no inside: there is no host memory for the outer state");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {fragments: 3}}"),
-            "3 fragments of 2 layers; choose at most as many");
+            "3 fragments of 2 layers; choose at most one per layer");
   EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 1, fragments: 2, delay: 0}}"),
-            "1 inner steps do not hold the exchanges of 2 fragments; choose at least as many");
-  EXPECT_EQ(
-      reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 8, fragments: 2, delay: 4}}"),
-      "an update 4 inner steps late would come behind the next fragment's: 8 inner steps for 2 fragments leave less "
-      "than 4");
+            "1 inner steps are too few for 2 fragments; choose at least one step per fragment");
+  EXPECT_EQ(reason(World(2, 1), "{StreamingDiLoCo: {inner_steps: 8, fragments: 2, delay: 4}}"),
+            "an update 4 inner steps late would come after the next fragment's: 8 inner steps for 2 fragments leave "
+            "less than 4");
   World uneven(2, 2);
   uneven.scenario.platform.devices.erase(uneven.scenario.platform.devices.begin() + 3);
   EXPECT_EQ(reason(uneven, "{LocalSGD: {replica: vm}}"),
-            "replicas of 2 and of 1 GPUs: LocalSGD takes as many in each vm, or replica: gpu");
+            "replicas of 2 and of 1 GPUs: LocalSGD needs the same number in each vm, or replica: gpu");
 }
 
 }  // namespace

@@ -304,7 +304,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const Divisio
   IntraOperatorPlan plan;
   // Sums of bytes in another order differ by rounding.
   if (const Bytes least = least_memory(each); least > *r.memory_limit * (1 + kRounding)) {
-    plan.reason = fmt::format("no division of the operators keeps within {} per GPU; they need at least {}",
+    plan.reason = fmt::format("no division of the operators fits into {} per GPU; they need at least {}",
                               to_text(*r.memory_limit), to_text(least));
     return plan;
   }
@@ -318,7 +318,7 @@ IntraOperatorPlan divide_with_limit(const IntraOperatorRequest& r, const Divisio
   if (found.options.empty()) {
     // The solver found none either.
     plan.optimal = false;
-    plan.reason = fmt::format("no division of the operators keeps within {} per GPU", to_text(*r.memory_limit));
+    plan.reason = fmt::format("no division of the operators fits into {} per GPU", to_text(*r.memory_limit));
     return plan;
   }
   plan = plan_from(each, {SolveStatus::kOptimal, std::move(found.options), found.cost});
