@@ -186,8 +186,7 @@ int list(const std::string& what, const std::string& format) {
 }  // namespace
 
 Command add_check(CLI::App& app) {
-  auto* verb =
-      app.add_subcommand("check", "read scenario, sweep, platform, model, GPU and VM files, and tell what is wrong");
+  auto* verb = app.add_subcommand("check", "check scenario, sweep, platform, model, GPU and VM files for errors");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "YAML or JSON files")->required();
   verb->footer("\nExample:\n  slmsim check scenarios/*.yaml platforms/gpus/*.yaml");
@@ -195,14 +194,14 @@ Command add_check(CLI::App& app) {
 }
 
 Command add_list(CLI::App& app) {
-  auto* verb = app.add_subcommand("list", "list what there is");
+  auto* verb = app.add_subcommand("list", "list available models, GPUs and other inputs");
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
   verb->add_option("WHAT", *what,
                    "models, gpus, platforms, scenarios, stacks, techniques, or formats that import reads")
       ->required();
   verb->add_option("--format,-f", *format,
-                   "table; or json, of techniques: with their options and how figures draw them");
+                   "table; or json, for techniques: with their options and their looks in figures");
   verb->footer("\nExamples:\n  slmsim list gpus\n  slmsim list techniques --format json");
   return {verb, [what, format] { return list(*what, *format); }};
 }

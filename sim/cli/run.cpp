@@ -114,11 +114,12 @@ Command add_run(CLI::App& app) {
       "with the table: average, 90th percentile and peak of every kind of link of nodes that describe their inside");
   add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
-  verb->add_option("--engine", options->engine,
-                   "what shares links: slmsim, or simgrid, which is slower and agrees but where dates tie")
+  verb->add_option(
+          "--engine", options->engine,
+          "engine that shares links: slmsim, or simgrid, which is slower and differs only where events coincide")
       ->capture_default_str();
   verb->add_flag("--whole", options->whole,
-                 "simulate every GPU and micro-batch, also those that are alike: the same, but slower");
+                 "simulate every GPU and micro-batch, also identical ones: same result, but slower");
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml
@@ -132,7 +133,7 @@ Examples:
 }
 
 Command add_select(CLI::App& app) {
-  auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
+  auto* verb = app.add_subcommand("select", "show step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
   add_scenario_options(*verb, *options);
   add_filter_options(*verb, options->filter);

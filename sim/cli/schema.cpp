@@ -32,8 +32,7 @@ struct FileReader {
 // Every file that another one may name, and those that commands take.
 const std::vector<FileReader>& file_readers() {
   static const std::vector<FileReader> kReaders = {
-      {"scenario", "scenario", "What `slmsim run` and most other commands are given: a job on a cluster.",
-       describe_scenario},
+      {"scenario", "scenario", "Input of `slmsim run` and most other commands: a job on a cluster.", describe_scenario},
       {kModelFile.name, "model",
        "A file of `models/`, or a Hugging Face config.json, which has `model_type` and whose other keys are ignored.",
        [](const Node& node, Reading& reading) { read_transformer(node, "", "model", reading); }},
@@ -46,12 +45,12 @@ const std::vector<FileReader>& file_readers() {
        [](const Node& node, Reading& reading) { read_gpu(node, "", reading); }},
       {kDriveFile.name, "drive", "A file of `platforms/drives/`: a drive by its data sheet.",
        [](const Node& node, Reading& reading) { read_drive(node, "", reading); }},
-      {kStackFile.name, "software stack", "A file of `scenarios/stacks/`: the kernels that a software runs.",
+      {kStackFile.name, "software stack", "A file of `scenarios/stacks/`: the kernels of a software stack.",
        [](const Node& node, Reading& reading) {
          Software software;
          read_stack(node, "", reading, software);
        }},
-      {"sweep", "sweep", "What `slmsim sweep` is given: one scenario at many points.", describe_sweep},
+      {"sweep", "sweep", "Input of `slmsim sweep`: one scenario at many points.", describe_sweep},
       {kPathFile.name, "measured path", "A file of `platforms/paths/`, as slmsim-netprobe writes it.",
        [](const Node& node, Reading& reading) { read_path(node, "", reading); }},
       {kProfileFile.name, "GPU profile", "A file of `platforms/profiles/`, as slmsim-calibrate writes it.",
@@ -85,7 +84,7 @@ int schema(const SchemaOptions& options) {
     throw InputError({}, fmt::format("there is no schema of \"{}\"; {}", printable(options.file).substr(0, 64),
                                      did_you_mean(options.file, names)));
   if (options.file.empty() && options.format == "json")
-    throw InputError({}, fmt::format("a schema is of one kind of file; name one of {}", fmt::join(names, ", ")));
+    throw InputError({}, fmt::format("a schema describes one kind of file; name one of {}", fmt::join(names, ", ")));
   write_result(schema_text(options), options.output);
   return kDone;
 }
@@ -96,7 +95,7 @@ Command add_schema(CLI::App& app) {
   auto* verb = app.add_subcommand("schema", "print the keys of a kind of file, as a JSON Schema or a reference");
   auto options = std::make_shared<SchemaOptions>();
   verb->add_option("FILE", options->file,
-                   fmt::format("{}; with --format markdown also none, for all", fmt::join(file_names(), ", ")));
+                   fmt::format("{}; all with --format markdown and no name", fmt::join(file_names(), ", ")));
   verb->add_option("--format", options->format, "json (a JSON Schema, draft 2020-12) or markdown")
       ->capture_default_str();
   verb->add_option("--output,-o", options->output, "write to this file instead of standard output");

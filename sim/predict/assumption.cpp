@@ -53,8 +53,8 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     if (!software.runs_on(gpu))
       out.push_back(
           {"software.stack",
-           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there, "
-                       "and are counted all the same; name another one by software.stack, such as eager",
+           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there but "
+                       "are counted anyway; choose another with software.stack, such as eager",
                        gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
            "", Bears::kAnyVm, vms});
     if (const auto runs = software.attention_on(gpu, precision); runs != software.attention) {
@@ -70,21 +70,19 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     if (overridden || measured) continue;
     const MatrixEfficiency& e = efficiency_of(gpu, precision);
     if (gpu.sustained < 1 && counted_as(gpu, precision) != Precision::kFp32)
-      out.push_back(
-          {gpu.name + ".sustained",
-           fmt::format("products of {} are taken at {:.2f} of the peak while it trains, {:.2f} alone, by other "
-                       "people's runs; measure a step by slmsim fit",
-                       gpu.name, e.share * gpu.sustained, e.share),
-           std::string(kFit), Bears::kAnyVm, vms});
+      out.push_back({gpu.name + ".sustained",
+                     fmt::format("products on {} reach {:.2f} of the peak in training, {:.2f} alone, as in published "
+                                 "runs; measure a step for slmsim fit",
+                                 gpu.name, e.share * gpu.sustained, e.share),
+                     std::string(kFit), Bears::kAnyVm, vms});
     if (!e.assumed) continue;
     const std::string& run_in = precision_names()[static_cast<std::size_t>(counted_as(gpu, precision))];
-    out.push_back(
-        {gpu.name + ".efficiency." + run_in,
-         fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "
-                     "likely; measure it by slmsim-calibrate",
-                     gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
-                     e.share * (1 + e.spread)),
-         std::string(kCalibrate), Bears::kAnyVm, vms});
+    out.push_back({gpu.name + ".efficiency." + run_in,
+                   fmt::format("products on {} in {} are unmeasured: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} "
+                               "is likely; measure with slmsim-calibrate",
+                               gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
+                               e.share * (1 + e.spread)),
+                   std::string(kCalibrate), Bears::kAnyVm, vms});
   }
 }
 
@@ -98,8 +96,8 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   for (const auto& [key, gpu] : limited) {
     const auto is_it = [&, &same = key](const Gpu& other) { return key_of(other) == same; };
     out.push_back({gpu->name + ".power_limit",
-                   fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock while it trains and "
-                               "{:.2f} of its bandwidth, as other people's limits did; measure a step by slmsim fit",
+                   fmt::format("{} is limited to {} of {}: {:.2f} of its clock in training and {:.2f} of its bandwidth "
+                               "are assumed, as in published runs; measure a step for slmsim fit",
                                gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->left.cores,
                                gpu->left.memory),
                    std::string(kFit), Bears::kAnyVm, vms_with(platform, is_it)});
@@ -149,9 +147,9 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
   std::vector<Assumption> out;
   const Software& software = scenario.software;
   if (software.stack_assumed)
-    out.push_back({"software.stack",
-                   fmt::format("the software is {} ({}); name yours by software.stack", software.stack, software.title),
-                   ""});
+    out.push_back(
+        {"software.stack",
+         fmt::format("the software is {} ({}); name yours with software.stack", software.stack, software.title), ""});
   add_gpus(scenario, out);
   add_limits(scenario.platform, out);
   for (const auto& told : {contradictions_in(scenario.platform), remarks_on(scenario.platform)}) {

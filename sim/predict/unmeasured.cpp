@@ -136,13 +136,13 @@ class Gatherer {
     for (const auto& key : order_) {
       Unmeasured& one = found_.at(key);
       if (one.kernels > 0)
-        one.values.insert(one.values.begin(), fmt::format("what {} of its kernels move", one.kernels));
+        one.values.insert(one.values.begin(), fmt::format("memory traffic of {} kernels", one.kernels));
       std::string text = fmt::format("{}", fmt::join(one.values, ", "));
       if (!one.defaults.empty())
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
       const std::string& program = one.told.measure;
       one.told.text = fmt::format("{}: {}{}", std::get<0>(key), text,
-                                  program.empty() ? "; state yours" : "; measure by " + program);
+                                  program.empty() ? "; state yours" : "; measure with " + program);
       out.push_back(std::move(one.told));
     }
     return out;

@@ -202,7 +202,7 @@ std::string ways_text(const Platform& platform) {
   const auto ways = site_ways(platform, kMostWays + 1);
   std::string out;
   for (std::size_t i = 0; i < ways.size() && i < kMostWays; ++i) out += fmt::format("  {}\n", to_text(ways[i]));
-  if (ways.size() > kMostWays) out += "  and more pairs of sites, which --format json tells\n";
+  if (ways.size() > kMostWays) out += "  more pairs of sites: see --format json\n";
   return out;
 }
 

@@ -138,11 +138,11 @@ Response Helpers::ask(const Asking& asking) {
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asking.seconds));
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
   Response late =
-      refusal(504, fmt::format("no answer within {:g} s; a smaller cluster or fewer groups take less", asking.seconds));
+      refusal(504, fmt::format("no answer within {:g} s; use a smaller cluster or fewer groups", asking.seconds));
   std::unique_ptr<Process> process;
   {
     std::unique_lock lock(mutex_);
-    if (waiting_ >= kMostWaiting) return refusal(503, "too many questions wait; ask again later");
+    if (waiting_ >= kMostWaiting) return refusal(503, "too many requests are waiting; try again later");
     ++waiting_;
     while (busy_ >= most_ && Clock::now() < end && !is_cancelled())
       freed_.wait_for(lock, std::chrono::milliseconds(kPatience));
