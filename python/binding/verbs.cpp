@@ -59,9 +59,8 @@ Ran run(const Loaded& loaded, const RunAsked& asked) {
   check_techniques(asked.filter.techniques);
   const Intervals intervals(asked.interval, loaded.file(), loaded.set());
   const bool fitted = !asked.interval.fitted.empty();
-  const std::string stale =
-      fmt::format("{} was fitted to other files than {} is now; fit again if what changed matters",
-                  asked.interval.fitted, loaded.file());
+  const std::string stale = fmt::format("{} was fitted before the files of {} changed; fit again if the change matters",
+                                        asked.interval.fitted, loaded.file());
   if (intervals.is_stale() && PyErr_WarnEx(PyExc_UserWarning, stale.c_str(), 1) != 0) throw py::error_already_set();
   const Loaded known = fitted ? loaded.with(intervals.overrides()) : loaded;
   Scenario scenario = known.narrowed(asked.filter);
@@ -124,7 +123,8 @@ Told plan(const Loaded& loaded, const PlanAsked& asked, const py::object& progre
 
 std::pair<std::string, std::string> sweep(const SweepAsked& asked, const py::object& progress) {
   if (launch_of_environment().ranks > 1)
-    throw InputError({}, "an MPI launcher started several of these; run the sweep by slmsim sweep under that launcher");
+    throw InputError({},
+                     "an MPI launcher started several processes; run the sweep with slmsim sweep under that launcher");
   const auto read = std::make_shared<Sweep>(asked.file, asked.set);
   return interruptible(
       [read, asked](Job& job) {
