@@ -254,7 +254,7 @@ class Trainer:
         mark("optimizer")
 
     def run(self, count):
-        """Trains so many steps back to back; of each the seconds, by the device's clock, of the step and its phases."""
+        """Trains steps back to back; returns the seconds of each step and of its phases, by the device's clock."""
         marks_of_step = 2 * len(self.inputs) + 1
         marks = Marks(self.torch, self.device, count * marks_of_step + 1)
         marks.set()
