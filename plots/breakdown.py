@@ -4,7 +4,7 @@
     slmsim run scenarios/gat-amst.yaml --format csv --output run.csv
     slmsim plot breakdown run.csv --model gpt2m -o breakdown.svg
 
-Shares of the iteration; its length stands behind each bar.
+Shares of the iteration; its length is written after each bar.
 """
 if __package__:
     from . import style, sweep_table

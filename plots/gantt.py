@@ -5,7 +5,7 @@
     slmsim plot gantt trace.json --from 3.0 -o gantt.svg
 
 --from and --to (seconds) show a part, --tracks only the rows whose name holds a text. Tasks too short to see are drawn
-as long as a hair.
+as a thin line.
 """
 if __package__:
     from . import style, trace

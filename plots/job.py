@@ -5,7 +5,7 @@ scenario with a `job`.
     slmsim run scenarios/spot-job.yaml --format json --output run.json
     slmsim plot job run.json -o job.svg
 
-Above: the mean time of the jobs drawn, by what it went into; the dashed line is the lease's end. Below: the share of the
+Above: the mean time of the jobs drawn, by its parts; the dashed line is the lease's end. Below: the share of the
 jobs that have ended, against the time; and where the scenario states links over the day the rates of these, with the speed
 of iterations over that at the platform's rates.
 """

@@ -21,7 +21,7 @@ ALIKE = 0.02  # share of the highest mean
 
 def arguments(parser):
     parser.add_argument("trace", help="what `slmsim run --trace` wrote")
-    parser.add_argument("--links", type=int, default=6, help="show so many panels; default: 6")
+    parser.add_argument("--links", type=int, default=6, help="number of panels; default: 6")
 
 
 def carried(steps, end):
@@ -40,7 +40,7 @@ def means(steps, end):
 
 
 def unit_of(mb):
-    """A unit for so many MB, and its size in MB."""
+    """The unit for a number of MB, and its size in MB."""
     return next(((unit, size) for unit, size in (("TB", 1e6), ("GB", 1e3), ("MB", 1.0), ("kB", 1e-3)) if mb >= size),
                 ("B", 1e-6))
 

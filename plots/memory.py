@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Memory of the fullest GPU by parts, against what the framework may take of it.
+"""Memory of the fullest GPU by parts, against the limit of the framework.
 
     slmsim run scenarios/tacc-tacc.yaml --format json --output run.json
     slmsim plot memory run.json --model gpt2L -o memory.svg
 
-One bar per technique and group; the upright mark is the limit, and what is over it is marked.
+One bar per technique and group; the vertical mark is the limit, and bars beyond it are marked.
 """
 if __package__:
     from . import style, sweep_table

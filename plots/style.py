@@ -59,7 +59,7 @@ def told_techniques():
         told = subprocess.run([program, "list", "techniques", "--format", "json"], check=True, capture_output=True)
         return json.loads(told.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
-        print(f"techniques all look alike, since {program} does not tell how they look: {error}", file=sys.stderr)
+        print(f"techniques all look alike, since {program} does not list their looks: {error}", file=sys.stderr)
         return []
 
 
@@ -208,7 +208,7 @@ def those_that_run(path, rows, model):
 
 
 def check_bars(path, rows):
-    """One for each scenario, technique and group, and as many as a page holds."""
+    """One for each scenario, technique and group, up to the number that fits a page."""
     seen = set()
     for row in rows:
         key = row["scenario"], row["technique"], row["group"]

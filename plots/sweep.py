@@ -4,7 +4,7 @@
     slmsim sweep scenarios/sweeps/xe8545-size.yaml --output size.csv
     slmsim plot sweep size.csv --value tflops_total -o size.svg
 
-One line per technique and group of GPUs; below the axis stands what does not fit in memory or cannot run. Where several
+One line per technique and group of GPUs; marks below the axis show what does not fit in memory or cannot run. Where several
 columns vary, --axis names the one to show and --where a value of each other one; columns that move with it need none.
 Round-trip times have a figure of their own, latency-sweep.
 """

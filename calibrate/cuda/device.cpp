@@ -40,7 +40,7 @@ int count_gpus() {
   }
   if (status != cudaSuccess || count < 1) {
     throw NoGpu(
-        format("there is no GPU that CUDA can use (%s); nvidia-smi and CUDA_VISIBLE_DEVICES tell which are seen",
+        format("there is no GPU that CUDA can use (%s); nvidia-smi and CUDA_VISIBLE_DEVICES show the visible ones",
                cudaGetErrorString(status == cudaSuccess ? cudaErrorNoDevice : status)));
   }
   return count;

@@ -87,7 +87,7 @@ class Embedding final : public Rows {
   enum Array : std::size_t { kTable, kPlaces, kTokens, kTokenRows };
 
   static std::vector<std::size_t> bytes_of(const Kernel& kernel) {
-    if (kernel.k > kMostTable) throw MeasurementSkip("more rows of a table than a token tells");
+    if (kernel.k > kMostTable) throw MeasurementSkip("more rows of a table than a token can index");
     const auto n = static_cast<std::size_t>(kernel.n), m = static_cast<std::size_t>(kernel.m);
     return {static_cast<std::size_t>(kernel.k) * n * sizeof(T), kernel.is_backward() ? 0 : kPositions * n * sizeof(T),
             m * sizeof(int), m * n * sizeof(T)};

@@ -64,7 +64,8 @@ std::vector<Unit> kernel_units(const Device& device, const Options& options) {
                        workload->launch(0);
                        const double error = workload->error();
                        if (error > 1)
-                         throw WrongResult(format("the result is off by %.3g times what rounding explains", error));
+                         throw WrongResult(
+                             format("the result is off by %.3g times the expected rounding error", error));
                        return kernel_line(kernel, measured, error);
                      }});
   }
@@ -118,7 +119,7 @@ int measure_device(const Options& options, const std::string& command) {
   if (options.fresh) std::remove(file.c_str());
   Journal journal(file, conditions_of(profile, device, options));
   if (journal.taken_up() > 0)
-    std::fprintf(stderr, "slmsim-calibrate: going on after %zu points of %s\n", journal.taken_up(), file.c_str());
+    std::fprintf(stderr, "slmsim-calibrate: resuming after %zu points of %s\n", journal.taken_up(), file.c_str());
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
   Outcome outcome;
@@ -135,7 +136,7 @@ int measure_device(const Options& options, const std::string& command) {
     outcome = run_units(units, journal, control);
   }
   if (outcome.interrupted) {
-    std::fprintf(stderr, "slmsim-calibrate: interrupted; the same command goes on from %s\n", file.c_str());
+    std::fprintf(stderr, "slmsim-calibrate: interrupted; the same command resumes from %s\n", file.c_str());
     return kInterrupted;
   }
   const bool unfinished = outcome.unfinished;
@@ -158,13 +159,13 @@ int measure_device(const Options& options, const std::string& command) {
   }
   write_file(options.output, to_yaml(profile));
   if (unfinished) {
-    std::fprintf(stderr, "slmsim-calibrate: the time was up; the same command measures the rest, from %s\n",
+    std::fprintf(stderr, "slmsim-calibrate: time limit reached; the same command measures the rest, from %s\n",
                  file.c_str());
   } else {
     journal.remove();
   }
   if (!profile.left_out.empty())
-    std::fprintf(stderr, "slmsim-calibrate: %zu points were left out; the profile says which and why\n",
+    std::fprintf(stderr, "slmsim-calibrate: %zu points were left out; the profile lists them\n",
                  profile.left_out.size());
   const auto marked = [&](const std::string& mark) {
     std::size_t count = 0;
@@ -174,9 +175,9 @@ int measure_device(const Options& options, const std::string& command) {
     return count;
   };
   if (const std::size_t count = marked("throttled"); count > 0)
-    std::fprintf(stderr, "slmsim-calibrate: the clock was held down while %zu points were measured\n", count);
+    std::fprintf(stderr, "slmsim-calibrate: the clock was throttled at %zu points\n", count);
   if (const std::size_t count = marked("imprecise"); count > 0)
-    std::fprintf(stderr, "slmsim-calibrate: %zu points are less precise than was asked for\n", count);
+    std::fprintf(stderr, "slmsim-calibrate: %zu points are less precise than requested\n", count);
   if (wrong > 0) std::fprintf(stderr, "slmsim-calibrate: error: %d results were wrong\n", wrong);
   return wrong > 0 ? kFailed : kDone;
 }

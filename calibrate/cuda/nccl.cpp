@@ -26,7 +26,7 @@ constexpr double kPatience = 120;  // s that ranks wait for each other at the st
 
 void check_nccl(ncclResult_t status, const char* what) {
   if (status != ncclSuccess)
-    throw GpuError(format("%s: %s (NCCL_DEBUG=INFO tells more)", what, ncclGetErrorString(status)));
+    throw GpuError(format("%s: %s (NCCL_DEBUG=INFO shows more)", what, ncclGetErrorString(status)));
 }
 
 double wall() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -202,7 +202,7 @@ class Session {
         const std::string name = name_in(collective_names(), collective) + " " + size_text(size);
         if (agreed[1] > 0) throw UsageError("interrupted");
         if (left <= 0) {
-          leave_out(rank, name + ": the time was up");
+          leave_out(rank, name + ": time limit reached");
         } else {
           Rules rules = options_.rules;
           rules.time_limit = std::min(rules.time_limit, 3 * left / open);

@@ -16,7 +16,7 @@ std::size_t bytes_of(std::int64_t batch, std::int64_t elements, Number number) {
 
 Layout layout_of(const Kernel& kernel) {
   if (std::max({kernel.m, kernel.n, kernel.k, kernel.batch}) > std::numeric_limits<int>::max())
-    throw MeasurementSkip("a side is longer than cuBLAS counts");
+    throw MeasurementSkip("a side is longer than cuBLAS supports");
   const bool first = kernel.name == "gemm-tn", second = kernel.name == "gemm-nt";
   return {first, second, first ? kernel.m : kernel.k, second ? kernel.k : kernel.n, kernel.n};
 }

@@ -118,7 +118,7 @@ std::string measure_host_copy(const Device& device, const Rules& rules, std::siz
   const Measurement measured = measure(timer, rules);
   copy(false, back);
   device.wait();
-  if (std::memcmp(host.data(), back.data(), size) != 0) throw WrongResult("what came back is not what was sent");
+  if (std::memcmp(host.data(), back.data(), size) != 0) throw WrongResult("the data read back differ from those sent");
   return transfer_line(to_device ? "host-to-device" : "device-to-host", pinned ? "pinned" : "pageable",
                        static_cast<double>(size), measured);
 }
@@ -164,7 +164,7 @@ std::string measure_device_copy(const Device& device, const Rules& rules, std::s
   std::vector<std::byte> sent(std::min<std::size_t>(size, 1 << 20)), come(sent.size());
   check(cudaMemcpy(sent.data(), from, sent.size(), cudaMemcpyDefault), "reading a copy");
   check(cudaMemcpy(come.data(), to, come.size(), cudaMemcpyDefault), "reading a copy");
-  if (sent != come) throw WrongResult("what came is not what was sent");
+  if (sent != come) throw WrongResult("the data received differ from those sent");
   return transfer_line(peer < 0 ? "device-to-device" : "peer-to-peer", memory, static_cast<double>(size), measured);
 }
 

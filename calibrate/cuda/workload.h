@@ -21,8 +21,7 @@ class Workload {
 };
 
 inline constexpr const char* kNoFlash =
-    "not timed: no library for flash attention (CUDA and cuBLAS have none); predictions take the software stack's "
-    "share";
+    "not timed: no library for flash attention (CUDA and cuBLAS have none); predictions use the software stack's share";
 
 // One per family of kernels. Throw MeasurementSkip where it does not fit in memory, or the GPU does not support it.
 std::unique_ptr<Workload> make_gemm(const Device& device, const Kernel& kernel);

@@ -110,9 +110,9 @@ std::vector<Kernel> read_kernels(const std::vector<std::string>& files) {
       }
       const Kernel kernel = kernel_from(line, file, number);
       if (seen.insert(kernel).second) kernels.push_back(kernel);
-      if (kernels.size() > kMostKernels) fail(file, number, "more kernels than anybody can time");
+      if (kernels.size() > kMostKernels) fail(file, number, "too many kernels to time");
     }
-    if (!header) fail(file, number, format("nothing in it; a list of kernels begins with %s", kHeader));
+    if (!header) fail(file, number, format("empty; a list of kernels begins with %s", kHeader));
   }
   return kernels;
 }

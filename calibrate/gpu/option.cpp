@@ -141,20 +141,20 @@ const char* const kHelp =
   slmsim-calibrate info                                 the GPUs, driver and libraries
 
   --shapes FILE        kernels to time, from `slmsim shapes MODEL...`; may be given several times
-  --output, -o FILE    the profile (YAML); default standard output. An interrupted run goes on from FILE.journal
-  --name NAME          of the profile; default made of the GPU's name
+  --output, -o FILE    the profile (YAML); default standard output. An interrupted run resumes from FILE.journal
+  --name NAME          name of the profile; default from the GPU's name
   --precisions LIST    default fp16,bf16,tf32,fp32
   --library NAME       cublas (default) or cublaslt
   --device N           default 0
-  --time-limit TIME    default 9min; what does not fit in is left out, and the profile says so
-  --precision SHARE    95 % interval of a median ends within; default 2%
-  --fresh              do not take up an interrupted run
+  --time-limit TIME    default 9min; points beyond it are skipped and listed in the profile
+  --precision SHARE    target half-width of the 95 % interval of a median; default 2%
+  --fresh              do not resume an interrupted run
 nccl:
   --collectives LIST   default all-reduce,reduce-scatter,all-gather,broadcast,send-receive
   --min-size, --max-size SIZE   default 1KiB to 1GiB, powers of two
-  --gpus N             of this host; default all. Without a launcher one thread drives each
+  --gpus N             GPUs of this host; default all. Without a launcher one thread drives each
 
-Ranks are told by RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as torchrun sets them, or by mpirun's or
+Ranks are set by RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as torchrun sets them, or by mpirun's or
 srun's variables and MASTER_ADDR. Rank 0 listens on MASTER_PORT + 1.
 
 Examples:

@@ -50,7 +50,7 @@ std::string to_yaml(const Profile& profile) {
       "of\n"
       "# one launch in a row of `launches`, on random data beyond the L2 cache; low to high: 95 % interval of the "
       "median;\n"
-      "# error: of the result against a reference in double precision, in units of what rounding explains.\n"
+      "# error: of the result against a reference in double precision, in units of the expected rounding error.\n"
       "schema: slmsim/gpu-profile/1\n";
   out += "name: " + profile.name + "\n";
   out += "date: " + quoted(profile.date) + "\n";

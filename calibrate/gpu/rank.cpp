@@ -75,7 +75,7 @@ void send_to_others(const Rank& rank, const std::string& bytes, double patience)
     pollfd waiting{listener.get(), POLLIN, 0};
     if (poll(&waiting, 1, static_cast<int>(patience * 1e3)) <= 0)
       throw UsageError(
-          format("%d of %d ranks did not come to port %d within %.0f s", others, rank.world, rank.port, patience));
+          format("%d of %d ranks did not connect to port %d within %.0f s", others, rank.world, rank.port, patience));
     const Descriptor peer{accept(listener.get(), nullptr, nullptr)};
     if (peer.get() < 0) continue;
     // Short enough for any socket's buffer.

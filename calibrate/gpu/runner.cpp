@@ -41,13 +41,13 @@ Outcome run_units(const std::vector<Unit>& units, Journal& journal, const Contro
       continue;
     }
     if (known == kBegunAgain) {
-      outcome.left_out.push_back(unit.key + ": the program ended twice while it measured this");
+      outcome.left_out.push_back(unit.key + ": the program ended twice during this measurement");
       --open;
       continue;
     }
     const double elapsed = control.now() - start, left = control.time_limit - elapsed;
     if (left <= 0) {
-      outcome.left_out.push_back(unit.key + ": the time was up");
+      outcome.left_out.push_back(unit.key + ": time limit reached");
       outcome.unfinished = true;
       continue;
     }

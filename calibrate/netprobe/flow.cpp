@@ -143,7 +143,7 @@ Item read_from(const std::vector<std::string>& words) {
         return;
       }
     }
-    throw NetworkError("the other host's answer lacks a good \"" + name + "\"");
+    throw NetworkError("the other host's answer lacks a valid \"" + name + "\"");
   });
   return item;
 }

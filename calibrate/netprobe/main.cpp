@@ -74,7 +74,7 @@ int run_client(const Options& options, const std::string& command) {
   if (left_out > 0)
     std::fprintf(
         stderr,
-        "slmsim-netprobe: %zu points were left out for want of time; the profile names them, --time-limit gives more\n",
+        "slmsim-netprobe: %zu points were skipped for lack of time; the profile lists them, raise --time-limit\n",
         left_out);
   return kDone;
 }
@@ -106,7 +106,7 @@ int run_watch(const Options& options, const std::string& command) {
       write_file(options.output, to_hours(samples, options.name, command));
       any = true;
     } catch (const NetworkError& error) {
-      std::fprintf(stderr, "slmsim-netprobe: %s: no look: %s\n", now.c_str(), error.what());
+      std::fprintf(stderr, "slmsim-netprobe: %s: no measurement: %s\n", now.c_str(), error.what());
     }
     const double next = seconds_of(now) + options.every;
     if (next > begin + options.watch) return any ? kDone : kNetworkFailed;

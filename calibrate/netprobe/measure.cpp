@@ -99,7 +99,7 @@ class MeasurementRun {
   }
 
   void leave_out(DirectionResult& to, const std::string& what, double cost, double left) const {
-    to.left_out.push_back(format("%s: some %.1f s, of which %.1f were left", what.c_str(), cost, std::max(0.0, left)));
+    to.left_out.push_back(format("%s: needs about %.1f s, %.1f left", what.c_str(), cost, std::max(0.0, left)));
   }
 
   void cold(DirectionResult& result, Direction direction, const std::string& where) {

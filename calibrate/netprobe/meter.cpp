@@ -12,7 +12,7 @@ void Meter::count(double bytes) {
   double before = bytes_;
   while (!bytes_.compare_exchange_weak(before, before + bytes)) {
   }
-  if (before + bytes > most_bytes_) end("the session has used its bytes (--max-bytes)");
+  if (before + bytes > most_bytes_) end("the session has reached its byte limit (--max-bytes)");
   check();
 }
 

@@ -56,8 +56,7 @@ int port(const std::string& option, const std::string& text) {
 std::string token_from(const std::string& option, const std::string& text) {
   if (!is_token(text))
     throw UsageError(
-        format("%s: a token has %zu to %zu letters, digits, '-', '_' and '.'; the server makes one itself "
-               "where none is given",
+        format("%s: a token has %zu to %zu letters, digits, '-', '_' and '.'; the server generates one by default",
                option.c_str(), kShortestToken, kLongestToken));
   return text;
 }
@@ -101,7 +100,7 @@ void check_watch(Options& options, bool curves) {
     return;
   }
   if (curves) throw UsageError("--quick, --max-size and --time-limit have no effect with --watch; leave them out");
-  if (options.output.empty()) throw UsageError("--watch needs --output FILE, where it goes on from if it is ended");
+  if (options.output.empty()) throw UsageError("--watch needs --output FILE, from which it resumes after interruption");
   if (options.name.empty()) throw UsageError("--watch needs --name, the link's name in your platform");
   if (options.every == 0) options.every = kUsualPause;
 }
@@ -155,7 +154,7 @@ Options client(Words words, const std::string& token) {
   if (options.token.empty() && !token.empty()) options.token = token_from(kTokenVariable, token);
   if (options.token.empty())
     throw UsageError(
-        format("client needs --token TOKEN (or %s), which the server tells when it begins", kTokenVariable));
+        format("client needs --token TOKEN (or %s), which the server prints at its start", kTokenVariable));
   options.request.time_limit = time.value_or(options.request.time_limit);
   options.request.largest = size.value_or(options.request.largest);
   return options;
@@ -172,31 +171,31 @@ const char* const kHelp =
                          [--max-size SIZE] [--time-limit TIME]
   slmsim-netprobe client HOST --token TOKEN --watch TIME --name LINK --output FILE [--every TIME] [--one-way]
 
-server waits for a client with its token, sends and receives what it asks for, and ends.
-  --port N           port to listen on; default 5210, 0 takes a free one and tells which
+server waits for a client with its token, serves its measurements, and exits.
+  --port N           port to listen on; default 5210, 0 takes a free one and prints it
   --bind ADDRESS     listen on this address only; default all, IPv4 and IPv6
-  --token TOKEN      16 characters or more; default a new one, which it tells. The environment's SLMSIM_NETPROBE_TOKEN
-                     does too, for server and client, and other users of the machine do not see it
-  --sessions N       end after so many clients; default 1. In any case after an hour without one
-  --max-time TIME    of a session; default 15min
-  --max-bytes SIZE   of a session, both ways; default 500GB
+  --token TOKEN      16 characters or more; default a new one, which it prints. SLMSIM_NETPROBE_TOKEN in the environment
+                     works too, for server and client, and is hidden from other users of the machine
+  --sessions N       exit after N clients; default 1. It also exits after an hour without one
+  --max-time TIME    limit of a session; default 15min
+  --max-bytes SIZE   limit of a session, both directions; default 500GB
 
 client measures round trips, cold-start and after-idle times of messages, the steady rate of 1, 2, 4 and 8
 connections and loss, in both directions, and writes a path profile (YAML).
   --port N           the server's port; default 5210
   --token TOKEN      the server's
   --output, -o FILE  the profile; default standard output
-  --name NAME        of the path; default made of the hosts' names
+  --name NAME        name of the path; default from the hosts' names
   --max-size SIZE    largest message; default 1GB
-  --time-limit TIME  default 5min; what does not fit in is left out, and the profile says so
+  --time-limit TIME  default 5min; points beyond it are skipped and listed in the profile
   --quick            --time-limit 90s --max-size 64MB and fewer repeats
   --one-way          only from client to server
-  --watch TIME       looks at round trips and rate for so long, and writes the hours of a link's day, part of a scenario;
-                     begun again with the same output it goes on. The server needs as many --sessions as there are looks
-  --every TIME       between two looks; default 30min. Each fills the path for some three seconds in each direction
+  --watch TIME       measure round trips and rate at intervals for TIME, and write the hours of a link's day, part of a
+                     scenario; with the same output it resumes. Each measurement takes one of the server's --sessions
+  --every TIME       interval of measurements; default 30min. Each fills the path for about three seconds per direction
 
 Examples:
-  slmsim-netprobe server                                    on one VM; it tells its token
+  slmsim-netprobe server                                    on one VM; it prints its token
   slmsim-netprobe client 203.0.113.7 -o lab-cloud.yaml --token 0123456789abcdef0123456789abcdef      on the other
   slmsim check lab-cloud.yaml
 

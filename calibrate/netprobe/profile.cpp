@@ -33,11 +33,10 @@ class Writer {
   std::string write() {
     line("# A path between two hosts, measured over TCP by slmsim-netprobe. forward: from the client to the server.");
     line(
-        "# bandwidth: the most that 1 to 8 connections had acknowledged. loss: of segments sent at half that rate, "
+        "# bandwidth: highest acknowledged rate of 1 to 8 connections. loss: of segments sent at half that rate, "
         "which");
     line(
-        "# never fills the path; what is sent again at the full rate tells of the queue's overflow, and stands in "
-        "curves.");
+        "# never fills the path; retransmissions at the full rate are due to queue overflow and are listed in curves.");
     line("schema: slmsim/path/1");
     line("name: " + origin_.name);
     line("date: " + quoted(origin_.date));
@@ -102,7 +101,7 @@ class Writer {
     const SteadyState* held = received ? held_by_receiver(*received) : nullptr;
     if (held && buffer > 0 && held->send_window <= buffer)
       line("    receive_window_share: " + measured(format("%.3f", held->send_window / buffer),
-                                                   source("the window that held the other host back, of tcp_rmem")));
+                                                   source("the window that limited the other host, of tcp_rmem")));
     line("  settings:");
     for (const auto& [name, value] : facts) {
       if (name.starts_with("net.")) line("    " + name + ": " + quoted(value));
@@ -117,7 +116,7 @@ class Writer {
     const double held = best.receive_limited + best.buffer_limited;
     if (held > kMostly)
       how +=
-          format("; the hosts' windows held them back for %.0f %% of the time, so the path may carry more", 100 * held);
+          format("; limited by the hosts' windows for %.0f %% of the time, so the path may carry more", 100 * held);
     line(indent + "bandwidth: " + measured(rate_text(best.rate.median), source(how)));
     const Loss& loss = result.loss;
     std::string seen = format("%.0f of %.0f segments lost at %s", std::max(0.0, loss.retransmitted - loss.spurious),
@@ -155,7 +154,7 @@ class Writer {
     line(format("    loss: {pace: %s, time: %s, segments: %.0f, retransmitted: %.0f, spurious: %.0f}",
                 rate_text(result.loss.pace).c_str(), time_text(result.loss.seconds).c_str(), result.loss.segments,
                 result.loss.retransmitted, result.loss.spurious));
-    if (!result.left_out.empty()) line("    left_out:  # for want of time; --time-limit gives more");
+    if (!result.left_out.empty()) line("    left_out:  # for lack of time; raise --time-limit");
     for (const auto& text : result.left_out) line("      - " + quoted(text));
   }
 

@@ -54,11 +54,11 @@ class Server {
       end_session_if_over();
       if (served_ >= limits_.sessions) break;
       if (!session_ && begun_ >= kTries * limits_.sessions) {
-        tell(format("%d sessions began and did not end well; ended", begun_));
+        tell(format("%d sessions failed; exiting", begun_));
         break;
       }
       if (!session_ && since(idle_) > limits_.waiting) {
-        tell(format("no client for %g s; ended", limits_.waiting));
+        tell(format("no client for %g s; exiting", limits_.waiting));
         break;
       }
       mind_session();
@@ -115,7 +115,7 @@ class Server {
         tell(format("%s speaks another version of the protocol; use the same program on both hosts", peer.c_str()));
       } else if (words[2] == "control" && (words.size() != 4 || !is_same(words[3], limits_.token))) {
         connection.send_text("refused\n");
-        tell(format("%s: refused, for want of the token", peer.c_str()));
+        tell(format("%s: refused, wrong or no token", peer.c_str()));
       } else if (words[2] == "control" && session_) {
         connection.send_text("busy\n");
       } else if (words[2] == "control") {
@@ -154,7 +154,7 @@ class Server {
   // Ends a session whose time is up or whose client has left in the middle of a command.
   void mind_session() {
     if (!session_ || over_) return;
-    if (since(start_) > limits_.seconds) session_->end("the session has used its time (--max-time)");
+    if (since(start_) > limits_.seconds) session_->end("the session has reached its time limit (--max-time)");
     pollfd control{session_->control(), POLLRDHUP, 0};
     if (poll(&control, 1, 0) <= 0) {
       closed_.reset();

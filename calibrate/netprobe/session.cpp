@@ -122,14 +122,14 @@ void Session::obey(const std::vector<std::string>& words) {
   } else if (verb == "stream") {
     const double warm_up = number(words, 1, kMostWarmUp), seconds = number(words, 2, kMostStream),
                  pace = number(words, 3, kMostPace);
-    if (pace > 0 && pace < kLeastPace) throw BadCommand("the pace is too slow to be told");
+    if (pace > 0 && pace < kLeastPace) throw BadCommand("the pace is too slow to report");
     auto taken = take(words, 4);
     control_.send_text("streamed" + to_words(send_stream(taken, warm_up, seconds, pace)) + "\n");
   } else if (verb == "close") {
     for (auto& connection : take(words, 1)) connection.abort();
     control_.send_text("closed\n");
   } else {
-    throw BadCommand("there is no such command");
+    throw BadCommand("unknown command");
   }
 }
 

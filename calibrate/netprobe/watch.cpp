@@ -72,27 +72,26 @@ std::vector<WatchSample> samples_of(const std::string& text) {
     ++number;
     if (!line.starts_with(kLookLine)) continue;
     const auto sample = parse_look(line);
-    if (!sample) throw UsageError(format("line %d is no look as --watch writes it; name another --output", number));
+    if (!sample) throw UsageError(format("line %d was not written by --watch; name another --output", number));
     seconds_of(sample->time);
     out.push_back(*sample);
   }
-  if (out.empty() && !text.empty()) throw UsageError("it holds no looks of --watch; name another --output");
+  if (out.empty() && !text.empty()) throw UsageError("it holds no measurements of --watch; name another --output");
   return out;
 }
 
 std::string to_hours(const std::vector<WatchSample>& samples, const std::string& link, const std::string& command) {
   std::string out =
-      "# A link over the hours of a day (UTC), looked at by slmsim-netprobe. Part of a scenario: write `extends: FILE` "
+      "# A link over the hours of a day (UTC), measured by slmsim-netprobe. Part of a scenario: write `extends: FILE` "
       "of\n"
-      "# yours above it, or its `hours` into your scenario's job. The job begins with the day. Loss is not looked "
-      "at.\n";
+      "# yours above it, or its `hours` into your scenario's job. The job begins with the day. Loss is not measured.\n";
   out += "# " + command + "\n";
   std::map<int, std::vector<WatchSample>> by_hour;
   for (const WatchSample& sample : samples) {
     out += line_of(sample);
     by_hour[static_cast<int>(seconds_of(sample.time) / kHour) % kHoursOfDay].push_back(sample);
   }
-  if (by_hour.size() < 2) return out + "# Fewer than two hours of the day were looked at: they make no day yet.\n";
+  if (by_hour.size() < 2) return out + "# Fewer than two hours of the day were measured: they make no day yet.\n";
   out += format("job:\n  links:\n    %s:\n      hours:\n", link.c_str());
   const auto state = [&](int from, const std::vector<WatchSample>& seen) {
     std::vector<double> rtts, rates;

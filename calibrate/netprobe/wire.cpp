@@ -30,15 +30,13 @@ Client::Client(std::string host, int port, const std::string& token)
     control_.send_text(format("%s %d control %s\n", kGreeting, kProtocol, token.c_str()));
     said = control_.read_line();
   } catch (const NetworkError& error) {
-    throw NetworkError(
-        format("what listens at %s does not answer as slmsim-netprobe: %s", where.c_str(), error.what()));
+    throw NetworkError(format("the program at %s does not answer as slmsim-netprobe: %s", where.c_str(), error.what()));
   }
   const auto words = words_of(said);
   const std::string verb = words.empty() ? "" : words[0];
-  if (verb == "busy")
-    throw NetworkError("the server at " + where + " is measuring with someone else; try again when it is done");
+  if (verb == "busy") throw NetworkError("the server at " + where + " is busy with another client; try again later");
   if (verb == "refused")
-    throw NetworkError("the server at " + where + " has another token; give the one that it told when it began");
+    throw NetworkError("the server at " + where + " has another token; give the one that it printed at its start");
   if (verb == "version" && words.size() == 2)
     throw NetworkError(format(
         "the server at %s speaks version %s of the protocol, this program %d; use the same program on both hosts",
@@ -61,7 +59,7 @@ std::vector<std::string> Client::answer(const std::string& verb, double patience
   try {
     line = control_.read_line(patience);
   } catch (const NetworkError& error) {
-    throw NetworkError(format("lost the server: %s; see what it says on its own terminal", error.what()));
+    throw NetworkError(format("lost the server: %s; see the messages on its terminal", error.what()));
   }
   auto words = words_of(line);
   if (words.empty() || words[0] != verb) throw NetworkError(format("the server refused: %s", printable(line).c_str()));
@@ -93,7 +91,7 @@ Hosts Client::hosts() {
     const auto space = line.find(' ');
     if (space != std::string::npos) hosts.server[printable(line.substr(0, space))] = printable(line.substr(space + 1));
   }
-  throw NetworkError("the server says more of itself than this program expects");
+  throw NetworkError("the server's description is longer than expected");
 }
 
 std::vector<double> Client::ping(int count) {

@@ -30,15 +30,15 @@ def numbers(text):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lengths", type=numbers, default=[1024, 2048, 512, 4096], help="of sequences")
-    parser.add_argument("--widths", type=numbers, default=[64, 128], help="of a head")
+    parser.add_argument("--lengths", type=numbers, default=[1024, 2048, 512, 4096], help="lengths of sequences")
+    parser.add_argument("--widths", type=numbers, default=[64, 128], help="widths of a head")
     parser.add_argument("--heads", type=numbers, default=[192, 48, 12],
                         help="heads of all sequences at length 1024; fewer of longer ones")
     parser.add_argument("--precisions", default="bf16,fp16", help="bf16, fp16, fp32")
     parser.add_argument("--backends", default=",".join(BACKENDS[:3]), help=", ".join(BACKENDS))
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--point", type=float, default=0.04, help="seconds that are measured of each size and pass")
-    parser.add_argument("--budget", type=float, help="seconds of the whole run; no size begins later")
+    parser.add_argument("--point", type=float, default=0.04, help="measured seconds per size and pass")
+    parser.add_argument("--budget", type=float, help="seconds of the whole run; no size starts later")
     parser.add_argument("--output", default="flash.csv")
     return parser.parse_args()
 

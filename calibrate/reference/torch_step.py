@@ -64,12 +64,12 @@ def make_parser():
     parser.add_argument("--checkpoints", action="store_true", help="recompute each block in the backward pass")
     parser.add_argument("--lora", type=int, default=0, metavar="RANK", help="train adapters of the attention only")
     parser.add_argument("--dropout", type=float, default=0.1, help="of GPT-2; Llama has none")
-    parser.add_argument("--warm-up", type=int, default=5, help="steps before the first that counts")
+    parser.add_argument("--warm-up", type=int, default=5, help="warm-up steps, not counted")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--time-limit", type=float, default=60, help="seconds per configuration; then fewer steps count")
-    parser.add_argument("--label", default="", help="a word that tells a configuration from an equal one")
+    parser.add_argument("--label", default="", help="label that distinguishes equal configurations")
     parser.add_argument("--plan", help="file with a line of options per measurement; the others hold for all lines")
-    parser.add_argument("--budget", type=float, help="seconds of the whole run; a configuration that may take longer than what is left is not begun")
+    parser.add_argument("--budget", type=float, help="seconds of the whole run; a configuration that may exceed the rest is not started")
     parser.add_argument("--give-up", type=float, default=120, help="seconds after which a configuration has failed")
     parser.add_argument("--kernels", help="also write the kernels of one step of each configuration to this CSV file")
     parser.add_argument("--output", help="JSON file; default standard output")
@@ -254,7 +254,7 @@ class Trainer:
         mark("optimizer")
 
     def run(self, count):
-        """Trains so many steps back to back; of each the seconds, by the device's clock, of the step and its phases."""
+        """Trains steps back to back; returns the seconds of each step and of its phases, by the device's clock."""
         marks_of_step = 2 * len(self.inputs) + 1
         marks = Marks(self.torch, self.device, count * marks_of_step + 1)
         marks.set()
@@ -405,7 +405,7 @@ class Results:
                 with open(self.options.kernels, encoding="utf-8", newline="") as file:
                     self.rows = list(csv.reader(file))[1:]
         except (OSError, ValueError) as error:
-            fail(f"cannot go on from {self.options.output}: {error}; remove it to begin anew")
+            fail(f"cannot resume from {self.options.output}: {error}; remove it to start over")
 
     def has(self, title):
         return any(result.get("configuration") == title for result in self.results)

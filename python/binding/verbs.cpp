@@ -50,7 +50,7 @@ RunOutput run(const LoadedScenario& loaded, const RunArguments& args) {
   const Intervals intervals(args.interval, loaded.file(), loaded.set());
   const bool fitted = !args.interval.fitted.empty();
   const std::string stale =
-      fmt::format("{} was fitted to other files than {} is now; fit again if what changed matters",
+      fmt::format("{} was fitted before the files of {} changed; fit again if the change matters",
                   args.interval.fitted, loaded.file());
   if (intervals.is_stale() && PyErr_WarnEx(PyExc_UserWarning, stale.c_str(), 1) != 0) throw py::error_already_set();
   const LoadedScenario known = fitted ? loaded.with(intervals.overrides()) : loaded;
@@ -114,7 +114,7 @@ VerbOutput plan(const LoadedScenario& loaded, const PlanArguments& args, const p
 
 std::pair<std::string, std::string> sweep(const SweepArguments& args, const py::object& progress) {
   if (launch_of_environment().ranks > 1)
-    throw InputError({}, "an MPI launcher started several of these; run the sweep by slmsim sweep under that launcher");
+    throw InputError({}, "an MPI launcher started several processes; run the sweep with slmsim sweep under that launcher");
   const auto read = std::make_shared<Sweep>(args.file, args.set);
   return interruptible(
       [read, args](Job& job) {

@@ -6,7 +6,7 @@
     run.frame[["technique", "group", "minutes"]]
 
 Every number is the one that the program prints. Work runs without the interpreter's lock, Ctrl-C ends it, and wrong input
-raises InputError with all that is wrong and where.
+raises InputError with every error and its place.
 """
 from __future__ import annotations as _annotations
 
@@ -32,6 +32,6 @@ __all__ = ["Explanation", "Fit", "InputError", "Pick", "Picture", "Plan", "Probl
 
 
 def techniques() -> list[dict[str, _Any]]:
-    """The techniques that there are: name, summary, options and looks, as `slmsim list techniques --format json` tells."""
+    """The available techniques: name, summary, options and looks, as `slmsim list techniques --format json` tells."""
     found: list[dict[str, _Any]] = _json.loads(_core.techniques())
     return found

@@ -1,4 +1,4 @@
-"""What is wrong with an input, and where."""
+"""Errors of an input, with their places."""
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ class Picture:
 
 
 class _refusals:
-    """Raises what a figure cannot be drawn from as ValueError."""
+    """Raises ValueError for data that a figure cannot be drawn from."""
 
     def __enter__(self) -> None:
         pass

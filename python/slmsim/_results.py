@@ -1,4 +1,4 @@
-"""What the verbs of a scenario give back: the program's own results, as values, data frames and pictures."""
+"""Results of a scenario's verbs: the program's own, as values, data frames and pictures."""
 from __future__ import annotations
 
 import csv
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pick:
-    """What Algorithm 1 picks for a model; None where nothing runs."""
+    """The pick of Algorithm 1 for a model; None where nothing runs."""
 
     model: str
     technique: str | None
@@ -128,7 +128,7 @@ class Run(_Output):
 
     @property
     def predictions(self) -> list[dict[str, Any]]:
-        """With all that the JSON tells of each (docs/commands.md)."""
+        """All predictions, with the fields of the JSON (docs/commands.md)."""
         found: list[dict[str, Any]] = self.data["predictions"]
         return found
 
@@ -185,18 +185,18 @@ def _pick_text(pick: Pick) -> str:
 
 
 class Explanation(_Output):
-    """What limits each technique, and which settings would help."""
+    """The limits of each technique, and the settings that would help."""
 
     @cached_property
     def limits(self) -> pandas.DataFrame:
-        """What an iteration would give back without each limit, the most first."""
+        """Time saved per iteration without each limit, largest first."""
         rows = ({**_head(one), **limit, "share": limit["given_back_s"] / one["iteration_s"]}
                 for one in self.data["explanations"] for limit in one.get("limits", []))
         return _frame(rows, ["model", "technique", "group", "name", "given_back_s", "share", "what"])
 
     @cached_property
     def what_ifs(self) -> pandas.DataFrame:
-        """Settings that help, each with the iteration and the job that come of it."""
+        """Settings that help, each with the resulting iteration and job time."""
         rows = ({**_head(one), **change, "set": " ".join(change["set"])}
                 for one in self.data["explanations"] for change in one.get("what_ifs", []))
         return _frame(rows, ["model", "technique", "group", "set", "iteration_s", "minutes"])
@@ -231,7 +231,7 @@ class Plan(_Output):
 
     @cached_property
     def frame(self) -> pandas.DataFrame:
-        """A row for each plan, the best first; `options` says it in words."""
+        """A row for each plan, best first; `options` describes it in words."""
         rows = ({"model": model["model"], "rank": rank, **plan, "group": "+".join(plan["group"])}
                 for model in self.data["models"] for rank, plan in enumerate(model["plans"], 1))
         return _frame(rows, ["model", "rank", "technique", "group", "gpus", "options", "minutes", "iteration_s", "gpu_hours",
@@ -292,7 +292,7 @@ class Sweep:
 
 
 class Fit(_Output):
-    """What runs that were measured tell of what a scenario does not know."""
+    """A fit of a scenario's unknowns to measured runs."""
 
     def __init__(self, yaml: str, text: str, table: str) -> None:
         super().__init__(text, table)
@@ -300,12 +300,12 @@ class Fit(_Output):
 
     @cached_property
     def unknowns(self) -> pandas.DataFrame:
-        """Each unknown with its value, 80 % interval (base units) and what is left of the interval before."""
+        """Each unknown with its value, 80 % interval (base units) and the remaining share of the prior interval."""
         return _frame(self.data["unknowns"], ["path", "value", "median", "low", "high", "shares", "left", "before", "source"])
 
     @cached_property
     def runs(self) -> pandas.DataFrame:
-        """Each run with what was measured and what the fit makes of it."""
+        """Each run with its measured and fitted values."""
         rows = ({**one, "group": "+".join(one["group"])} for one in self.data["runs"])
         return _frame(rows, ["model", "technique", "group", "what", "measured", "fitted", "low", "high"])
 

@@ -1,4 +1,4 @@
-"""A scenario, and what can be asked of it."""
+"""A scenario and its verbs."""
 from __future__ import annotations
 
 import json
@@ -16,7 +16,7 @@ Value = Union[str, int, float, bool, Sequence[Any], Mapping[str, Any]]
 Names = Union[str, Sequence[str], None]
 """One name, several, or None for all."""
 Progress = Union[Callable[[int, int], object], None]
-"""Called every now and then with how much is done, of how much. What it raises ends the work."""
+"""Called at intervals with the work done and the total. An exception that it raises ends the work."""
 
 
 def _override(key: str, value: Value) -> str:
@@ -84,7 +84,7 @@ class Scenario:
         return f"<slmsim.Scenario {self.name}: {', '.join(self.models)} on {', '.join(self.groups)}>"
 
     def override(self, set: Mapping[str, Value]) -> Scenario:
-        """The same with further overrides; of two for one key the later holds. Files are not read again."""
+        """The same with further overrides; of two for one key the later one counts. Files are not read again."""
         return Scenario(self._core.override(_overrides(set)))
 
     def run(self, models: Names = None, groups: Names = None, techniques: Names = None, *, links: bool = False,
@@ -92,8 +92,8 @@ class Scenario:
             fitted: Fit | str | os.PathLike[str] | None = None) -> Run:
         """Predicts every technique on every group for every model, or those that are named, and picks.
 
-        `links` measures how links are used, which takes as long again. `intervals` tells what each prediction is between, from
-        what the scenario says that it does not know; `fitted`, from a fit, whose values it takes.
+        `links` measures the use of links, which doubles the time. `intervals` reports an interval for each prediction, from the
+        scenario's unknowns; `fitted` does so from a fit, and uses its values.
         """
         if isinstance(fitted, Fit):
             with tempfile.TemporaryDirectory(prefix="slmsim-") as folder:
@@ -103,7 +103,7 @@ class Scenario:
 
     def explain(self, models: Names = None, groups: Names = None, techniques: Names = None, *,
                 progress: Progress = None) -> Explanation:
-        """What limits each technique, and which settings would help."""
+        """The limits of each technique, and the settings that would help."""
         return Explanation(*_core.explain(self._core, _names(models), _names(groups), _names(techniques), progress))
 
     def plan(self, models: Names = None, *, objective: str | None = None, technique: str | None = None, list: int = 5,
@@ -111,8 +111,8 @@ class Scenario:
              progress: Progress = None) -> Plan:
         """Searches for the best technique, GPUs and settings, over `jobs` processes (one for each core).
 
-        `objective` is time, gpu_hours or dollars, `list` how many plans are told, `effort` how far large clusters are searched.
-        With `time_limit` (seconds) the search ends with what it has found, so that the result depends on the machine.
+        `objective` is time, gpu_hours or dollars, `list` the number of plans, `effort` the search effort on large clusters.
+        With `time_limit` (seconds) the search stops with the results so far, which then depend on the machine.
         """
         output = _core.plan(self._core, _names(models), objective, technique, list, effort, time_limit or 0.0, jobs or 0,
                             progress)
@@ -126,7 +126,7 @@ class Scenario:
             scenario.sweep({"platform.links.wan.rtt": ["1 ms", "10 ms"], "training.batch": [8, 16]})
             scenario.sweep({("training.batch", "training.epochs"): [(8, 20), (16, 40)]})
 
-        `output` keeps the results as FILE.csv and FILE.jsonl; ended early, the same call then goes on where it was.
+        `output` keeps the results as FILE.csv and FILE.jsonl; the same call resumes after interruption.
         """
         written = {"scenario": str(self.file.resolve()),
                    "set": [_axis_free(text) for text in self._core.set],
@@ -138,7 +138,7 @@ class Scenario:
 
     def fit(self, measured: str | os.PathLike[str], *, seed: int = 1, points: int = 256, time_limit: float | None = None,
             progress: Progress = None) -> Fit:
-        """Fits what the scenario does not know to runs that were measured: a CSV table with the columns model, technique, group,
+        """Fits the scenario's unknowns to measured runs: a CSV table with the columns model, technique, group,
         what, value and noise (docs/fit.md)."""
         return Fit(*_core.fit(self._core, os.fspath(measured), seed, points, time_limit or 0.0, progress))
 

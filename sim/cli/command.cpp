@@ -80,9 +80,7 @@ int exit_status_of(const std::function<int()>& program) {
     for (const auto& one : error.errors()) fmt::print(stderr, "{}\n", to_string(one));
     return kBadInput;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "slmsim: error: more memory than there is; fewer micro-batches, GPUs or layers need less, so does a "
-               "smaller batch\n");
+    fmt::print(stderr, "slmsim: error: out of memory; reduce micro-batches, GPUs, layers or the batch\n");
     return kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "slmsim: internal error: {}\n", error.what());

@@ -148,7 +148,7 @@ std::string to_zsh(const CLI::App& app) {
   }
   return fmt::format(R"sh(#compdef slmsim
 # Completions of slmsim for zsh, by `slmsim completion zsh`.
-# _arguments puts options for compadd before what it is told to call with.
+# _arguments puts options for compadd before a function's own arguments.
 _slmsim_list() {{
   local -a found
   found=(${{(f)"$(slmsim list $argv[-1] 2>/dev/null | cut -d ' ' -f 1)"}})
@@ -254,11 +254,11 @@ std::string to_man(const CLI::App& app) {
   return out + R"(.SH EXIT STATUS
 0 done, 1 nothing fits, 2 bad input or usage, 3 internal error.
 .SH FILES
-Scenarios, platforms, models and software stacks that names stand for are looked up in the folders above a file that hold
+Names of scenarios, platforms, models and software stacks are looked up in the folders above a file that contain
 .I platforms/
 or
 .IR models/ ,
-then among those installed with the program.
+then in the installed data.
 )";
 }
 

@@ -69,17 +69,17 @@ int explain_all(const ExplainVerb& verb) {
 }  // namespace
 
 Command add_explain(CLI::App& app) {
-  auto* verb = app.add_subcommand("explain", "tell what limits each technique and which settings would help");
+  auto* verb = app.add_subcommand("explain", "explain what limits each technique and which settings would help");
   auto options = std::make_shared<ExplainVerb>();
   add_scenario_options(*verb, *options);
   add_format_option(*verb, options->format, {"table", "json"});
   add_filter_options(*verb, options->filter);
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it ends with what is explained by then; the result then depends on the machine")
+                   "seconds after which it stops with the results so far, which then depend on the machine")
       ->check(number_within(0.001, 1e7));
   verb->footer(R"(
-Each number is a prediction of its own: with one thing without limit, with two that hide each other, with one after the
-other until at most a tenth of the time is left, or with one setting changed.
+Each number is a separate prediction: without one limit, without two that hide each other, without one after the other
+until at most a tenth of the time is left, or with one setting changed.
 
 Examples:
   slmsim explain scenarios/gat-amst.yaml --set models=gpt2m --set groups=all

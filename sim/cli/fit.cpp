@@ -29,7 +29,7 @@ int fit_verb(const FitOptions& options) {
   request.sampling.stop = stop_at(options.time_limit);
   ProgressLine line;
   request.sampling.progress = [&](double beta, std::size_t evaluated) {
-    line.update(fmt::format("the runs count {:.2g} %, {} points tried", 100 * beta, evaluated));
+    line.update(fmt::format("weight of the runs {:.2g} %, {} points tried", 100 * beta, evaluated));
   };
   const FitReport report = fit_scenario(request);
   line.clear();
@@ -41,7 +41,7 @@ int fit_verb(const FitOptions& options) {
 }  // namespace
 
 Command add_fit(CLI::App& app) {
-  auto* verb = app.add_subcommand("fit", "fit what is unknown of a scenario to runs that were measured");
+  auto* verb = app.add_subcommand("fit", "fit a scenario's unknowns to measured runs");
   auto options = std::make_shared<FitOptions>();
   verb->add_option("SCENARIO", options->scenario, "a scenario's file, or a name as slmsim list scenarios prints it")
       ->required()
@@ -51,20 +51,21 @@ Command add_fit(CLI::App& app) {
       ->required();
   add_output_option(*verb, options->output, "write the fit to this file, which slmsim run --fitted takes");
   add_set_option(*verb, options->overrides);
-  add_seed(*verb, options->seed, "of the random numbers: the same seed, the same fit");
-  verb->add_option("--points", options->points, "that stand for the result")
+  add_seed(*verb, options->seed, "seed of the random numbers; the same seed gives the same fit");
+  verb->add_option("--points", options->points, "number of points that represent the result")
       ->capture_default_str()
       ->check(number_within(16, 100'000));
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which the fit ends with what it has; the result then depends on the machine")
+                   "seconds after which it stops with the results so far, which then depend on the machine")
       ->check(number_within(0.001, 1e7));
   verb->footer(R"(
-Unknown is what states what it may be, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s, between: [0.3 GB/s, 3 GB/s],
-scale: log}, what is inferred or assumed, and defaults that differ between machines; docs/fit.md lists them.
+Unknowns are values with stated choices or ranges, {value: 8, one_of: [4, 8, 16]} or {value: 1 GB/s,
+between: [0.3 GB/s, 3 GB/s], scale: log}, inferred and assumed values, and defaults that differ between machines;
+docs/fit.md lists them.
 
-What a row measured: job, iteration (with a unit), peak_memory, tokens_per_second, tflops_per_gpu, fits (yes or no), or
-log, the file that Megatron-LM, DeepSpeed, torchtitan or Alpa printed its steps to; and of the network alone nccl-tests, what
-all_reduce_perf printed, or netprobe, a path that slmsim-netprobe or iperf3 measured from one VM to another:
+Values of the column what: job, iteration (with a unit), peak_memory, tokens_per_second, tflops_per_gpu, fits (yes or no),
+or log, a file with the steps that Megatron-LM, DeepSpeed, torchtitan or Alpa printed; for the network alone nccl-tests,
+the output of all_reduce_perf, or netprobe, a path that slmsim-netprobe or iperf3 measured from one VM to another:
   model,technique,group,what,value
   gpt2m,Data,gat+amst,iteration,58.1 s
   gpt2m,Shard,gat,fits,yes

@@ -114,7 +114,7 @@ std::string measured_on(const std::string& name_in_file, const Gpu& gpu) {
   };
   // The user's own words name no other GPU.
   if (std::none_of(known.begin(), known.end(), is_told)) return gpu.title;
-  throw InputError({}, fmt::format("--gpu {}: the tables are of \"{}\", and {} is {}; name the GPU that was timed",
+  throw InputError({}, fmt::format("--gpu {}: the tables are for \"{}\", but {} is {}; name the GPU that was timed",
                                    gpu.name, printable(name_in_file).substr(0, 64), gpu.name, gpu.title));
 }
 
@@ -124,8 +124,7 @@ void thin(ImportedProfile& profile, const std::optional<Gpu>& gpu, std::size_t r
   const std::size_t most = std::min(rows, (kMaxNodes - std::min(taken, kMaxNodes)) / kNodesOfKernel);
   if (const std::size_t points = points_of(profile.points); !gpu && points > most)
     throw InputError(
-        {}, fmt::format("{} sizes of kernels, and a profile holds {}; give --gpu NAME, by whose data sheet they "
-                        "are thinned",
+        {}, fmt::format("{} sizes of kernels, but a profile holds {}; give --gpu NAME to thin them by its data sheet",
                         points, most));
   if (gpu) thin_kernels(profile, *gpu, most);
 }
@@ -146,13 +145,13 @@ GpuProfile read_back(const std::string& text, const std::string& name) {
 constexpr const char* kMeasured = "measured";
 
 int make_profile_of_folder(const ImportOptions& options) {
-  if (options.files.size() != 1) throw InputError({}, "measured takes one folder, as calibrate/run_on_gpu.sh fills it");
+  if (options.files.size() != 1) throw InputError({}, "measured takes one folder, the output of calibrate/run_on_gpu.sh");
   for (const auto& [option, given] : {std::pair{"--gpu", !options.gpu.empty()},
                                       {"--precision", !options.precision.empty()},
                                       {"--where", !options.where.empty()},
                                       {"--shapes", !options.shapes.empty()},
                                       {"--least", !options.least.empty()}}) {
-    if (given) throw InputError({}, fmt::format("{} is for tables; measured takes all of the folder", option));
+    if (given) throw InputError({}, fmt::format("{} is for tables; measured imports the whole folder", option));
   }
   const std::string name = name_of(options);
   const std::string text = profile_of_folder(options.files.front(), name, command_of(options));
@@ -189,11 +188,13 @@ int make_profile(const ImportOptions& options) {
 std::string help_text() {
   std::string out = "\nFormats:\n";
   for (const auto& format : import_formats()) out += fmt::format("  {:<15} {}\n", format.name, format.about);
-  out += fmt::format("  {:<15} The folder that calibrate/run_on_gpu.sh fills: gpu.yaml and flash.csv.\n", kMeasured);
+  out += fmt::format("  {:<15} Output folder of calibrate/run_on_gpu.sh: gpu.yaml and flash.csv.\n", kMeasured);
   return out +
-         "\nslmsim list formats tells their columns. The profile is named in a GPU's file (profile: NAME, in "
-         "platforms/profiles),\nor for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
-         "\nExamples:\n"
+         "\nslmsim list formats shows their columns. Name the profile in a GPU's file (profile: NAME, in "
+         "platforms/profiles),\n"
+         "or for one run with --set platform.vms.VM.gpus.0.profile=NAME.\n"
+         "\n"
+         "Examples:\n"
          "  slmsim import neusight linear.csv bmm.csv --where 'gpu=Tesla T4' --gpu t4 -o t4.yaml\n"
          "  slmsim import sailor A100-40/profiled-data-fp16/*_algo0.csv --gpu a100-40 -o a100.yaml\n"
          "  slmsim import measured results -o platforms/profiles/my-gpu.yaml\n"
@@ -204,23 +205,23 @@ std::string help_text() {
 }  // namespace
 
 Command add_import(CLI::App& app) {
-  auto* verb = app.add_subcommand("import", "make a GPU's profile from what others measured");
+  auto* verb = app.add_subcommand("import", "make a GPU's profile from published measurements");
   auto options = std::make_shared<ImportOptions>();
-  verb->add_option("FORMAT", options->format, "of the files, see below")->required();
-  verb->add_option("FILE", options->files, "tables of this format, of one GPU or with --where; of measured a folder")
+  verb->add_option("FORMAT", options->format, "format of the files, see below")->required();
+  verb->add_option("FILE", options->files, "tables in this format, of one GPU or with --where; for measured, a folder")
       ->required();
   add_output_option(*verb, options->output, "write the profile to this file, and print a summary");
   verb->add_option(
       "--gpu", options->gpu,
       "a GPU of platforms/gpus, or a file: times are checked against its data sheet, and large tables thinned");
-  verb->add_option("--precision", options->precision, "fp16, bf16, tf32 or fp32: of rows that do not name theirs");
+  verb->add_option("--precision", options->precision, "precision of rows that state none: fp16, bf16, tf32 or fp32");
   verb->add_option("--where", options->where, "COLUMN=VALUE: only rows with this value; gpu=NAME in every format")
       ->expected(1)
       ->take_all();
-  verb->add_option("--shapes", options->shapes, "nsys: a csv that says which kernel and sizes a name stands for");
-  verb->add_option("--least", options->least, "leave out shorter times; default 300 us of aceso and sailor");
-  verb->add_option("--rows", options->rows, "most kernels that the profile holds")->capture_default_str();
-  verb->add_option("--name", options->name, "what the profile is called; default the output's name");
+  verb->add_option("--shapes", options->shapes, "nsys: a CSV that maps names to kernels and sizes");
+  verb->add_option("--least", options->least, "skip shorter times; default 300 us for aceso and sailor");
+  verb->add_option("--rows", options->rows, "maximum number of kernels in the profile")->capture_default_str();
+  verb->add_option("--name", options->name, "name of the profile; default the output's name");
   verb->footer(help_text());
   return {verb, [options] { return make_profile(*options); }};
 }

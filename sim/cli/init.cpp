@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 std::string probe(const std::string& name, const std::string& address, const std::string& token) {
   fmt::print(stderr, "slmsim: probing {} for 90 s\n", printable(address));
   std::string folder = (fs::temp_directory_path() / "slmsim-init-XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw InputError(word_place(folder), "no folder for the measurement can be made there");
+  if (!mkdtemp(folder.data()))
+    throw InputError(word_place(folder), "a folder for the measurement cannot be created there");
   const std::string file = folder + "/path.yaml";
   std::vector<std::string> words = {
       beside_this_program("slmsim-netprobe"), "client", address, "--quick", "-o", file, "--name",
@@ -33,7 +34,7 @@ std::string probe(const std::string& name, const std::string& address, const std
   fs::remove_all(folder);
   if (text.empty())
     throw InputError({}, fmt::format("--peer {}: slmsim-netprobe could not measure the path to {}; run slmsim-netprobe "
-                                     "server there and give its token by --token (docs/measuring.md#network-path)",
+                                     "server there and give its token with --token (docs/measuring.md#network-path)",
                                      name, printable(address)));
   return text;
 }
@@ -43,7 +44,7 @@ std::vector<Result> probe_peers(const InitOptions& options, Inventory& inventory
   std::vector<Result> files;
   for (const auto& word : options.peers) {
     const auto [name, address] = pair_of("--peer", word, "NAME=ADDRESS");
-    Machine& peer = machine_called(inventory, "--peer (name its GPUs by --gpu NAME=TYPE:COUNT)", name);
+    Machine& peer = machine_called(inventory, "--peer (name its GPUs with --gpu NAME=TYPE:COUNT)", name);
     Machine& here = machine_called(inventory, "--peer", kHere);
     const std::string file = fmt::format("path-{}.yaml", key_name(name));
     files.push_back({probe(name, address, options.token), (fs::path(options.folder) / file).string()});
@@ -72,7 +73,7 @@ void refuse_to_overwrite(const std::vector<Result>& files) {
   std::error_code ignored;
   for (const auto& file : files) {
     if (fs::exists(file.file, ignored))
-      errors.push_back({word_place(file.file), "is there already; give --force to write over it, or another folder"});
+      errors.push_back({word_place(file.file), "already exists; give --force to overwrite it, or another folder"});
   }
   if (!errors.empty()) throw InputError(std::move(errors));
 }
@@ -161,35 +162,34 @@ std::string command_text(const CLI::App& verb, const InitOptions& options) {
 }  // namespace
 
 Command add_init(CLI::App& app) {
-  auto* verb = app.add_subcommand("init", "write a platform and a scenario of the machines that you have");
+  auto* verb = app.add_subcommand("init", "write a platform and a scenario for your machines");
   auto options = std::make_shared<InitOptions>();
   const auto list = [&](const char* name, std::vector<std::string>& words, const char* about) {
     verb->add_option(name, words, about)->take_all()->allow_extra_args(false);
   };
   verb->add_option("DIR", options->folder, "the folder for platform.yaml and scenario.yaml")->capture_default_str();
   list("--gpu", options->gpus,
-       "TYPE:COUNT: GPUs of this machine, or of those of a list that say none; NAME=TYPE:COUNT: of machine NAME");
-  list("--site", options->sites,
-       "NAME=SITE: where a machine stands; machines that --gpu names are at sites of their own");
+       "TYPE:COUNT: GPUs of this machine, or of listed machines that state none; NAME=TYPE:COUNT: of machine NAME");
+  list("--site", options->sites, "NAME=SITE: site of a machine; each machine of --gpu defaults to a site of its own");
   list("--link", options->links, "SITE,SITE=RTT[,RATE]: the path between two sites, such as lab,cloud=28ms,1Gbps");
   list("--peer", options->peers, "NAME=ADDRESS: measure the path to NAME, where slmsim-netprobe server runs");
-  auto* token = verb->add_option("--token", options->token, "that the peers' servers printed");
+  auto* token = verb->add_option("--token", options->token, "token printed by the peers' servers");
   token->envname("SLMSIM_NETPROBE_TOKEN");
   list("--fablib", options->fablib,
-       "what FABlib tells of a FABRIC slice: slice.save(), a notebook with outputs, JSON or printed tables");
+       "a FABRIC slice by FABlib: slice.save(), a notebook with outputs, JSON or printed tables");
   verb->add_option("--ansible", options->ansible,
-                   "an Ansible inventory, INI, YAML or what ansible-inventory --list prints, or a list of hosts");
+                   "an Ansible inventory (INI, YAML or the output of ansible-inventory --list) or a list of hosts");
   verb->add_option("--ssh", options->ssh, "an ssh configuration");
-  list("--vm-type", options->types, "NAME=TYPE: what kind of machine it is, a name of platforms/vms");
+  list("--vm-type", options->types, "NAME=TYPE: machine type, a name of platforms/vms");
   list("--model,-m", options->models, "a name of models/, or a Hugging Face config.json; default gpt2m");
   list("--technique,-t", options->techniques, "a technique to predict; default Data, ZeRO2, Shard and Pipeshard");
   verb->add_option("--batch", options->batch, "sequences per iteration; default 8 per GPU")
       ->check(number_within(1, 1e6));
-  verb->add_option("--name", options->name, "of platform and scenario; default the folder's");
-  verb->add_flag("--force", options->force, "write over files that are there");
+  verb->add_option("--name", options->name, "name of platform and scenario; default the folder's");
+  verb->add_flag("--force", options->force, "overwrite existing files");
   verb->footer(R"(
-On a terminal, without machines, it asks. GPUs of this machine are those that nvidia-smi tells of. What nobody stated is
-assumed, marked in the files and told, with what measures it.
+On a terminal, without machines, it asks questions. GPUs of this machine are read from nvidia-smi. Missing values get
+defaults, which are marked in the files and listed with the program that measures them.
 
 Examples:
   slmsim init --gpu a10:2 mine

@@ -180,7 +180,7 @@ int list(const std::string& what, const std::string& format) {
 
 Command add_check(CLI::App& app) {
   auto* verb =
-      app.add_subcommand("check", "read scenario, sweep, platform, model, GPU and VM files, and tell what is wrong");
+      app.add_subcommand("check", "check scenario, sweep, platform, model, GPU and VM files for errors");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "YAML or JSON files")->required();
   verb->footer("\nExample:\n  slmsim check scenarios/*.yaml platforms/gpus/*.yaml");
@@ -188,7 +188,7 @@ Command add_check(CLI::App& app) {
 }
 
 Command add_list(CLI::App& app) {
-  auto* verb = app.add_subcommand("list", "list what there is");
+  auto* verb = app.add_subcommand("list", "list available models, GPUs and other inputs");
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
   std::vector<std::string> things;

@@ -7,28 +7,27 @@
 namespace slmsim {
 
 void add_interval_options(CLI::App& verb, IntervalRequest& options) {
-  verb.add_option("--fitted", options.fitted, "take the values of this fit (slmsim fit), and tell intervals from it");
+  verb.add_option("--fitted", options.fitted, "use the values of this fit (slmsim fit) and report intervals");
   verb.add_flag("--intervals", options.intervals,
-                "tell what each prediction is between, from what the scenario does not know");
-  verb.add_option("--level", options.level, "probability that an interval holds what would be measured")
+                "report an interval for each prediction, from the scenario's unknowns");
+  verb.add_option("--level", options.level, "probability that an interval contains the measured value")
       ->capture_default_str()
       ->check(number_within(0.5, 0.99));
-  add_seed(verb, options.seed, "of the points that intervals come from; another seed, other points");
+  add_seed(verb, options.seed, "seed of the points that intervals are computed from");
 }
 
 Intervals intervals_of(const IntervalRequest& request, const ScenarioOptions& options) {
   const IntervalRequest usual;
   if (!request.asked() && request.level != usual.level)
-    throw InputError({}, "--level is of intervals; ask for them by --intervals or --fitted FILE");
-  if (!request.asked() && request.seed != usual.seed)
-    throw InputError({}, "--seed is of intervals; ask for them by --intervals or --fitted FILE");
+    throw InputError({}, "--level needs --intervals or --fitted FILE");
+  if (!request.asked() && request.seed != usual.seed) throw InputError({}, "--seed needs --intervals");
   if (!request.fitted.empty() && request.seed != usual.seed)
-    throw InputError({}, "--seed is of points that are drawn; those of --fitted FILE stand in the file");
+    throw InputError({}, "--seed has no effect with --fitted FILE, which holds its points");
   if (!request.fitted.empty() && options.scenarios.size() != 1)
-    throw InputError({}, "--fitted FILE is of one scenario; give it alone");
+    throw InputError({}, "--fitted FILE is for one scenario; give only that one");
   Intervals out(request, options.scenarios.front(), options.overrides);
   if (out.is_stale())
-    fmt::print(stderr, "slmsim: {} was fitted to other files than {} is now; fit again if what changed matters\n",
+    fmt::print(stderr, "slmsim: {} was fitted before the files of {} changed; fit again if the change matters\n",
                request.fitted, options.scenarios.front());
   return out;
 }

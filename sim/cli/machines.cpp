@@ -54,10 +54,9 @@ GpusHere gpus_of_this_machine() {
     std::getline(parts, usual);
     const std::string name = gpu_called(line);
     if (name.empty())
-      throw InputError({},
-                       fmt::format("nvidia-smi tells of a \"{}\", which platforms/gpus does not hold; name one that "
-                                   "is like it by --gpu, or write its file (docs/scenario.md#gpus)",
-                                   printable(line).substr(0, 64)));
+      throw InputError({}, fmt::format("nvidia-smi reports a \"{}\", which is not in platforms/gpus; name a similar "
+                                       "one with --gpu, or write its file (docs/scenario.md#gpus)",
+                                       printable(line).substr(0, 64)));
     out.names.push_back(name);
     // "280.00 W", or "[N/A]", whose value is 0.
     const double most = parse_quantity(limit, Dimension::kPower).value;
@@ -93,7 +92,7 @@ void add_gpus(const InitOptions& options, Inventory& inventory) {
     const Pair pair = named ? pair_of("--gpu", word, "NAME=TYPE:COUNT") : Pair{kHere, word};
     const auto gpus = read_gpus(pair.value, word_place("--gpu"));
     if (gpus.empty())
-      throw InputError({}, fmt::format("--gpu \"{}\" names no GPU; expected TYPE:COUNT with a count from 1 on",
+      throw InputError({}, fmt::format("--gpu \"{}\" names no GPU; expected TYPE:COUNT with a count of 1 or more",
                                        printable(word).substr(0, 64)));
     if (listed && !named) {
       for (auto& machine : inventory.machines) {
@@ -114,8 +113,8 @@ void add_power_limit(const GpusHere& here, Inventory& inventory) {
   if (!machine || here.names.empty() || machine->gpus != here.names) return;
   if (here.limits.size() > 1)
     inventory.remarks.emplace_back(
-        "the GPUs of this machine have different limits of their power (nvidia-smi), and none "
-        "is taken: a VM states one power_limit");
+        "the GPUs of this machine have different power limits (nvidia-smi); none is used, since a VM states one "
+        "power_limit");
   else if (*here.limits.begin() > 0)
     machine->power_limit = Watts{*here.limits.begin()};
 }
@@ -148,7 +147,7 @@ void ask(InitOptions& options, const std::vector<std::string>& found) {
     options.gpus.push_back(other);
     if (here == "-") continue;
     const std::string rtt =
-        question(fmt::format("round trip from here to {}, as ping tells (- if unknown)", pair.key), "-");
+        question(fmt::format("round trip from here to {}, as ping reports it (- if unknown)", pair.key), "-");
     if (rtt == "-") continue;
     const std::string rate = question("and the rate of that path, such as 1 Gbps (- if unknown)", "-");
     options.links.push_back(fmt::format("{},{}={}{}", kHere, pair.key, rtt, rate == "-" ? "" : "," + rate));
@@ -159,7 +158,7 @@ void ask(InitOptions& options, const std::vector<std::string>& found) {
     const std::string batch = question("sequences per iteration (- for 8 per GPU)", "-");
     const auto number = parse_number(batch);
     if (batch != "-" && (!number || *number < 1 || *number > 1e6))
-      throw InputError({}, fmt::format("\"{}\" is no number of sequences", printable(batch).substr(0, 64)));
+      throw InputError({}, fmt::format("\"{}\" is not a number of sequences", printable(batch).substr(0, 64)));
     if (number) options.batch = static_cast<int>(*number);
   }
 }
@@ -194,7 +193,7 @@ Inventory machines_of(InitOptions& options) {
   if (sources > 0 && any) {
     std::erase_if(out.machines, [&](const Machine& machine) {
       if (!machine.gpus.empty()) return false;
-      out.remarks.push_back(fmt::format("{} does not say its GPUs (gpus=TYPE:COUNT) and is left out", machine.name));
+      out.remarks.push_back(fmt::format("{} states no GPUs (gpus=TYPE:COUNT) and is skipped", machine.name));
       return true;
     });
   }

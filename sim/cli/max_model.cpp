@@ -31,13 +31,14 @@ int max_model(const MaxModelOptions& options) {
 }  // namespace
 
 Command add_max_model(CLI::App& app) {
-  auto* verb = app.add_subcommand("max-model", "the most layers that fit, by technique, and what limits them");
+  auto* verb =
+      app.add_subcommand("max-model", "find the largest number of layers that fits, by technique, and its limit");
   auto options = std::make_shared<MaxModelOptions>();
   add_scenario_options(*verb, *options);
   add_format_option(*verb, options->format, {"table", "json"});
   add_filter_options(*verb, options->filter);
   verb->footer(R"(
-The model's hidden size, heads, sequence and vocabulary stay; layers are added until GPU, host memory or drives are full.
+The model's hidden size, heads, sequence and vocabulary stay fixed; layers are added until GPU, host memory or drives are full.
 
 Examples:
   slmsim max-model scenarios/xe8545-1.yaml

@@ -51,24 +51,25 @@ int next_verb(const NextOptions& options) {
 }  // namespace
 
 Command add_next(CLI::App& app) {
-  auto* verb = app.add_subcommand("next", "tell which pilot run says most about the pick for the GPU-minutes it takes");
+  auto* verb = app.add_subcommand("next", "suggest the most informative pilot run per GPU-minute");
   auto options = std::make_shared<NextOptions>();
   add_scenario_options(*verb, *options);
-  verb->add_option("--fitted", options->interval.fitted, "what runs told before (slmsim fit)");
-  add_seed(*verb, options->interval.seed, "of the points that are weighed; another seed, other points");
-  verb->add_option("--sure", options->rules.sure, "probability of the pick at which no run is worth it")
+  verb->add_option("--fitted", options->interval.fitted, "fit to earlier runs (slmsim fit)");
+  add_seed(*verb, options->interval.seed, "seed of the weighted points");
+  verb->add_option("--sure", options->rules.sure, "probability of the pick from which on no run is suggested")
       ->capture_default_str()
       ->check(number_within(0.5, 0.999));
   verb->add_option("--jobs", options->rules.jobs,
-                   "so many jobs like this one are to come: a run is worth what it saves of all of them")
+                   "number of jobs that the pick serves; a run is worth its savings over all of them")
       ->capture_default_str()
       ->check(number_within(1.0, 1e6));
   add_format_option(*verb, options->format, {"table", "json"});
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which it ends with the points it has; the result then depends on the machine")
+                   "seconds after which it stops with the results so far, which then depend on the machine")
       ->check(number_within(0.001, 1e7));
   verb->footer(R"(
-A pilot run is the start-up and 20 iterations, or selection.epsilon_epochs epochs where these are fewer. What it saves is of the expected cost of a wrong pick.
+A pilot run is the start-up and 20 iterations, or selection.epsilon_epochs epochs where these are fewer.
+Its saving is the reduction of the expected cost of a wrong pick.
 
 Examples:
   slmsim next scenarios/gat-amst.yaml --set models=gpt2m

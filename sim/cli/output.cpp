@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& file) {
   throw InputError(Place{std::make_shared<Source>(Source{file, ""}), 0, 0},
-                   "the result cannot be written there; check the place and its permissions");
+                   "the result cannot be written there; check the path and its permissions");
 }
 
 // Writes to a device, a pipe or the like. A pipe may never get a reader: from here on signals end the process again.

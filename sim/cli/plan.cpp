@@ -95,8 +95,8 @@ void add_exports(const std::vector<PlanReport>& reports, const std::filesystem::
 int stopped(const PlanVerb& verb, const std::string& text, const std::filesystem::path& journal) {
   if (verb.output.empty() && !text.empty()) write_result(text, "");
   fmt::print(stderr, "slmsim: stopped{}\n",
-             verb.journal.empty() ? "; with --journal FILE a search goes on where it was ended"
-                                  : fmt::format("; the same command goes on from there ({})", journal.string()));
+             verb.journal.empty() ? "; with --journal FILE a search resumes after interruption"
+                                  : fmt::format("; the same command resumes from there ({})", journal.string()));
   end_as_asked();
   return kInternal;
 }
@@ -122,11 +122,10 @@ PlanJob job_of(const PlanVerb& verb) {
   job.exhaustive = verb.exhaustive;
   if (!verb.shard.empty()) job.shard = parse_shard(verb.shard);
   if (job.shard && verb.journal.empty())
-    throw InputError({}, "--shard leaves what it found out as FILE.i-of-n.part; name FILE by --journal");
+    throw InputError({}, "--shard writes its results to FILE.i-of-n.part; name FILE with --journal");
   if (job.shard && (!verb.output.empty() || !verb.exported.empty() || verb.format != "table"))
     throw InputError({},
-                     "--shard tells no plans, so that --output, --export and --format have no effect; they are of "
-                     "the search with --parts");
+                     "--shard reports no plans; give --output, --export and --format to the search with --parts");
   return job;
 }
 
@@ -170,9 +169,9 @@ class Searches {
   std::vector<Scenario> load(std::vector<std::string>* files) const {
     auto scenarios = load_filtered(verb_, verb_.filter, files);
     if (scenarios.size() > 1 && (is_part() || !verb_.parts.empty()))
-      throw InputError({}, "--shard and --parts are of one scenario; give each a search of its own");
+      throw InputError({}, "--shard and --parts take one scenario; search each scenario separately");
     if (scenarios.size() > 1 && launch_of_environment().ranks > 1)
-      throw InputError({}, "the ranks of an MPI job search one scenario; give the others to jobs of their own");
+      throw InputError({}, "the ranks of an MPI job search one scenario; run the others as separate jobs");
     for (const auto& scenario : scenarios) {
       check_objective(job_.objective.value_or(scenario.plan.objective), scenario);
       check_varied(scenario.plan, scenario.techniques);
@@ -185,7 +184,7 @@ class Searches {
     ProgressLine line(true);
     if (verb_.time_limit > 0 && reports_.empty())
       line.announce(
-          fmt::format("ends within {}, with what it has found (--time-limit)", to_text(Seconds{verb_.time_limit})));
+          fmt::format("stops within {} with the results so far (--time-limit)", to_text(Seconds{verb_.time_limit})));
     job.deadline = Deadline(share);
     std::string searched;
     auto begun = steady_clock::now();
@@ -216,8 +215,8 @@ class Searches {
       simulated += m.search.simulated;
     }
     fmt::print(stderr,
-               "wrote {}: {} of its {} choices planned, {} simulated; give all parts to the same command by "
-               "--parts, in place of --shard\n",
+               "wrote {}: {} of its {} choices planned, {} simulated; give all parts to the same command with --parts "
+               "instead of --shard\n",
                options_.journal.string(), assessed, choices, simulated);
     return kDone;
   }
@@ -261,37 +260,36 @@ Command add_plan(CLI::App& app) {
   verb->add_option("--model,-m", options->filter.models, "only this model of the scenario's; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--list,-k", options->list, "so many plans are listed")
+  verb->add_option("--list,-k", options->list, "number of plans listed")
       ->capture_default_str()
       ->check(number_within(1, 100));
   verb->add_option(
           "--effort", options->effort,
-          "how far to search clusters that are too large to go through all, for each model; it counts work and not "
-          "seconds: 1 takes two cores from half a minute to a quarter of an hour")
+          "effort per model on clusters too large for an exhaustive search; it is work, not time: 1 takes "
+                   "half a minute to a quarter of an hour on two cores")
       ->capture_default_str()
       ->check(number_within(1e-6, 1e6));
-  verb->add_option("--jobs,-j", options->jobs, "worker processes; as many as there are cores if not given")
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")
       ->check(number_within(1, 4096));
   verb->add_option("--export", options->exported,
                    "write the best plan into this folder as files for DeepSpeed, Megatron-LM, Alpa, NCCL and sysctl");
   verb->add_option("--journal", options->journal,
-                   "keep there what is found out, so that the same command goes on after an interruption");
+                   "save the progress in this file, so that the same command resumes after interruption");
   verb->add_option(
       "--shard", options->shard,
-      "i/n: only part i of n of what may be chosen, with an n-th of the effort; leaves what it found out as "
-      "FILE.i-of-n.part, of --journal FILE");
-  verb->add_option("--parts", options->parts, "what other machines found out, by --shard: taken as it is")->take_all();
-  verb->add_flag("--restart", options->restart, "begin anew, whatever the journal holds");
-  verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, to compare with");
+      "i/n: search only part i of n of the choices, with 1/n of the effort; writes FILE.i-of-n.part, with "
+                   "FILE from --journal");
+  verb->add_option("--parts", options->parts, "results of --shard on other machines, used as they are")->take_all();
+  verb->add_flag("--restart", options->restart, "ignore the journal and start over");
+  verb->add_flag("--exhaustive", options->exhaustive, "simulate every choice that fits, as a reference");
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which the search ends with what it has found, so that the result depends on the "
-                   "machine; 0: none")
+                   "seconds after which it stops with the results so far, which then depend on the machine; 0: no limit")
       ->capture_default_str()
       ->check(number_within(0.0, 1e7));
   verb->footer(R"(
-What varies: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
+Varied: technique, GPUs and the order of VMs, micro-batches, rematerialisation, precision of gradients, planner, stages
 and how layers are split, schedule, tensor degree, sequences per GPU, all-reduce inside VMs first, ZeRO2's collectives; and
-where the scenario's plan.allow names them NCCL's settings (nccl), TCP's (tcp) and gradient accumulation (batch).
+if the scenario's plan.allow names them NCCL's settings (nccl), TCP's (tcp) and gradient accumulation (batch).
 
 Examples:
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m
@@ -299,7 +297,7 @@ Examples:
   slmsim plan scenarios/utah-gpn.yaml --objective dollars --set 'plan.dollars_per_hour={rtx6000: 0.7, t4: 0.3}'
   slmsim plan scenarios/spot-job.yaml --objective deadline --set job.lease='75 min'
   slmsim plan scenarios/gat-amst.yaml --set models=gpt2m --export plan
-  mpirun -np 64 slmsim plan scenarios/large/plan-512.yaml --effort 10      (where it was built with MPI)
+  mpirun -np 64 slmsim plan scenarios/large/plan-512.yaml --effort 10      (if built with MPI)
   slmsim plan scenarios/gat-amst.yaml --journal plan.journal --format json --output plan.json
   slmsim plan scenarios/large/plan-512.yaml --effort 10 --journal p --shard $SLURM_ARRAY_TASK_ID/8     (sbatch --array=1-8)
   slmsim plan scenarios/large/plan-512.yaml --effort 10 --parts p.*.part)");

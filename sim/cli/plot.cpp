@@ -31,7 +31,7 @@ fs::path script_of(const std::string& figure) {
     std::error_code ignored;
     if (fs::path script = root / "plots" / name; fs::exists(script, ignored)) return script;
   }
-  throw InputError({}, fmt::format("the script of {} is not installed; plots/ of the source tree holds it", figure));
+  throw InputError({}, fmt::format("the script of {} is not installed; it is in plots/ of the source tree", figure));
 }
 
 int run_script(const fs::path& script, const std::vector<std::string>& words, const std::string& figure) {
@@ -72,7 +72,7 @@ Command add_plot(CLI::App& app) {
   verb->set_help_flag();  // the script's own --help has more
   verb->prefix_command();
   verb->footer(R"(
-What follows FIGURE goes to its script; `slmsim plot FIGURE --help` tells more.
+Arguments after FIGURE are passed to its script; see `slmsim plot FIGURE --help`.
 
 Examples:
   slmsim run scenarios/*.yaml --format csv --output all.csv

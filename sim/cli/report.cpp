@@ -120,7 +120,7 @@ Command add_report(CLI::App& app) {
   add_set_option(*verb, options->overrides);
   add_interval_options(*verb, options->interval);
   verb->add_option("--time-limit", options->time_limit,
-                   "seconds after which the page is written with what there is by then; it then depends on the machine")
+                   "seconds after which it stops with the results so far, which then depend on the machine")
       ->check(number_within(0.001, 1e7));
   verb->footer(R"(
 Examples:

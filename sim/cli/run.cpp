@@ -115,11 +115,11 @@ Command add_run(CLI::App& app) {
   add_interval_options(*verb, options->interval);
   verb->add_option("--timeline", options->timeline, "write the rates of those links over an iteration, as CSV");
   choose_from(verb->add_option("--engine", options->engine,
-                               "what shares links; simgrid is slower and agrees but where dates tie"),
+                               "engine that shares links; simgrid is slower and differs only where events coincide"),
               {"slmsim", "simgrid"})
       ->capture_default_str();
   verb->add_flag("--whole", options->whole,
-                 "simulate every GPU and micro-batch, also those that are alike: the same, but slower");
+                 "simulate every GPU and micro-batch, also identical ones: same result, but slower");
   verb->footer(R"(
 Examples:
   slmsim run scenarios/gat-amst.yaml
@@ -133,7 +133,7 @@ Examples:
 }
 
 Command add_select(CLI::App& app) {
-  auto* verb = app.add_subcommand("select", "tell step by step how Algorithm 1 chooses, as printed and amended");
+  auto* verb = app.add_subcommand("select", "show step by step how Algorithm 1 chooses, as printed and amended");
   auto options = std::make_shared<RunOptions>();
   add_scenario_options(*verb, *options);
   add_filter_options(*verb, options->filter);

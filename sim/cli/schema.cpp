@@ -31,7 +31,7 @@ struct FileReader {
 // Every file that another one may name, and those that commands take.
 const std::vector<FileReader>& file_readers() {
   static const std::vector<FileReader> kReaders = {
-      {"scenario", "scenario", "What `slmsim run` and most other commands are given: a job on a cluster.",
+      {"scenario", "scenario", "Input of `slmsim run` and most other commands: a job on a cluster.",
        describe_scenario},
       {kModelFile.name, "model",
        "A file of `models/`, or a Hugging Face config.json, which has `model_type` and whose other keys are ignored.",
@@ -45,12 +45,12 @@ const std::vector<FileReader>& file_readers() {
        [](const Node& node, Reading& reading) { read_gpu(node, "", reading); }},
       {kDriveFile.name, "drive", "A file of `platforms/drives/`: a drive by its data sheet.",
        [](const Node& node, Reading& reading) { read_drive(node, "", reading); }},
-      {kStackFile.name, "software stack", "A file of `scenarios/stacks/`: the kernels that a software runs.",
+      {kStackFile.name, "software stack", "A file of `scenarios/stacks/`: the kernels of a software stack.",
        [](const Node& node, Reading& reading) {
          Software software;
          read_stack(node, "", reading, software);
        }},
-      {"sweep", "sweep", "What `slmsim sweep` is given: one scenario at many points.", describe_sweep},
+      {"sweep", "sweep", "Input of `slmsim sweep`: one scenario at many points.", describe_sweep},
       {kPathFile.name, "measured path", "A file of `platforms/paths/`, as slmsim-netprobe writes it.",
        [](const Node& node, Reading& reading) { read_path(node, "", reading); }},
       {kProfileFile.name, "GPU profile", "A file of `platforms/profiles/`, as slmsim-calibrate writes it.",
@@ -75,7 +75,7 @@ std::string schema_text(const SchemaOptions& options) {
 
 int schema(const SchemaOptions& options) {
   if (options.file.empty() && options.format == "json")
-    throw InputError({}, fmt::format("a schema is of one kind of file; name one of {}", fmt::join(file_names(), ", ")));
+    throw InputError({}, fmt::format("a schema describes one kind of file; name one of {}", fmt::join(file_names(), ", ")));
   write_result(schema_text(options), options.output);
   return kDone;
 }

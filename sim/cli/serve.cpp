@@ -37,12 +37,12 @@ int serve_page(const ServeVerb& verb) {
   if (!verb.scenario.empty()) {
     std::error_code failed;
     options.open = std::filesystem::canonical(verb.scenario, failed).lexically_relative(folder.root()).string();
-    if (failed) throw InputError({}, fmt::format("there is no file \"{}\" to begin with", printable(verb.scenario)));
+    if (failed) throw InputError({}, fmt::format("there is no file \"{}\" to start with", printable(verb.scenario)));
     folder.read(options.open);
   }
   if (!is_loopback(verb.host))
     fmt::print(stderr,
-               "slmsim: {} can be reached from other machines, without encryption; who reads along has the token\n",
+               "slmsim: {} can be reached from other machines, without encryption; an eavesdropper gets the token\n",
                printable(verb.host));
   web::serve(options, [&](const std::string& address) {
     fmt::print("slmsim: {} is open at\n  {}\nCtrl-C ends it.\n", printable(folder.root().string()), address);
@@ -56,18 +56,18 @@ int serve_page(const ServeVerb& verb) {
 Command add_serve(CLI::App& app) {
   auto* verb = app.add_subcommand("serve", "open a local page to draw a cluster and see predictions at once");
   auto options = std::make_shared<ServeVerb>();
-  verb->add_option("SCENARIO", options->scenario, "a scenario below the folder that the page begins with");
-  verb->add_option("--folder", options->folder, "the folder whose scenarios the page may open and save")
+  verb->add_option("SCENARIO", options->scenario, "scenario that the page starts with, below the folder");
+  verb->add_option("--folder", options->folder, "folder whose scenarios the page may open and save")
       ->capture_default_str();
   verb->add_option("--port,-p", options->port, "the port; 0: a free one")
       ->capture_default_str()
       ->check(number_within(0, 65535));
-  verb->add_option("--host", options->host, "the address to listen at; others than this machine's own are warned of")
+  verb->add_option("--host", options->host, "address to listen on; a warning appears if other machines can reach it")
       ->capture_default_str();
   verb->add_flag("--helper", options->helper, "answer questions on standard input, for the page's own processes")
       ->group("");
   verb->footer(R"(
-Open the address that it prints in a browser. docs/serve.md tells what the page can do, and what it guards against.
+Open the printed address in a browser. docs/serve.md describes the page and its protection.
 
 Examples:
   slmsim serve

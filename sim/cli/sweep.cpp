@@ -70,7 +70,7 @@ int sweep(const Options& options) {
   const SweepOutcome outcome = run_sweep(read, run);
   progress.clear();
   if (outcome.complete) return tell(outcome);
-  fmt::print(stderr, "slmsim: stopped after {} of {} points; the same command goes on from there ({})\n", outcome.done,
+  fmt::print(stderr, "slmsim: stopped after {} of {} points; the same command resumes from there ({})\n", outcome.done,
              outcome.all, outcome.files.journal.string());
   end_as_asked();
   return kInternal;
@@ -86,24 +86,23 @@ int merge(const std::vector<std::string>& parts, const std::string& output) {
 
 Command add_sweep(CLI::App& app) {
   auto* verb =
-      app.add_subcommand("sweep", "predict a scenario at many points, over all cores; goes on where it was ended");
+      app.add_subcommand("sweep", "predict a scenario at many points, on all cores; resumes after interruption");
   auto options = std::make_shared<Options>();
   verb->add_option("SWEEP", options->sweep, "a file of axes, see scenarios/sweeps/")->required();
   add_output_option(
       *verb, options->output,
-      "write FILE.csv and FILE.jsonl; by default named after the sweep, in this folder. FILE.journal keeps "
-      "what is done until then");
+      "write FILE.csv and FILE.jsonl; default the sweep's name, in this folder. FILE.journal holds the progress");
   verb->add_option("--set", options->overrides, "override a value at every point, see slmsim run; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--jobs,-j", options->jobs, "worker processes; by default one for each core")
+  verb->add_option("--jobs,-j", options->jobs, "worker processes; default one per core")
       ->check(number_within(1, 4096));
   verb->add_option("--shard", options->shard, "i/n: only part i of n, as FILE.i-of-n.part for slmsim merge");
-  verb->add_flag("--restart", options->restart, "throw away what an unfinished sweep left, and begin anew");
+  verb->add_flag("--restart", options->restart, "discard the progress of an unfinished sweep and start over");
   verb->footer(R"(
 Examples:
   slmsim sweep scenarios/sweeps/latency.yaml --output latency.csv
-  mpirun -np 4 slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv      (where it was built with MPI)
+  mpirun -np 4 slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv      (if built with MPI)
   slmsim sweep scenarios/sweeps/latency.yaml -o latency.csv --shard $SLURM_ARRAY_TASK_ID/8     (sbatch --array=1-8)
   slmsim merge latency.*.part -o latency.csv)");
   return {verb, [options] { return run_as_rank([&](const Launch&) { return sweep(*options); }); }};

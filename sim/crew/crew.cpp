@@ -61,8 +61,8 @@ void keep_freed_memory() {
 
 std::string end_text(int status) {
   if (WIFSIGNALED(status))
-    return fmt::format("its worker was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("its worker ended with status {}", WEXITSTATUS(status));
+    return fmt::format("its worker was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("its worker exited with status {}", WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -90,13 +90,13 @@ Crew::~Crew() {
 void Crew::start(Worker& worker) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw std::runtime_error(fmt::format("no socket for a worker: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot create a socket for a worker: {}", std::strerror(errno)));
   const pid_t parent = getpid();
   const pid_t process = fork();
   if (process < 0) {
     close(ends[0]);
     close(ends[1]);
-    throw std::runtime_error(fmt::format("no process for a worker: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   }
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

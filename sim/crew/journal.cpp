@@ -133,12 +133,12 @@ std::uint64_t Journal::scan() {
   Reader reader(descriptor_);
   std::string line;
   const std::string kind = std::string(kKind) + " ";
-  if (!reader.line(line) || !line.starts_with(kind)) fail(fmt::format("this is no journal of a {}", of_.words.work));
+  if (!reader.line(line) || !line.starts_with(kind)) fail(fmt::format("not a journal of a {}", of_.words.work));
   of_.identity = line.substr(kind.size());
   const bool numbers = reader.line(line) && parse_words(line, {&of_.questions, &of_.shard.index, &of_.shard.count});
   if (!numbers || of_.questions > kMostQuestions || of_.shard.index < 1 || of_.shard.index > of_.shard.count ||
       !reader.line(of_.header))
-    fail(fmt::format("this is no journal of a {}: its first lines are broken", of_.words.work));
+    fail(fmt::format("not a journal of a {}: its first lines are damaged", of_.words.work));
   records_.assign(of_.questions, {});
   std::uint64_t whole = reader.offset();
   for (Texts answer; reader.line(line);) {
@@ -169,9 +169,9 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
   }
   struct stat status {};
   const bool read = fstat(journal.descriptor_, &status) == 0;
-  if (!read || !S_ISREG(status.st_mode)) journal.fail("not a regular file; a journal is one");
+  if (!read || !S_ISREG(status.st_mode)) journal.fail("not a regular file; a journal must be one");
   if (restart && !may_be_journal(journal.descriptor_, status.st_size))
-    journal.fail("this is another file and no journal; move it away, or choose another " + of.words.option);
+    journal.fail("this is not a journal; move it away, or choose another " + of.words.option);
   // The first lines are written in one piece; a program that ended before them left nothing to keep.
   const std::string beginning = [&] {
     journal.of_ = of;
@@ -183,7 +183,7 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
     const bool ours =
         pread(journal.descriptor_, there.data(), there.size(), 0) == status.st_size && beginning.starts_with(there);
     if (!ours) {
-      journal.fail(fmt::format("this is another file, or the journal of another {}; move it away{}", of.words.work,
+      journal.fail(fmt::format("not a journal, or the journal of another {}; move it away{}", of.words.work,
                                may_be_journal(journal.descriptor_, status.st_size) ? ", or give --restart" : ""));
     }
   }
@@ -200,10 +200,11 @@ Journal Journal::open(const std::filesystem::path& file, const JournalOf& of, bo
   if (journal.of_ != of) {
     journal.fail(
         fmt::format("this is the journal of another {}: {} or the version of slmsim has changed; undo that to "
-                    "continue, or give --restart to begin anew",
+                    "continue, or give --restart to start over",
                     of.words.work, of.words.decides));
   }
-  if (ftruncate(journal.descriptor_, static_cast<off_t>(journal.end_)) != 0) journal.fail("the journal cannot be cut");
+  if (ftruncate(journal.descriptor_, static_cast<off_t>(journal.end_)) != 0)
+    journal.fail("the journal cannot be truncated");
   return journal;
 }
 
@@ -214,7 +215,7 @@ Journal Journal::read(const std::filesystem::path& file, const JournalWords& wor
   if (journal.descriptor_ < 0 || fstat(journal.descriptor_, &status) != 0) journal.fail("no such file");
   if (!S_ISREG(status.st_mode)) journal.fail("not a regular file");
   journal.end_ = journal.scan();
-  if (journal.end_ != static_cast<std::uint64_t>(status.st_size)) journal.fail("the file is cut off or damaged");
+  if (journal.end_ != static_cast<std::uint64_t>(status.st_size)) journal.fail("the file is truncated or damaged");
   return journal;
 }
 

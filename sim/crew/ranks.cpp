@@ -61,8 +61,8 @@ std::unique_ptr<Transport> Transport::begin() {
   try {
     begin_mpi = library_function<Transport*()>("libslmsim_mpi.so", "slmsim_mpi_transport");
   } catch (const std::logic_error& reason) {
-    throw InputError({}, fmt::format("an MPI launcher started several of these, but this slmsim has no MPI ({}); build it "
-                                     "where MPI is installed, or cut a sweep with --shard",
+    throw InputError({}, fmt::format("an MPI launcher started several processes, but this slmsim was built without MPI "
+                                     "({}); build it where MPI is installed, or split a sweep with --shard",
                                      reason.what()));
   }
   return std::unique_ptr<Transport>(begin_mpi());

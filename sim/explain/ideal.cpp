@@ -143,7 +143,7 @@ void IdealRuns::list_computation() {
            for (Device& device : c.scenario.platform.devices) device.gpu.left = device.gpu.left_of_measured = {};
          }});
   add(timeless("optimizer", "the optimizer takes no time", {TaskClass::kOptimizer}));
-  add(timeless("buffers of collectives", "gradients and parameters lie where collectives take them, and are not copied",
+  add(timeless("buffers of collectives", "collectives use gradients and parameters in place, without copies",
                {TaskClass::kBuffer}));
   add(timeless("host", "launching kernels takes the host no time", {TaskClass::kHost}));
   add(timeless("launch",
@@ -158,11 +158,11 @@ void IdealRuns::list_transport() {
   const bool sockets =
       std::any_of(connections.begin(), connections.end(), [](const auto& c) { return c.route.socket_rate.value > 0; });
   if (sockets) {
-    add({.name = "window",
-         .what = "TCP lets any number of bytes be on their way, from the first one on",
-         .apply = [](IdealCase& c) { without_loss(c), with_wide_buffers(c), without_slow_start(c); }});
+    add({.name = "window", .what = "TCP windows are unlimited from the first byte on", .apply = [](IdealCase& c) {
+           without_loss(c), with_wide_buffers(c), without_slow_start(c);
+         }});
     add({.name = "buffers",
-         .what = "net.ipv4.tcp_rmem and tcp_wmem are without limit; loss and slow start remain",
+         .what = "net.ipv4.tcp_rmem and tcp_wmem are unlimited; loss and slow start remain",
          .whole = "window",
          .apply = with_wide_buffers});
     add({.name = "loss", .what = "no segment is lost", .whole = "window", .apply = without_loss});
@@ -182,19 +182,14 @@ void IdealRuns::list_transport() {
       direction(link.backward, &WanLink::backward, link.to, link.from);
     }
     add({.name = "slow start",
-         .what = "windows are steady from the first byte on, also after a pause",
+         .what = "windows have their steady size from the first byte on, also after a pause",
          .whole = "window",
          .apply = without_slow_start});
-    add({.name = "sockets",
-         .what = "a thread moves any number of bytes per second through a socket",
-         .apply = [](IdealCase& c) {
+    add({.name = "sockets", .what = "the rate of a thread through a socket is unlimited", .apply = [](IdealCase& c) {
            for (auto& vm : c.network.vms) vm.type.tcp.copy_rate = kAnyRate;
          }});
   }
-  add({.name = "latency",
-       .what = "messages take no time on their way",
-       .apply = [](IdealCase&) {},
-       .without_latency = true});
+  add({.name = "latency", .what = "messages have no latency", .apply = [](IdealCase&) {}, .without_latency = true});
 }
 
 void IdealRuns::list_links() {
@@ -202,7 +197,7 @@ void IdealRuns::list_links() {
   for (std::size_t i = 0; i < platform.links.size(); ++i) {
     const WanLink& link = platform.links[i];
     const bool known = add_rate({.name = link.name,
-                                 .what = fmt::format("{} carries any number of bytes per second, both ways", link.name),
+                                 .what = fmt::format("{} has unlimited bandwidth in both directions", link.name),
                                  .apply = [i](IdealCase& c) {
                                    c.network.links[i].forward.bandwidth = kAnyRate;
                                    c.network.links[i].backward.bandwidth = kAnyRate;
@@ -212,7 +207,7 @@ void IdealRuns::list_links() {
       const std::string ends = fmt::format("{} to {}", platform.sites[from].name,
                                            platform.sites[to].name);
       add_rate({.name = fmt::format("{}, {}", link.name, ends),
-                .what = fmt::format("{} carries any number of bytes per second from {}", link.name, ends),
+                .what = fmt::format("{} has unlimited bandwidth from {}", link.name, ends),
                 .whole = link.name,
                 .apply = [i, way](IdealCase& c) { (c.network.links[i].*way).bandwidth = kAnyRate; }});
     };
@@ -238,9 +233,8 @@ void IdealRuns::list_machines() {
                 .apply = [change, i](IdealCase& c) { change(c, i); }});
     }
   };
-  each("nic", "the NIC of {} is without limit", "NICs of all VMs are without limit", with_fast_nic);
-  each("pcie", "PCIe and NVLink of {} are without limit", "PCIe and NVLink of all VMs are without limit",
-       with_fast_bus);
+  each("nic", "the NIC of {} is unlimited", "NICs of all VMs are unlimited", with_fast_nic);
+  each("pcie", "PCIe and NVLink of {} are unlimited", "PCIe and NVLink of all VMs are unlimited", with_fast_bus);
 }
 
 // Nodes that describe their inside: every kind of link, drives and the CPU's Adam.
@@ -254,7 +248,7 @@ void IdealRuns::list_insides() {
   }
   for (const std::string& kind : kinds) {
     add_rate({.name = kind,
-              .what = fmt::format("{} is without limit in all nodes, and so is what crosses a die to it", kind),
+              .what = fmt::format("{} is unlimited in all nodes, and so are transfers across a die to it", kind),
               .apply = [kind](IdealCase& c) {
                 for (auto& vm : c.network.vms) {
                   for (auto& one : vm.type.inside.links) {
@@ -267,9 +261,7 @@ void IdealRuns::list_insides() {
               }});
   }
   if (drives) {
-    add({.name = "drives",
-         .what = "drives read and write any number of bytes per second and take no time for a command",
-         .apply = [](IdealCase& c) {
+    add({.name = "drives", .what = "drives have unlimited bandwidth and no command latency", .apply = [](IdealCase& c) {
            for (Platform* platform : {&c.network, &c.scenario.platform}) {
              for (auto& vm : platform->vms) {
                for (auto& part : vm.type.inside.parts) part.read = part.write = kAnyRate, part.command = Seconds{0};
@@ -277,7 +269,7 @@ void IdealRuns::list_insides() {
            }
          }});
     add({.name = "swapping",
-         .what = "asynchronous I/O moves any number of bytes per second, tensor by tensor too",
+         .what = "asynchronous I/O has unlimited bandwidth, also tensor by tensor",
          .apply = [](IdealCase& c) { c.scenario.framework.swap_rate = kAnyRate; }});
   }
   if (!memories) return;

@@ -75,7 +75,7 @@ class LimitSearch {
         std::erase_if(out_.single, [&](const Limit& limit) { return limit.name == ideal.name; });
     }
     if (const Seconds bubble = prediction_.breakdown.pipeline_bubble; counts(bubble))
-      out_.single.push_back({"bubble", "no stage waits for another, as with ever more micro-batches", bubble});
+      out_.single.push_back({"bubble", "no stage waits for another, as with infinitely many micro-batches", bubble});
     std::stable_sort(out_.single.begin(), out_.single.end(),
                      [](const Limit& a, const Limit& b) { return a.given_back > b.given_back; });
   }

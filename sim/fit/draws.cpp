@@ -101,24 +101,25 @@ std::string to_yaml(const FitReport& report) {
   const Posterior& posterior = report.posterior;
   const Draws draws = draws_of(posterior, posterior.points.size());
   std::string out = fmt::format(
-      "# Values of {} that runs were fitted to, by slmsim fit. slmsim run --fitted takes this file.\n"
+      "# Values of {} fitted to measured runs by slmsim fit; input of slmsim run --fitted.\n"
       "schema: {}\nscenario: {}\nidentity: {}\nmeasured: {}\nruns: {}\nseed: {}\n",
       report.scenario, kSchema, report.scenario, report.identity, yaml_quoted(report.measured), report.residuals.size(),
       report.seed);
-  if (!posterior.complete) out += "stopped: yes  # before the runs counted in full\n";
+  if (!posterior.complete) out += "stopped: yes  # before the runs had their full weight\n";
   out +=
-      "# left: of the prior's 80 % width (of a choice: of its entropy); 1: the runs told nothing of it.\nunknowns:\n";
+      "# left: remaining share of the prior's 80 % width (of a choice: of its entropy); 1: the runs carry no "
+      "information.\nunknowns:\n";
   const auto marginals = marginals_of(posterior);
   for (std::size_t i = 0; i < posterior.unknowns.size(); ++i) out += unknown_text(posterior.unknowns[i], marginals[i]);
   const auto entangled = correlated_pairs(posterior);
   if (!entangled.empty()) {
     out +=
-        "# The runs could not tell these apart: where one is larger, so (or less, below 0) is the other.\nentangled:\n";
+        "# Unknowns that the runs cannot separate, with their correlation.\nentangled:\n";
     for (const auto& pair : entangled)
       out += fmt::format("  - {{first: {}, second: {}, correlation: {:.2f}}}\n", posterior.unknowns[pair.first].name(),
                          posterior.unknowns[pair.second].name(), pair.correlation);
   }
-  out += "# base: what was measured, in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no.\nfit:\n";
+  out += "# base: the measured value in s, B, tokens/s or FLOP/s; 1 or 0 for yes and no.\nfit:\n";
   for (const auto& r : report.residuals) {
     Pilot predicted = r.pilot, low = r.pilot, high = r.pilot;
     predicted.value = r.predicted, low.value = r.low, high.value = r.high;
@@ -155,46 +156,46 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
   const Node root = read_yaml(file);
   Reading reading;
   Fields fields(root, "", reading);
-  const std::string schema = fields.text({"schema", "What the file is."}, "");
+  const std::string schema = fields.text({"schema", "Format of the file."}, "");
   if (schema != kSchema)
-    throw InputError(root.place, fmt::format("schema is not {}; a file that slmsim fit wrote is expected", kSchema));
-  stale = fields.text({"identity", "Of the files that were fitted."}, "") != identity;
+    throw InputError(root.place, fmt::format("schema is not {}; a file written by slmsim fit is expected", kSchema));
+  stale = fields.text({"identity", "Hash of the fitted files."}, "") != identity;
   Draws out;
-  out.fitted_to = fields.text({"measured", "The file of runs."}, "runs");
-  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled"}) fields.ignore({key, "Told of the fit."});
-  for (const Node* item : fields.list({"fit", "What was measured."}, {ValueType::map()})) {
+  out.fitted_to = fields.text({"measured", "File of the measured runs."}, "runs");
+  for (const char* key : {"scenario", "runs", "seed", "stopped", "entangled"}) fields.ignore({key, "Recorded with the fit; not read."});
+  for (const Node* item : fields.list({"fit", "Measured runs."}, {ValueType::map()})) {
     Fields run(*item, "fit", reading);
     Pilot pilot;
-    pilot.cell.model = run.text({"model", "Of the run."}, "");
-    pilot.cell.technique = run.text({"technique", "Of the run."}, "");
-    for (const Node* name : run.list({"group", "Of the run."}, {ValueType::text()}))
+    pilot.cell.model = run.text({"model", "Group of GPUs of the run."}, "");
+    pilot.cell.technique = run.text({"technique", "Group of GPUs of the run."}, "");
+    for (const Node* name : run.list({"group", "Group of GPUs of the run."}, {ValueType::text()}))
       pilot.cell.group.push_back(name->scalar);
-    pilot.measure = static_cast<Measure>(run.choice({"what", "Was measured."}, measure_names(), 0));
-    pilot.value = run.number({"base", "The figure, in base units."}, {0, 1e30});
-    for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Told of the fit."});
+    pilot.measure = static_cast<Measure>(run.choice({"what", "Measured quantity."}, measure_names(), 0));
+    pilot.value = run.number({"base", "Measured value in base units."}, {0, 1e30});
+    for (const char* key : {"measured", "fitted", "interval"}) run.ignore({key, "Recorded with the fit; not read."});
     run.done();
     out.runs.push_back(std::move(pilot));
   }
   std::vector<std::vector<std::string>> paths;
-  for (const Node* item : fields.list({"unknowns", "What was fitted."}, {ValueType::map()})) {
+  for (const Node* item : fields.list({"unknowns", "Fitted unknowns."}, {ValueType::map()})) {
     Fields unknown(*item, "unknowns", reading);
     paths.emplace_back();
-    for (const Node* path : unknown.list({"paths", "In the scenario."}, {ValueType::text()}))
+    for (const Node* path : unknown.list({"paths", "Paths in the scenario."}, {ValueType::text()}))
       paths.back().push_back(path->scalar);
     out.unknowns.push_back(fmt::format("{}: {}", paths.back().empty() ? "" : paths.back().front(),
-                                       unknown.text({"value", "The fit's."}, "")));
+                                       unknown.text({"value", "Fitted value."}, "")));
     for (const char* key : {"interval", "probabilities", "prior", "left", "provenance"})
-      unknown.ignore({key, "Told of the fit."});
+      unknown.ignore({key, "Recorded with the fit; not read."});
     unknown.done();
   }
-  for (const Node* text : fields.list({"centre", "The point nearest to all."}, {ValueType::text()}))
+  for (const Node* text : fields.list({"centre", "The central point."}, {ValueType::text()}))
     out.centre.push_back(text->scalar);
   for (const Node* item : fields.list({"ensemble", "The points."}, {ValueType::map()})) {
     Fields point(*item, "ensemble", reading);
     Draw draw;
     draw.discrepancy.time = point.number({"time", "The model's discrepancy of times."}, {1e-6, 10});
     draw.discrepancy.memory = point.number({"memory", "The model's discrepancy of memory."}, {1e-6, 10});
-    const auto values = point.list({"values", "Of the unknowns, in their order."}, {ValueType::text()});
+    const auto values = point.list({"values", "Values of the unknowns, in their order."}, {ValueType::text()});
     point.done();
     if (values.size() != paths.size()) {
       reading.error(item->place, fmt::format("{} values of {} unknowns", values.size(), paths.size()));
@@ -206,7 +207,7 @@ Draws read_fitted(const std::filesystem::path& file, const std::string& identity
     out.points.push_back(std::move(draw));
   }
   fields.done();
-  if (out.points.empty()) reading.error(root.place, "no ensemble; a file that slmsim fit wrote is expected");
+  if (out.points.empty()) reading.error(root.place, "no ensemble; a file written by slmsim fit is expected");
   reading.check();
   return out;
 }

@@ -252,13 +252,12 @@ class Likelihood {
   void check() const {
     std::vector<Error> errors;
     for (const auto& m : measured_) {
-      if (!m.surrogate.is_any())
-        throw InputError({}, "the scenario cannot be at any of the values that were tried of what is unknown");
+      if (!m.surrogate.is_any()) throw InputError({}, "the scenario is invalid at all tried values of its unknowns");
       for (const auto& run : m.runs) {
         for (const auto& pilot : run) {
           if (m.surrogate.has(cell_of(m, run), pilot.measure)) continue;
           const bool runs = m.surrogate.has(cell_of(m, run), Measure::kFits);
-          errors.push_back({pilot.place, fmt::format("{} {} whatever the unknowns are; slmsim run tells why",
+          errors.push_back({pilot.place, fmt::format("{} {} for any value of the unknowns; slmsim run shows why",
                                                      pilot.cell.text(), runs ? "is not timed" : "cannot run")});
         }
       }

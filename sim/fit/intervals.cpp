@@ -29,7 +29,7 @@ void judge(Experiment experiment, const Draws& draws, const IntervalRequest& req
   stop_if(stop);
   ensemble.runs = draws.runs;
   if (ensemble.size() == 0)
-    throw InputError({}, fmt::format("no intervals: the scenario cannot be at any of {} points of {}",
+    throw InputError({}, fmt::format("no intervals: the scenario is invalid at all {} points of {}",
                                      std::min(kPoints, draws.points.size()),
                                      draws.fitted_to.empty() ? "what is unknown" : "the fit; fit again"));
   result.uncertainty = uncertainty_of(result.scenario, ensemble, result.selections, request.level, request.seed);
@@ -52,7 +52,7 @@ Intervals::Intervals(const IntervalRequest& request, const std::string& file, co
     link_scenario(file, set_);  // throws where the user's file is invalid
     throw InputError(
         {std::make_shared<Source>(Source{request.fitted, ""}), 0, 0},
-        fmt::format("its values cannot be those of {} ({}); fit that scenario", file, refused.errors().front().text));
+        fmt::format("its values are invalid for {} ({}); fit that scenario", file, refused.errors().front().text));
   }
 }
 

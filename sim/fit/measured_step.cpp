@@ -48,7 +48,7 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     if (llama) step.sizes += fmt::format(", kv_heads: {}", heads);
   }
   const bool tied = fields.flag({"tied_embedding", "Whether the head uses the embedding's weights."}, !llama);
-  const double dropout = fields.number({"dropout", "Share that GPT-2 drops."}, {0, 1}, llama ? 0.0 : 0.1);
+  const double dropout = fields.number({"dropout", "Dropout of GPT-2."}, {0, 1}, llama ? 0.0 : 0.1);
   if (llama)
     step.sizes += fmt::format(", intermediate: {}, tied_embedding: {}", wide, tied ? "yes" : "no");
   else
@@ -65,13 +65,13 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
       static_cast<Precision>(fields.choice({"precision", "The number format of the passes."}, precision_names()));
   const bool halves = element_bytes(step.precision) < 4;
   step.flash = fields.choice({"attention", "How attention was computed."}, {"eager", "sdpa"}, 0) == 1;
-  const auto compile = fields.choice({"compile", "What torch.compile took."}, {"no", "blocks", "model"}, 0);
+  const auto compile = fields.choice({"compile", "Scope of torch.compile."}, {"no", "blocks", "model"}, 0);
   step.compiled = compile == 2;
   step.checkpoints = fields.flag({"checkpoints", "Whether blocks were recomputed."}, false);
   const auto adam = fields.choice({"optimizer", "PyTorch's AdamW."}, {"fused", "foreach", "single"}, 0);
   step.foreach = adam == 1;
   const auto rank = fields.integer({"lora", "The rank of adapters; 0: all weights were trained."}, {0, 1 << 20}, 0);
-  const auto status = fields.choice({"status", "Whether it ran."}, {"ok", "oom", "failed"});
+  const auto status = fields.choice({"status", "Outcome of the run."}, {"ok", "oom", "failed"});
   step.out_of_memory = status == 1;
   if (const Node* times = fields.child({"step_s", "Seconds of a step."}, status == 0)) {
     Fields spread(*times, fields.path_of("step_s"), reading);
@@ -81,23 +81,24 @@ void read_step(const Node& node, const std::string& path, Reading& reading, Meas
     spread.done();
   }
   if (fields.has("peak_allocated_bytes"))
-    step.peak = Bytes{fields.number({"peak_allocated_bytes", "Tensors on one GPU at most, in bytes."}, kBytesRange)};
+    step.peak =
+        Bytes{fields.number({"peak_allocated_bytes", "Peak size of tensors on one GPU, in bytes."}, kBytesRange)};
   if (fields.has("peak_reserved_bytes"))
     step.reserved =
-        Bytes{fields.number({"peak_reserved_bytes", "What PyTorch's allocator took at most, in bytes."}, kBytesRange)};
+        Bytes{fields.number({"peak_reserved_bytes", "Peak size of PyTorch's allocator, in bytes."}, kBytesRange)};
   step.title = fields.text({"configuration", "The title."},
                            fmt::format("{}, batch {}x{}, {}", step.model, step.batch, step.sequence,
                                        name_in(precision_names(), step.precision)));
   fields.done();
   const char* why = status == 2                ? "the measurement failed"
-                    : compile == 1             ? "torch.compile of single blocks is no stack of this program"
-                    : step.compiled && !halves ? "torch.compile without autocast is not described"
-                    : step.flash && !halves    ? "memory-efficient attention of fp32 is no kernel of this program"
-                    : adam == 2                ? "the optimizer's loop over single tensors is not described"
-                    : rank > 0             ? "adapters of one product for queries, keys and values are not described"
-                    : llama && dropout > 0 ? "Llama has no dropout"
-                    : !llama && !tied      ? "GPT-2's head is the embedding"
-                                           : nullptr;
+                    : compile == 1             ? "torch.compile of single blocks is not modelled"
+                    : step.compiled && !halves ? "torch.compile without autocast is not modelled"
+                    : step.flash && !halves    ? "memory-efficient attention in fp32 is not modelled"
+                    : adam == 2                ? "the optimizer's loop over single tensors is not modelled"
+                    : rank > 0                 ? "adapters on one product for queries, keys and values are not modelled"
+                    : llama && dropout > 0     ? "Llama has no dropout"
+                    : !llama && !tied          ? "GPT-2's head is the embedding"
+                                               : nullptr;
   if (why)
     out.skipped.push_back({step.title, why});
   else
@@ -162,7 +163,7 @@ MeasuredSteps read_measured_steps(const std::filesystem::path& place) {
     read_step(root.items[i], fmt::format("steps.{}", i), reading, out);
   reading.check();
   if (out.steps.empty())
-    throw InputError(root.place, fmt::format("no step here can be compared; the first is left out since {}",
+    throw InputError(root.place, fmt::format("no step here can be compared; the first is skipped because {}",
                                              out.skipped.front().why));
   return out;
 }

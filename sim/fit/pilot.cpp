@@ -114,9 +114,8 @@ struct Reader {
     if (problem.empty() && value >= low && value <= high) return value;
     error("value: " + (!problem.empty()
                            ? problem
-                           : fmt::format("\"{}\" is no figure that a run could show; from {} to {} is",
-                                         printable(text).substr(0, 64), Pilot{{}, measure, low}.value_text(),
-                                         Pilot{{}, measure, high}.value_text())));
+                           : fmt::format("\"{}\" is out of range; expected {} to {}", printable(text).substr(0, 64),
+                                         Pilot{{}, measure, low}.value_text(), Pilot{{}, measure, high}.value_text())));
     return std::nullopt;
   }
 
@@ -252,7 +251,7 @@ std::vector<Pilot> read_pilots(const std::filesystem::path& file, const Scenario
   if (!reader.errors.empty()) throw InputError(std::move(reader.errors));
   if (reader.pilots.empty())
     throw InputError({std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
-                     "no run was measured; a row for each figure is expected");
+                     "no measured runs; expected one row per figure");
   return std::move(reader.pilots);
 }
 

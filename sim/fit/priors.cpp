@@ -54,15 +54,14 @@ Unknown one_of(std::vector<std::string> paths, std::vector<std::string> words, c
 
 Unknown path_loss(std::string path) {
   Unknown out = by_factors({std::move(path)}, kPathLoss.low, kPathLoss.high, number_type(0, 1),
-                           "no loss is stated; three of four such paths show none that TCP feels");
+                           "no loss is stated; three of four such paths have none that limits TCP");
   out.spike = kAsUsual;
   return out;
 }
 
 Unknown socket_buffers(std::vector<std::string> paths, double usual) {
-  Unknown out =
-      by_factors(std::move(paths), kBuffers.low, kBuffers.high, quantity_type(Dimension::kData),
-                 "nobody looked at the hosts: as Linux has them, smaller, or as hosts are tuned for wide areas");
+  Unknown out = by_factors(std::move(paths), kBuffers.low, kBuffers.high, quantity_type(Dimension::kData),
+                           "hosts not inspected: Linux's defaults, smaller, or tuned for wide-area networks");
   out.spike = kAsUsual;
   out.spike_at = usual;
   return out;

@@ -58,7 +58,7 @@ FitReport fit_scenario(const ScenarioFit& request) {
   fitted.shared = unknowns_of(given.scenario, given.linked);
   if (fitted.shared.empty())
     throw InputError(given.linked.place,
-                     "nothing of the scenario is unknown; state what a value may be: {value: 8, between: [4, 32]}");
+                     "the scenario has no unknowns; state the range of a value: {value: 8, between: [4, 32]}");
   Forecaster forecaster(fitted.experiments);
   FitReport out;
   out.scenario = given.scenario.name;

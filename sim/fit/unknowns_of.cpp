@@ -26,15 +26,15 @@ struct Width {
 
 constexpr Width kWidths[] = {
     {".loss", 4, 0.25, "between measured paths of one pair of sites, losses differ by an order of magnitude"},
-    {".rtt", 3, 0, "10 to 100 ms between sites of which nothing is known"},
+    {".rtt", 3, 0, "10 to 100 ms between unknown sites"},
     {".bandwidth", 3, 0, "0.3 to 10 Gbps of campuses, clouds and testbeds"},
     {".copy_rate", 1.7, 0, "0.6 to 1.7 GB/s per connection: NCCL over sockets, one core copying", true},
-    {".startup", 1.6, 0, "compilation of the same model takes this much longer or shorter on other hosts"},
+    {".startup", 1.6, 0, "the compile time of a model varies by this factor between hosts"},
     {".blocks_per_epoch", 1.15, 0, "how texts are packed into sequences"},
-    {".control_round_trips", 2, 0, "drivers differ in how many messages wait for each other"},
+    {".control_round_trips", 2, 0, "drivers differ in the number of messages that wait for each other"},
     {".memory_efficiency", 1.2, 0, "0.65 to 0.95 of the data sheet's bandwidth, docs/validation/gpu.md"},
 };
-constexpr Width kOtherwise = {"", 1.5, 0, "inferred values of such studies move by this factor between machines"};
+constexpr Width kOtherwise = {"", 1.5, 0, "inferred values of such studies vary by this factor between machines"};
 
 // Defaults that depend on machine and software.
 struct Default {
@@ -132,7 +132,7 @@ std::optional<Unknown> unknown_of(const Parameter& parameter) {
     if (type.kind == ValueType::Kind::kInteger) {
       out.prior = Unknown::Prior::kOneOf;
       out.words = neighbours(*value, type);
-      out.source = "half and twice what was inferred";
+      out.source = "half to twice the inferred value";
     } else {
       out = log_normal(parameter.path, *value, parameter.spread > 0 ? 1 + parameter.spread : width.factor, type);
       out.spike = type.low > 0 ? 0 : width.zero;
@@ -181,7 +181,7 @@ void add_efficiencies(const Scenario& scenario, std::vector<Unknown>& out) {
       const double sustained = scenario.software.matrix_of(gpu, scenario.training.precision);
       Unknown unknown = log_normal(fmt::format("software.matrix_efficiency.{}", gpu.name), sustained,
                                    std::max(kLeastEfficiencyFactor, 1 + share.spread), number_type(1e-4, 2));
-      unknown.source = "the GPU's file; between programs more than between products";
+      unknown.source = "the GPU's file; varies more between programs than between products";
       out.push_back(std::move(unknown));
     }
   }

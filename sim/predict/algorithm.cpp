@@ -165,10 +165,10 @@ void explain_difference(Selection& out, const Selection& paper, const Trials& tr
   const double t_p = trial_rate(trials.pipeshard), t_z = trial_rate(best_single(trials));
   const bool fell_to_zero2 = !paper.technique || paper.technique->trial == Trial::kFallback;
   const std::string why = trials.vms.size() < 2  ? "it needs two VMs"
-                          : t_p <= 0 && t_z <= 0 ? "where neither Pipeshard nor a single VM runs, ZeRO2 is all it tries"
+                          : t_p <= 0 && t_z <= 0 ? "if neither Pipeshard nor a single VM runs, it tries only ZeRO2"
                           : t_z <= 0             ? "it cannot compare when nothing runs in one VM"
                           : t_p <= 0             ? "it cannot compare when Pipeshard fails"
-                          : fell_to_zero2        ? "it leaves a near tie to ZeRO2"
+                          : fell_to_zero2        ? "it picks ZeRO2 in a near tie"
                                                  : "it compares rates per GPU, and only Pipeshard, Data and Shard";
   out.steps.push_back(fmt::format("the study's printed rule picks {}: {}", theirs, why));
 }
@@ -183,8 +183,8 @@ void follow_amended(Selection& out, const Scenario& scenario, const std::vector<
   }
   if (candidates.empty()) {
     out.steps.emplace_back(
-        "no technique fits on any group: a larger cluster is needed, or what the out-of-memory lines "
-        "suggest");
+        "no technique fits on any group: a larger cluster is needed, or the change that an out-of-memory line "
+        "suggests");
     return;
   }
   order_by_cost(candidates, objective);

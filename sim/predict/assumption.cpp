@@ -43,8 +43,8 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     if (!software.runs_on(gpu))
       out.push_back(
           {"software.stack",
-           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there, "
-                       "and are counted all the same; name another one by software.stack, such as eager",
+           fmt::format("{} has compute capability {:.1f}, and stack {} needs {:.1f}: its kernels do not run there but "
+                       "are counted anyway; choose another with software.stack, such as eager",
                        gpu.name, gpu.compute_capability / 10.0, software.stack, software.least_capability / 10.0),
            "", Reach::kAnyVm, vms});
     if (const auto runs = software.attention_on(gpu, precision); runs != software.attention) {
@@ -62,16 +62,16 @@ void add_gpus(const Scenario& scenario, std::vector<Assumption>& out) {
     if (gpu.sustained < 1 && counted_as(gpu, precision) != Precision::kFp32)
       out.push_back(
           {gpu.name + ".sustained",
-           fmt::format("products of {} are taken at {:.2f} of the peak while it trains, {:.2f} alone, by other "
-                       "people's runs; measure a step by slmsim fit",
+           fmt::format("products on {} reach {:.2f} of the peak in training, {:.2f} alone, as in published "
+                                 "runs; measure a step for slmsim fit",
                        gpu.name, e.share * gpu.sustained, e.share),
            std::string(kFit), Reach::kAnyVm, vms});
     if (!e.assumed) continue;
     const std::string& run_in = name_in(precision_names(), counted_as(gpu, precision));
     out.push_back(
         {gpu.name + ".efficiency." + run_in,
-         fmt::format("nobody measured products of {} in {}: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} is "
-                     "likely; measure it by slmsim-calibrate",
+         fmt::format("products on {} in {} are unmeasured: {:.2f} of the peak{} is assumed, {:.2f} to {:.2f} "
+                               "is likely; measure with slmsim-calibrate",
                      gpu.name, run_in, e.share, emulates ? " in fp32" : "", e.share * (1 - e.spread),
                      e.share * (1 + e.spread)),
          std::string(kCalibrate), Reach::kAnyVm, vms});
@@ -88,8 +88,8 @@ void add_limits(const Platform& platform, std::vector<Assumption>& out) {
   for (const auto& [key, gpu] : limited) {
     const auto is_it = [&, &same = key](const Gpu& other) { return key_of(other) == same; };
     out.push_back({gpu->name + ".power_limit",
-                   fmt::format("{} may draw {} of {}, which is taken to leave {:.2f} of its clock while it trains and "
-                               "{:.2f} of its bandwidth, as other people's limits did; measure a step by slmsim fit",
+                   fmt::format("{} is limited to {} of {}: {:.2f} of its clock in training and {:.2f} of its bandwidth "
+                               "are assumed, as in published runs; measure a step for slmsim fit",
                                gpu->name, to_text(gpu->power_limit), to_text(gpu->board_power), gpu->left.cores,
                                gpu->left.memory),
                    std::string(kFit), Reach::kAnyVm, vms_with(platform, is_it)});
@@ -153,7 +153,7 @@ std::vector<Assumption> assumptions_of(const Scenario& scenario) {
   const Software& software = scenario.software;
   if (software.stack_assumed)
     out.push_back({"software.stack",
-                   fmt::format("the software is {} ({}); name yours by software.stack", software.stack, software.title),
+                   fmt::format("the software is {} ({}); name yours with software.stack", software.stack, software.title),
                    ""});
   add_gpus(scenario, out);
   add_limits(scenario.platform, out);

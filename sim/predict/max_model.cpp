@@ -53,7 +53,7 @@ class Search {
     out.parameters = last.parameters;
     out.memory = last.memory;
     out.stores = last.stores;
-    out.limit = layers_at(too_many) > kMostLayers ? "nothing below the most layers looked at"
+    out.limit = layers_at(too_many) > kMostLayers ? "nothing up to the most layers tried"
                                                   : try_layers(layers_at(too_many)).problem;
     return out;
   }

@@ -95,15 +95,15 @@ void divide_by_steps(Prediction& out, double steps) {
 
 // Packet loss and overlapping transfers that never repeat are random.
 std::string remark_on_spread(const Prediction& p) {
-  return fmt::format("no iteration is like another, times are to within: {} on {} {:.1f} %", p.technique->name,
+  return fmt::format("iterations vary, times are accurate to: {} on {} {:.1f} %", p.technique->name,
                      group_text(p.group), std::ceil(1000 * p.spread - 1e-6) / 10);
 }
 
 // No GPU reaches this: the profile or share of the peak belongs to another GPU or is wrong, or the peak is.
 std::string remark_on_mfu(const Prediction& p) {
   return fmt::format(
-      "faster than the data sheet's peak, by the profile, matrix_efficiency or peak of its GPUs, one of which "
-      "is wrong: {} on {} with an MFU of {:.0f} %",
+      "faster than the data sheet's peak; the profile, matrix_efficiency or peak of its GPUs is wrong: {} on {} with "
+      "an MFU of {:.0f} %",
       p.technique->name, group_text(p.group), 100 * p.mfu);
 }
 

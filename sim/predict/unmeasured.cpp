@@ -60,13 +60,13 @@ class AssumptionCollector {
     for (const auto& key : order_) {
       UnmeasuredValues& one = found_.at(key);
       if (one.kernels > 0)
-        one.values.insert(one.values.begin(), fmt::format("what {} of its kernels move", one.kernels));
+        one.values.insert(one.values.begin(), fmt::format("memory traffic of {} kernels", one.kernels));
       std::string text = fmt::format("{}", fmt::join(one.values, ", "));
       if (!one.defaults.empty())
         text += fmt::format("{}by default {}", text.empty() ? "" : ", ", fmt::join(one.defaults, ", "));
       const std::string& program = one.assumption.measure;
       one.assumption.text = fmt::format("{}: {}{}", std::get<0>(key), text,
-                                  program.empty() ? "; state yours" : "; measure by " + program);
+                                  program.empty() ? "; state yours" : "; measure with " + program);
       out.push_back(std::move(one.assumption));
     }
     return out;

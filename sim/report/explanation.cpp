@@ -87,11 +87,8 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results) {
   std::string out;
   for (const auto& result : results) {
     out += fmt::format(
-        "{}{}: what an iteration gives back if one thing is without limit and all else as it is; if one thing after "
-        "the\n"
-        "other is, in turn; and what it takes with other settings. Each number is a prediction of its own: those of "
-        "single\n"
-        "things need not add up.\n",
+        "{}{}: time that an iteration gives back without one limit, and without one limit after the other (in turn);\n"
+        "time that it takes with other settings. Each number is a separate prediction: single ones need not add up.\n",
         out.empty() ? "" : "\n", result.scenario.name);
     for (const auto& e : result.explanations) add_explanation(out, e);
     if (result.stopped)

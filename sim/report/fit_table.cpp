@@ -39,7 +39,7 @@ std::string to_table(const FitReport& report) {
   std::string out =
       fmt::format("{}: {} figures of {}, {} unknowns, {} predictions\n", report.scenario, report.residuals.size(),
                   report.measured, posterior.unknowns.size(), posterior.simulated);
-  if (!posterior.complete) out += "stopped before the runs counted in full: intervals are wider than they would be\n";
+  if (!posterior.complete) out += "stopped before the runs had their full weight: intervals are too wide\n";
   const std::size_t width = column_width(posterior.unknowns, 44, shown_name);
   out += fmt::format("\n  {:<{}} {:>12}  {:<32} {:>5}  {}\n", "unknown", width, "value", "80 % interval", "left",
                      "before");
@@ -52,9 +52,9 @@ std::string to_table(const FitReport& report) {
                        interval_text(u, n), 100 * n.left, u.prior_text());
     if (n.left > kNotNarrowed) open.push_back(u.name());
   }
-  if (!open.empty()) out += fmt::format("\n  the runs tell little or nothing of {}\n", fmt::join(open, ", "));
+  if (!open.empty()) out += fmt::format("\n  the runs carry little or no information on {}\n", fmt::join(open, ", "));
   for (const auto& pair : entangled_in(posterior))
-    out += fmt::format("  the runs cannot tell {} from {} (correlation {:.2f})\n",
+    out += fmt::format("  the runs cannot separate {} from {} (correlation {:.2f})\n",
                        posterior.unknowns[pair.first].name(), posterior.unknowns[pair.second].name(), pair.correlation);
   const std::size_t run_width =
       column_width(report.residuals, 40, [](const Residual& r) { return r.pilot.cell.text(); });

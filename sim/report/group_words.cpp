@@ -103,7 +103,7 @@ std::string compared_text(const Scenario& scenario) {
   const bool no_pairs = sites > 2 && tried.pairs == 0;
   const bool no_sites = platform.devices.size() > kMostGpusOfSites && lone < sites;
   if (no_pairs || no_sites)
-    out += fmt::format("; for being many no {}, which groups: [all, pairs, sites, each] adds",
+    out += fmt::format("; {} skipped as too many, groups: [all, pairs, sites, each] adds them",
                        no_pairs && no_sites ? "pairs of sites and whole sites"
                        : no_pairs           ? "pairs of sites"
                                             : "whole sites");

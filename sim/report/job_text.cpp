@@ -86,12 +86,12 @@ std::string job_table(const RunResult& result, const std::string& model) {
                        job.cost ? amount(job.cost->median) + " " + job.currency : "-",
                        job.energy ? amount(job.energy->median * kPerKwh) : "-",
                        job.carbon ? amount(job.carbon->median) : "-", parts_text(job.mean));
-    notes +=
-        fmt::format("  {} on {}: {}; {:.2g} failures a day{}{}\n", p.technique->name, group_text(p.group),
-                    checkpoint_text(job), job.stops_per_day, iterations_text(job),
-                    job.ended < 1 ? fmt::format("; {} % of the jobs were given up after {:g} times their plain length",
-                                                in_percent(1 - job.ended), kLongestJob)
-                                  : "");
+    notes += fmt::format(
+        "  {} on {}: {}; {:.2g} failures a day{}{}\n", p.technique->name, group_text(p.group), checkpoint_text(job),
+        job.stops_per_day, iterations_text(job),
+        job.ended < 1 ? fmt::format("; {} % of the jobs were abandoned after {:g} times their length without failures",
+                                    in_percent(1 - job.ended), kLongestJob)
+                      : "");
   }
   return out + notes;
 }

@@ -223,15 +223,15 @@ std::string to_markdown(const std::vector<FileKeys>& files) {
   std::string out = fmt::format(
       R"(# Every key of every file
 
-Printed by `slmsim schema --format markdown`, from what the program itself tells of the keys that it reads.
-`slmsim schema NAME` prints a chapter as a JSON Schema, for editors. Names in capitals stand for names of yours, `0` for
+Printed by `slmsim schema --format markdown`, from the program's own descriptions of its keys.
+`slmsim schema NAME` prints a chapter as a JSON Schema, for editors. Names in capitals stand for your own names, `0` for
 each item of a list. `--set` has a key's whole path, such as `platform.links.wan.rtt`.
 
 A quantity is a number and its unit, such as `103 ms`; a bare number is an error.
 
 {}
-A value may also tell where it comes from: `{{value: 103 ms, provenance: measured, source: "ping"}}`, with the provenance
-{}. What is called a name here has letters, digits, `-`, `_` and `.`, at most 64 of them.
+A value may also state its source: `{{value: 103 ms, provenance: measured, source: "ping"}}`, with the provenance
+{}. A name has letters, digits, `-`, `_` and `.`, at most 64 characters.
 
 )",
       units_text(), fmt::join(provenances, ", "));

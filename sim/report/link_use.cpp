@@ -18,8 +18,8 @@ std::string none_text(const RunResult& result) {
     return "  none: nothing ran, for the reasons above\n";
   const auto& vms = result.scenario.platform.vms;
   if (std::all_of(vms.begin(), vms.end(), [](const Vm& vm) { return vm.type.inside.empty(); }))
-    return "  none: no VM type of this platform says what is inside it (docs/scenario.md, The inside of a node)\n";
-  return "  none: what ran is on VMs whose type does not say what is inside (docs/scenario.md, The inside of a node)\n";
+    return "  none: no VM type of this platform describes its inside (docs/scenario.md, The inside of a node)\n";
+  return "  none: the VM types of what ran do not describe their inside (docs/scenario.md, The inside of a node)\n";
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string to_table(const NextReport& report) {
   std::string out = fmt::format("{}, {}\n", report.scenario.name,
                                 report.fitted_to.empty() ? "nothing measured yet" : "fitted to " + report.fitted_to);
   for (const auto& pick : report.picks) {
-    out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on the mean {} behind the best\n",
+    out += fmt::format("\n{}\n  pick now: {}, right with a probability of {:.0f} %, on average {} behind the best\n",
                        pick.model, report.candidates[pick.pick].text(), 100 * pick.right,
                        regret_text(report, pick.regret));
     const auto name_of = [&](const NextRun& run) { return report.candidates[run.candidate].text(); };

@@ -24,7 +24,7 @@ const DeviceMemory* tightest(const Prediction& p) {
 
 std::string picked(const Selection& s) {
   return s.technique ? fmt::format("{} on {}", s.technique->name, group_text(s.group))
-                     : "nothing: a larger cluster is needed, or what an out-of-memory line names";
+                     : "nothing: a larger cluster is needed, or the change that an out-of-memory line suggests";
 }
 
 std::string place_of(const Prediction& prediction) {

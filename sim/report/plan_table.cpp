@@ -122,9 +122,8 @@ std::string far_apart_text(const PlanReport& report, const PlannedModel& m) {
   return fmt::format(
       "  best on several VMs: {}\n  best on one VM, the training unchanged: {}\n  {}\n", named(*m.several_vms),
       named(*m.one_vm),
-      ratio > 1
-          ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
-          : fmt::format("several VMs do not win: {:.3g} times as much in the best that was simulated", 1 / ratio));
+      ratio > 1 ? fmt::format("several VMs win by a factor of {:.3g}", ratio)
+                : fmt::format("several VMs do not win: the best simulated plan takes {:.3g} times as much", 1 / ratio));
 }
 
 std::vector<Assumption> assumptions_of_list(const PlanReport& report) {
@@ -141,12 +140,11 @@ void add_model(std::string& out, const PlanReport& report, const PlannedModel& m
                      s.assessed, s.unfit, s.simulated,
                      s.proven                      ? "none of the others can be better"
                      : s.stopped                   ? "stopped before the end"
-                     : std::isfinite(s.least_left) ? "the others were not looked at"
+                     : std::isfinite(s.least_left) ? "the others were not evaluated"
                                                    : "no better one among them");
-  if (s.thinned) out += "  of the groups of GPUs, which are too many, not all were looked at\n";
+  if (s.thinned) out += "  too many groups of GPUs; not all were searched\n";
   if (s.best.empty()) {
-    out +=
-        s.stopped ? "  nothing was found until then; a longer --time-limit may find something\n" : "  nothing fits\n";
+    out += s.stopped ? "  nothing found in time; a longer --time-limit may help\n" : "  nothing fits\n";
     return;
   }
   out += fmt::format("     {:<14} {:>10} {:>10} {:>5} {:>11}  {}\n",
@@ -272,7 +270,7 @@ std::string to_plan_markdown(const std::vector<PlanReport>& reports) {
 
 std::string best_plan(const PlannedModel& planned) {
   if (planned.predictions.empty())
-    return planned.search.stopped ? "the time was over before one was found" : "nothing fits";
+    return planned.search.stopped ? "no plan found within the time limit" : "nothing fits";
   const Prediction& p = planned.predictions.front();
   return fmt::format("{} on {}, {}: {}", p.technique->name, group_text(p.group), planned.descriptions.front(),
                      duration(p.job));

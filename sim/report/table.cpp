@@ -203,7 +203,7 @@ std::string ways_text(const Platform& platform) {
   const auto routes = site_routes(platform, kMostRoutes + 1);
   std::string out;
   for (std::size_t i = 0; i < routes.size() && i < kMostRoutes; ++i) out += fmt::format("  {}\n", to_text(routes[i]));
-  if (routes.size() > kMostRoutes) out += "  and more pairs of sites, which --format json tells\n";
+  if (routes.size() > kMostRoutes) out += "  more pairs of sites: see --format json\n";
   return out;
 }
 

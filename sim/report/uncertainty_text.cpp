@@ -42,13 +42,13 @@ std::string pick_text(const Uncertainty& u, std::size_t pick, Objective objectiv
   if (objective == Objective::kTime) cost = duration(Seconds{p.regret});
   if (objective == Objective::kGpuHours) cost = fmt::format("{:.3g} GPU-hours", p.regret);
   return fmt::format("right with a probability of {}{}", percent_text(p.right),
-                     cost.empty() ? "" : fmt::format(", on the mean {} behind the best", cost));
+                     cost.empty() ? "" : fmt::format(", on average {} behind the best", cost));
 }
 
 std::string origin_text(const Uncertainty& u) {
   return fmt::format(
       "intervals: {} points of {}{}\n", u.points,
-      u.fitted_to.empty() ? "what is not known, before any measurement: " : fmt::format("the fit to {}: ", u.fitted_to),
+      u.fitted_to.empty() ? "the unknowns, before any measurement: " : fmt::format("the fit to {}: ", u.fitted_to),
       fmt::join(u.unknowns, "; "));
 }
 

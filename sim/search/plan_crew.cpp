@@ -100,9 +100,9 @@ class PlanCrew::Work {
         if (part.of() == of) {
           parts_.push_back(std::move(part));
         } else {
-          errors.push_back({Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
-                            "a part of another search: of other files, --set, --technique or --model, or by another "
-                            "version of slmsim"});
+          errors.push_back(
+              {Place{std::make_shared<Source>(Source{file.string(), ""}), 0, 0},
+               "a part of another search: other files, --set, --technique or --model, or another version of slmsim"});
         }
       } catch (const InputError& error) {
         errors.insert(errors.end(), error.errors().begin(), error.errors().end());

@@ -100,7 +100,7 @@ PlanReport find_plans(const Scenario& scenario, const PlanJob& job, const PlanCr
       const bool over = crew_options.stop();
       // Journal and ranks refer to choices by number, which changes where some were not listed.
       if (over && job.shard)
-        throw InputError({}, "the time was over before all choices were listed, which a part goes by; allow it more");
+        throw InputError({}, "the time limit ended before all choices were listed, which a part needs; raise it");
       if (over) crew_options.journal.clear();
       if (over) crew_options.parts.clear();
       crew_options.alone = crew_options.alone || over;

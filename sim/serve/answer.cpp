@@ -20,7 +20,7 @@ constexpr std::size_t kUsesOfMemo = 500;  // then it is emptied: its divisions g
 std::string text_at(const Json& body, const char* key, const std::string& otherwise) {
   const auto at = body.find(key);
   if (at == body.end()) return otherwise;
-  if (!at->is_string()) throw InputError({}, fmt::format("\"{}\" is no text", key));
+  if (!at->is_string()) throw InputError({}, fmt::format("\"{}\" is not a string", key));
   return at->get<std::string>();
 }
 
@@ -29,7 +29,7 @@ fs::path checked_name(const std::string& name) {
   fs::path path(name);
   const bool up = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (name.empty() || name.size() > 400 || path.is_absolute() || up || printable(name) != name)
-    throw InputError({}, "\"name\" is no path below the folder");
+    throw InputError({}, "\"name\" is not a path below the folder");
   return path;
 }
 
@@ -72,9 +72,9 @@ Question read_question(const std::string& body, const Workplace& workplace) {
     throw InputError(
         {}, fmt::format("the scenario has {} bytes; at most {} are read", out.text.text.size(), kMaxFileBytes));
   if (const auto set = out.body.find("set"); set != out.body.end()) {
-    if (!set->is_array() || set->size() > kMostOverrides) throw InputError({}, "\"set\" is no list of KEY=VALUE");
+    if (!set->is_array() || set->size() > kMostOverrides) throw InputError({}, "\"set\" is not a list of KEY=VALUE");
     for (const auto& one : *set) {
-      if (!one.is_string()) throw InputError({}, "\"set\" is no list of KEY=VALUE");
+      if (!one.is_string()) throw InputError({}, "\"set\" is not a list of KEY=VALUE");
       out.set.push_back(one.get<std::string>());
     }
   }
@@ -101,7 +101,7 @@ Response answer(const std::string& verb, const std::string& body, const Workplac
   std::optional<Question> question;
   try {
     const Verb* found = find_verb(verb);
-    if (!found) return refusal(404, "there is no such question");
+    if (!found) return refusal(404, "there is no such request");
     question = read_question(body, workplace);
     return {.body = dumped(found->answer(
                 *question, workplace, memory, progress ? progress : [](auto&&...) {}))};

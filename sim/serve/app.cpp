@@ -74,7 +74,7 @@ Response App::handle(const Request& request) {
   } else if (request.method == "GET") {
     out = part(request.path.substr(std::min<std::size_t>(1, request.path.size())));
   } else if (!request.path.starts_with(kApi)) {
-    out = refusal(404, "questions go to /api/");
+    out = refusal(404, "requests go to /api/");
   } else {
     try {
       out = ask(request.path.substr(std::string_view(kApi).size()), request.body);
@@ -119,7 +119,7 @@ Response App::ask(const std::string& what, const std::string& body) {
     folder_.write(path, text_of(asked, "text"), replace != asked.end() && *replace == true);
     return json_response({{"path", path}});
   }
-  return refusal(404, "there is no such question");
+  return refusal(404, "there is no such request");
 }
 
 }  // namespace slmsim::web

@@ -22,8 +22,9 @@ bool is_yaml(const fs::path& path) { return path.extension() == ".yaml" || path.
 
 // Refuses parent folders, absolute paths, hidden files, and control characters.
 std::string problem_of(const std::string& path) {
-  if (path.empty() || path.size() > kLongestPath) return "a path of up to 400 letters is expected";
-  if (printable(path) != path || path.find('\\') != std::string::npos) return "a path of plain letters is expected";
+  if (path.empty() || path.size() > kLongestPath) return "a path of up to 400 characters is expected";
+  if (printable(path) != path || path.find('\\') != std::string::npos)
+    return "a path of printable characters is expected";
   if (fs::path(path).is_absolute()) return "a path from the folder that slmsim serve was started in is expected";
   for (const auto& part : fs::path(path)) {
     if (part.empty() || part.string().front() == '.') return "a path may not go up, nor to hidden files";
@@ -37,7 +38,7 @@ Folder::Folder(const fs::path& root) {
   std::error_code failed;
   root_ = fs::canonical(root, failed);
   if (failed || !fs::is_directory(root_, failed))
-    throw InputError({}, fmt::format("{} is no folder; --folder takes one", printable(root.string())));
+    throw InputError({}, fmt::format("{} is not a folder; --folder needs one", printable(root.string())));
 }
 
 std::vector<std::string> Folder::list() const {
@@ -76,10 +77,10 @@ void Folder::write(const std::string& path, const std::string& text, bool replac
   const fs::path file = place_of(path);
   std::error_code ignored;
   if (!fs::is_directory(file.parent_path(), ignored))
-    throw InputError({}, fmt::format("\"{}\": there is no such folder; choose one that there is", path));
+    throw InputError({}, fmt::format("\"{}\": there is no such folder; choose an existing one", path));
   if (fs::exists(file, ignored)) {
-    if (!fs::is_regular_file(file, ignored)) throw InputError({}, fmt::format("\"{}\" is no regular file", path));
-    if (!replaced) throw InputError({}, fmt::format("\"{}\" is there already", path));
+    if (!fs::is_regular_file(file, ignored)) throw InputError({}, fmt::format("\"{}\" is not a regular file", path));
+    if (!replaced) throw InputError({}, fmt::format("\"{}\" already exists", path));
   }
   PendingFile pending(file, fmt::format(".{}.partial", getpid()));
   pending.write(text);

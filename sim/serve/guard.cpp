@@ -60,13 +60,13 @@ std::optional<Response> check(const Guard& guard, const Request& request) {
   // Host contains the name where another name leads here (DNS rebinding).
   if (!is_own(host)) return refusal(403, "this page answers only under the address that slmsim serve printed");
   if (request.method != "GET" && request.method != "POST")
-    return refusal(405, "GET for the page and its parts, POST for questions");
+    return refusal(405, "use GET for the page and its parts, POST for requests");
   const bool entry = request.method == "GET" && request.path == "/" && request.query.contains("token");
   if (!origin.empty() && !(origin.starts_with("http://") && is_own(origin.substr(7))))
-    return refusal(403, "another page may not ask here");
+    return refusal(403, "requests of other pages are refused");
   const std::string from = header(request, "sec-fetch-site");
   if (!entry && !from.empty() && from != "same-origin" && from != "none")
-    return refusal(403, "another page may not ask here");
+    return refusal(403, "requests of other pages are refused");
   if (entry && is_token(guard.token, request.query.at("token"))) {
     Response sent_on{.status = 303, .type = "text/plain", .body = "", .headers = {{"Location", "/"}}};
     sent_on.headers.emplace_back("Set-Cookie",

@@ -137,11 +137,11 @@ Response Helpers::ask(const HelperRequest& asking) {
   const Deadline deadline(asking.seconds);
   const auto is_cancelled = [&] { return asking.cancelled && asking.cancelled(); };
   Response late =
-      refusal(504, fmt::format("no answer within {:g} s; a smaller cluster or fewer groups take less", asking.seconds));
+      refusal(504, fmt::format("no answer within {:g} s; use a smaller cluster or fewer groups", asking.seconds));
   std::unique_ptr<Process> process;
   {
     std::unique_lock lock(mutex_);
-    if (waiting_ >= kMostWaiting) return refusal(503, "too many questions wait; ask again later");
+    if (waiting_ >= kMostWaiting) return refusal(503, "too many requests are waiting; try again later");
     ++waiting_;
     while (busy_ >= most_ && !deadline.is_over() && !is_cancelled())
       freed_.wait_for(lock, std::chrono::milliseconds(kPatience));

@@ -42,7 +42,7 @@ std::string sweep_chart(const AxisKey& key, const std::vector<std::string>& line
     const Json row = Json::parse(line);
     if (row["status"] != "ok") continue;
     const double x = key.numbers[row["point"].get<std::size_t>()];
-    if (x <= 0) return "<p>The values are not all above zero, so that no curve is drawn; the table holds them.</p>\n";
+    if (x <= 0) return "<p>Not all values are above zero, so no curve is drawn; see the table.</p>\n";
     const std::string technique = row["technique"], group = row["group"];
     const std::string label = fmt::format("{} on {}", technique, group);
     Curve& curve = curves[label];
@@ -58,7 +58,7 @@ std::string sweep_chart(const AxisKey& key, const std::vector<std::string>& line
                  .curves = {},
                  .marks = {}};
   for (auto& [name, curve] : curves) chart.curves.push_back(std::move(curve));
-  return chart.curves.empty() ? "<p>At no value does anything run.</p>\n" : html_chart(chart);
+  return chart.curves.empty() ? "<p>Nothing runs at any value.</p>\n" : html_chart(chart);
 }
 
 std::string sweep_table(const std::string& key, const std::vector<std::string>& lines) {

@@ -31,7 +31,7 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   const auto listener = Listener::make();
   const int port = listener->bind(options.host, options.port);
   if (port <= 0)
-    throw InputError({}, fmt::format("port {} of {} cannot be had; --port 0 takes a free one", options.port,
+    throw InputError({}, fmt::format("port {} of {} is not available; --port 0 takes a free one", options.port,
                                      printable(options.host)));
 
   // All threads start with them blocked; this one waits for them.

@@ -56,7 +56,7 @@ Json model_json(const ModelReport& report) {
 ModelReport asked_report(const Question& question, const RunResult& result) {
   const auto at = question.body.find("model");
   const std::size_t index = at != question.body.end() && at->is_number_unsigned() ? at->get<std::size_t>() : 0;
-  if (index >= result.scenario.models.size()) throw InputError({}, "\"model\" is no number of a model");
+  if (index >= result.scenario.models.size()) throw InputError({}, "\"model\" is not the number of a model");
   return report_of(result, index);
 }
 

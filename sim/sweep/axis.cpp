@@ -44,10 +44,10 @@ class RangeReader {
     const bool by_count = fields_.describing() ? !by_step : fields_.has("points");
     if (by_step == by_count)
       reading_.error(node_.place, "a range needs either \"points\" (how many) or \"step\" (how far apart)");
-    const auto count = by_count ? fields_.integer({"points", "How many values, both ends included."},
+    const auto count = by_count ? fields_.integer({"points", "Number of values, including both ends."},
                                                   {2, static_cast<std::int64_t>(kMostValuesOfAxis)})
                                 : 0;
-    const auto step = by_step ? end({"step", "How far apart, in the same unit."}) : std::nullopt;
+    const auto step = by_step ? end({"step", "Distance between values, in the same unit."}) : std::nullopt;
     if (reading_.errors.size() > errors || !from || !to) return {};
     if (from->unit != to->unit || (step && step->unit != from->unit)) {
       fields_.error("to", fmt::format("\"{}\" and \"{}\" are different units; write the range in one", from->unit,
@@ -59,7 +59,7 @@ class RangeReader {
       return {};
     }
     if (log && step) {
-      fields_.error("step", "log steps are counted; use \"points\" in place of \"step\"");
+      fields_.error("step", "a log scale has no \"step\"; use \"points\"");
       return {};
     }
     return numbers_as_nodes(step ? by_steps(from->number, to->number, step->number)
@@ -81,7 +81,7 @@ class RangeReader {
   std::vector<double> by_steps(double from, double to, double step) {
     const double steps = std::floor((to - from) / step * (1 + 1e-12) + 1e-9);
     if (!(step != 0 && steps >= 0 && steps < static_cast<double>(kMostValuesOfAxis))) {
-      fields_.error("step", fmt::format("steps of {:g} lead from {:g} to {:g} in no count from 1 to {}", step, from, to,
+      fields_.error("step", fmt::format("steps of {:g} do not lead from {:g} to {:g} in 1 to {} steps", step, from, to,
                                         kMostValuesOfAxis));
       return {};
     }
@@ -140,7 +140,7 @@ std::optional<AxisKey> read_key(const Node& node, const std::string& path, Readi
     out.place = key->place;
   }
   if (fields.forks_on("values")) {
-    const FileKey values{"values", "The values it takes, as the scenario would have them."};
+    const FileKey values{"values", "Values of the key, written as in a scenario."};
     for (const Node* value : fields.list(values, {ValueType::any()}, {1, kMostValuesOfAxis}))
       out.values.push_back(*value);
     for (const char* of_range : {"from", "to", "points", "step", "scale", "whole"}) {
@@ -164,8 +164,8 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
   Axis axis;
   Fields fields(node, path, reading);
   const std::size_t errors = reading.errors.size();
-  const auto items = fields.list({"zip", "Keys that move together; all have equally many values."}, {ValueType::map()},
-                                 {1, kMostValuesOfAxis});
+  const auto items = fields.list({"zip", "Keys that move together; all have the same number of values."},
+                                 {ValueType::map()}, {1, kMostValuesOfAxis});
   std::size_t values = 0;
   for (std::size_t i = 0; i < items.size() && values <= kMostValuesOfAxes; ++i) {
     auto key = read_key(*items[i], fmt::format("{}.zip.{}", path, i), reading);
@@ -177,8 +177,10 @@ Axis read_zip(const Node& node, const std::string& path, Reading& reading) {
   fields.done();
   for (const auto& key : axis.keys) {
     if (key.values.size() != axis.size() && reading.errors.size() == errors)
-      reading.error(key.place, fmt::format("{} has {} values and {} has {}; keys that move together need equally many",
-                                           axis.keys.front().key, axis.size(), key.key, key.values.size()));
+      reading.error(
+          key.place,
+          fmt::format("{} has {} values and {} has {}; keys that move together need the same number of values",
+                      axis.keys.front().key, axis.size(), key.key, key.values.size()));
   }
   return axis;
 }

@@ -102,12 +102,11 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
     const JournalOf& of = part.of();
     if (of.identity != first.identity || of.questions != first.questions || of.header != first.header)
       blame(part.file(),
-            fmt::format("a part of another sweep than {}; parts of one sweep, its files and one version of "
-                        "slmsim belong together",
+            fmt::format("a part of another sweep than {}; all parts need the same sweep, files and version of slmsim",
                         parts.front().file().string()));
     else if (of.shard.count != first.shard.count)
-      blame(part.file(), fmt::format("one of {} parts, and {} is one of {}; cut a sweep in one way", of.shard.count,
-                                     parts.front().file().string(), first.shard.count));
+      blame(part.file(), fmt::format("one of {} parts, but {} is one of {}; all parts need the same n of --shard i/n",
+                                     of.shard.count, parts.front().file().string(), first.shard.count));
   }
   if (!errors.empty()) throw InputError(std::move(errors));
   std::uint64_t missing = 0, example = 0;
@@ -124,9 +123,9 @@ std::vector<Journal> read_parts(const std::vector<fs::path>& files) {
     }
   }
   if (missing > 0) {
-    throw InputError(
-        {}, fmt::format("{} of {} points are in no part, the first is {}; add the part of --shard {}/{}", missing,
-                        first.questions, example, example % first.shard.count + 1, first.shard.count));
+    throw InputError({},
+                     fmt::format("{} of {} points are missing, the first is {}; add the part of --shard {}/{}", missing,
+                                 first.questions, example, example % first.shard.count + 1, first.shard.count));
   }
   return parts;
 }

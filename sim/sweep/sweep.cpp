@@ -64,7 +64,7 @@ SweepKeys read_keys(const Node& node, Reading& reading, bool names_scenario = tr
   fields.text({"description", "What it is, in a line."}, "");
   const FileKey fixed{"set", "Values of the scenario, by their paths, that are the same at every point.", "none"};
   if (const Node* set = fields.child(fixed)) keys.fixed = read_fixed(*set, reading);
-  const FileKey varied{"axes", "What varies; the points are the product of the axes, the last one fastest."};
+  const FileKey varied{"axes", "Axes; the points are their product, the last axis varying fastest."};
   if (const Node* axes = fields.child(varied, ValueType::list({ValueType::map()}, {1, kAnyCount.high}), true))
     keys.axes = read_axes(*axes, "axes", reading);
   if (names_scenario)

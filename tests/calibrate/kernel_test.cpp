@@ -46,7 +46,7 @@ TEST(Kernels, AreReadOnceEach) {
 TEST(Kernels, SayWhatIsWrongWithAList) {
   const std::string header = "kernel,batch,m,n,k,operators\n";
   const auto error_of = [](const std::string& text) { return [text] { read_kernels({written(text)}); }; };
-  EXPECT_THAT(error_of(""), ThrowsMessage<UsageError>(HasSubstr("nothing in it")));
+  EXPECT_THAT(error_of(""), ThrowsMessage<UsageError>(HasSubstr("empty; a list of kernels")));
   EXPECT_THAT(error_of("gemm-nn,1,1,1,1,\n"), ThrowsMessage<UsageError>(HasSubstr(":1: error: a list of kernels")));
   EXPECT_THAT(error_of(header + "gem-nn,1,1,1,1,\n"),
               ThrowsMessage<UsageError>(HasSubstr(":2: error: unknown kernel \"gem-nn\"; known are: gemm-nn")));

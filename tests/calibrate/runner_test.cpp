@@ -101,7 +101,7 @@ TEST_F(RunnerTest, DealsTheTimeOutAndSaysWhatDidNotFitIn) {
   Journal journal(file_, "gpu");
   const Outcome outcome = run_units({unit("a", 2), unit("b", 2), unit("c", 2)}, journal, control(3));
   EXPECT_THAT(outcome.kernels, ElementsAre("{a}", "{b}"));
-  EXPECT_THAT(outcome.left_out, ElementsAre("c: the time was up"));
+  EXPECT_THAT(outcome.left_out, ElementsAre("c: time limit reached"));
   EXPECT_TRUE(outcome.unfinished);
   // At most 1 s each; of 1 s left for two, three times a half is more than that, too.
   EXPECT_THAT(shares_, ElementsAre(1, 1));
@@ -131,7 +131,7 @@ TEST_F(RunnerTest, GivesUpWhatEndedTheProgramTwice) {
   Journal journal(file_, "gpu");
   const Outcome outcome = run_units({unit("a", 1), fatal, unit("c", 1)}, journal, control());
   EXPECT_THAT(outcome.kernels, ElementsAre("{a}", "{c}"));
-  EXPECT_THAT(outcome.left_out, ElementsAre("b: the program ended twice while it measured this"));
+  EXPECT_THAT(outcome.left_out, ElementsAre("b: the program ended twice during this measurement"));
   EXPECT_THAT(measured_, ElementsAre("a", "c"));
 }
 

@@ -103,7 +103,7 @@ TEST_F(Served, PacesAStream) {
 
 TEST_F(Served, IsBusyMeanwhile) {
   Client client("127.0.0.1", port_, kToken);
-  EXPECT_THAT(refusal(), HasSubstr("is measuring with someone else"));
+  EXPECT_THAT(refusal(), HasSubstr("is busy with another client"));
   EXPECT_EQ(client.wire().ping(3).size(), 2);
 }
 

@@ -103,8 +103,9 @@ TEST(Answer, TellsInAllFormatsWhatIsAssumed) {
   const RunOutcome table = slmsim_run(words);
   EXPECT_THAT(table.out, HasSubstr("\nassumed: fabric-vm: "));
   EXPECT_THAT(table.out, HasSubstr("copy_rate 0.6 GB/s (fitted elsewhere)"));
-  EXPECT_THAT(table.out,
-              HasSubstr("link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B; measure by slmsim-netprobe"));
+  EXPECT_THAT(
+      table.out,
+      HasSubstr("link wan: loss 1.2e-5 (fitted elsewhere), by default mtu 1500 B; measure with slmsim-netprobe"));
   const Json all = predictions({"-m", "gpt2m", "-t", "Data"});
   ASSERT_EQ(all.size(), 3u);
   const auto rests_on_link = [](const Json& p) {

@@ -32,7 +32,7 @@ inline std::vector<BadCase> bad_sweep_cases() {
         {"7:5", "a range needs either \"points\" (how many) or \"step\" (how far apart)"},
         {"8:20", "from: a number is expected"},
         {"9:35", "axes.6 has both \"values\" and \"points\""},
-        {"10:36", "log steps are counted; use \"points\""},
+        {"10:36", "a log scale has no \"points\""},
         {"11:48", "axes.8.scale: unknown value \"cubic\"; known are: linear, log"}},
        ""},
       {"sweep",

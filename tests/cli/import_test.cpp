@@ -115,7 +115,7 @@ TEST(Import, ThinsALargeTable) {
   const std::string table = folder.write("large.csv", text), profile = folder.file("large.yaml");
   const RunOutcome refused = slmsim_run({"import", "csv", table, "-o", profile});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("12000 sizes of kernels, and a profile holds 6000; give --gpu NAME"));
+  EXPECT_THAT(refused.err, HasSubstr("12000 sizes of kernels, but a profile holds 6000; give --gpu NAME"));
   const RunOutcome run = slmsim_run({"import", "csv", table, "--gpu", "a30", "-o", profile});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("of 12000 sizes are kept: the others are interpolated from them within 2 %"));
@@ -166,7 +166,7 @@ TEST(Import, RefusesWhatItDoesNotKnow) {
               "which is faster than possible; check the GPU, the precision, and that times");
   const std::string other = folder.write("other.csv", head + "Tesla T4,gemm-nt,fp16,1,4096,4096,4096,2e-3\n");
   refusal({"csv", other, "--gpu", "a30"},
-          "--gpu a30: the tables are of \"Tesla T4\", and a30 is NVIDIA A30 24GB PCIe; name the GPU that was timed");
+          "--gpu a30: the tables are for \"Tesla T4\", but a30 is NVIDIA A30 24GB PCIe; name the GPU that was timed");
   // Where the tables name no GPU, the profile names the one that was asked for.
   const std::string unnamed = folder.write("unnamed.csv", head + ",gemm-nt,fp16,1,4096,4096,4096,2e-3\n");
   EXPECT_THAT(slmsim_run({"import", "csv", unnamed, "--gpu", "a30"}).out, HasSubstr("gpu: \"NVIDIA A30 24GB PCIe\""));

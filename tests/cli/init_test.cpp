@@ -72,7 +72,7 @@ TEST(Init, WritesOverNothingUnlessForced) {
   const TemporaryFolder folder;
   const std::string kept = folder.write("platform.yaml", "old");
   expect_refused({"init", "--gpu", "a10", folder.file(".")}, folder.file("./platform.yaml"),
-                 {{"", "is there already; give --force"}});
+                 {{"", "already exists; give --force"}});
   EXPECT_EQ(contents(kept), "old");
   EXPECT_EQ(folder.count(), 1);
   EXPECT_EQ(slmsim_run({"init", "--gpu", "a10", "--force", folder.file(".")}).status, 0);

@@ -77,7 +77,7 @@ TEST(Plan, PrintsCommandsThatRunAndPredictTheSame) {
 
 TEST(Plan, SaysBeforehandWhenItEnds) {
   EXPECT_TRUE(
-      slmsim_run(with({})).err.starts_with("slmsim: ends within 15 min, with what it has found (--time-limit)\n"));
+      slmsim_run(with({})).err.starts_with("slmsim: stops within 15 min with the results so far (--time-limit)\n"));
   EXPECT_TRUE(slmsim_run(with({"--time-limit", "60"})).err.starts_with("slmsim: ends within 1 min"));
   EXPECT_EQ(slmsim_run(with({"--time-limit", "0"})).err, "");  // it has no end but its effort
 }
@@ -147,7 +147,7 @@ TEST(Plan, IsTheSameFromParts) {
 TEST(Plan, RefusesPartsThatMakeNoSense) {
   const TemporaryFolder folder;
   const std::string journal = folder.file("p");
-  EXPECT_THAT(slmsim_run(with({"--shard", "1/2"})).err, HasSubstr("name FILE by --journal"));
+  EXPECT_THAT(slmsim_run(with({"--shard", "1/2"})).err, HasSubstr("name FILE with --journal"));
   EXPECT_THAT(slmsim_run(with({"--shard", "3/2", "--journal", journal})).err, HasSubstr("i from 1 to n"));
   EXPECT_THAT(slmsim_run(with({"--shard", "1/2", "--journal", journal, "--format", "json"})).err,
               HasSubstr("have no effect"));
@@ -225,7 +225,7 @@ TEST(Run, PrintsThePlanBesideItsPickWhereAsked) {
 TEST(Plan, SaysSoWhereTheTimeWasTooShort) {
   const RunOutcome run = slmsim_run({"plan", "scenarios/gat-amst.yaml", "-m", "gpt2m", "--time-limit", "0.001"});
   EXPECT_EQ(run.status, 1) << run.err;
-  EXPECT_THAT(run.out, testing::HasSubstr("nothing was found until then; a longer --time-limit may find something"));
+  EXPECT_THAT(run.out, testing::HasSubstr("nothing found in time; a longer --time-limit may help"));
   EXPECT_THAT(run.out, testing::Not(testing::HasSubstr("nothing fits")));
 }
 

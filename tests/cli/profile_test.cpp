@@ -119,7 +119,7 @@ TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
       "  - {kernel: gemm-nn, precision: fp16, batch: 1, m: 2048, n: 3072, k: 1024, time: 0.15 ms}\n";
   const RunOutcome products = slmsim_run(with_profile(folder.write("products.yaml", head + product)));
   ASSERT_EQ(products.status, 0) << products.err;
-  EXPECT_THAT(products.out, HasSubstr("stack jax: what 13 of its kernels move"));
+  EXPECT_THAT(products.out, HasSubstr("stack jax: memory traffic of 13 kernels"));
   EXPECT_THAT(products.out, HasSubstr("software: by default memory_efficiency 0.8, kernel_launch 5 us"));
   EXPECT_THAT(products.out, Not(HasSubstr("software.matrix_efficiency")));
   // Of the thirteen those five remain that stacks make in different ways: embedding, bias, rotary, mask, dropout.
@@ -127,14 +127,15 @@ TEST(ProfileOfAGpu, LeavesWhatItDoesNotHoldAssumed) {
       "  - {kernel: norm-forward, precision: fp16, batch: 1, m: 2048, n: 1024, k: 1, time: 50 us}\n";
   const RunOutcome both = slmsim_run(with_profile(folder.write("both.yaml", head + product + norm)));
   ASSERT_EQ(both.status, 0) << both.err;
-  EXPECT_THAT(both.out, HasSubstr("stack jax: what 5 of its kernels move"));
+  EXPECT_THAT(both.out, HasSubstr("stack jax: memory traffic of 5 kernels"));
   EXPECT_THAT(both.out, Not(HasSubstr("memory_efficiency")));
 }
 
 // 2 x 2048 x 3072 x 1024 FLOP in 10 us are 1288 TFLOP/s; the A30 has 165.
 TEST(ProfileOfAGpu, FasterThanThePeakIsRemarkedOn) {
   const TemporaryFolder folder;
-  const std::string remark = "faster than the data sheet's peak, by the profile, matrix_efficiency or peak of its GPUs";
+  const std::string remark =
+      "faster than the data sheet's peak; the profile, matrix_efficiency or peak of its GPUs is wrong";
   const std::string fast =
       "schema: slmsim/gpu-profile/1\nname: fast\nkernels:\n"
       "  - {kernel: adam, precision: fp16, batch: 1, m: 354823168, n: 1, k: 1, time: 1 ms}\n"

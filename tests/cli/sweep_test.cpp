@@ -198,7 +198,7 @@ TEST_F(SweepTest, RefusesAShardThatIsNone) {
   for (const char* shard : {"0/3", "4/3", "1", "a/b", "1/0", "1.5/2"}) {
     const RunOutcome refused = run({"--shard", shard}, "a");
     EXPECT_EQ(refused.status, 2) << shard;
-    EXPECT_THAT(refused.err, HasSubstr("it reads i/n with i from 1 to n"));
+    EXPECT_THAT(refused.err, HasSubstr("i/n with i from 1 to n is expected"));
   }
 }
 

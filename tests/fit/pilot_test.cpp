@@ -104,7 +104,7 @@ TEST(Pilots, FiguresThatNoRunShowsAreErrors) {
                 scenario());
   });
   ASSERT_EQ(errors.size(), 4);
-  for (const auto& error : errors) EXPECT_THAT(error, HasSubstr("is no figure that a run could show"));
+  for (const auto& error : errors) EXPECT_THAT(error, HasSubstr("is out of range"));
 }
 
 // Made-up logs in each program's words; the first step warms up, the median of the others counts.

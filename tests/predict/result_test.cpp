@@ -100,7 +100,7 @@ TEST_F(FittedIntervals, OfAnotherScenarioSayThatItIsAnother) {
     Intervals(request_, other, {});
     FAIL() << "it has no link called wan";
   } catch (const InputError& refused) {
-    EXPECT_THAT(refused.errors().front().text, HasSubstr("its values cannot be those of " + other));
+    EXPECT_THAT(refused.errors().front().text, HasSubstr("its values are invalid for " + other));
     EXPECT_EQ(refused.errors().front().place.source->name, request_.fitted);
   }
 }

@@ -44,7 +44,7 @@ TEST_F(PageFiles, WritesWholeFilesAndReplacesOnlyWhereAsked) {
   const Folder folder(root_);
   folder.write("new.yaml", "a: 1\n", false);
   EXPECT_EQ(folder.read("new.yaml"), "a: 1\n");
-  EXPECT_THAT(problem([&] { folder.write("new.yaml", "a: 2\n", false); }), HasSubstr("is there already"));
+  EXPECT_THAT(problem([&] { folder.write("new.yaml", "a: 2\n", false); }), HasSubstr("already exists"));
   EXPECT_EQ(folder.read("new.yaml"), "a: 1\n");
   folder.write("new.yaml", "a: 2\n", true);
   EXPECT_EQ(folder.read("new.yaml"), "a: 2\n");

@@ -41,7 +41,7 @@ class DeepSpeedRunner {
     sampling.seed = options_.seed;
     sampling.stop = options_.stop;
     sampling.progress = [&](double beta, std::size_t evaluated) {
-      tell(fmt::format("the runs count {:.2g} %, {} points", 100 * beta, evaluated));
+      tell(fmt::format("weight of the runs {:.2g} %, {} points", 100 * beta, evaluated));
     };
     const Posterior posterior = fit(request(), *forecaster_, sampling);
     out_.complete = out_.complete && posterior.complete;

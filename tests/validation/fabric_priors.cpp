@@ -24,19 +24,19 @@ constexpr double kUsualBuffer = 6 * kMebi;  // Linux's default, tcp(7)
 std::vector<Unknown> fabric_shared() {
   const ValueType share = number_type(1e-4, 2), time = quantity_type(Dimension::kTime);
   return {
-      one_of({"training.batch"}, {"4", "8", "16", "32"}, "Alpa's GPT-2 example asks for batches of such sizes"),
+      one_of({"training.batch"}, {"4", "8", "16", "32"}, "Alpa's GPT-2 example has such batch sizes"),
       one_of({"training.precision", "training.gradient_precision"}, {"fp16", "fp32"},
              "JAX's default is fp32, Alpa's example fp16"),
       one_of({"training.rematerialisation"}, {"no", "yes"}, "Alpa's option, off by default"),
       one_of({"models.0.vocabulary", "models.1.vocabulary", "models.2.vocabulary"}, {"50257", "50256"},
              "GPT-2's, or the one that Alpa's example trains"),
       one_of({"techniques.ZeRO2.gathered"}, {"fp16", "fp32"}, "what Alpa's train state holds"),
-      one_of({"nccl.NCCL_ALGO"}, {"Ring", "Tree"},
-             "NCCL's tuning prefers trees between two VMs where it believes the NIC slower than PCIe, as where it "
-             "tells none"),
+      one_of(
+          {"nccl.NCCL_ALGO"}, {"Ring", "Tree"},
+          "NCCL prefers trees between two VMs if it takes the NIC for slower than PCIe, as when it reports no speed"),
       one_of({"techniques.Data.micro_batches", "techniques.ZeRO2.micro_batches"}, {"1", "2"},
              "one is Alpa's default, two those of one sequence per GPU"),
-      one_of({"techniques.Pipeshard.micro_batches"}, {"1", "2", "4", "8"}, "Alpa's examples state such numbers"),
+      one_of({"techniques.Pipeshard.micro_batches"}, {"1", "2", "4", "8"}, "Alpa's examples have such numbers"),
       by_factors({"software.matrix_efficiency.Turing"}, 0.05, 1.2, share,
                  "of the data sheet's peak in either precision"),
       by_factors({"software.matrix_efficiency.Ampere"}, 0.05, 1.2, share,
@@ -44,9 +44,9 @@ std::vector<Unknown> fabric_shared() {
       by_factors({"platform.vms.*.type.tcp.copy_rate"}, 0.3e9, 3e9, quantity_type(Dimension::kDataRate),
                  "one core copying for a socket"),
       one_of({"platform.vms.*.type.tcp.net.ipv4.tcp_slow_start_after_idle"}, {"yes", "yes", "yes", "no"},
-             "Linux's default, or as guides to tuning hosts for wide areas have it"),
+             "Linux's default, or as in tuning guides for wide-area hosts"),
       by_factors({"techniques.Data.startup", "techniques.ZeRO2.startup", "techniques.Shard.startup"}, 20, 600, time,
-                 "XLA compiles a GPT-2 in a minute to some minutes"),
+                 "XLA compiles a GPT-2 in one to several minutes"),
       by_factors({"techniques.Pipeshard.startup"}, 60, 1200, time, "Alpa also profiles and builds stages"),
       by_factors({"training.blocks_per_epoch"}, 200, 2000, number_type(1, 1e12),
                  "a wiki of some megabytes in 1024 tokens each"),
@@ -58,7 +58,7 @@ std::vector<Unknown> fabric_shared() {
 
 std::vector<Unknown> fabric_own(const Scenario& slice, std::optional<double> given) {
   Unknown work = by_factors({"training.blocks_per_epoch"}, 0.25, 1, number_type(1, 1e12),
-                            "the study states 20 epochs of all; runs may have been cut short");
+                            "the study states 20 epochs for all; runs may have been cut short");
   work.relative = true;
   work.spike = given ? 1 : 0.8;
   work.spike_at = given.value_or(1);

@@ -94,7 +94,7 @@ class Protocol {
     Sampling asked = sampling();
     asked.progress = [&](double beta, std::size_t evaluated) {
       if (options_.progress)
-        options_.progress(fmt::format("{}: the runs count {:.2g} %, {} points", which, 100 * beta, evaluated));
+        options_.progress(fmt::format("{}: weight of the runs {:.2g} %, {} points", which, 100 * beta, evaluated));
     };
     return fit(request, *forecaster_, asked);
   }

@@ -20,22 +20,24 @@ std::string to_markdown(const GpuValidation& validation) {
     out += fmt::format("| {} | {} | {} | {} |\n", row.gpu.empty() ? "all" : row.gpu, row.error.rows,
                        percent(row.error.median), percent(row.error.ninth));
   out +=
-      "\nThe same with what scenarios/stacks/megatron-eager.yaml and the GPUs' files state, and layers' products:\n\n"
+      "\nThe same with the values of scenarios/stacks/megatron-eager.yaml and the GPUs' files, and layers' products:\n"
+      "\n"
       "| GPU | between products | median error | 90th percentile | products, head and loss | median error | 90th "
-      "percentile |\n|---|--:|--:|--:|--:|--:|--:|\n";
+      "percentile |\n"
+      "|---|--:|--:|--:|--:|--:|--:|\n";
   for (const auto& row : validation.shipped)
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.gpu, row.between.rows, percent(row.between.median),
                        percent(row.between.ninth), row.products.rows, percent(row.products.median),
                        percent(row.products.ninth));
   out +=
-      "\nWhat fits all GPUs: elements and bytes moved per element written, at the data sheet's bandwidth:\n\n"
+      "\nOne fit for all GPUs: elements and bytes moved per element written, at the data sheet's bandwidth:\n\n"
       "| kernel | pass | elements | bytes | nine of ten within |\n|---|---|--:|--:|--:|\n";
   for (const auto& row : validation.fits)
     out += fmt::format("| {} | {} | {:.2f} | {:.2f} | {} |\n", row.kernel, row.forward ? "forward" : "backward",
                        row.moves.elements, row.moves.bytes, percent(row.spread));
   out +=
       "\nSingle products above 100 us, with the share of the peak that the GPU's file states:\n\n"
-      "| source | GPU | precision | products | rows | stated share | rows ask for (10 to 90 %) | median error | 90th "
+      "| source | GPU | precision | products | rows | stated share | share by rows (10 to 90 %) | median error | 90th "
       "percentile |\n|---|---|---|---|--:|--:|--:|--:|--:|\n";
   for (const auto& row : validation.products)
     out += fmt::format("| {} | {} | {} | {} | {} | {:.2f} | {:.2f} ({:.2f} to {:.2f}) | {} | {} |\n", row.source,
@@ -52,7 +54,7 @@ std::string to_markdown(const GpuValidation& validation) {
                        m.gpus == 0 ? "all" : std::to_string(m.gpus), m.large.cells, percent(m.large.median),
                        percent(m.large.tenth_worst), m.small.cells, percent(m.small.median));
   for (const auto& machine : validation.all_reduce.unknown)
-    out += fmt::format("\nNo VM type stands for {}; its rows are left out.\n", machine);
+    out += fmt::format("\nNo VM type matches {}; its rows are skipped.\n", machine);
   return out;
 }
 

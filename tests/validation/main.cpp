@@ -50,7 +50,7 @@ StudyPlace place_of_study(const std::vector<fs::path>& roots, const std::string&
 int validate_protocol(const ValidateOptions& options, const std::string& study, const fs::path& root,
                       const fs::path& facts) {
   if (study != "fabric" && study != "deepspeed")
-    throw InputError({}, "--held-out is of the studies fabric and deepspeed, whose tables say what may be fitted");
+    throw InputError({}, "--held-out is for fabric and deepspeed, whose tables mark the rows to fit");
   ProtocolOptions protocol = options.protocol;
   protocol.stop = stop_at(options.time_limit);
   ProgressLine line;
@@ -61,8 +61,7 @@ int validate_protocol(const ValidateOptions& options, const std::string& study, 
     return kDone;
   };
   if (study == "fabric") return write(validate_held_out(root, facts, protocol));
-  if (protocol.work_given || !protocol.slices.empty())
-    throw InputError({}, "--work-given and --slice are of the study fabric");
+  if (protocol.work_given || !protocol.slices.empty()) throw InputError({}, "--work-given and --slice are for fabric");
   return write(validate_deepspeed_held_out(root, facts, protocol));
 }
 
@@ -70,15 +69,15 @@ int validate_study(const ValidateOptions& options) {
   const std::string& study = options.study;
   if (!options.overrides.empty() && (study != "fabric" || options.held_out || options.memory))
     throw InputError({}, "--set is for fabric without --held-out and --memory");
-  if (options.memory && study != "fabric") throw InputError({}, "--memory is of the study fabric");
+  if (options.memory && study != "fabric") throw InputError({}, "--memory is for fabric");
   const bool csv = wants_csv(options);
   const auto roots = data_roots(fs::current_path() / "x");
   if (roots.empty()) throw InputError({}, "no folder with models/ or platforms/ here or above; go to one");
   if (study == "gpu") {
     if (options.reference.empty())
       throw InputError({},
-                       "gpu needs --reference FOLDER, which holds operators.csv and kernels.csv as others measured "
-                       "them; docs/validation/gpu.md tells their form");
+                       "gpu needs --reference FOLDER with published operators.csv and kernels.csv; "
+                       "docs/validation/gpu.md describes them");
     const GpuValidation validation = validate_gpus(options.reference, roots);
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
@@ -86,8 +85,8 @@ int validate_study(const ValidateOptions& options) {
   if (study == "wan") {
     if (options.reference.empty())
       throw InputError({},
-                       "wan needs --reference FOLDER, which holds iperf.csv and localsgd.csv as others measured them; "
-                       "docs/validation/wan.md tells their form");
+                       "wan needs --reference FOLDER with published iperf.csv and localsgd.csv; docs/validation/wan.md "
+                       "describes them");
     const WanValidation validation = validate_wan(options.reference);
     write_result(csv ? to_csv(validation) : to_markdown(validation), options.output);
     return kDone;
@@ -119,24 +118,25 @@ int run(int argc, char** argv) {
   app.add_option("--set", options.overrides,
                    "fabric: override a value in every slice, e.g. software.kernel_launch=8us");
   auto* held_out = app.add_flag("--held-out", options.held_out,
-                                  "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
-                                  "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "
-                                  "takes some ten minutes");
-  app.add_flag("--memory", options.memory,
-                 "fabric: which of the choices that the study leaves open meet most of what fits and what does not, of "
-                 "each slice and of all")
+                                "fabric: fit to all slices but one and predict that one, with no, one and two pilot "
+                                "runs; deepspeed: predict rows for a test before and after a fit to those for a fit; "
+                                "takes about ten minutes");
+  app.add_flag(
+         "--memory", options.memory,
+         "fabric: which of the study's open choices agree with most facts on fitting in memory, per slice and for all")
       ->excludes(held_out);
-  app.add_option("--points", options.protocol.points, "with --held-out: points of each fit")
+  app.add_option("--points", options.protocol.points, "with --held-out: number of points of each fit")
       ->needs(held_out)
       ->capture_default_str()
       ->check(number_within(16, 100'000));
   app.add_flag("--work-given", options.protocol.work_given,
-                 "with --held-out: how much each slice trained is known, from its published rates and times")
+               "with --held-out: the training length of each slice is known from its published rates and times")
       ->needs(held_out);
   app.add_option("--slice", options.protocol.slices, "with --held-out: leave out this one only; may be repeated")
       ->needs(held_out);
-  add_seed(app, options.protocol.seed, "with --held-out: of the random numbers")->needs(held_out);
-  app.add_option("--time-limit", options.time_limit, "with --held-out: seconds after which it ends with what it has")
+  add_seed(app, options.protocol.seed, "with --held-out: seed of the random numbers")->needs(held_out);
+  app.add_option("--time-limit", options.time_limit,
+                 "with --held-out: seconds after which it stops with the results so far")
       ->needs(held_out)
       ->check(number_within(0.001, 1e7));
   add_format_option(app, options.format, {"markdown", "csv"});

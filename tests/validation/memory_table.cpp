@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const MemoryExplanations& explanations) {
 }  // namespace
 
 std::string to_markdown(const MemoryExplanations& explanations) {
-  if (!explanations.complete) return "Stopped before the end: nothing is told.\n";
+  if (!explanations.complete) return "Stopped before the end: no result.\n";
   std::string out = fmt::format("| slice | facts met | as good | `{}` | measured otherwise |\n|---|--:|--:|",
                                 fmt::join(names_of(explanations), "` | `"));
   for (std::size_t i = 0; i < explanations.alternatives.size(); ++i) out += "---|";
@@ -38,7 +38,7 @@ std::string to_markdown(const MemoryExplanations& explanations) {
                      fmt::join(all.words, " | "), all.unmet.size());
   out += fmt::format(
       "\nFits in memory or not: {} of {} facts agree with one explanation per slice, {} with one for all, out of {} "
-      "combinations. Who says of everything that it fits meets {}.\n",
+      "combinations. Predicting that everything fits would agree with {}.\n",
       explanations.met_by_each(), all.facts, all.met(), explanations.combinations, explanations.fitting);
   return out;
 }

@@ -96,7 +96,7 @@ std::string explained_text(const FabricProtocol::FullFit& explained) {
   if (explained.cells.empty()) return "";
   const ErrorSummary errors = summary_of(explained.cells);
   return fmt::format(
-      "Fitted to all slices, each with what it has for itself: mean absolute error {:.1f} %, worst {:.0f} %, over {} "
+      "Fitted to all slices, each with its own values: mean absolute error {:.1f} %, worst {:.0f} %, over {} "
       "cells. {}.\n",
       100 * errors.mean, 100 * errors.worst, errors.cells, fits_text(explained.fits, "all"));
 }
@@ -126,7 +126,7 @@ std::string judged_text(const std::vector<ThroughputComparison>& rows, std::size
 
 std::string picks_text(const FabricProtocol& protocol) {
   std::string out =
-      "| slice left out | the study's pick | without a run | runs that `slmsim next` asks for | pick after them | "
+      "| slice left out | the study's pick | without a run | runs suggested by `slmsim next` | pick after them | "
       "probability | GPU-minutes | of Algorithm 1 |\n|---|---|---|---|---|--:|--:|--:|\n";
   const auto of = [](const Candidate& c) {
     return fmt::format("{} on {}", c.technique, c.group.size() == 1 ? "one VM" : "both VMs");
@@ -170,7 +170,7 @@ std::string to_markdown(const FabricProtocol& protocol) {
   out += fmt::format("\nIntervals of {:.0f} %. {}{}\n{}", 100 * protocol.level,
                      protocol.fits.empty()
                          ? "No slice was predicted before the end.\n"
-                         : fits_text(protocol.fits, "slices left out") + " (0 is perfect, 0.25 is knowing nothing).\n",
+                         : fits_text(protocol.fits, "slices left out") + " (0 is perfect, 0.25 is uninformed).\n",
                      explained_text(protocol.explained), choices_text(protocol)) +
          "\n" + picks_text(protocol);
   return out;

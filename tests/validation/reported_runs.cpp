@@ -42,12 +42,12 @@ ReportedRun run_of(const TableRow& row, const std::filesystem::path& root) {
   auto predictions = predictions_of(row, root);
   if (predictions.size() != 1)
     row.fail(
-        fmt::format("{} with these values makes {} predictions, and one run was measured; leave one model, one "
+        fmt::format("{} with these values makes {} predictions for one measured run; leave one model, one "
                     "technique and one group",
                     out.scenario, predictions.size()));
   out.prediction = std::move(predictions.front());
   if (out.prediction.tokens_per_second <= 0)
-    row.fail(fmt::format("{} cannot run so: {}", out.scenario, out.prediction.reason));
+    row.fail(fmt::format("{} cannot run with these values: {}", out.scenario, out.prediction.reason));
   return out;
 }
 

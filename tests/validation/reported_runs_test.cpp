@@ -78,7 +78,7 @@ TEST_F(ReportedRuns, AreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,,-1\n"), HasSubstr("is not a number above 0"));
   EXPECT_THAT(refusal("a,b,scenarios/none.yaml,,1\n"), HasSubstr("csv:3:1"));
   EXPECT_THAT(refusal("a,b,scenarios/a100-gpt2-124m.yaml,training.bach=3,1\n"), HasSubstr("batch"));
-  EXPECT_THAT(refusal("a,b,scenarios/gat-amst.yaml,,1\n"), HasSubstr("predictions, and one run was measured"));
+  EXPECT_THAT(refusal("a,b,scenarios/gat-amst.yaml,,1\n"), HasSubstr("predictions for one measured run"));
 }
 
 // docs/validation/runs.md: PyTorch's FSDP on A100 and on H200, and a fifth off one small model on one A100; what it says of H100

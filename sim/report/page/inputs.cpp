@@ -162,9 +162,10 @@ std::string inputs_section(const Scenario& scenario) {
   out += "<h3>Training</h3>\n" + html_table({"what", "value"}, training_rows(scenario), 9);
   out += "<h3>Software and selection</h3>\n" + html_table({"what", "value"}, software_rows(scenario), 9);
   const Rows stated = stated_rows(scenario.parameters);
-  if (stated.empty()) return out + "<p>No input states where it comes from.</p>\n";
+  if (stated.empty()) return out + "<p>No input states its source.</p>\n";
   out +=
-      "<h3>Where values come from</h3>\n<p>Values that state it; all others are the scenario's own or defaults.</p>\n";
+      "<h3>Sources of values</h3>\n<p>Values that state their source; all others are the scenario's own or "
+      "defaults.</p>\n";
   return out + html_table({"value of", "is", "provenance", "source"}, stated, 9);
 }
 

@@ -66,7 +66,7 @@ std::string job_section(const ModelReport& report) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < std::size(kJobParts); ++i) entries.push_back({look_of_part(i), kJobParts[i].name});
   return fmt::format("<p>Mean of {} jobs drawn with the scenario's failures{}. Cost and kWh are medians.</p>\n",
-                     rules.samples, rules.lease ? "; the upright mark is the lease's end" : "") +
+                     rules.samples, rules.lease ? "; the vertical mark is the end of the lease" : "") +
          html_bars(bars, {"time of the job", duration_ticks(longest)}, "where the time of whole jobs goes") +
          html_legend(entries) +
          html_table({"technique", "group", "median", "80 % interval", "by the lease", "goodput", "cost", "kWh",

@@ -134,16 +134,17 @@ std::string to_html(const std::vector<ModelReport>& reports, const std::vector<s
                                    : fmt::format("<details class=\"model\"{}><summary>{}</summary>\n{}</details>\n",
                                                  i == 0 ? " open" : "", escaped(reports[i].model().name), inside);
   }
-  out +=
-      "<p class=\"note\">Predicted by simulation; how right such predictions are, slmsim's README tells. Compared: " +
-      escaped(compared_text(scenario)) + ".</p>\n" + details;
+  out += "<p class=\"note\">Predicted by simulation; slmsim's README states the accuracy. Compared: " +
+         escaped(compared_text(scenario)) + ".</p>\n" + details;
   std::string assumed;
   for (const auto& one : all_assumptions(reports.front().result))
     assumed += fmt::format("<li>{}</li>", escaped(one.text));
   if (!assumed.empty())
     out += fmt::format(
-        "<details class=\"model\" id=\"assumed\"><summary>Assumed</summary>\n<p class=\"note\">Nobody stated or "
-        "measured these for this cluster.</p>\n<ul>{}</ul>\n</details>\n",
+        "<details class=\"model\" id=\"assumed\"><summary>Assumed</summary>\n"
+        "<p class=\"note\">Values that were neither stated nor measured for this cluster.</p>\n"
+        "<ul>{}</ul>\n"
+        "</details>\n",
         assumed);
   out += fmt::format("<details class=\"model inputs\" id=\"inputs\"><summary>Inputs</summary>\n{}</details>\n",
                      inputs_section(scenario));

@@ -89,20 +89,19 @@ std::string decision_details(const ModelReport& report) {
   const bool printed = report.selection().algorithm == Algorithm::kPaper;
   const std::string delta = fmt::format("{:.3g} %", 100 * rules.delta);
   std::string out = "<details><summary>How the pick is made</summary>\n";
-  out += printed ? "<p>By the rule that the FABRIC study prints, as the scenario asks.</p>\n"
+  out += printed ? "<p>By the rule printed in the FABRIC study, as the scenario states.</p>\n"
                  : fmt::format(
-                       "<p>What has {} is picked. Where others come within {} of it, which is a near tie, the pick is "
-                       "the one of "
-                       "them that takes the fewest GPU-hours.</p>\n",
+                       "<p>The pick has {}. In a near tie, with others within {} of it, the pick is the one with the "
+                       "fewest GPU-hours.</p>\n",
                        objective_words(rules.objective), delta);
   if (!printed && report.index < report.result.others.size())
     out += fmt::format(
-        "<p>The rule that the FABRIC study prints would pick {}. It compares speed per GPU of Pipeshard on two VMs "
+        "<p>The rule printed in the FABRIC study would pick {}. It compares speed per GPU of Pipeshard on two VMs "
         "with that of Data and Shard on one of them.</p>\n",
         escaped(picked(report.platform(), report.result.others[report.index])));
   out +=
       "<details><summary>Step by step, with the study's names</summary>\n<p class=\"note\">The rule is Algorithm 1 of "
-      "arXiv 2602.02632; delta is the lead that decides, selection.delta. VMs stand by their own names.</p>\n<ol>\n";
+      "arXiv 2602.02632; delta is the lead that decides, selection.delta. VMs have their own names.</p>\n<ol>\n";
   for (const auto& step : report.selection().steps) out += fmt::format("<li>{}</li>\n", escaped(step));
   return out + "</ol></details></details>\n";
 }
@@ -155,10 +154,8 @@ std::string comparison_section(const ModelReport& report) {
     rows.push_back(row_of(report, *p));
   }
   std::string out = fmt::format(
-      "<p>Time of the whole job, the fastest first{}{}.</p>\n", logarithmic ? "; the bars grow with its logarithm" : "",
-      uncertainty
-          ? fmt::format("; lines across: what it lies between with a probability of {:.0f} %", 100 * uncertainty->level)
-          : "");
+      "<p>Time of the whole job, fastest first{}{}.</p>\n", logarithmic ? "; bars on a logarithmic scale" : "",
+      uncertainty ? fmt::format("; lines across: intervals of {:.0f} %", 100 * uncertainty->level) : "");
   BarAxis axis{"time of the job", {}};
   if (longest > 0)
     axis.ticks = logarithmic ? uneven_duration_ticks(shortest / 2, longest, length) : duration_ticks(longest);
@@ -199,7 +196,7 @@ std::string memory_section(const ModelReport& report) {
   }
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
-  return "<p>On the GPU with the least room; the upright mark is the limit.</p>\n" +
+  return "<p>On the GPU with the least free memory; the vertical mark is the limit.</p>\n" +
          html_bars(bars, {"GiB", linear_ticks(most / kGibi)}, "memory of the fullest GPU by parts") +
          html_legend(entries);
 }
@@ -232,7 +229,7 @@ std::string breakdown_section(const ModelReport& report) {
       bases += fmt::format("<li>{}: computation {}</li>\n", escaped(place_of(report.platform(), *p)),
                            escaped(basis_text(*p->basis)));
   }
-  if (!bases.empty()) bases = "<p>Kernels on which computation rests:</p>\n<ul>\n" + bases + "</ul>\n";
+  if (!bases.empty()) bases = "<p>Sources of kernel times:</p>\n<ul>\n" + bases + "</ul>\n";
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({fmt::format("p{}", i), names[i]});
   return "<p>Shares of an iteration of the GPU that computes longest, and the iteration's length.</p>\n" +
@@ -281,9 +278,8 @@ std::string latency_section(const ModelReport& report) {
   for (const auto& change : sweep.changes) chart.marks.push_back(change.rtt.value * 1e3);
   if (chart.curves.empty()) return out;
   return out + html_chart(chart) +
-         "<p class=\"note\">Dotted upright lines: the pick changes. Where a lead of more than delta decides, that is "
-         "not where "
-         "curves cross.</p>\n";
+         "<p class=\"note\">Dotted vertical lines mark changes of the pick. With a lead of more than delta required, "
+         "curves need not cross there.</p>\n";
 }
 
 }  // namespace slmsim

@@ -113,10 +113,10 @@ std::string timeline_bars(const TaskGraph& graph, const Timeline& timeline, cons
   }
   const auto name = [&](int device) { return platform.devices[device].name; };
   const auto connection = [&](int index) { return graph.connections()[index]; };
-  const BarAxis axis{"since its begin", duration_ticks(end)};
+  const BarAxis axis{"since its start", duration_ticks(end)};
   std::string out = rows_text(gpus, name, axis, "what each GPU does");
   if (!hosts.empty()) {
-    out += "<p class=\"note\">Hosts and drives, by the GPU whose process they work for:</p>\n" +
+    out += "<p class=\"note\">Hosts and drives, by the GPU whose process they serve:</p>\n" +
            rows_text(
                hosts, [&](int index) { return name(connection(index).from) + " " + connection(index).name; }, axis,
                "what hosts and drives do");

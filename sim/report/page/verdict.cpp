@@ -197,7 +197,7 @@ std::string change_text(const ModelReport& report) {
   const bool none = std::none_of(sweep.points.begin(), sweep.points.end(),
                                  [](const LatencyPoint& point) { return point.pick.technique != nullptr; });
   if (none)
-    return out + fmt::format(" At none from {} to {} does anything run.", to_text(sweep.points.front().rtt),
+    return out + fmt::format(" Nothing runs from {} to {}.", to_text(sweep.points.front().rtt),
                              to_text(sweep.points.back().rtt));
   if (sweep.changes.empty())
     return out + fmt::format(" From {} to {} the pick stays the same.", to_text(sweep.points.front().rtt),

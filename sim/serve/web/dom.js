@@ -91,7 +91,7 @@ export function select(options, chosen, onchange) {
 export async function ask(question, body, signal) {
   const response = await fetch(`api/${question}`, {
     method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body), signal});
-  const answer = await response.json().catch(() => ({errors: [{text: 'no answer that can be read'}]}));
+  const answer = await response.json().catch(() => ({errors: [{text: 'the answer is unreadable'}]}));
   return {ok: response.ok && !answer.errors, answer};
 }
 

@@ -3,7 +3,7 @@
 import {button, element} from './dom.js';
 
 // Names of the panel's fields, and the part of the drawing to select for each.
-const FIELDS = {rtt: 'round-trip time', bandwidth: 'bandwidth', loss: 'loss', gpus: 'GPUs', type: 'kind of machine', site: 'site', batch: 'Batch',
+const FIELDS = {rtt: 'round-trip time', bandwidth: 'bandwidth', loss: 'loss', gpus: 'GPUs', type: 'machine type', site: 'site', batch: 'Batch',
                 epochs: 'Epochs', blocks_per_epoch: 'Sequences in an epoch'};
 const PARTS = {sites: 'site', vms: 'vm', links: 'link'}, CALLED = {sites: 'Site', vms: 'VM', links: 'Link'};
 

@@ -83,8 +83,8 @@ export async function openDialog(app) {
     $('dialog').close();
     app.restore(state);
   }});
-  dialog('Open', field('A scenario of this folder', own, answer.folder), field('One that came with slmsim', shipped),
-         field('A file of this computer', file), field('A link', link), wrong);
+  dialog('Open', field('A scenario of this folder', own, answer.folder), field('A scenario of slmsim', shipped),
+         field('A file on this computer', file), field('A link', link), wrong);
 }
 
 export function saveDialog(app) {
@@ -108,7 +108,7 @@ export function saveDialog(app) {
     URL.revokeObjectURL(link.href);
   };
   dialog('Save', field('File, from the folder that slmsim serve was started in', path),
-         element('div', {class: 'check'}, replace, element('label', {for: 'replace'}, 'Replace a file that is there')),
+         element('div', {class: 'check'}, replace, element('label', {for: 'replace'}, 'Replace an existing file')),
          element('div', {class: 'tools'}, button('Save there', save, {class: 'primary'}), button('Download', download)), wrong);
 }
 
@@ -122,11 +122,11 @@ export async function linkDialog(app) {
       await navigator.clipboard.writeText(url);
       told.textContent = 'Copied.';
     } catch {
-      told.textContent = 'The browser does not let pages copy; the link is selected.';
+      told.textContent = 'The browser forbids copying; the link is selected.';
     }
   };
-  dialog('A link that holds the scenario', element('p', {class: 'note'}, 'The scenario itself is in the link, behind the #. Whoever gets it ' +
-    'starts slmsim serve and opens it there: “Open”, “A link”. The token of this page is not in it.'),
+  dialog('A link that holds the scenario', element('p', {class: 'note'}, 'The scenario itself is in the link, behind the #. To open it, ' +
+    'start slmsim serve and choose “Open”, “A link”. The token of this page is not in it.'),
          field('Link', shown), element('div', {class: 'tools'}, button('Copy', copied, {class: 'primary'})), told);
 }
 
@@ -142,7 +142,7 @@ export async function modelOf(file) {
   } catch {
     return {wrong: `${file.name} is not JSON.`};
   }
-  if (typeof config?.model_type !== 'string') return {wrong: `${file.name} has no “model_type”: it is no model's config.json.`};
+  if (typeof config?.model_type !== 'string') return {wrong: `${file.name} has no “model_type”: it is not the config.json of a model.`};
   const stem = String(config._name_or_path || config.name || config.model_type).split('/').filter(Boolean).at(-1) ?? 'model';
   const name = stem.replaceAll(/[^A-Za-z0-9_.-]/g, '-').replace(/^\.+/, '').slice(0, 64) || 'model';
   const plain = Object.entries(config).filter(([key, value]) => ['string', 'number', 'boolean'].includes(typeof value) && !key.startsWith('_') && key !== 'name');

@@ -76,7 +76,7 @@ class App {
     this.design.replace(state);
     this.selected = null;
     this.edited(true);
-    if (lost) this.notice(state.text ? `${state.name} stands here now.` : 'The page is empty now.', 'Bring back what stood here', () => this.undo());
+    if (lost) this.notice(state.text ? `${state.name} is open.` : 'The page is empty now.', 'Restore the previous scenario', () => this.undo());
   }
 
   // Called when the design's text has changed; `anew` where its tree does not match the text.
@@ -114,7 +114,7 @@ class App {
     try {
       got = await ask('view', {scenario: text, name: design.name});
     } catch {
-      got = {ok: false, answer: {errors: [{text: 'slmsim serve does not answer any more; start it again'}]}};
+      got = {ok: false, answer: {errors: [{text: 'slmsim serve no longer answers; start it again'}]}};
     }
     const again = this.waiting.get(design) === 'again';
     this.waiting.delete(design);
@@ -167,11 +167,11 @@ class App {
 
   change(edit) {
     if (this.design.broken) {
-      this.notice('The text is no YAML at the moment; mend it, or undo, before the drawing is changed.');
+      this.notice('The text is not valid YAML; correct it, or undo, before you change the drawing.');
       return;
     }
     if (!this.design.isWritten) {
-      this.notice('The cluster is drawn from another file; it was copied into this text, so that it can be changed.');
+      this.notice('The cluster was copied from another file into this text, so that it can be changed.');
       this.design.takeWhole();
     } else {
       this.design.remember();
@@ -236,7 +236,7 @@ class App {
       return;
     }
     this.change((design) => design.change('models', (root) => yaml.put(root, 'models', yaml.list([model.node]))));
-    this.notice(`${model.name} is the model now.`);
+    this.notice(`${model.name} is the model.`);
   }
 
   example() {
@@ -293,10 +293,10 @@ class App {
     if (sites.length === 0 && this.design.errors.length === 0) {
       $('canvas').prepend(startForm(this.catalog, {draw: (what) => this.drawSites(what), addSite: () => this.addSite(), example: () => this.example()}));
     }
-    $('hint').textContent = sites.length === 0 ? 'A link that somebody gave you, or a file: “Open”.'
-      : sites.length === 1 ? 'Say under “Figures” which GPUs it has. Add another site, which begins like this one, to see whether its distance is worth it.'
-      : links.length > 0 && !this.knowsLinks ? 'Choose a site to say which GPUs it has, and a link to move its round-trip time; the verdict follows.'
-      : 'Drag to move; drag the dot of a site to another one to link them. With the keyboard: Tab, Enter, arrows, Delete.';
+    $('hint').textContent = sites.length === 0 ? 'To open a link or a file: “Open”.'
+      : sites.length === 1 ? 'Choose its GPUs under “Figures”. Add another site, a copy of this one, to see whether it is worth the distance.'
+      : links.length > 0 && !this.knowsLinks ? 'Select a site to choose its GPUs, and a link to change its round-trip time; the verdict is updated.'
+      : 'Drag to move; drag the dot of a site to another site to link them. With the keyboard: Tab, Enter, arrows, Delete.';
   }
 
   buttons() {

@@ -107,11 +107,11 @@ export class Panel {
       return [element('h2', {}, 'Selected'), element('p', {class: 'note'}, text)];
     }
     if (app.design.broken) {
-      return [element('h2', {}, 'Selected'), element('p', {class: 'note'}, 'The text is no YAML at the moment; mend it under “YAML”, or undo.')];
+      return [element('h2', {}, 'Selected'), element('p', {class: 'note'}, 'The text is not valid YAML; correct it under “YAML”, or undo.')];
     }
     if (!app.design.isWritten) {
       return [element('h2', {}, `${{site: 'Site', vm: 'VM', link: 'Link'}[what.kind]} ${what.name}`),
-              element('p', {class: 'note'}, 'The cluster is drawn from another file, which this text names.'),
+              element('p', {class: 'note'}, 'The cluster is in another file, which this text names.'),
               button('Copy it into this text, to change it', () => this.edit('', (design) => design.takeWhole()))];
     }
     const found = drawn[`${what.kind}s`].find((one) => one.name === what.name);
@@ -124,7 +124,7 @@ export class Panel {
     name.addEventListener('change', () => {
       this.app.design.remember('');
       if (!cluster.rename(this.app.design, what, name.value.trim())) {
-        wrong.textContent = 'A name is taken once, and has letters, digits, - _ and . only.';
+        wrong.textContent = 'Names are unique, and have only letters, digits, - _ and . characters.';
         return;
       }
       this.app.choose({kind: what.kind, name: name.value.trim()});
@@ -138,9 +138,9 @@ export class Panel {
     const others = cluster.unlinked(this.app.design, site.name);
     const rtt = yaml.value(yaml.at(this.app.design.tree, ['platform', 'sites', site.name, 'rtt']));
     const out = [...this.head(what, 'Site'), ...site.vms.slice(0, SHOWN_VMS).flatMap((vm) => [...this.gpus(vm, ` of ${vm.name}`), this.machine(vm, ` of ${vm.name}`)])];
-    if (site.vms.length > SHOWN_VMS) out.push(element('p', {class: 'note'}, `And ${site.vms.length - SHOWN_VMS} more, to be chosen on the drawing.`));
+    if (site.vms.length > SHOWN_VMS) out.push(element('p', {class: 'note'}, `And ${site.vms.length - SHOWN_VMS} more; select them on the drawing.`));
     out.push(slider('Round trip inside it', 'time', rtt, (text) => this.edit(`rtt ${site.name}`, (design) =>
-      design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: what is usual inside a site.',
+      design.set(['platform', 'sites', site.name, 'rtt'], text)), rtt ? '' : 'Not stated: the usual value inside a site.',
                     ['platform', 'sites', site.name, 'rtt']));
     const tools = element('div', {class: 'tools'}, button('Add a VM here', () => this.app.addVm(site.name)));
     if (others.length > 0) {
@@ -171,7 +171,7 @@ export class Panel {
     const count = element('input', {type: 'number', min: 1, max: 64, value: vm.gpus.length, onchange: set});
     count.dataset.path = kind.dataset.path = pathText(['platform', 'vms', vm.name, 'gpus']);
     const mixed = vm.gpus.some((one) => one !== gpu);
-    return [field(`GPU${of}`, kind, mixed ? `Of several kinds: ${vm.gpus.join(', ')}. A choice here makes them alike.` : ''),
+    return [field(`GPU${of}`, kind, mixed ? `Of several kinds: ${vm.gpus.join(', ')}. A choice here replaces them all.` : ''),
             field(`How many GPUs${of}`, count)];
   }
 
@@ -187,7 +187,7 @@ export class Panel {
       this.drawKeeping();
     });
     chosen.dataset.path = pathText(['platform', 'vms', vm.name, 'type']);
-    const out = field(`Kind of machine${of}`, chosen, type?.about ?? 'A type of its own.');
+    const out = field(`Machine type${of}`, chosen, type?.about ?? 'A type of its own.');
     const wrong = type && this.contradiction(vm, type);
     if (wrong) {
       out.append(element('p', {class: 'wrong'}, wrong),
@@ -235,9 +235,9 @@ export class Panel {
     const path = (key) => ['platform', 'links', link.name, key];
     const set = (key) => (text) => this.edit(`${key} ${link.name}`, (design) => design.set(path(key), text));
     return [...this.head(what, 'Link'), element('p', {class: 'note'}, `Between ${link.between.join(' and ')}.`),
-            slider('Round-trip time', 'time', link.rtt, set('rtt'), 'ping tells it: 1 ms in a city, 30 ms in a country, 100 ms over an ocean.', path('rtt')),
+            slider('Round-trip time', 'time', link.rtt, set('rtt'), 'Measured by ping: 1 ms in a city, 30 ms in a country, 100 ms over an ocean.', path('rtt')),
             slider('Bandwidth', 'rate', link.bandwidth, set('bandwidth'), '', path('bandwidth')),
-            slider('Loss', 'loss', link.loss, set('loss'), 'Share of packets that get lost; it bounds one TCP connection. 1e-5 is usual.', path('loss')),
+            slider('Loss', 'loss', link.loss, set('loss'), 'Share of lost packets; it limits one TCP connection. 1e-5 is usual.', path('loss')),
             button('Delete this link', () => this.app.remove(what), {class: 'danger'})];
   }
 
@@ -248,7 +248,7 @@ export class Panel {
     const number = (path, label, hint) => slider(label, 'count', yaml.value(yaml.at(source, path)), (text) =>
       this.edit(path.join('.'), (design) => design.set(path, text)), hint, path);
     if (yaml.at(source, ['training', 'batch']) || !yaml.child(source, 'training')) out.push(number(['training', 'batch'], 'Batch', 'Sequences per optimizer step, over all GPUs.'));
-    for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Of as many tokens as the model takes at once.']]) {
+    for (const [key, label, hint] of [['epochs', 'Epochs', ''], ['blocks_per_epoch', 'Sequences in an epoch', 'Each has the model's sequence length.']]) {
       const node = yaml.at(source, ['training', key]);
       if (yaml.value(node) === undefined) continue;
       const input = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off', value: yaml.value(node), 'data-path': pathText(['training', key])});
@@ -263,7 +263,7 @@ export class Panel {
       }
     }
     if (!app.design.isWritten && !app.design.broken) {
-      out.push(element('p', {class: 'note'}, 'This text builds on another file; a change here is written into this one.'));
+      out.push(element('p', {class: 'note'}, 'This text extends another file; changes are written to this text.'));
     }
     return tree ? out : [];
   }
@@ -312,7 +312,7 @@ export class Panel {
       input.dataset.technique = technique.name;
       return element('div', {class: 'check'}, input, element('label', {for: input.id, title: technique.summary}, technique.name));
     };
-    const all = element('fieldset', {class: 'techniques'}, element('legend', {}, 'What is compared'), ...catalog.techniques.map(box));
+    const all = element('fieldset', {class: 'techniques'}, element('legend', {}, 'Techniques to compare'), ...catalog.techniques.map(box));
     const out = element('details', {open: this.open}, element('summary', {class: 'chosen-techniques'}, `Techniques: ${chosen.join(', ')}`), all);
     out.addEventListener('toggle', () => { this.open = out.open; });
     return out;

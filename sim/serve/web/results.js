@@ -88,7 +88,7 @@ export class Results {
     const title = several ? `Design ${this.letter(design)}: ` : '';
     if (design.isEmpty) {
       out.append(element('p', {class: 'first'}, `${title}Which technique, on which GPUs, and how long will it take?`),
-                 element('p', {}, 'Draw where your GPUs are. The answer stands here from the first site on, and follows every change.'));
+                 element('p', {}, 'Draw where your GPUs are. The answer appears here with the first site, and is updated at every change.'));
       return out;
     }
     for (const error of design.errors.slice(0, 5)) out.append(this.app.errorWords(design, error, title));
@@ -107,7 +107,7 @@ export class Results {
     if (model.pick && sure) out.append(element('p', {class: 'note sure'}, sure));
     const assumed = design.view.assumed;
     if (assumed.length > 0) {
-      out.append(this.details('assumed', `Rests on ${assumed.length === 1 ? 'one assumption' : `${assumed.length} assumptions`} that nobody stated or measured`,
+      out.append(this.details('assumed', `Rests on ${assumed.length === 1 ? 'one unmeasured value' : `${assumed.length} unmeasured values`}`,
                               [element('ul', {}, ...assumed.map((one) => element('li', {}, one.text)))], false));
     }
     return out;
@@ -115,7 +115,7 @@ export class Results {
 
   sure(view) {
     const {sure, spread} = this.later.get(view) ?? {};
-    return sure ?? (spread ? this.modelOf({models: spread}).sure : 'How sure this is follows in a moment.');
+    return sure ?? (spread ? this.modelOf({models: spread}).sure : 'The uncertainty is being computed.');
   }
 
   compared(designs) {
@@ -155,7 +155,7 @@ export class Results {
       this.draw();
       this.place.querySelector('select')?.focus();
     });
-    choose.setAttribute('aria-label', 'Model that is shown');
+    choose.setAttribute('aria-label', 'Model shown');
     return choose;
   }
 
@@ -196,7 +196,7 @@ export class Results {
     const intervals = own.spread || own.sure ? undefined : await compute('intervals');
     if (!intervals) return;
     if (intervals.ok) own.spread = intervals.answer.models;
-    else own.sure = `How sure this is could not be told: ${problem(intervals.answer)}.`;
+    else own.sure = `The uncertainty could not be computed: ${problem(intervals.answer)}.`;
     this.draw();
   }
 

@@ -28,7 +28,7 @@ export function startForm(catalog, act) {
   const far = select(DISTANCES, '30 ms', () => {});
   sites.addEventListener('input', () => { far.disabled = whole(sites) < 2; });
   const form = element('form', {class: 'start', id: 'begin'},
-    element('p', {}, 'Where are your GPUs? Say it roughly; each site and each distance can be changed on the drawing.'),
+    element('p', {}, 'Where are your GPUs? An estimate is enough; every site and distance can be changed on the drawing.'),
     element('div', {class: 'form'}, field('Sites', sites), field('GPUs at each', gpus), field('Kind of GPU', gpu), field('Round trip between sites', far),
             element('button', {type: 'submit', class: 'primary'}, 'Draw them')),
     element('div', {class: 'tools'}, element('span', {}, 'Or'), button('Add the first site', () => act.addSite()),

@@ -18,16 +18,16 @@ function explained({explanations}, place) {
   const rows = runs.map((one) => [one.model, place(one), duration(one.minutes), one.advice]);
   const parts = runs.filter((one) => one.limits.length + one.what_ifs.length > 0).map((one) => element('details', {},
     element('summary', {}, `${one.model}, ${place(one)}`),
-    table(['without', 'an iteration is shorter by'], one.limits.map((limit) => [limit.name, `${limit.given_back_s.toPrecision(3)} s`]), `Limits of ${place(one)}`),
-    table(['setting', 'the job then takes'], one.what_ifs.map((what) => [what.set.join(', '), duration(what.minutes)]), `Settings for ${place(one)}`)));
+    table(['without', 'time saved per iteration'], one.limits.map((limit) => [limit.name, `${limit.given_back_s.toPrecision(3)} s`]), `Limits of ${place(one)}`),
+    table(['setting', 'job'], one.what_ifs.map((what) => [what.set.join(', '), duration(what.minutes)]), `Settings for ${place(one)}`)));
   return [table(['model', 'technique', 'job', 'what to change first'], rows, 'What to change first'), ...parts];
 }
 
 function planned({models}, place) {
   return models.flatMap((model) => [element('h3', {}, model.model),
-    table(['plan', 'options', 'job', 'GPU-hours', 'predict it again'], model.plans.map((p) => [place(p), p.options, duration(p.minutes),
+    table(['plan', 'options', 'job', 'GPU-hours', 'command'], model.plans.map((p) => [place(p), p.options, duration(p.minutes),
       p.gpu_hours.toPrecision(3), element('code', {}, p.command)]), `Best plans for ${model.model}`),
-    element('p', {class: 'note'}, model.proven ? 'Nothing else can be better: proven.' : 'Not proven: more effort may find a better one.')]);
+    element('p', {class: 'note'}, model.proven ? 'Proven: no other plan is better.' : 'Not proven: more effort may find a better one.')]);
 }
 
 const swept = ({sections, csv}) => [...sections.flatMap((one) => fragment(one.html)),
@@ -80,7 +80,7 @@ export class Work {
   }
 
   explain() {
-    return this.part('Explain what limits', 'What each technique would take without one limit after the other, and which settings help.',
+    return this.part('Explain what limits', 'Time of each technique without one limit after the other, and settings that help.',
                      'explain', [], () => ({}), explained);
   }
 
@@ -107,7 +107,7 @@ export class Work {
       const ends = /rtt$/.test(key.value) ? ['1 ms', '200 ms'] : /bandwidth$/.test(key.value) ? ['100 Mbps', '10 Gbps'] : /loss$/.test(key.value) ? ['1e-6', '1e-3'] : null;
       if (ends) [from.value, to.value] = ends;
     });
-    return this.part('Sweep', 'One value of the scenario at many points; it is named by its path, such as platform.links.utah-boston.rtt.', 'sweep',
+    return this.part('Sweep', 'One value of the scenario at many points, named by its path, such as platform.links.utah-boston.rtt.', 'sweep',
                      [field('What varies', key), keys, field('From', from),
                       field('To', to), field('Points', points), field('Spread', scale)],
                      () => ({key: key.value.trim(), from: from.value, to: to.value, points: Number(points.value), log: scale.value === 'log', whole: whole()}),

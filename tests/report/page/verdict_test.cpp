@@ -59,7 +59,7 @@ TEST(Compared, TellsWhatWasLeftOutForBeingMany) {
   EXPECT_EQ(
       compared_text(load_scenario(ScenarioText{.text = kScenario, .file = SLMSIM_SOURCE_DIR "/mine.yaml"},
                                   {"platform.vms.desk.count=31"})),
-      "all 65 GPUs together, each VM; for being many no whole sites, which groups: [all, pairs, sites, each] adds");
+      "all 65 GPUs together, each VM; whole sites skipped as too many, groups: [all, pairs, sites, each] adds them");
 }
 
 TEST(Verdict, NamesSitesAndWhatIsNear) {
