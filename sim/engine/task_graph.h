@@ -197,7 +197,7 @@ class TaskGraph {
   // Empty for tasks other than computations of the model.
   Work work(TaskId task) const;
   // Multiprocessors of devices with holds; 0 for others.
-  int share(int device) const { return is_held() ? multiprocessors_[device] : 0; }
+  int multiprocessors(int device) const { return is_held() ? multiprocessors_[device] : 0; }
   bool is_held() const { return !multiprocessors_.empty(); }
   int device_count() const { return device_count_; }
 

@@ -53,7 +53,7 @@ std::string to_table(const FitReport& report) {
     if (n.left > kNotNarrowed) open.push_back(u.name());
   }
   if (!open.empty()) out += fmt::format("\n  the runs carry little or no information on {}\n", fmt::join(open, ", "));
-  for (const auto& pair : entangled_in(posterior))
+  for (const auto& pair : correlated_pairs(posterior))
     out += fmt::format("  the runs cannot separate {} from {} (correlation {:.2f})\n",
                        posterior.unknowns[pair.first].name(), posterior.unknowns[pair.second].name(), pair.correlation);
   const std::size_t run_width =
@@ -99,7 +99,7 @@ std::string to_json(const FitReport& report) {
                     {"low", timed ? Json(rounded(r.low)) : Json(nullptr)},
                     {"high", timed ? Json(rounded(r.high)) : Json(nullptr)}});
   }
-  for (const auto& pair : entangled_in(posterior))
+  for (const auto& pair : correlated_pairs(posterior))
     entangled.push_back({{"first", posterior.unknowns[pair.first].name()},
                          {"second", posterior.unknowns[pair.second].name()},
                          {"correlation", rounded(pair.correlation)}});
