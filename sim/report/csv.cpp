@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "sim/predict/row.h"
-#include "sim/report/job_text.h"
+#include "sim/report/job_words.h"
 #include "sim/report/report.h"
 #include "sim/report/uncertainty_text.h"
 

@@ -1,4 +1,5 @@
-#include "sim/report/job_text.h"
+#include "sim/report/job_json.h"
+#include "sim/report/job_words.h"
 
 #include <algorithm>
 #include <cmath>

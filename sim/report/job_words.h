@@ -1,11 +1,10 @@
 // Whole jobs with their failures, checkpoints and costs, in the text and columns of each format.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "sim/report/json_values.h"
-#include "sim/report/report.h"
+#include "sim/predict/result.h"
 
 namespace slmsim {
 
@@ -17,10 +16,6 @@ std::string job_table(const RunResult& result, const std::string& model);
 
 // "median 9.84 h, 80 % between 9.1 h and 12 h; 99.2 % by the lease; 16.5 USD, 6.49 kWh".
 std::string job_line(const JobOutcome& job);
-
-Json job_json(const JobOutcome& job);
-// Values common to all of a scenario's jobs: the lease, and the links at each time of the day at which they change.
-Json job_rules_json(const Scenario& scenario);
 
 // Appended to a row of CSV, and its header.
 std::string job_header();
