@@ -6,19 +6,18 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
-#include "sim/cli/output.h"
-#include "sim/cli/scenarios.h"
-#include "sim/import/measurement/format.h"
-#include "sim/import/measurement/gather.h"
+#include "sim/cli/common.h"
 #include "sim/compute/operator_graph.h"
-#include "sim/report/technique_list.h"
-#include "sim/scenario/check.h"
+#include "sim/fit/measured_step.h"
+#include "sim/import/measurement/format.h"
+#include "sim/import/measurement/imported_profile.h"
+#include "sim/report/tables.h"
 #include "sim/scenario/data_root.h"
+#include "sim/scenario/kind.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
-#include "sim/fit/measured_step.h"
 
 namespace slmsim {
 namespace {

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/error.h"
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
 #include "sim/cli/command.h"
 #include "sim/scenario/data_root.h"
 

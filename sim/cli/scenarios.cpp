@@ -1,11 +1,10 @@
-#include "sim/cli/scenarios.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/suggest.h"
+#include "sim/base/text.h"
+#include "sim/cli/common.h"
 #include "sim/engine/simulate.h"
 
 namespace slmsim {

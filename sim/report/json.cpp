@@ -5,11 +5,10 @@
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/site_way.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/job_json.h"
-#include "sim/report/job_words.h"
 #include "sim/report/json_values.h"
+#include "sim/report/phrases.h"
 #include "sim/report/report.h"
-#include "sim/scenario/names.h"
+#include "sim/scenario/group.h"
 
 namespace slmsim {
 

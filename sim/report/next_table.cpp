@@ -1,5 +1,3 @@
-#include "sim/report/next_table.h"
-
 #include <algorithm>
 #include <span>
 
@@ -7,6 +5,7 @@
 
 #include "sim/report/json_values.h"
 #include "sim/report/phrases.h"
+#include "sim/report/tables.h"
 
 namespace slmsim {
 namespace {

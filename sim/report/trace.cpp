@@ -11,9 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/predict/measure.h"
-#include "sim/report/group_words.h"
 #include "sim/report/phrases.h"
-#include "sim/scenario/model_named.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

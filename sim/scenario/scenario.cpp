@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "sim/compute/operator_graph.h"
-#include "sim/scenario/training.h"
 
 namespace slmsim {
 namespace {

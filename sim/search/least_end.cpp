@@ -1,5 +1,3 @@
-#include "sim/search/least_end.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,10 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/predict/alike.h"
 #include "sim/predict/iterations.h"
-#include "sim/predict/lower_alike.h"
 #include "sim/predict/measure.h"
-#include "sim/predict/sample.h"
+#include "sim/predict/repeating.h"
+#include "sim/search/bound.h"
 
 namespace slmsim {
 namespace {

@@ -1,7 +1,7 @@
 // What a fit tells its user.
-#include "sim/report/fit_table.h"
-
 #include <gmock/gmock.h>
+
+#include "sim/report/tables.h"
 
 namespace slmsim::fit_table_test {
 namespace {

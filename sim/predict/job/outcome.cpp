@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "sim/predict/job/renewal.h"
 #include "sim/compute/operator_graph.h"
 #include "sim/platform/wan_way.h"
-#include "sim/scenario/model_named.h"
+#include "sim/predict/job/renewal.h"
+#include "sim/scenario/scenario.h"
 
 namespace slmsim {
 namespace {

@@ -1,10 +1,9 @@
-#include "sim/report/page/looks.h"
-
 #include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "sim/report/page/page.h"
 #include "sim/scenario/technique.h"
 
 namespace slmsim {

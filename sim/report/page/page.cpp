@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/page/looks.h"
-#include "sim/report/page/markup.h"
 #include "sim/predict/assumption.h"
-#include "sim/report/group_words.h"
+#include "sim/report/page/markup.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim {
 namespace {

@@ -5,8 +5,7 @@
 // accumulates the gradients of all of them on every GPU and keeps the all-reduce.
 #include <fmt/format.h>
 
-#include "sim/technique/alpa/operator_run.h"
-#include "sim/technique/alpa/operator_memory.h"
+#include "sim/technique/alpa/operators.h"
 #include "sim/technique/replicas/replicas.h"
 
 namespace slmsim {

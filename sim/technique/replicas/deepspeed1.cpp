@@ -1,8 +1,7 @@
 // DeepSpeed's ZeRO-1 (arXiv 1910.02054, section 5.1): the optimizer's state is divided. All gradients are all-reduced after
 // the backward pass, each GPU updates its part, and all gather the parameters.
-#include "sim/technique/replicas/undivided_passes.h"
-#include "sim/technique/replicas/replica_memory.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/replicas/zero_passes.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,8 @@
 // DeepSpeed's ZeRO-2 (arXiv 1910.02054, section 5.2): gradients are divided as well, so a reduce-scatter is enough.
 // With `overlap_comm` off, DeepSpeed's default for stage 2, the backward pass stops while a bucket is reduced, which
 // takes the same time as reducing all of them after it.
-#include "sim/technique/replicas/undivided_passes.h"
-#include "sim/technique/replicas/replica_memory.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/replicas/zero_passes.h"
 
 namespace slmsim {
 namespace {

@@ -1,8 +1,7 @@
 // DeepSpeed's ZeRO-3 (arXiv 1910.02054, section 5.3): parameters, gradients and optimizer state are divided. Each GPU
 // updates its own part; nothing is gathered afterwards, since the next iteration gathers layer by layer.
-#include "sim/technique/replicas/stage3_passes.h"
-#include "sim/technique/replicas/replica_memory.h"
 #include "sim/technique/replicas/replicas.h"
+#include "sim/technique/replicas/zero_passes.h"
 
 namespace slmsim {
 namespace {

@@ -1,9 +1,9 @@
 // What a page says in plain words of a run.
 #include <gmock/gmock.h>
 
-#include "sim/report/page/sections.h"
-#include "sim/report/group_words.h"
 #include "sim/predict/result.h"
+#include "sim/report/page/sections.h"
+#include "sim/report/phrases.h"
 
 namespace slmsim::verdict_test {
 namespace {
