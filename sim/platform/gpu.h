@@ -1,4 +1,4 @@
-// A GPU model: its data sheet and its measurements.
+// A GPU model: its data sheet and its measurements, its names, and the effect of a power limit.
 #pragma once
 
 #include <array>

@@ -25,7 +25,6 @@ const std::vector<std::string>& precision_names();
 double element_bytes(Precision precision);
 
 // Names of the kernels that a profile may hold, as slmsim-calibrate times them (sim/compute/kernel.h describes each).
-
 // In alphabetical order.
 const std::vector<std::string>& kernel_names();
 bool is_kernel(const std::string& name);

@@ -1,4 +1,4 @@
-// The results of commands other than `slmsim run`, and of its options, in each format. It prints and computes nothing.
+// The results of commands other than `slmsim run`, and of its options, in each format. They are printed, and nothing is computed.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace slmsim {
 
-// Prints the limits of techniques; computes nothing.
+// The limits of techniques.
 struct ExplainResult {
   Scenario scenario;
   std::vector<Explanation> explanations;
@@ -27,9 +27,7 @@ std::string to_explanation_table(const std::vector<ExplainResult>& results);
 // One JSON object of schema "slmsim/explain/1", or a list of several.
 std::string to_explanation_json(const std::vector<ExplainResult>& results);
 
-// Prints the result of `slmsim plan`; computes nothing.
-
-// For people: the list with the cost of each, why the first one wins, its limits and how to predict it again.
+// The result of `slmsim plan`. For people: the list with the cost of each, why the first one wins, its limits and how to predict it again.
 std::string to_plan_table(const PlanReport& report);
 // One JSON object of schema "slmsim/plan/1", or a list of several.
 std::string to_plan_json(const std::vector<PlanReport>& reports);

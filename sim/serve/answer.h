@@ -76,7 +76,7 @@ Json tree_json(const Node& node);
 // positions; absent where it does not, or where files are missing.
 void add_trees(const Question& question, Json& out);
 
-// The questions, one function each; answer.h has their table. Each throws InputError where the scenario is invalid.
+// The questions, one function each, of the table verbs(). Each throws InputError where the scenario is invalid.
 
 // The output of `slmsim run --format json`.
 Json answer_run(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
@@ -84,7 +84,7 @@ Json answer_run(const Question& question, const Workplace& workplace, Memory& me
 // The parts of the page that are shown at once:
 //   {"scenario": NAME, "tree": ..., "whole": ..., "assumed": [...], "models": [{"name", "verdict", "pick", "cells",
 //    "sections": [{"name", "title", "html"}]}]}
-// For `tree` and `whole` see tree.h; `cells` begin as the predictions of `run`.
+// For `tree` and `whole` see add_trees; `cells` begin as the predictions of `run`.
 Json answer_view(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
 
 // Slower parts: {"sections": [...]} of model number "model", for the pick's iteration and over the round-trip time.
@@ -105,5 +105,12 @@ Json answer_plan(const Question& question, const Workplace& workplace, Memory& m
 // One key at several values, {"key": K, "from": A, "to": B, "points": N, "log": true}: {"csv": ..., "jsonl": ..., "sections":
 // [...]}, the first two as `slmsim sweep` writes them.
 Json answer_sweep(const Question& question, const Workplace& workplace, Memory& memory, const Progress& progress);
+
+// Choices for the user: names that a scenario may contain, with descriptions.
+
+// {"models": [{"name", "parameters"}], "gpus": [{"name", "title", "memory_bytes"}], "vms": [{"name", "about"}], "techniques":
+// as `slmsim list techniques --format json`, "scenarios": [NAME]}, from the folders above `folder` and the program's own data.
+// Invalid files are left out.
+Json catalog_of(const std::filesystem::path& folder);
 
 }  // namespace slmsim::web

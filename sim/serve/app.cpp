@@ -8,7 +8,6 @@
 #include "sim/scenario/data_root.h"
 #include "sim/serve/answer.h"
 #include "sim/serve/asset.h"
-#include "sim/serve/catalog.h"
 
 namespace slmsim::web {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/serve/catalog.h"
-
 #include <set>
 
 #include "sim/compute/operator_graph.h"
@@ -8,6 +6,7 @@
 #include "sim/platform/platform.h"
 #include "sim/report/tables.h"
 #include "sim/scenario/data_root.h"
+#include "sim/serve/answer.h"
 
 namespace slmsim::web {
 namespace {

@@ -7,9 +7,7 @@
 #include "sim/report/report.h"
 #include "sim/report/tables.h"
 #include "tests/named.h"
-#include "tests/validation/deepspeed_table.h"
-#include "tests/validation/facts_table.h"
-#include "tests/validation/job_run_table.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim::docs_test {
 namespace {

@@ -7,14 +7,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/scenario/data_root.h"
-#include "tests/validation/deepspeed_table.h"
-#include "tests/validation/facts_table.h"
-#include "tests/validation/gpu_table.h"
-#include "tests/validation/job_run_table.h"
-#include "tests/validation/memory_table.h"
-#include "tests/validation/protocol_table.h"
-#include "tests/validation/runs_table.h"
-#include "tests/validation/wan_table.h"
+#include "tests/validation/tables.h"
 
 namespace slmsim {
 namespace {

@@ -1,4 +1,4 @@
-// The links between sites over a day, as a scenario's job.links states them.
+// The links between sites over a day, as a scenario's job.links states them, and an iteration in which they change.
 #pragma once
 
 #include <vector>
