@@ -38,6 +38,8 @@ bool write_all(int to, std::string_view text) {
   return true;
 }
 
+}  // namespace
+
 // Incoming text, line by line.
 class Lines {
  public:
@@ -70,8 +72,6 @@ bool Lines::read_from(int from) {
   received_.append(bytes, static_cast<std::size_t>(count));
   return count > 0 && received_.size() <= kLongestLine;
 }
-
-}  // namespace
 
 void help(const Workplace& workplace, int in, int out) {
   const pid_t server = getppid();
