@@ -23,7 +23,7 @@
 namespace slmsim {
 
 // The first few of an iteration's micro-batches. Two such samples, one a round longer than the other, show what a round adds.
-struct Sample {
+struct FewBatches {
   Lowered lowered;
   // Tasks of each device's stream, of each host and of each connection, in their order.
   std::vector<std::vector<TaskId>> lines;
@@ -36,7 +36,7 @@ struct Sample {
 };
 
 // Equal GPUs are merged. `micro_batches`: a multiple of micro_batch_round.
-Sample sample(const LowerRequest& request, int micro_batches);
+FewBatches sample(const LowerRequest& request, int micro_batches);
 
 // Number of first micro-batches that may differ from the later ones.
 inline constexpr int kFirstOnes = 3;

@@ -26,8 +26,7 @@ std::vector<double> least_times(const TaskGraph& graph) {
   std::vector<Fastest> fastest;
   for (const auto& connection : graph.connections()) {
     Fastest f;
-    for (const int link : connection.route.links)
-      f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
+    for (const int link : connection.route.links) f.rate = std::min(f.rate, graph.links()[link].bandwidth.value);
     if (connection.route.socket_rate.value > 0)
       f.rate = std::min(f.rate, connection.route.socket_rate.value * connection.sockets);
     if (connection.route.windowed) f.window = connection.route.window.steady.value * connection.sockets;
@@ -99,12 +98,13 @@ double last_of(const std::vector<double>& ends) {
 struct TwoAlike {
   TaskId then = 0, now = 0;
 };
-std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std::size_t line, std::size_t rounds) {
+std::optional<TwoAlike> rounds_apart(const FewBatches& few, const FewBatches& more, std::size_t line,
+                                     std::size_t rounds) {
   const auto &a = few.lines[line], &b = more.lines[line];
   const std::size_t apart = (b.size() - std::min(a.size(), b.size())) * rounds;
   if (apart == 0 || apart >= b.size()) return std::nullopt;
   const auto first = b.begin() + static_cast<long>((b.size() - apart) / 2), last = first + static_cast<long>(apart);
-  const auto forward = [](const Sample& one, auto begin, auto end) {
+  const auto forward = [](const FewBatches& one, auto begin, auto end) {
     return static_cast<std::size_t>(std::count_if(
         begin, end, [&](TaskId id) { return one.graph().tag_of(one.graph().tasks()[id]).pass == Pass::kForward; }));
   };
@@ -117,8 +117,8 @@ std::optional<TwoAlike> rounds_apart(const Sample& few, const Sample& more, std:
 }
 
 // The streams that compute longest in a round, and the lines with most tasks on the critical path.
-std::vector<std::size_t> lines_to_look_at(const Sample& few, const Sample& more, const std::vector<double>& times,
-                                          const std::vector<double>& ends) {
+std::vector<std::size_t> lines_to_look_at(const FewBatches& few, const FewBatches& more,
+                                          const std::vector<double>& times, const std::vector<double>& ends) {
   constexpr std::size_t kOfWay = 4, kOfStreams = 2;  // each costs one pass over all tasks
   const TaskGraph& graph = more.graph();
   std::map<std::size_t, double> on_way;
@@ -166,7 +166,7 @@ LeastIteration least_iteration(const LowerRequest& request) {
     return LeastIteration{least_end(graph), static_cast<double>(graph.tasks().size())};
   };
   if (request.plan.workload.steps > 1 || 2 * count + round >= all) return whole();
-  const Sample few = sample(request, count), more = sample(request, count + round);
+  const FewBatches few = sample(request, count), more = sample(request, count + round);
   if (few.lines.size() != more.lines.size() || few.devices() != more.devices()) return whole();
   const TaskGraph& graph = more.graph();
   const double rounds = static_cast<double>(all - count) / round - 1;

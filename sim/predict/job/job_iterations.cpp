@@ -15,7 +15,7 @@
 namespace slmsim {
 namespace {
 
-struct StateSample {
+struct Sample {
   std::vector<double> times;  // s
   double mean() const {
     double sum = 0;
@@ -42,7 +42,7 @@ class Simulated {
 
   // On these links; `loading`: read from the source or from the cache.
   enum class Loading { kNone, kSource, kCache };
-  StateSample at(const std::vector<WanLink>& links, Loading loading, bool scatter) const {
+  Sample at(const std::vector<WanLink>& links, Loading loading, bool scatter) const {
     Scenario then = scenario_;
     then.platform.links = links;
     const Network network(then.platform);
@@ -51,7 +51,7 @@ class Simulated {
     const bool whole = scatter || over_links;
     TaskGraph graph = whole ? plan_.technique->lower(request).graph : lower_alike(request).graph;
     if (over_links && job_.data->prefetch) add_loading(graph, then, network, data_);
-    StateSample out;
+    Sample out;
     if (scatter) {
       out = scattered(graph, links);
     } else {
@@ -82,8 +82,8 @@ class Simulated {
   }
 
  private:
-  StateSample scattered(const TaskGraph& graph, const std::vector<WanLink>& links) const {
-    StateSample out;
+  Sample scattered(const TaskGraph& graph, const std::vector<WanLink>& links) const {
+    Sample out;
     std::vector<ConnectionState> before = simulate_iterations(graph).last.connections;
     for (int state = 0; state < job_.jitter->states; ++state) {
       const JitterDraw draw(*job_.jitter, job_.seed, state);
@@ -113,14 +113,14 @@ class Simulated {
 };
 
 // Sample over all epochs: source and cache weighted by their numbers of epochs.
-StateSample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
-                        bool scatter) {
+Sample over_epochs(const Simulated& simulated, const Scenario& scenario, const std::vector<WanLink>& links,
+                   bool scatter) {
   const auto& data = scenario.job->data;
   using Loading = Simulated::Loading;
   if (!data) return simulated.at(links, Loading::kNone, scatter);
-  StateSample out = simulated.at(links, Loading::kSource, scatter);
+  Sample out = simulated.at(links, Loading::kSource, scatter);
   if (!data->cache) return out;
-  const StateSample later = simulated.at(links, Loading::kCache, scatter);
+  const Sample later = simulated.at(links, Loading::kCache, scatter);
   const double first = 1 / static_cast<double>(scenario.training.epochs);
   for (std::size_t i = 0; i < out.times.size(); ++i) out.times[i] = out.times[i] * first + later.times[i] * (1 - first);
   return out;
@@ -143,7 +143,7 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
   const auto& links = scenario.platform.links;
   JobIterations out;
   out.predicted = Seconds{simulated.at(links, Simulated::Loading::kNone, false).mean()};
-  const StateSample here = over_epochs(simulated, scenario, links, scatters);
+  const Sample here = over_epochs(simulated, scenario, links, scatters);
   out.mean = Seconds{here.mean()};
   out.sd = here.sd();
   out.longest = *std::max_element(here.times.begin(), here.times.end()) / here.mean();
@@ -152,7 +152,7 @@ std::optional<JobIterations> iterations_of_job(const Scenario& scenario, const P
     for (const double time : here.times) out.whole_jobs.push_back(time / here.mean());
   }
   if (job.data) {
-    const StateSample without = simulated.at(links, Simulated::Loading::kNone, scatters);
+    const Sample without = simulated.at(links, Simulated::Loading::kNone, scatters);
     out.loading = std::max(Seconds{0}, out.mean - Seconds{without.mean()});
     const double read = job.data->cache ? 1 / static_cast<double>(scenario.training.epochs) : 1;
     out.data_between_sites = data_between_sites(scenario, simulated.data()) * read;
