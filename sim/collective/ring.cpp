@@ -250,8 +250,7 @@ std::vector<std::vector<BytesPerSecond>> last_copies(const Network& network, std
       BytesPerSecond rate{way.measured ? std::numeric_limits<double>::infinity() : kChannelCopy.value * channels};
       if (way.staged && !way.measured) {
         rate = BytesPerSecond{std::numeric_limits<double>::infinity()};
-        for (const int link : way.links)
-          rate = std::min(rate, network.links()[link].bandwidth / uses.at(link));
+        for (const int link : way.links) rate = std::min(rate, network.links()[link].bandwidth / uses.at(link));
       }
       out.back().push_back(rate);
     }

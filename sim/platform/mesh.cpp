@@ -8,9 +8,7 @@ namespace {
 
 int vm_of(const Platform& platform, int device) { return platform.devices[device].vm; }
 
-int site_of(const Platform& platform, int device) {
-  return platform.vms[vm_of(platform, device)].site;
-}
+int site_of(const Platform& platform, int device) { return platform.vms[vm_of(platform, device)].site; }
 
 }  // namespace
 

@@ -32,8 +32,7 @@ Colours alike_in_plan(const Plan& plan, const Platform& platform) {
   Colours out;
   for (std::size_t i = 0; i < platform.devices.size(); ++i) {
     const int vm = platform.devices[i].vm;
-    const auto key = std::tuple{gpus[i], vms[vm],
-                                platform.vms[vm].site, std::move(roles[i])};
+    const auto key = std::tuple{gpus[i], vms[vm], platform.vms[vm].site, std::move(roles[i])};
     out.devices.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
   }
   return out;
